@@ -42,6 +42,7 @@ TITLES: Mapping[Structure, str] = {
     "other": "other lesions",
 }
 LESIONS: tuple[Structure, ...] = tuple(name for name in get_args(Structure) if name != "disc")
+FOVEA = PointInImage(may_be_invisible=True)
 _FOLDERS = {name: name if name == "disc" else f"lesions/{name}" for name in TITLES}
 
 _Folder = Annotated[str, Key(pattern=r"^[^/\\.][^/\\]*(/[^/\\.][^/\\]*)*$")]
@@ -161,12 +162,13 @@ def _f1(name: str, title: str, predicted: str, present: str) -> Metric:
 def _score_fovea(prediction: Values, reference: Values) -> Row:
     predicted: Point = prediction["fovea"]
     true: Point = reference["fovea"]
-    # (0, 0) means invisible; the ranking treats it like any other point (section 2.2, task 3).
-    return _fovea_row(distance(predicted, true), true.image_width, _visible(predicted), _visible(true))
+    # The ranking treats (0, 0) like any other point (section 2.2, task 3).
+    visible = FOVEA.is_visible(predicted), FOVEA.is_visible(true)
+    return _fovea_row(distance(predicted, true), true.image_width, *visible)
 
 
 def _worst_fovea(case: CaseForm, reference: Values) -> Row:
-    visible = _visible(reference["fovea"])
+    visible = FOVEA.is_visible(reference["fovea"])
     return _fovea_row(image_diagonal(case.width, case.height), case.width, not visible, visible)
 
 
@@ -180,10 +182,6 @@ def _fovea_row(distance_pixels: float, width: int, predicted_visible: bool, visi
         "predicted_invisible": int(not predicted_visible),
         "invisible": int(not visible),
     }
-
-
-def _visible(point: Point) -> bool:
-    return point.x != 0 or point.y != 0
 
 
 def _risk(options: AdamOptions) -> Field:
@@ -201,10 +199,10 @@ def _fovea(options: AdamOptions) -> Field:
     return Field(
         name="fovea",
         title="Location of the fovea, (0, 0) where it is invisible",
-        kind=PointInImage(may_be_invisible=True),
+        kind=FOVEA,
         archive=TableColumns((options.fovea_file,), "ImageName", ("Fovea_X", "Fovea_Y")),
         socket=Socket("fovea-location", "fovea-location.json"),
-        reference=Reference(PointInImage(may_be_invisible=True), CaseColumns(("fovea_x", "fovea_y"))),
+        reference=Reference(FOVEA, CaseColumns(("fovea_x", "fovea_y"))),
     )
 
 

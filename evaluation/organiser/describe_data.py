@@ -302,7 +302,6 @@ def data_of(phases: Sequence[Phase], progress: Progress = no_progress) -> Data:
         if isinstance(field.reference.location, CaseColumns) and _is_derived(field)
         for column in field.reference.location.columns
     }
-    numbers, classes = _of_case_table(columns, forms, codes)
     measured = _Measured(len(forms))
     problems: list[str] = []
     start = 0
@@ -311,6 +310,11 @@ def data_of(phases: Sequence[Phase], progress: Progress = no_progress) -> Data:
         problems += (f"{place}{problem}" for problem in _measure(phase, start, measured, progress))
         start += len(phase.cases.forms)
     PhaseError.raise_all(problems)
+    there = {
+        name: ["" if at in measured.absent.get(name, ()) else cell for at, cell in enumerate(cells)]
+        for name, cells in columns.items()
+    }
+    numbers, classes = _of_case_table(there, forms, codes)
     unlisted = [
         f"{column.quantity.name}: {len(set(column.cells) - {''})} different texts, which are not listed"
         for column in classes
@@ -333,6 +337,8 @@ class _Measured:
         self._cases = cases
         self._found: dict[Quantity, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         self.flags: dict[Quantity, dict[int, str]] = defaultdict(dict)
+        self.absent: dict[str, set[int]] = defaultdict(set)
+        """The cases by column in which the cell stands for absence, and is no number."""
         self.notices: dict[str, None] = {}
 
     def add(self, case: int, field: str, measured: Measurement) -> None:
@@ -369,12 +375,20 @@ class _Measured:
 
 
 def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) -> Iterable[str]:
-    references = [field for field in references_of(phase.tasks) if _is_derived(field)]
+    references = [
+        field for field in references_of(phase.tasks) if _is_derived(field) or _columns_of_a_point(field)
+    ]
     reference = OpenReference(phase.reference, references)
     submitted = {field.name: field.kind for field in fields_of(phase.tasks)}
 
     def measure(at: int, field: AnyField, case: CaseForm, value: Any) -> None:
         kind = field.reference.kind
+        if columns := _columns_of_a_point(field):
+            there = kind.objects is None or len(kind.objects.of(value)) > 0
+            measured.flags[Quantity(field.name, "", field.name)][at] = "present" if there else "absent"
+            for column in () if there else columns:
+                measured.absent[column].add(at)
+            return
         flags = flags_of(submitted.get(field.name), value)
         for name, word in flags.items():
             measured.flags[Quantity(name, "", field.name)][at] = word
@@ -400,6 +414,13 @@ def _measure(phase: Phase, start: int, measured: _Measured, progress: Progress) 
                 problems |= dict.fromkeys(map(str, fault.faults))
         progress(at + 1)
     return problems
+
+
+def _columns_of_a_point(field: AnyField) -> tuple[str, ...]:
+    """Return the columns of the case table with the position of a point that a case may lack."""
+    location, view = field.reference.location, field.reference.kind.objects
+    may_lack = view and view.form == "point" and view.number == "some" and not view.classes
+    return location.columns if may_lack and isinstance(location, CaseColumns) else ()
 
 
 def _is_derived(field: AnyField) -> bool:

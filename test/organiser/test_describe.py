@@ -1,11 +1,13 @@
 """The description of phases: their columns, groups and rows."""
 
+import csv
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import SimpleITK
+from scipy import stats
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
@@ -137,6 +139,25 @@ def test_structures_of_the_reference(phase):
     assert {(row.test.p_value, row.significant, row.test.note) for row in equal} == {
         (None, None, "all values are equal")
     }
+
+
+def test_a_position_that_means_absent_is_no_number():
+    """(0, 0) is an invisible fovea of ADAM: in no mean and in no test by camera, and counted by itself."""
+    with (REPOSITORY / "ground-truth" / "adam-onsite" / "cases.csv").open() as file:
+        seen = [one for one in csv.DictReader(file) if float(one["fovea_x"]) or float(one["fovea_y"])]
+    assert len(seen) == 44
+    found = describe([named_phase("adam-onsite")])
+    for column in ("fovea_x", "fovea_y"):
+        row = rows(found, column)[""]
+        assert (row.cases, row.mean) == (
+            len(seen),
+            pytest.approx(np.mean([float(one[column]) for one in seen])),
+        )
+        cameras = sorted({one["camera"] for one in seen})
+        of_cameras = ([float(one[column]) for one in seen if one["camera"] == name] for name in cameras)
+        (test,) = [one for one in found.tests if (one.quantity.name, one.grouping) == (column, "camera")]
+        assert test.test.p_value == pytest.approx(stats.mannwhitneyu(*of_cameras).pvalue)
+    assert classes(found, "fovea") == {("", "present"): (len(seen), 45), ("", "absent"): (1, 45)}
 
 
 def test_digits_that_start_with_a_zero_are_a_code(phase):

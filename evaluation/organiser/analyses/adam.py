@@ -8,7 +8,7 @@ from math import nan, pi, sqrt
 
 import numpy as np
 
-from evaluation.challenges.adam import LESIONS, STRUCTURE
+from evaluation.challenges.adam import FOVEA, LESIONS, STRUCTURE
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.points import Point
 from evaluation.metrics.arrays import Integers
@@ -61,7 +61,7 @@ def _unknown_grid(disc: Crop, fovea: Point, form: CaseForm) -> str:
     box = disc.box
     if box.is_empty:
         return "the reference has no optic disc"
-    if not (fovea.x or fovea.y):
+    if not FOVEA.is_visible(fovea):
         return "the fovea of the reference is invisible"
     cut = min(box.top, box.left) == 0 or box.bottom == form.height or box.right == form.width
     return "the border of the image cuts the optic disc" if cut else ""
