@@ -9,7 +9,7 @@ annotators and with their intersection follows the OPTIMA cyst segmentation chal
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf, nan
 from typing import Annotated, Any, Self
@@ -24,6 +24,7 @@ from evaluation.core.estimator import Figure, one_stratum
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.form import CaseForm
+from evaluation.core.keys import IN_FORM
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
@@ -296,6 +297,12 @@ def _above_zero(value: float) -> float:
     return value
 
 
+def _five_rising(values: tuple[float, ...]) -> tuple[float, ...]:
+    if values and (len(values) != len(CONFIDENCE_LEVELS) or list(values) != sorted(values)):
+        raise ValueError(f"expected the values of levels 1 to 5, none below the one before, found {values}")
+    return tuple(map(_above_zero, values))
+
+
 def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if not (name.isascii() and name.isidentifier() and name.islower()) or name == "intersection":
@@ -311,6 +318,7 @@ class CystsOptions(Options):
     marked_from: Annotated[float, AfterValidator(_above_zero)] = 0.01
     continuity_mm: float = 0.06
     readers: Annotated[tuple[str, ...], AfterValidator(_plain_names)] = ()
+    published_levels: Annotated[tuple[float, ...], AfterValidator(_five_rising), IN_FORM] = ()
     surface_distances: bool = True
     surface: Surface = "voxels"
     hausdorff_percentile: Percentile = "index"
@@ -337,7 +345,7 @@ def _tasks(options: CystsOptions) -> tuple[Task, ...]:
         Task(
             name="cysts",
             title="Segmentation of cysts",
-            fields=(CYSTS,),
+            fields=(replace(CYSTS, kind=ConfidenceVolume(level_values=options.published_levels)),),
             hidden=(LEVEL, *map(_annotator, options.readers)),
             score=scoring.score,
             worst=scoring.worst,

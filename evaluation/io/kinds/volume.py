@@ -46,9 +46,13 @@ class VolumeKind(Kind):
 
 @dataclass(frozen=True)
 class ConfidenceVolume(VolumeKind):
-    """A confidence in [0, 1] for every voxel, or a binary mask; float64 is read as float32."""
+    """A confidence in [0, 1] for every voxel, or a binary mask; float64 is read as float32.
+
+    ``level_values``: what the levels of confidence are worth in the reference, if participants may know it.
+    """
 
     slab_bytes: int = SLAB_BYTES
+    level_values: tuple[float, ...] = ()
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
         """Return the B-scans of a volume, each cropped to its content. Raises `FormFault`."""
@@ -105,9 +109,11 @@ class ConfidenceVolume(VolumeKind):
 
     def describe(self) -> str:
         """Return the description for participants."""
+        told = ", ".join(f"{level}: {value:g}" for level, value in enumerate(self.level_values, start=1))
         return (
             "a volume of the size, spacing, origin and direction of the OCT volume, "
             "each voxel a confidence from 0 (no cyst) to 1"
+            + (f"; the values of the levels of confidence in the reference are {told}" if told else "")
         )
 
 

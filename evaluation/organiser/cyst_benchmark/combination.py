@@ -16,7 +16,7 @@ from evaluation.challenges.cysts.rules import CHALLENGE
 from evaluation.core.challenge import references_of
 from evaluation.core.fault import PhaseError
 from evaluation.io.kinds.volume import Volume
-from evaluation.io.volume_header import Geometry, check_geometry, geometry_columns
+from evaluation.io.volume_header import Geometry, geometry_columns
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Box, box_of_content
 from evaluation.organiser.cyst_benchmark import accuracy, data, transform
@@ -200,9 +200,7 @@ def _combined(
     counts: LevelCounts,
 ) -> dict[str, Volume]:
     """Return the reference of one volume by field: confidence, level, and single annotators on request."""
-    for scan in annotators.values():
-        problems = check_geometry(scan.geometry(), geometry)
-        PhaseError.raise_all([str(problem.fault(str(scan.path))) for problem in problems])
+    PhaseError.raise_all([one for scan in annotators.values() for one in scan.faults_of_geometry(geometry)])
     confidence = np.zeros(geometry.shape, dtype=np.float32)
     level = np.zeros(geometry.shape, dtype=np.uint8)
     single = {

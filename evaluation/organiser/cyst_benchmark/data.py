@@ -15,7 +15,7 @@ from scipy import ndimage
 
 from evaluation.core.fault import PhaseError, ReadError, in_digits
 from evaluation.io.files import FileStream
-from evaluation.io.volume_header import Geometry
+from evaluation.io.volume_header import Geometry, check_geometry
 from evaluation.io.volumes import EXTENSIONS, open_volume
 from evaluation.io.voxels import OpenVolume
 from evaluation.organiser.output import write_rows
@@ -240,6 +240,10 @@ class Scan:
         with self._opened() as volume:
             return volume.header.geometry
 
+    def faults_of_geometry(self, expected: Geometry) -> list[str]:
+        """Return all differences from the size and position of the OCT volume. Raises `PhaseError`."""
+        return [str(found.fault(str(self.path))) for found in check_geometry(self.geometry(), expected)]
+
     def planes(self) -> Iterator[Plane]:
         """Yield the B-scans (y, x), each valid until the next one is requested. Raises `PhaseError`."""
         with self._opened() as volume:
@@ -258,6 +262,19 @@ class Scan:
         found = {z: plane.copy() for z, plane in enumerate(self.planes(), start=1) if z in b_scans}
         if missing := sorted(set(b_scans) - set(found)):
             raise PhaseError(f"{self.path}: expected B-scan {missing[0]}, found a volume without it")
+        return found
+
+    def marks(self, b_scans: Collection[int]) -> dict[int, NDArray[np.uint8]]:
+        """Return the confidences of some B-scans. Raises `PhaseError` where others are marked, too."""
+        found, others = {}, []
+        for z, plane in enumerate(self.planes(), start=1):
+            if z in b_scans:
+                found[z] = self.levels(plane, z)
+            elif np.nan_to_num(plane).any():
+                others.append(str(z))
+        if others:
+            wanted = f"marks in the B-scans of {_FILE} alone ({', '.join(map(str, sorted(b_scans)))})"
+            raise PhaseError(f"{self.path}: expected {wanted}, found some in B-scan {', '.join(others)}")
         return found
 
     def levels(self, plane: Plane, b_scan: int) -> NDArray[np.uint8]:
@@ -323,14 +340,8 @@ class EvaluationSet:
             planes, intensities = image.chosen(numbers), image.intensities()
             levels: dict[int, dict[tuple[str, str], Levels]] = {number: {} for number in numbers}
             for key, scans in self.annotations.items():
-                scan = scans[volume]
-                for number, plane in scan.chosen(numbers).items():
-                    if plane.shape != planes[number].shape:
-                        expected, found = (
-                            " × ".join(map(str, p.shape[::-1])) for p in (planes[number], plane)
-                        )
-                        raise PhaseError(f"{scan.path}: expected B-scans of {expected} pixels, found {found}")
-                    levels[number][key] = scan.levels(plane, number)
+                for number, plane in scans[volume].marks(numbers).items():
+                    levels[number][key] = plane
             for number in numbers:
                 yield AnnotatedBScan(volume, number, planes[number], intensities, levels[number])
 
@@ -338,7 +349,7 @@ class EvaluationSet:
 def open_evaluation_set(
     folder: Path, volumes: Collection[str], b_scans_each: int = B_SCANS_EACH
 ) -> EvaluationSet:
-    """Open the evaluation set of a folder without reading volumes.
+    """Open the evaluation set of a folder without reading more of its volumes than their headers.
 
     ``volumes``: the volumes of the benchmark. Each must have exactly ``b_scans_each`` B-scans (five in
     section 2.3 of the paper); 0 allows any number, also none. Raises `PhaseError` with every fault.
@@ -372,6 +383,11 @@ def open_evaluation_set(
         for run in RUNS:
             annotations[annotator, run] = scans_in(parts / annotator / run)
             problems += _missing(b_scans, annotations[annotator, run], parts / annotator / run)
+    PhaseError.raise_all(problems)
+    for volume in b_scans:
+        geometry = images[volume].geometry()
+        for scans in annotations.values():
+            problems += scans[volume].faults_of_geometry(geometry)
     PhaseError.raise_all(problems)
     return EvaluationSet(
         {volume: tuple(sorted(b_scans[volume])) for volume in sorted(b_scans)},

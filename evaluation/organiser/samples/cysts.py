@@ -245,10 +245,13 @@ def write_annotations(
             raise ValueError(f"{case.name}: expected at least {len(_SHARES)} B-scans, found {depth}")
         file = f"{case.name}{extension}"
         _write(folder / "images" / file, draw_image(case, rng), case)
-        b_scans += [[case.name, str(int(depth * share) + 1)] for share in _SHARES]
+        listed = [int(depth * share) for share in _SHARES]
+        b_scans += [[case.name, str(z + 1)] for z in listed]
         for name, habits in {_SUPERVISOR: _EXPERT, **ANNOTATORS}.items():
             for run in _RUNS:
-                _write(folder / "evaluation" / name / run / file, annotate(case, rng, habits), case)
+                levels = annotate(case, rng, habits)
+                levels[np.setdiff1d(np.arange(depth), listed)] = 0
+                _write(folder / "evaluation" / name / run / file, levels, case)
             if name != _SUPERVISOR:
                 _write(folder / "annotations" / name / file, annotate(case, rng, habits), case)
         progress(done)

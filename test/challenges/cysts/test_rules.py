@@ -25,6 +25,7 @@ from evaluation.phase.phase import load_phase
 from evaluation.phase.scores import case_records
 from evaluation.phase.validation import read_table
 from evaluation.platform.result_file import render
+from test.started import run
 
 SHAPE = (3, 4, 5)
 SPACING = (0.25, 0.5, 0.05)  # x, y, z: planes are nearer than 0.06 mm
@@ -363,11 +364,32 @@ def test_faults_of_a_reference_are_found_when_it_is_sealed(tmp_path, changed, pr
 
 @pytest.mark.parametrize(
     "options",
-    [{"marked_from": 0}, {"marked_from": 1.5}, {"readers": ["A"]}, {"readers": ["a", "a"]}, {"other": 1}],
+    [
+        {"marked_from": 0},
+        {"marked_from": 1.5},
+        {"readers": ["A"]},
+        {"readers": ["a", "a"]},
+        {"other": 1},
+        {"published_levels": [0.5, 0.6]},
+        {"published_levels": [0.5, 0.6, 0.4, 0.7, 0.8]},
+        {"published_levels": [0, 0.6, 0.6, 0.7, 0.8]},
+    ],
 )
 def test_options_that_make_no_sense(options):
     with pytest.raises(ValueError, match="validation error"):
         read_table(CystsOptions, options)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"), [("", False), ("published_levels = [0.52, 0.575, 0.575, 0.6, 0.76]", True)]
+)
+def test_participants_learn_the_values_of_the_levels_if_the_organiser_says_so(tmp_path, options, told):
+    phase_of(tmp_path / "phase", {"V1": REFERENCE}, options=options)
+    words = run("form", tmp_path / "phase", "--words").stdout
+    assert "each voxel a confidence" in words
+    assert ("1: 0.52, 2: 0.575, 3: 0.575, 4: 0.6, 5: 0.76" in words) == told
+    assert run("form", tmp_path / "phase", "--output", tmp_path / "form.json").returncode == 0
+    assert ("0.575" in (tmp_path / "form.json").read_text()) == told
 
 
 def test_workers_change_nothing(tmp_path):

@@ -418,6 +418,26 @@ def other_confidence(folder: Path):
     SimpleITK.WriteImage(image * 0 + 6, str(path))
 
 
+def other_position(folder: Path):
+    path = next((folder / "evaluation" / "low" / "run2").iterdir())
+    image = SimpleITK.ReadImage(str(path))
+    image.SetSpacing([2 * length for length in image.GetSpacing()])
+    image.SetDirection([-1, 0, 0, 0, 1, 0, 0, 0, 1])
+    SimpleITK.WriteImage(image, str(path))
+
+
+def marks_in_another_b_scan(folder: Path):
+    path = folder / "evaluation" / "low" / "run2" / "V02.mha"
+    image = SimpleITK.ReadImage(str(path))
+    values = SimpleITK.GetArrayFromImage(image)
+    listed = (folder / "evaluation.csv").read_text()
+    unlisted = next(z for z in range(len(values)) if f"V02,{z + 1}\n" not in listed)
+    values[unlisted, 0, 0] = 1
+    marked = SimpleITK.GetImageFromArray(values)
+    marked.CopyInformation(image)
+    SimpleITK.WriteImage(marked, str(path))
+
+
 @pytest.mark.parametrize(
     ("change", "step", "expected"),
     [
@@ -473,7 +493,10 @@ def other_confidence(folder: Path):
             "distinction",
             "run2/V01: is missing",
         ),
-        (other_size, "distinction", "pixels, found 9 × 9"),
+        (other_size, "distinction", "of 9 × 9"),
+        (other_position, "distinction", "expected spacing"),
+        (other_position, "comparison", "expected direction"),
+        (marks_in_another_b_scan, "distinction", "expected marks in the B-scans of evaluation.csv alone"),
         (other_confidence, "distinction", "expected confidences 0 to 5, found 6"),
         (lambda f: (f / "images" / "V01.mha").write_bytes(b"none"), "distinction", "V01.mha: expected"),
         (
