@@ -51,7 +51,7 @@ class Fault:
         place = printable(self.file)
         if self.line is not None:
             place += f", line {self.line}"
-        if self.field is not None:
+        if self.field:
             place += f", {printable(self.field)}"
         return place
 

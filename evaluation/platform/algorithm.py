@@ -243,6 +243,7 @@ class _Algorithm:
         self._everywhere = all(map(all, self._cases.values()))
         self._jobs: dict[str, Job] = {}
         self._found: dict[str, dict[str, IndexedSource]] = {}
+        self._faulty: set[str] = set()
         self.sources: Sources = [{} for _ in form.cases]
         self.run_seconds: list[float | None] = [None] * len(form.cases)
         self.faults: list[Fault] = []
@@ -341,9 +342,10 @@ class _Algorithm:
             if (output := job.outputs.get(slug)) is None:
                 continue
             try:
-                source = _source(output, self.root, field, len(positions), _place(job, slug))
+                source = _source(job, output, slug, self.root, field, len(positions))
             except FormFault as fault:
                 self.faults += fault.faults
+                self._faulty.add(_place(job, slug))
                 continue
             if source is not None:
                 sources[field.name] = source
@@ -355,7 +357,6 @@ class _Algorithm:
 
     def missing(self, fields: Collection[str]) -> list[Fault]:
         """Return a fault for every output of some fields that a job lacks and that has no fault yet."""
-        faulty = {fault.field for fault in self.faults}
         places = [
             _place(self._jobs[key], slug)
             for key, positions in self._positions.items()
@@ -366,7 +367,7 @@ class _Algorithm:
         return [
             Fault(FaultKind.MISSING, FILE_NAME, "an output", "none", field=place)
             for place in places
-            if place not in faulty
+            if place not in self._faulty
         ]
 
 
@@ -393,13 +394,18 @@ def _place(job: Job, slug: str) -> str:
     return f"job {job.pk}, socket {slug}"
 
 
-def _source(output: JobOutput, root: str, field: Field, cases: int, place: str) -> IndexedSource | None:
+def _source(
+    job: Job, output: JobOutput, slug: str, root: str, field: Field, cases: int
+) -> IndexedSource | None:
+    # The path of a file names its job, and mostly its socket: messages say neither a second time.
+    of_file = "" if slug in output.path else f"socket {slug}"
     if field.socket.is_image:
-        return _image(output, root, place)
+        return _image(output, root, of_file)
     entries = cases if field.socket.stacked else None
     if output.value is None:
         limit_bytes = _limit(cases * _MAX_VALUE_BYTES)
-        return JsonFileSource(output.path, place, limit_bytes, entries, field.kind.max_json_values)
+        return JsonFileSource(output.path, of_file, limit_bytes, entries, field.kind.max_json_values)
+    place = _place(job, slug)
     if entries is None:
         return JsonSource(output.value, FILE_NAME, place)
     return StackSource(output.value, FILE_NAME, place, entries)

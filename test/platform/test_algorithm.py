@@ -460,7 +460,9 @@ def test_faults_name_job_socket_index_expected_and_found(phase, tmp_path, spoil,
     jobs.sort(key=lambda job: job["inputs"][0]["image"]["name"])
     spoil(folder, jobs)
     (fault,) = faults_of(phase, folder)
-    assert fault.field == f"job {jobs[0]['pk']}, socket {socket}"
+    slug, _, index = socket.partition(", ")
+    assert fault.place.count(jobs[0]["pk"]) == fault.place.count(slug) == 1
+    assert fault.place.endswith(index)
     assert fault.expected.startswith(expected)
     assert found is None or fault.found == found
 
@@ -581,12 +583,14 @@ def test_what_is_missing_of_a_refuge_phase(refuge, tmp_path):
     (folder / jobs[1]["pk"] / "output" / "glaucoma-risk.json").write_text("null")
     (folder / jobs[2]["pk"] / "output" / "glaucoma-risk.json").unlink()
     faults = faults_of(refuge, folder)
-    assert sorted((fault.field or "", fault.expected, fault.found) for fault in faults) == sorted(
+    second, third = (f"{job['pk']}/output/glaucoma-risk.json" for job in jobs[1:3])
+    listed = "predictions.json"
+    assert sorted((fault.place, fault.expected, fault.found) for fault in faults) == sorted(
         [
-            ("", "a job for image V0006", "none"),
-            (f"job {first}, socket optic-disc-and-cup-segmentation", "an output", "none"),
-            (f"job {jobs[1]['pk']}, socket glaucoma-risk", "a value", "null"),
-            (f"job {jobs[2]['pk']}, socket glaucoma-risk", "a JSON file", "no such file"),
+            (listed, "a job for image V0006", "none"),
+            (f"{listed}, job {first}, socket optic-disc-and-cup-segmentation", "an output", "none"),
+            (second, "a value", "null"),
+            (third, "a JSON file", "no such file"),
         ]
     )
 

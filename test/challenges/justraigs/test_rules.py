@@ -234,7 +234,7 @@ def test_with_missing_rejected_an_incomplete_submission_is_a_fault(tmp_path):
     assert isinstance(rejection, Rejection)
     (fault,) = rejection.faults
     assert (fault.kind.value, fault.expected, fault.found) == ("missing", "a value", "null")
-    assert fault.field.endswith("socket multiple-referable-glaucoma-likelihoods, index 0")
+    assert fault.place.endswith("/multiple-referable-glaucoma-likelihoods.json, index 0")
 
 
 def test_an_error_that_no_eye_enters_is_undefined_in_the_recorded_cases_too(tmp_path):
