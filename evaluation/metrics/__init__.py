@@ -64,9 +64,13 @@ else:
         def told(*arguments: Any, **options: Any) -> Any:
             value = function(*arguments, **options)
             if isinstance(value, float) and value != value:
-                sentences = re.split(r"(?<=[.;])\s+", " ".join((function.__doc__ or "").split()))
-                why = next((one for one in sentences if re.search(r"\bNaN\b|undefined", one)), "")
-                warnings.warn(f"{function.__name__} is undefined for these values. {why}", stacklevel=2)
+                text = " ".join((function.__doc__ or "").split())
+                for _ in range(3):  # notes "as for" another function, which may hand on as well
+                    other = re.search(r"\bNotes\b[^.;]*: as for `(\w+)`", text)
+                    text = " ".join(globals()[other[1]].__doc__.split()) if other else text
+                why = re.search(r"\bNaN (if|without|for|where) [^.;]*", text)
+                told_why = f": {why[0]}." if why else ""
+                warnings.warn(f"{function.__name__} is undefined for these values{told_why}", stacklevel=2)
             return value
 
         told.__module__ = __name__  # where pickle finds it

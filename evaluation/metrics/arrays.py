@@ -141,6 +141,13 @@ def check_shapes(prediction: NDArray[np.generic], reference: NDArray[np.generic]
         raise ValueError(f"expected arrays of one shape, found {prediction.shape} and {reference.shape}")
 
 
+def require_given(predicted: Floats, reference: Floats) -> None:
+    """Raise ValueError for a prediction that is not finite where its case has a reference, of one shape."""
+    if missing := np.flatnonzero(~np.isfinite(predicted) & ~np.isnan(reference)).tolist():
+        found = f"{np.ravel(predicted)[missing[0]]} at position {missing[0]}"
+        raise ValueError(f"predicted: expected finite numbers, found {found}")
+
+
 def value_of(figure: Figure, predicted: ArrayLike, reference: ArrayLike, weights: ArrayLike | None) -> float:
     """Return a figure of two columns under the weights of the cases, by default 1. Raises ValueError."""
     return float(figure(predicted, reference, weights_row(weights, np.size(reference)))[0])

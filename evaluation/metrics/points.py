@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Bools, Floats, Integers, order_with_ties
+from evaluation.metrics.arrays import Bools, Floats, Integers, order_with_ties, require_given
 
 __all__ = ["euclidean_distance", "match_points", "mean_radial_error", "success_detection_rate"]
 
@@ -81,6 +81,8 @@ def match_points(
         raise ValueError(f"predicted and reference: expected as many axes, found {made.shape}, {true.shape}")
     if confidences is not None and np.shape(confidences) != (len(made),):
         raise ValueError(f"confidences: expected shape ({len(made)},), found {np.shape(confidences)}")
+    if confidences is not None and np.isnan(np.asarray(confidences, dtype=np.float64)).any():
+        raise ValueError("confidences: expected numbers, found NaN")
     if np.ndim(radius) and np.shape(radius) != (len(true),):
         raise ValueError(f"radius: expected one or shape ({len(true)},), found {np.shape(radius)}")
     _check_radius(radius)
@@ -95,7 +97,7 @@ def mean_radial_error(predicted: ArrayLike, reference: ArrayLike) -> float:
     predicted : array_like of float, shape (landmarks, axes)
         The predicted landmarks.
     reference : array_like of float, same shape
-        The reference landmarks in the same order and unit. A landmark with NaN in either is left out.
+        The reference landmarks in the same order and unit. A landmark with NaN here is left out.
 
     Returns
     -------
@@ -104,7 +106,8 @@ def mean_radial_error(predicted: ArrayLike, reference: ArrayLike) -> float:
 
     Notes
     -----
-    NaN if no landmark is left, so also for empty input. Raises ValueError for shapes that differ.
+    NaN if no landmark is left, so also for empty input. Raises ValueError for shapes that differ and for a
+    predicted coordinate that is not finite.
 
     References
     ----------
@@ -117,15 +120,14 @@ def mean_radial_error(predicted: ArrayLike, reference: ArrayLike) -> float:
     3.0
     """
     errors = _radial_errors(predicted, reference)
+    require_given(errors, np.zeros_like(errors))
     return float(errors.mean()) if errors.size else float("nan")
 
 
 def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: float) -> float:
     """Return the share of landmarks that are at most a radius away from their references.
 
-    Notes and References: as for `mean_radial_error`.
-
-    Raises ValueError for shapes that differ, or a radius below 0 or NaN.
+    References: as for `mean_radial_error`.
 
     Parameters
     ----------
@@ -138,6 +140,11 @@ def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: f
     -------
     float
         In [0, 1], higher is better.
+
+    Notes
+    -----
+    NaN if no landmark is left, so also for empty input. A landmark whose prediction has NaN is missed. Raises
+    ValueError for shapes that differ, or a radius below 0 or NaN.
 
     Examples
     --------
@@ -160,7 +167,7 @@ def _radial_errors(predicted: ArrayLike, reference: ArrayLike) -> Floats:
             f"predicted and reference: expected one shape, found {np.shape(predicted)}, {np.shape(reference)}"
         )
     errors = radial_errors(predicted, reference)
-    return errors[~np.isnan(errors)]
+    return errors[~np.isnan(np.asarray(reference, dtype=np.float64)).any(axis=-1)] if errors.size else errors
 
 
 def _point_array(points: ArrayLike, name: str) -> Floats:

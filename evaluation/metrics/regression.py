@@ -12,6 +12,7 @@ from evaluation.metrics.arrays import (
     Integers,
     booleans,
     ratio_or_nan,
+    require_given,
     value_of,
     weighted_mean,
     weights_row,
@@ -37,9 +38,9 @@ def mean_absolute_error(
     Parameters
     ----------
     predicted : array_like of float, shape (cases,)
-        The predicted values.
+        The predicted values, finite wherever the true value is given.
     reference : array_like of float, shape (cases,)
-        The true values. A case with NaN in either is left out.
+        The true values. A case with NaN here is left out.
     weights : array_like of float, shape (cases,), optional
         Weights of the cases, finite and at least 0. By default every case has weight 1.
 
@@ -50,8 +51,8 @@ def mean_absolute_error(
 
     Notes
     -----
-    NaN if no case is left, so also for empty input. Raises ValueError for shapes that differ or an invalid
-    weight.
+    NaN if no case is left, so also for empty input. Raises ValueError for shapes that differ, an invalid
+    weight, and a prediction that is missing: leaving its case out would improve the figure.
 
     References
     ----------
@@ -63,7 +64,7 @@ def mean_absolute_error(
     >>> mean_absolute_error([1, 2, 4], [1, 3, 2])
     1.0
     """
-    return _mean(np.abs(_difference(predicted, reference)), weights)
+    return _mean(np.abs(_difference(predicted, reference, given=True)), weights)
 
 
 def root_mean_squared_error(
@@ -78,7 +79,7 @@ def root_mean_squared_error(
     >>> root_mean_squared_error([1, 5], [1, 3])
     1.4142135623730951
     """
-    return math.sqrt(_mean(_difference(predicted, reference) ** 2, weights))
+    return math.sqrt(_mean(_difference(predicted, reference, given=True) ** 2, weights))
 
 
 def bias(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
@@ -101,7 +102,7 @@ def bias(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | Non
     >>> bias([1, 2, 4], [1, 3, 2])
     0.3333333333333333
     """
-    return _mean(_difference(predicted, reference), weights)
+    return _mean(_difference(predicted, reference, given=True), weights)
 
 
 def normalised_absolute_error(
@@ -125,7 +126,7 @@ def normalised_absolute_error(
     >>> normalised_absolute_error([1, 2, 4], [1, 3, 2])
     0.5
     """
-    error = np.abs(_difference(predicted, reference))
+    error = np.abs(_difference(predicted, reference, given=True))
     true = np.abs(np.asarray(reference, dtype=np.float64))
     size = _mean(np.where(np.isnan(error), np.nan, true), weights)
     return _mean(error, weights) / size if size > 0 else math.nan
@@ -157,6 +158,7 @@ def pearson_correlation(
     >>> round(pearson_correlation([1, 2, 4], [1, 3, 2]), 4)
     0.3273
     """
+    _difference(predicted, reference, given=True)
     return value_of(weighted_pearson_correlation, predicted, reference, weights)
 
 
@@ -182,6 +184,7 @@ def spearman_correlation(
     >>> spearman_correlation([1, 2, 4], [1, 3, 2])
     0.5
     """
+    _difference(predicted, reference, given=True)
     return value_of(weighted_spearman_correlation, predicted, reference, weights)
 
 
@@ -211,6 +214,7 @@ def intraclass_correlation(
     >>> intraclass_correlation([1, 2, 3], [1, 2, 3])
     1.0
     """
+    _difference(predicted, reference, given=True)
     return value_of(weighted_intraclass_correlation, predicted, reference, weights)
 
 
@@ -280,12 +284,15 @@ def _mean(values: Floats, weights: ArrayLike | None) -> float:
     return float(weighted_mean(values, weights_row(weights, values.size))[0])
 
 
-def _difference(predicted: ArrayLike, truth: ArrayLike) -> Floats:
+def _difference(predicted: ArrayLike, truth: ArrayLike, given: bool = False) -> Floats:
+    """Return predicted − true; NaN without either, with ``given`` only where there is no true value."""
     first, second = np.asarray(predicted, dtype=np.float64), np.asarray(truth, dtype=np.float64)
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(
             f"predicted and truth: expected one shape (cases,), found {first.shape} and {second.shape}"
         )
+    if given:
+        require_given(first, second)
     return first - second
 
 

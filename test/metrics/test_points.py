@@ -28,14 +28,16 @@ def test_without_points():
     assert match_points([], [[0, 0]], 1.0).false_negatives == 1
     assert match_points([[0, 0]], [], 1.0, matching="any", confidences=[1.0]).false_positives == 1
     assert math.isnan(mean_radial_error([], []))
-    assert math.isnan(success_detection_rate([[np.nan, 0]], [[0, 0]], 1.0))
+    assert math.isnan(success_detection_rate([[0, 0]], [[np.nan, 0]], 1.0))
 
 
 def test_landmarks_by_hand():
-    predicted, reference = [[0, 0, 0], [1, 1, 1], [np.nan] * 3], [[0, 3, 4], [1, 1, 1], [0, 0, 0]]
+    predicted, reference = [[0, 0, 0], [1, 1, 1], [0, 0, 0]], [[0, 3, 4], [1, 1, 1], [np.nan] * 3]
     assert mean_radial_error(predicted, reference) == 2.5
     assert success_detection_rate(predicted, reference, 5.0) == 1.0
     assert success_detection_rate(predicted, reference, 4.9) == 0.5
+    predicted[0][1] = np.nan
+    assert success_detection_rate(predicted, reference, 5.0) == 0.5
 
 
 @pytest.mark.parametrize(

@@ -88,8 +88,8 @@ def test_intraclass_correlation_by_hand():
 @pytest.mark.parametrize("function", ALL)
 def test_without_cases_there_is_no_value(function):
     assert math.isnan(function([], []))
-    assert math.isnan(function([math.nan], [1.0]))
-    assert function([1.0, 2.0, math.nan], [1.0, 4.0, 9.0]) == function([1.0, 2.0], [1.0, 4.0])
+    assert math.isnan(function([1.0], [math.nan]))
+    assert function([1.0, 2.0, math.nan], [1.0, 4.0, math.nan]) == function([1.0, 2.0], [1.0, 4.0])
     with pytest.raises(ValueError, match="one shape"):
         function([1.0, 2.0], [1.0])
     with pytest.raises(ValueError, match="finite numbers of at least 0"):
