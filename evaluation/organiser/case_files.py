@@ -14,12 +14,13 @@ from evaluation.core.form import INPUT_VALUE, INTERFACE, name_key
 from evaluation.core.formats import format_of_name
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.io.files import FileStream
+from evaluation.io.pixels import values_in_words
 from evaluation.io.tables import parse_number, write_csv
 from evaluation.io.volume_header import B_SCANS, DEPTH, geometry_columns
 from evaluation.io.volumes import EXTENSIONS, open_volume
 from evaluation.organiser.platform_export import name_of, names_of_images, read_rows, slug_of
 from evaluation.phase import registry
-from evaluation.phase.cases import FILE_NAME, is_table_with, organiser_table
+from evaluation.phase.cases import FILE_NAME, columns_of, encoding_of, organiser_table
 from evaluation.phase.config import PhaseConfig
 from evaluation.phase.manifest import list_phase
 
@@ -32,7 +33,8 @@ class CompletedTable:
     """A case table to be written, and the changes to it.
 
     ``rows`` are the cells by column, by the key of the case's name. ``filled`` counts the cells that were
-    filled, by column. ``differing`` are the files, and the filled cells, that tell something else.
+    filled, by column. ``differing`` are the files, and the filled cells, that tell something else, and the
+    cases that a source lacks. ``left_out``: the names without a row, where ``may_add`` adds none.
     """
 
     path: Path
@@ -42,17 +44,26 @@ class CompletedTable:
     renamed: int = 0
     filled: Counter[str] = field(default_factory=Counter)
     differing: list[str] = field(default_factory=list)
+    may_add: bool = True
+    left_out: dict[str, str] = field(default_factory=dict)
 
     def row_of(self, name: str) -> dict[str, str]:
-        """Return the row of a case, a new one if it has none."""
-        if (key := name_key(name)) not in self.rows:
-            self.rows[key] = {NAME: name}
+        """Return the row of a case, a new one if it has none; it enters the table where it may be added."""
+        if (key := name_key(name)) in self.rows:
+            return self.rows[key]
+        row = {NAME: name}
+        if self.may_add:
+            self.rows[key] = row
             self.added += 1
-        return self.rows[key]
+        else:
+            self.left_out.setdefault(key, name)
+        return row
 
     def fill(self, name: str, cells: Mapping[str, tuple[str, str]]) -> None:
         """Fill the empty cells of a case; ``cells``: the cell and the file that tells it, by column."""
-        row = self.rows[name_key(name)]
+        if (key := name_key(name)) not in self.rows:
+            return
+        row = self.rows[key]
         self.add_columns(cells)
         for column, (cell, file) in cells.items():
             if not row.get(column):
@@ -83,12 +94,17 @@ def table_from_files(
     labels: Path | None = None,
     progress: Progress = no_progress,
     archive: Sequence[Path] = (),
+    key: str | None = None,
+    add: bool = False,
 ) -> CompletedTable:
     """Return the case table of a phase folder, completed from the reference and from further files.
 
     Names are those of the images in the folder ``images``, of the reference files and of the rows in tables.
+    A table that has rows gets no others, unless ``add`` says so: a case that was taken out stays out.
     Sizes and positions are read from the headers of the images, else of the reference. ``labels`` is a table
-    of the organiser with a row for each case, whose columns are taken over. Filled cells stay as they are; a
+    of the organiser with a row for each case, whose columns are taken over; ``key`` is the column of their
+    names, by default "name" or "case". An image without a reference file or a row in it is told in
+    ``differing``. Filled cells stay as they are; a
     name with the extension of a file loses it. ``archive``: the items of the platform's archive, and the
     names of their images, as it exports them; an item without an input is told in ``differing``.
     ``progress`` is called with the number of files read. Raises `PhaseError` with every file that cannot be
@@ -104,14 +120,19 @@ def table_from_files(
     kinds = [one.kind for one in fields_of(found.tasks)] + [one.reference.kind for one in references]
     with_size = images is not None or any(kind.needs_size for kind in kinds)
     table = _existing(folder)
+    table.may_add = add or bool(archive) or not table.rows
     told: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
-    of_images = ((images, path, PurePosixPath(path).name) for path in list_phase(images)) if images else ()
-    files = [(root, path, _without_extension(name)) for root, path, name in of_images]
-    files += _files_of_reference(folder, references)
+    listed = list_phase(images) if images else ()
+    files = [(images, path, _without_extension(PurePosixPath(path).name)) for path in listed if images]
+    of_reference = list(_files_of_reference(folder, references))
+    sources = {f"{parent}/": names for parent, names in _names_by_folder(of_reference).items()}
+    files += of_reference
     for done, (root, path, name) in enumerate(files, start=1):
         cells = told[table.row_of(name)[NAME]]
         try:
-            read = _geometry_cells(root, path, depth, "spacing_mm" in public) if with_size else {}
+            # A reference of its own format, a table for example, has no size that is known here.
+            has_size = with_size and (root == images or _is_image(path))
+            read = _geometry_cells(root, path, depth, "spacing_mm" in public) if has_size else {}
         except (ReadError, OSError) as error:
             problems.append(str(error.fault(path)) if isinstance(error, ReadError) else f"{path}: {error}")
             continue
@@ -127,14 +148,24 @@ def table_from_files(
     locations = [one.reference.location for one in references]
     keys = {folder / one.files[0]: one.key for one in locations if isinstance(one, TableRows)}
     keys = {file: key for file, key in keys.items() if file.exists()}
-    for file, key in [*([(labels, NAME)] if labels else []), *keys.items()]:
-        if file == labels and not is_table_with(file, NAME) and is_table_with(file, _CASE):
-            key = _CASE
-        with organiser_table(file, (key,)) as given:
+    if labels:
+        encoding = encoding_of(labels)
+        key = _key_column(labels, encoding, key)
+        with organiser_table(labels, (key,), encoding=encoding) as given:
             for row in given.rows:
-                name = table.row_of(row.cells[key])[NAME]
-                taken = given.columns if file == labels else ()
-                table.fill(name, {one: (row.cells[one], file.name) for one in taken if one not in ("", key)})
+                taken = [one for one in given.columns if one not in ("", key)]
+                label_cells = {one: (row.cells[one], labels.name) for one in taken}
+                table.fill(table.row_of(row.cells[key])[NAME], label_cells)
+            sources[labels.name] = {name_key(row.cells[key]) for row in given.rows}
+    for file, names_in in keys.items():
+        with organiser_table(file, (names_in,)) as given:
+            for row in given.rows:
+                table.row_of(row.cells[names_in])
+    of_images = {name_key(name): name for root, _, name in files if root == images}
+    for source, known in sources.items():
+        lacking = [name for one, name in of_images.items() if one not in known and one in table.rows]
+        if lacking:
+            table.differing.append(f"{source}: nothing of the images {values_in_words(lacking)}")
     PhaseError.raise_all(problems)
     if not table.rows:
         raise PhaseError(f"{folder}: expected files of cases, found none; see --images and --labels")
@@ -143,6 +174,32 @@ def table_from_files(
     table.add_columns(column for one in locations if isinstance(one, CaseColumns) for column in one.columns)
     table.add_columns(group.column for group in found.config.subgroups)
     return table
+
+
+def _key_column(labels: Path, encoding: str, key: str | None) -> str:
+    """Return the column of the names. Raises `PhaseError` with the columns that there are."""
+    columns = columns_of(labels, encoding)
+    for wanted in (NAME, _CASE) if key is None else (key,):
+        if found := next((one for one in columns if one.casefold() == wanted.casefold()), None):
+            return found
+    expected = f"the column {NAME} or {_CASE}" if key is None else f"the column {key}"
+    found = ", ".join(filter(None, columns)) or "none"
+    raise PhaseError(
+        f"{labels.name}: expected {expected}, found {found}; --key COLUMN names that of the cases"
+    )
+
+
+def _names_by_folder(files: Iterable["_File"]) -> dict[str, set[str]]:
+    """Return the keys of the names of files by the folder that they lie in."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for _, path, name in files:
+        found[path.rpartition("/")[0]].add(name_key(name))
+    return found
+
+
+def _is_image(path: str) -> bool:
+    row = format_of_name(path)
+    return row is not None and (bool(row.dimensions) or row.pillow)
 
 
 def _add_archive(table: CompletedTable, paths: Sequence[Path], config: PhaseConfig) -> None:

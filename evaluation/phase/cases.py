@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -85,18 +86,19 @@ def organiser_table(
     *,
     wanted: Mapping[str, str] | None = None,
     holds: str | None = None,
+    encoding: str = "utf-8-sig",
 ) -> Iterator[OrganiserTable]:
     """Yield the table in a csv file; on leaving, raise its faults and all that were added to it.
 
-    The text is UTF-8, or UTF-16 with a byte order mark. Cells are delimited by commas; by semicolons or tabs
-    if the first line has no comma. With semicolons, 0,5 is the number 0.5. The names of required, optional
-    and wanted columns may have any letter case. Further columns are allowed, also without a name. Blank rows
-    are ignored. ``wanted`` are columns with the use of each, whose lack the table tells and does not raise.
-    ``holds`` is the word for a row ("case") if at least one row is needed. Raises `PhaseError` with every
-    fault, such as missing or duplicate columns and rows with a wrong number of cells.
+    The text has the ``encoding``, or is UTF-16 with a byte order mark. Cells are delimited by commas; by
+    semicolons or tabs if the first line has no comma. With semicolons, 0,5 is the number 0.5. The names of
+    required, optional and wanted columns may have any letter case. Further columns are allowed, also without
+    a name. Blank rows are ignored. ``wanted`` are columns with the use of each, whose lack the table tells
+    and does not raise. ``holds`` is the word for a row ("case") if at least one row is needed. Raises
+    `PhaseError` with every fault, such as missing or duplicate columns and rows with a wrong number of cells.
     """
     uses = {**dict.fromkeys((*required, *optional), ""), **(wanted or {})}
-    header, rows = _read(path)
+    header, rows = _read(path, encoding)
     by_key = {name.casefold(): name for name in uses if name not in header}
     header = [by_key.get(cell.casefold(), cell) for cell in header]
     counts = Counter(header)
@@ -130,9 +132,22 @@ def organiser_table(
     PhaseError.raise_all(faults)
 
 
-def is_table_with(path: Path, column: str) -> bool:
-    """Return whether a csv file has a column of that name, in any letter case."""
-    return column in [cell.casefold() for cell in _read(path)[0]]
+def columns_of(path: Path, encoding: str = "utf-8-sig") -> list[str]:
+    """Return the names of the columns of a csv file. Raises `PhaseError`."""
+    return _read(path, encoding)[0]
+
+
+def encoding_of(path: Path) -> str:
+    """Return UTF-8, else the encoding of spreadsheets in Western Europe. Raises `PhaseError`."""
+    try:
+        data = path.read_bytes()
+        data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return "cp1252"
+    except OSError as error:
+        raise_trouble_of(error, "read", path)
+        raise PhaseError(f"{path}: cannot be read: {error}") from None
+    return "utf-8-sig"
 
 
 def _lack_of(file: str, missing: Mapping[str, str], others: Sequence[str]) -> str:
@@ -149,12 +164,14 @@ def _lack_of(file: str, missing: Mapping[str, str], others: Sequence[str]) -> st
     return f"{file}: column{'s' * (len(words) > 1)} {', '.join(words)} {'are' if words[1:] else 'is'} missing"
 
 
-def _read(path: Path) -> tuple[list[str], list[tuple[int, _Texts]]]:
+def _read(path: Path, encoding: str) -> tuple[list[str], list[tuple[int, _Texts]]]:
     """Return the stripped cells of the first row, and of each further row that is not blank with its line."""
     try:
         data = path.read_bytes()
         utf_16 = data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        text = data.decode("utf-16" if utf_16 else "utf-8-sig")
+        text = data.decode("utf-16" if utf_16 else encoding)
+        if _is_json(text):
+            raise PhaseError(f"{path.name}: expected a table (csv), found JSON")
         # Spreadsheets write which delimiter they used into a first line of its own.
         first = text.partition("\n")[0]
         told = re.fullmatch("sep=(.)", first.strip(), re.IGNORECASE)
@@ -176,6 +193,13 @@ def _read(path: Path) -> tuple[list[str], list[tuple[int, _Texts]]]:
     if marks == ";":
         rows = [(line, tuple(map(_with_points, cells))) for line, cells in rows]
     return header, [(line, cells) for line, cells in rows if any(cells)]
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return text.lstrip()[:1] in ("{", "[") and json.loads(text) is not None
+    except (ValueError, RecursionError):
+        return False
 
 
 def _with_points(cell: str) -> str:

@@ -54,6 +54,96 @@ def test_a_table_of_labels_is_taken_over(phase, tmp_path):
     assert (folder / "cases.csv").read_bytes() == expected
 
 
+@pytest.mark.parametrize(
+    ("data", "options", "told"),
+    [
+        ("Fall;Klasse\nMünster;1\nb;0,5\n".encode("cp1252"), ("--key", "Fall"), ""),
+        ("case;Klasse\r\nMünster;1\r\nb;0,5\r\n".encode("utf-8-sig"), (), ""),
+        (
+            "Fall;Klasse\nMünster;1\n".encode("cp1252"),
+            (),
+            "expected the column name or case, found Fall, Klasse",
+        ),
+        (b"Fall,Klasse\nb,1\n", ("--key", "fell"), "expected the column fell, found Fall, Klasse"),
+        (b'[{"name": "b", "Klasse": 1}]', (), "expected a table (csv), found JSON"),
+        (b"name,Klasse\nb,0\n", (), "labels.csv: nothing of the images Münster"),
+    ],
+)
+def test_tables_as_spreadsheets_write_them(tmp_path, data, options, told):
+    from PIL import Image
+
+    tables = '[fields.number]\nkind = "number"\nminimum = 0\nmaximum = 9\n'
+    tables += '[tasks.t]\nmetrics = ["mean_absolute_error"]\n'
+    phase = declared_phase(tmp_path / "phase", tables, {"name": ["x"]})
+    (phase / "cases.csv").unlink()
+    (tmp_path / "labels.csv").write_bytes(data)
+    (tmp_path / "images").mkdir()
+    for name in ("Münster", "b"):
+        Image.new("L", (31, 17)).save(tmp_path / "images" / f"{name}.png")
+    done = run("cases", phase, "--images", tmp_path / "images", "--labels", tmp_path / "labels.csv", *options)
+    assert told in done.stderr
+    assert done.returncode == bool(told)
+    if not told:
+        assert done.stderr == ""
+        lines = (phase / "cases.csv").read_text(encoding="utf-8").splitlines()
+        assert lines[0] == "name,width,height,Klasse,number"
+        assert set(lines[1:]) == {"Münster,31,17,1,", "b,31,17,0.5,"}
+
+
+def test_a_reference_that_is_no_image_is_left_to_its_kind(tmp_path):
+    phase = declared_phase(
+        tmp_path / "phase",
+        '[fields.map]\nkind = "label_map"\nlabels = { 1 = "a" }\n[tasks.t]\nmetrics = ["dice"]\n',
+        {"name": ["a"]},
+    )
+    (phase / "phase.toml").write_text(
+        'challenge = "own"\nname = "own"\ntitle = "Own"\nsubmission = "archive"\n'
+    )
+    (phase / "challenge.py").write_text(OWN)
+    (phase / "cases.csv").unlink()
+    for folder in ("seg", "notes"):
+        (phase / folder).mkdir()
+    geometry = Geometry((3, 4, 5), (1.0, 1.0, 2.0), (0.0, 0.0, 0.0))
+    for name in "ab":
+        (phase / "seg" / f"{name}.mha").write_bytes(
+            write_volume(np.zeros((3, 4, 5), np.uint8), geometry, ".mha")
+        )
+        (phase / "notes" / f"{name}.csv").write_text("1,2,3\n")
+    done = run("cases", phase)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 cases, 2 of them new\nfilled: width (2), height (2), depth (2)" in done.stdout
+
+
+OWN = '''
+"""A label map, and a hidden table for each case."""
+from evaluation.define import (
+    Challenge, Field, Files, HiddenField, Kind, LabelMap, Options, Reference, Socket, Task, mean_metric
+)
+
+
+class Table(Kind):
+    def read(self, source, case, files):
+        return []
+
+    def describe(self):
+        return "numbers"
+
+
+MAP = LabelMap({1: "x"})
+PLACE = Files("seg", (".mha",))
+FIELD = Field("seg", "Seg", MAP, PLACE, Socket("seg", "images/seg"), Reference(MAP, PLACE))
+HIDDEN = HiddenField("notes", Reference(Table(), Files("notes", (".csv",))))
+
+
+def tasks(options):
+    metric = mean_metric("m", "M", 1, 0)
+    return (Task("t", "T", (FIELD,), lambda given, true: {"m": 1.0}, (metric,), hidden=(HIDDEN,)),)
+
+
+CHALLENGE = Challenge("own", "Own", Options, tasks, components=("t.m",))
+'''
+
+
 def test_cases_of_a_table_of_rows_are_found_and_their_images_measured(phase, tmp_path):
     from PIL import Image
 
@@ -69,7 +159,11 @@ def test_cases_of_a_table_of_rows_are_found_and_their_images_measured(phase, tmp
 def test_filled_cells_and_other_columns_stay_and_differences_are_told(phase):
     folder = phase("ct-segmentation")
     (folder / "cases.csv").write_text("Name;age;width\ncase02.nii.gz;3,5;64.0\ncase01;;65\n")
-    done = run("cases", folder)
+    kept = run("cases", folder)
+    assert "2 cases, 0 of them new" in kept.stdout
+    assert "without a row, which --add writes: case03, " in kept.stdout
+    (folder / "cases.csv").write_text("Name;age;width\ncase02.nii.gz;3,5;64.0\ncase01;;65\n")
+    done = run("cases", folder, "--add")
     assert done.returncode == 1
     assert "differs: cases.csv, case01, width: 65, found 64 in labels/case01." in done.stderr
     assert "written without the extension of files: 1 names" in done.stdout
@@ -90,8 +184,10 @@ def test_image_and_reference_that_disagree(phase, tmp_path):
         geometry = Geometry((12, 48, 64), (spacing, 0.9, 2.5), (0.0, 0.0, 0.0))
         data = write_volume(np.zeros((12, 48, 64), np.uint8), geometry, ".nii.gz")
         (images / f"{name}.nii.gz").write_bytes(data)
+    (images / "case13.nii.gz").write_bytes(data)
     table = table_from_files(folder, images=images)
-    (difference,) = table.differing
+    difference, lacking = table.differing
+    assert lacking == "labels/: nothing of the images case13"
     assert difference.startswith("labels/case01.")
     assert "spacing_mm 0.9 0.9 2.5, found 0.8" in difference
     assert [float(cell) for cell in table.rows["case01"]["spacing_mm"].split()] == pytest.approx(
