@@ -240,7 +240,7 @@ def _intervals(
     for table in tables:
         if metric.fixed_intervals:
             # The band is of the value, not of the true value: what is covered is the estimate.
-            band = metric.fixed_intervals(table, 1)["under_calibration"].interval
+            band = metric.fixed_intervals(table, 1, None)["under_calibration"].interval
             value = value_of(metric, table)
             ends.append((band.lower - value, band.upper - value))
             continue

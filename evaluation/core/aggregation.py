@@ -54,7 +54,7 @@ def estimates(
                 tables[name],
                 values[name][metric.name],
                 of_task.found.get(f"{name}.{metric.name}", of_task.missing.get(f"{name}.{metric.name}")),
-                resampling.seed,
+                resampling,
                 full_detail,
             )
             for metric in metrics
@@ -97,10 +97,12 @@ def _estimate(
     table: CaseTable,
     value: float,
     found: tuple[MethodInterval, ...] | str | None,
-    seed: int,
+    resampling: Resampling,
     full_detail: bool,
 ) -> Estimate:
-    further = metric.fixed_intervals(table, seed) if metric.fixed_intervals else {}
+    further: dict[str, MethodInterval] = {}
+    if metric.fixed_intervals:
+        further = metric.fixed_intervals(table, resampling.seed, resampling.units(table.names))
     column = metric.estimator.mean_column
     spread_over_cases = spread(table[column]) if column else None
     deviation = spread_over_cases.standard_deviation if spread_over_cases else math.nan

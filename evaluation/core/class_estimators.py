@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.core import estimator
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.estimator import Curve, Decision, Estimator, IntervalMethod, MethodInterval, Strata
-from evaluation.core.metric import Metric
+from evaluation.core.metric import FixedIntervals, Metric
 from evaluation.metrics import classification
-from evaluation.metrics.arrays import Bools, Floats
+from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
 from evaluation.metrics.bootstrap import UnitWeights
 from evaluation.metrics.confusion import Confusion, weighted_confusion, weighted_f1_score
-from evaluation.metrics.intervals import percentile_interval, wilson_interval
+from evaluation.metrics.intervals import Interval, percentile_interval, wilson_interval
 from evaluation.metrics.operating_points import (
     sensitivity_at_first_kept_point,
     sensitivity_between_kept_points,
@@ -33,6 +33,7 @@ from evaluation.metrics.regression import (
     correlation_influences,
     weighted_concordance_index,
 )
+from evaluation.metrics.unseen import FigureOfSums
 
 # --- Scores against 0/1 labels (NaN: left out); without a result it is −inf of a positive, +inf of others ---
 
@@ -101,8 +102,8 @@ class _OfScores(Estimator):
         table: CaseTable,
         figure: Callable[[classification.RocTable, Floats], Floats],
         weight: float,
-    ) -> float:
-        """Return by how much a figure falls with one more negative of some weight, above all other cases.
+    ) -> Sequence[float]:
+        """Return a figure with one more negative of some weight, above all other cases.
 
         So rare are such negatives that a sample may hold none. Half a case (Jeffreys' prior) is the least
         with which intervals of average precisions hold, a whole one of partial areas, which rest on few
@@ -110,11 +111,10 @@ class _OfScores(Estimator):
         """
         labelled = ~np.isnan(table[self.label])
         scores = np.append(table[self.score][labelled], np.inf)
-        weights = np.ones((2, scores.size))
-        weights[:, -1] = 0, weight
+        weights = np.ones((1, scores.size))
+        weights[:, -1] = weight
         positive = np.append(table[self.label][labelled] > 0, False)
-        found = figure(classification.roc_table(scores, positive), weights)
-        return float(found[0] - found[1])
+        return [float(figure(classification.roc_table(scores, positive), weights)[0])]
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class PartialRocArea(_OfScores):
         table = roc_table_of(cases.table, self.score, self.label)
         return self._figure(table, roc_counts_of(cases, self.score, self.label))
 
-    def optimism(self, table: CaseTable, /) -> float:
+    def with_unseen(self, table: CaseTable, /) -> Sequence[float]:
         return self.of_unseen_negative(table, self._figure, 1.0)
 
     def _figure(
@@ -228,7 +228,7 @@ class AveragePrecision(_AtThresholds):
     def figure(self, table: classification.RocTable, weights: ArrayLike) -> Floats:
         return classification.weighted_average_precision(table, weights, reading=self.reading)
 
-    def optimism(self, table: CaseTable, /) -> float:
+    def with_unseen(self, table: CaseTable, /) -> Sequence[float]:
         return self.of_unseen_negative(table, self.figure, 0.5)
 
 
@@ -258,12 +258,10 @@ class MacroRocArea(Estimator):
         return strata_of_labels(table, self.true)
 
 
-def wilson_at_threshold(
-    sensitivity: Estimator, label: str
-) -> Callable[[CaseTable, int], dict[str, MethodInterval]]:
+def wilson_at_threshold(sensitivity: Estimator, label: str) -> FixedIntervals:
     """Return the Wilson interval of a sensitivity as if its threshold were given, not found on the cases."""
 
-    def intervals(table: CaseTable, seed: int) -> dict[str, MethodInterval]:
+    def intervals(table: CaseTable, seed: int, units: Strata | None) -> dict[str, MethodInterval]:
         positives = int(np.count_nonzero(table[label] == 1))
         cases = WeightedCases(table, np.ones((1, len(table)), dtype=np.int64))
         detected = round(float(sensitivity.values(cases)[0]) * positives)
@@ -294,6 +292,21 @@ class PresenceF1(Estimator):
     def missing(self, worst: float, known: Row) -> Row:
         present = known[self.present]
         return {self.predicted: 1 - present, self.present: present}
+
+    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
+        return "Gaffke"
+
+    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
+        predicted, present = table[self.predicted] > 0, table[self.present] > 0
+        value = 1.0 if not (predicted | present).any() else math.nan
+
+        def figure(sums: Floats) -> Floats:
+            found = ratio_or_nan(2 * sums[..., 0], sums[..., 1])
+            return np.where(np.isnan(found), value, found)
+
+        # A false detection lowers the figure as much as one that is missed.
+        columns = np.stack([predicted & present, predicted * 1.0 + present])
+        return FigureOfSums(columns, figure, np.array([[0.0, 1.0]]), np.array([[1.0, 2.0]]))
 
     def decisive(self, table: CaseTable, /) -> Bools:
         return table[self.present] > 0
@@ -337,6 +350,29 @@ class ConfusionFigure(Estimator):
 
     def strata(self, table: CaseTable, /) -> Strata:
         return strata_of_labels(table, self.true)
+
+    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
+        return "Gaffke" if bounded else super().interval_method(bounded, clustered)
+
+    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
+        width = self.classes + 1  # the last answer of a true class: no result
+        true, predicted = table[self.true], table[self.predicted]
+        cell = true * width + np.where(np.isnan(predicted), self.classes, predicted)
+        columns = (cell == np.arange(self.classes * width)[:, np.newaxis]).astype(np.float64)
+
+        def figure(sums: Floats) -> Floats:
+            cells = sums.reshape(-1, self.classes, width)
+            found = self.figure(Confusion(cells[..., :-1], cells[..., -1])).reshape(sums.shape[:-1])
+            return np.where(np.isnan(found), value, found)
+
+        counts = columns.sum(axis=1)
+        value = math.nan
+        value = float(figure(counts))
+        # A case of each class of the reference with each answer.
+        present = np.repeat(counts.reshape(-1, width).any(axis=1), width)
+        unseen = np.eye(self.classes * width)[present & (np.arange(counts.size) % width < self.classes)]
+        order = np.argsort(figure(counts + unseen), kind="stable")
+        return FigureOfSums(columns, figure, unseen[order[:1]], unseen[order[-1:]])
 
     def decisive(self, table: CaseTable, /) -> Bools | None:
         if self.of is not None:
@@ -386,14 +422,24 @@ def calibration_metric(
 
     Beside it stands the range of 95 % of the errors that these probabilities have where they are right: 1,000
     times, the class of each case is drawn with its probabilities. A case without a result counts 1 then, too.
+    Cases of a unit may have more or less in common: the upper end is that of cases that are drawn together,
+    by one random number, the lower end that of cases drawn alone.
     Source: Bröcker and Smith 2007, Weather Forecast. 22:651 (consistency bars).
     """
 
-    def band(table: CaseTable, seed: int) -> dict[str, MethodInterval]:
+    def band(table: CaseTable, seed: int, units: Strata | None) -> dict[str, MethodInterval]:
         columns = np.column_stack([table[probability] for probability, _ in pairs])
-        given = np.where(np.isfinite(columns), columns, np.nan)[~np.isnan(table[true])]
-        errors = expected_calibration_errors_when_right(given, bins, _CALIBRATED_SETS, seed)
-        return {"under_calibration": MethodInterval(percentile_interval(errors), "calibration-band")}
+        entering = ~np.isnan(table[true])
+        given = np.where(np.isfinite(columns), columns, np.nan)[entering]
+
+        def drawn(together: Strata | None) -> Interval:
+            errors = expected_calibration_errors_when_right(given, bins, _CALIBRATED_SETS, seed, together)
+            return percentile_interval(errors)
+
+        found = drawn(None)
+        if units is not None:
+            found = Interval(found.lower, max(found.upper, drawn(units[entering]).upper))
+        return {"under_calibration": MethodInterval(found, "calibration-band")}
 
     return Metric(
         name,

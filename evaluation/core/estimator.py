@@ -215,12 +215,13 @@ class Estimator:
         """
         return None
 
-    def optimism(self, table: CaseTable, /) -> float:
-        """Return by how much the figure may be too high.
+    def with_unseen(self, table: CaseTable, /) -> Sequence[float]:
+        """Return values that the figure would have with a case that the sample may lack.
 
-        A sample may lack rare false positives, and an envelope is read at its best points.
+        Such as a rare false positive or a dear error; of an envelope, which is read at its best points, the
+        value less its bias. Not of sums, see `of_sums`.
         """
-        return 0.0
+        return ()
 
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         """Return the figure as one of sums over cases, with the cases that a sample may lack.
@@ -285,11 +286,11 @@ class Figure(Estimator):
     detections: DetectionCurves | None = None
     case_figure: CaseFigure | None = None
 
-    def optimism(self, table: CaseTable, /) -> float:
+    def with_unseen(self, table: CaseTable, /) -> Sequence[float]:
         if not self.of_envelope:
-            return 0.0
+            return ()
         found = self.values(table.derive("halves", _halves))
-        return max(0.0, float(np.nanmean(found[1:]) - found[0])) / _BIAS_OF_HALVES
+        return [float(found[0]) - max(0.0, float(np.nanmean(found[1:]) - found[0])) / _BIAS_OF_HALVES]
 
 
 # --- Estimators of columns; NaN in a column leaves a case out ---

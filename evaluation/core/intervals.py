@@ -125,7 +125,7 @@ class Sample:
             number = min(distinct(units[strata == one]).size for one in distinct(strata))
         low, high = sorted((metric.best, metric.worst))
         value = value_of(metric, table)
-        return Evidence(value, (low, high), number, estimator.is_share, estimator.optimism(table))
+        return Evidence(value, (low, high), number, estimator.is_share, estimator.with_unseen(table))
 
     def share_columns(self) -> list[Floats]:
         """Return the columns of the shares that are resampled, of each table."""
@@ -204,6 +204,9 @@ def _fisher_z(metric: Metric, table: CaseTable, weights: UnitWeights) -> Floats:
         return np.column_stack([np.arctanh(value), np.sqrt(squares) / total / (1 - value**2)])
 
 
+_NO_ERROR = 1e-9  # of Fisher's z: a constant prediction leaves rounding
+
+
 def _correlation(metric: Metric, table: CaseTable, sample: Sample, resampled: Floats) -> Interval:
     """Return the studentised interval of Fisher's z, at least the symmetric one and Student's t interval.
 
@@ -214,7 +217,7 @@ def _correlation(metric: Metric, table: CaseTable, sample: Sample, resampled: Fl
     whole = UnitWeights(np.ones((1, units), dtype=np.int64), sample.bootstrap.unit_of_case)
     ((z, error),) = _fisher_z(metric, table, whole).tolist()
     found, errors = resampled[np.isfinite(resampled).all(axis=1)].T
-    if found.size < 2 or not (math.isfinite(z) and error > 0):
+    if found.size < 2 or not (math.isfinite(z) and error > _NO_ERROR):
         evidence = sample.evidence(metric, table)
         return effective_interval(evidence.value, 0.0, evidence)
     ratios = (found - z) / np.maximum(errors, error / 3)

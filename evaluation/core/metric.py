@@ -4,8 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evaluation.core.case_table import CaseTable
 from evaluation.core.estimator import Estimator, Mean, MethodInterval
+
+FixedIntervals = Callable[[CaseTable, int, NDArray[np.int64] | None], dict[str, MethodInterval]]
 
 
 @dataclass(frozen=True)
@@ -13,7 +18,8 @@ class Metric:
     """One figure of a task; ``best`` and ``worst`` bound it, and their order says which way is better.
 
     ``worst`` may be infinite (a distance). ``no_interval``: why there is no confidence interval;
-    ``fixed_intervals`` returns further intervals by name, from the cases and the seed of the phase.
+    ``fixed_intervals`` returns further intervals by name, from the cases, the seed of the phase and the unit
+    of each case, None where cases are independent.
     ``ordered`` is false if the value alone does not separate good submissions from useless ones (a spread, a
     difference, a number of false objects), or if it compares with another reference than the task's.
     ``unit`` is empty for a plain number. ``reached`` is false if no submission need have the best value, as
@@ -27,7 +33,7 @@ class Metric:
     estimator: Estimator
     best: float
     worst: float
-    fixed_intervals: Callable[[CaseTable, int], dict[str, MethodInterval]] | None = None
+    fixed_intervals: FixedIntervals | None = None
     no_interval: str | None = None
     ordered: bool = True
     unit: str = ""

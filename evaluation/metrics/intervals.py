@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -18,6 +18,7 @@ __all__ = ["auc_sample_size", "wilson_interval", "wilson_sample_size"]
 _BISECTIONS = 60
 _NEARLY_NORMAL = 1e6
 _FEW_UNITS = 50
+_NO_VARIANCE = 1e-20  # of a figure between 0 and 1: rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +108,15 @@ class Evidence:
 
     value: the figure. bounds: its lowest and its highest value. units: the number of independent units that
     decide, such as those of the rarest class. is_share: whether the figure is a share of so many units, whose
-    variance is at least that of their binomial distribution. optimism: by how much the value may be too high.
+    variance is at least that of their binomial distribution. unseen: values that the
+    figure has with a case that the sample may lack.
     """
 
     value: float
     bounds: tuple[float, float]
     units: int
     is_share: bool = False
-    optimism: float = 0.0
+    unseen: Sequence[float] = ()
 
 
 def effective_interval(centre: float, variance: float, evidence: Evidence, level: float = 0.95) -> Interval:
@@ -138,7 +140,7 @@ def effective_interval(centre: float, variance: float, evidence: Evidence, level
     square = quantile * quantile
     shrunk = (units * share + square / 2) / (units + square)
     effective = float(units)
-    if scaled > 0:
+    if scaled > _NO_VARIANCE:
         most = effective if evidence.is_share else max(effective, share * (1 - share) / scaled)
         effective = min(most, shrunk * (1 - shrunk) / scaled)
     found = _score_bounds(share, effective, quantile)
@@ -149,19 +151,17 @@ def effective_interval(centre: float, variance: float, evidence: Evidence, level
 def wilson_bootstrap_interval(values: ArrayLike, evidence: Evidence, level: float = 0.95) -> Interval:
     """Return `effective_interval` about the mean of bootstrap values, with their variance.
 
-    It contains the interval about the value less its optimism. values: shape (resamples,), within the bounds;
-    NaN where a resample has no value, which is left out. With fewer than two values the interval is about the
-    figure itself.
+    It contains the intervals about the values with an unseen case. values: shape (resamples,), within the
+    bounds; NaN where a resample has no value, which is left out. With fewer than two values the interval is
+    about the figure itself.
     """
     column = np.asarray(values, dtype=np.float64)
     column = column[~np.isnan(column)]
     few, value = column.size < 2, evidence.value
     centre, variance = (value, 0.0) if few else (float(column.mean()), float(column.var(ddof=1)))
     found = effective_interval(centre, variance, evidence, level)
-    if not evidence.optimism:
-        return found
-    other = effective_interval(value - evidence.optimism, variance, evidence, level)
-    return Interval(min(found.lower, other.lower), max(found.upper, other.upper))
+    all_found = [found, *(effective_interval(one, variance, evidence, level) for one in evidence.unseen)]
+    return Interval(min(one.lower for one in all_found), max(one.upper for one in all_found))
 
 
 def check_level(level: float) -> None:

@@ -126,7 +126,8 @@ def _beta_distribution(x: float, a: float, b: float) -> float:
 
 # --- Differences and other sums of figures ---
 
-_NORMAL = 1.959963984540054  # the 97.5 % quantile
+NORMAL = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution."""
 
 
 def joint_distance(standard_error: ArrayLike, distances: ArrayLike, standard_errors: ArrayLike) -> Floats:
@@ -140,5 +141,5 @@ def joint_distance(standard_error: ArrayLike, distances: ArrayLike, standard_err
     Source: Zou and Donner 2008, Stat. Med. 27:1693 (MOVER).
     """
     ends, errors = np.asarray(distances, dtype=np.float64), np.asarray(standard_errors, dtype=np.float64)
-    beyond = np.maximum(ends**2 - (_NORMAL * errors) ** 2, 0.0).sum(axis=-1)
-    return np.asarray(np.sqrt((_NORMAL * np.asarray(standard_error)) ** 2 + beyond))
+    beyond = np.maximum(ends**2 - (NORMAL * errors) ** 2, 0.0).sum(axis=-1)
+    return np.asarray(np.sqrt((NORMAL * np.asarray(standard_error)) ** 2 + beyond))

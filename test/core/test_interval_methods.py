@@ -3,6 +3,7 @@
 import math
 import os
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from evaluation.metrics.classification import roc_table
 from evaluation.metrics.confusion import (
     balanced_accuracy_of_confusion,
     cohen_kappa_of_confusion,
+    expected_cost_of_confusion,
     f_beta_of_confusion,
     matthews_correlation_of_confusion,
     precision_of_confusion,
@@ -54,7 +56,7 @@ DEFAULTS = {
     "t.sensitivity": "Wilson-bootstrap",
     "t.dice": "Gaffke",
     "t.share": "Clopper-Pearson",
-    "t.f1": "Wilson-bootstrap",
+    "t.f1": "Gaffke",
 }
 CASES = 60
 CLUSTERS = {f"V{case:03}": f"P{case // 2}" for case in range(CASES)}
@@ -82,7 +84,7 @@ def test_defaults():
 def test_a_phase_may_always_choose_percentiles():
     found = {name: possible_methods(metric, False) for name, metric in METRICS.items()}
     assert found["t.share"] == ("Clopper-Pearson", "Wilson-bootstrap", "percentile")
-    assert found["t.f1"] == ("Wilson-bootstrap", "percentile")
+    assert found["t.f1"] == ("Gaffke", "Wilson-bootstrap", "percentile")
     assert all(methods[-1] == "percentile" for methods in found.values())
     chosen = Resampling(3, 200, 10, methods=dict.fromkeys(METRICS, "percentile"))
     assert {one.method for (one,) in intervals(METRICS, [table(1)], chosen).found.values()} == {"percentile"}
@@ -114,14 +116,15 @@ def test_each_interval_is_that_of_its_method(clusters):
         by_scipy = binomtest(int(cases["right"].sum()), CASES).proportion_ci(method="exact")
         share = found["t.share"][0].interval
         assert (share.lower, share.upper) == pytest.approx((by_scipy.low, by_scipy.high))
-    weights = np.concatenate(list(bootstrap_weights(np.zeros(CASES, int), units, 3, 200)))
-    hits = weights @ (cases["right"] * positive)
-    f1 = 2 * hits / (weights @ cases["right"] + weights @ positive)
-    value = 2 * (cases["right"] * positive).sum() / (cases["right"].sum() + positive.sum())
-    expected = wilson_bootstrap_interval(
-        f1, Evidence(value, (0, 1), np.unique(units_or_cases(units)[positive]).size)
-    )
-    assert found["t.f1"][0].interval.lower == pytest.approx(expected.lower)
+    # Weights of cases or persons, and of one more person with as many cases, of whom each is wrong or right.
+    persons = units_or_cases(units)
+    draws = np.random.Generator(np.random.PCG64(3)).exponential(size=(200, persons[-1] + 2))
+    weights, one_more = draws[:, persons], draws[:, -1] * CASES / (persons[-1] + 1)
+    hits, both = weights @ (cases["right"] * positive), weights @ (cases["right"] + positive)
+    lower = np.quantile(2 * hits / (both + one_more), 0.025)
+    upper = np.quantile((2 * hits + 2 * one_more) / (both + 2 * one_more), 0.975)
+    interval = found["t.f1"][0].interval
+    assert (interval.lower, interval.upper) == pytest.approx((lower, upper))
 
 
 def weighted_pearson(x, y, weights):
@@ -193,18 +196,18 @@ def test_average_precision_counts_half_a_negative_above_all_cases():
         [f"C{case:02}" for case in range(20)],
         [{"score": -float(case), "label": float(case < 4)} for case in range(20)],
     )
-    unseen = AveragePrecision("score", "label").optimism(cases)
-    assert unseen == pytest.approx(1 - np.mean([1 / 1.5, 2 / 2.5, 3 / 3.5, 4 / 4.5]))
+    (unseen,) = AveragePrecision("score", "label").with_unseen(cases)
+    assert unseen == pytest.approx(np.mean([1 / 1.5, 2 / 2.5, 3 / 3.5, 4 / 4.5]))
     # Of the specificities from ¾ on, a whole negative above all takes 1 / 17, as part of the quarter.
     area = PartialRocArea("score", "label", Fraction(3, 4), Fraction(1), standardised=False)
-    assert area.optimism(cases) == pytest.approx(1 / 17)
+    assert area.with_unseen(cases) == pytest.approx([1 / 4 - 1 / 17])
 
 
 def test_an_envelope_is_too_high_by_the_rise_of_halves():
     """The mean of the highest of n draws falls with n as the bias does: here exactly by √2 − 1 of 1 / √n."""
     cases = CaseTable([f"C{case:02}" for case in range(64)], [{} for _ in range(64)])
     figure = Figure(lambda weighted: 0.5 + 1 / np.sqrt(weighted.weights.sum(axis=1)), of_envelope=True)
-    assert figure.optimism(cases) == pytest.approx(1 / 8)
+    assert figure.with_unseen(cases) == pytest.approx([0.5])
 
 
 def units_or_cases(units):
@@ -317,3 +320,37 @@ def test_a_mean_without_a_largest_value_needs_enough_units_to_show_failures(
     found = intervals({"t.m": metric}, [CaseTable(names, rows)], resampling)
     assert ("t.m" in found.found) == exists
     assert exists or found.missing["t.m"].startswith(f"fewer than 200 {'clusters' if persons else 'cases'}")
+
+
+def test_a_constant_answer_has_an_interval():
+    """All classes or numbers are answered alike: the figure is 0 in every resample, up to rounding."""
+    for positives, others in ((11, 45), (11, 35), (12, 44)):
+        true = np.repeat([1.0, 0.0], [positives, others])
+        for figure in (cohen_kappa_of_confusion, matthews_correlation_of_confusion):
+            metric = Metric("m", "", ConfusionFigure("predicted", "true", 2, figure), 1, -1)
+            ((found,),) = intervals(
+                {"t.m": metric}, [classes(0 * true, true)], Resampling(3, 100, 10)
+            ).found.values()
+            assert found.interval.lower < 0 < found.interval.upper
+    true = np.random.default_rng(5).normal(8, 1.5, 41)
+    for answer in (0.1, 3.3, 8.0):
+        for figure, absolute in (
+            (weighted_pearson_correlation, False),
+            (weighted_intraclass_correlation, True),
+        ):
+            metric = Metric("m", "", Agreement("predicted", "true", figure, absolute), 1, -1)
+            cases = classes(np.full(41, answer), true)
+            ((found,),) = intervals({"t.m": metric}, [cases], Resampling(3, 100, 10)).found.values()
+            assert found.interval.lower < -0.1
+            assert found.interval.upper > 0.1
+
+
+def test_a_dear_error_counts_that_the_sample_does_not_hold():
+    """Of 40 right answers, one more may be wrong at the cost 20: a share of 1 − 0.025^(1 / 40) at most."""
+    costs = np.array([[0.0, 1.0], [20.0, 0.0]])
+    figure = partial(expected_cost_of_confusion, costs=costs, normalised=False)
+    metric = Metric("m", "", ConfusionFigure("predicted", "true", 2, figure), 0, 20)
+    true = np.repeat([1.0, 0.0], [15, 25])
+    ((found,),) = intervals({"t.m": metric}, [classes(true, true)], Resampling(3, 20_000, 10)).found.values()
+    assert found.interval.upper == pytest.approx(20 * (1 - 0.025 ** (1 / 40)), rel=0.03)
+    assert found.interval.lower == 0

@@ -201,3 +201,14 @@ def test_calibration_when_right_of_certain_answers():
     found = expected_calibration_errors_when_right(np.tile([0.25, 0.75], (8, 1)), 10, 200, seed=1)
     assert set((found * 8).round(9)) <= {abs(drawn - 2) for drawn in range(9)}
     assert found.mean() == pytest.approx(binom(8, 0.25).expect(lambda drawn: abs(drawn - 2)) / 8, abs=0.02)
+
+
+def test_cases_of_a_unit_are_right_or_wrong_together():
+    # Ten persons with three images of probability ½: as ten images.
+    persons = expected_calibration_errors_when_right(np.full(10, 0.5), 10, 500, seed=1)
+    images = expected_calibration_errors_when_right(np.full(30, 0.5), 10, 500, 1, np.arange(30) // 3)
+    np.testing.assert_allclose(images, persons)
+    # Without an answer an image counts 1, whatever the other images of the person.
+    given = np.where(np.arange(30) % 3 == 2, np.nan, 0.5)
+    found = expected_calibration_errors_when_right(given, 10, 500, 1, np.arange(30) // 3)
+    np.testing.assert_allclose(found, persons * 2 / 3 + 1 / 3)

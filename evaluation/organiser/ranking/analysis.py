@@ -237,7 +237,7 @@ class Analysis:
             margins.append(replace(one, value=None if one.reference in values[one.metric] else score))
         fixed = self._choices.in_fixed_order
         return comparisons.margin_tests(
-            margins, self._results.metrics, values, self._all, self.resampled.values, fixed
+            margins, self._results.metrics, values, self._all, self.resampled.values, self.intervals, fixed
         )
 
     def subgroup_tests(self) -> tuple[difficulty.SubgroupTest, ...]:
@@ -303,7 +303,8 @@ class Analysis:
             if name in self.resampled.values and self._metrics.are_complete([name]):
                 values = {s.team: s.values[name] for s in self._ranked if name in s.values}
                 resampled, better = self.resampled.values[name], self._results.figures[name].better
-                found[name] = rank_sets(values, self._all.teams, resampled, better)
+                intervals = self.intervals.found.get(name, {})
+                found[name] = rank_sets(values, self._all.teams, resampled, better, intervals)
         return found
 
     @cached_property

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Floats
+from evaluation.metrics.intervals import Interval
+from evaluation.metrics.unseen import NORMAL, joint_distance
 from evaluation.phase.places import Better, BoardPlaces
 
 _ENTRIES_PER_BLOCK = 1 << 17  # stays in the processor's cache
@@ -25,11 +27,17 @@ def superiority(places: ArrayLike) -> Floats:
 
 
 def rank_confidence_sets(
-    values: ArrayLike, resampled: ArrayLike, better: Better, level: float = 0.95
+    values: ArrayLike,
+    resampled: ArrayLike,
+    better: Better,
+    intervals: Sequence[Interval] | None = None,
+    level: float = 0.95,
 ) -> NDArray[np.int64]:
     """Return the lowest and highest rank of every team, shape (teams, 2), that hold for all teams at once.
 
     values: shape (teams,), the estimates. resampled: shape (resamples, teams), paired bootstrap values.
+    intervals: of the estimates, whose reach beyond their spread lengthens the standard error of a difference,
+    see `joint_distance`: the resamples lack what the sample lacks.
     All differences between two teams are tested one-sided in both directions, so that the probability of any
     false one is at most 1 − level: a difference counts where it exceeds c standard errors, c being the
     quantile of the largest studentised deviation over the pairs that are not yet decided, until no further
@@ -50,15 +58,23 @@ def rank_confidence_sets(
     variance = both - 2 * covariance[first, second]
     # Equal columns leave only rounding errors.
     errors = np.sqrt(np.where(variance > 1e-14 * both, variance, 0.0))
+    longer = errors
+    if intervals is not None:
+        ends = sign * np.array([[one.lower, one.upper] for one in intervals])
+        lower, upper = np.sort(ends, axis=1).T
+        reach = np.column_stack([(estimates - lower)[first], (upper - estimates)[second]])
+        own = np.sqrt(np.diag(covariance))
+        longer = joint_distance(errors, reach, np.column_stack([own[first], own[second]])) / NORMAL
     # Without any variance an unequal pair is decided and an equal one never is.
     with np.errstate(divide="ignore", invalid="ignore"):
-        studentised = np.where(errors > 0, differences / errors, np.sign(differences) * np.inf)
+        studentised = np.where(longer > 0, differences / longer, np.sign(differences) * np.inf)
     deviations = np.ascontiguousarray((columns - estimates).T)
     decided = np.zeros(first.size, dtype=np.bool_)
     while True:
         left = np.flatnonzero(~decided & (errors > 0))
         largest = _largest_deviations(deviations, first[left], second[left], errors[left])
         limit = float(np.quantile(largest, level, method="inverted_cdf")) if left.size else 0.0
+        limit = max(limit, NORMAL) if intervals else limit
         further = ~decided & (studentised > limit)
         if not further.any():
             break
@@ -110,16 +126,22 @@ def superiorities(teams: Sequence[str], resampled: Mapping[str, BoardPlaces]) ->
 
 
 def rank_sets(
-    values: Mapping[str, float], teams: Sequence[str], resampled: NDArray[np.float64], better: Better
+    values: Mapping[str, float],
+    teams: Sequence[str],
+    resampled: NDArray[np.float64],
+    better: Better,
+    intervals: Mapping[str, Interval],
 ) -> dict[str, tuple[int, int]]:
     """Return the simultaneous confidence set of every team's rank in a metric, see `rank_confidence_sets`.
 
-    values: by team. resampled: shape (resamples, teams). Empty with fewer than two teams or resamples, and
-    where a value is not finite.
+    values: by team. resampled: shape (resamples, teams). intervals: by team. Empty with fewer than two teams
+    or resamples, where a value is not finite, and where a team has no interval.
     """
     columns = resampled[:, [teams.index(team) for team in values]]
     estimates = list(values.values())
-    if min(columns.shape) < 2 or not (np.isfinite(columns).all() and np.isfinite(estimates).all()):
+    if min(columns.shape) < 2 or not values.keys() <= intervals.keys():
         return {}
-    sets = rank_confidence_sets(estimates, columns, better).tolist()
+    if not (np.isfinite(columns).all() and np.isfinite(estimates).all()):
+        return {}
+    sets = rank_confidence_sets(estimates, columns, better, [intervals[team] for team in values]).tolist()
     return {team: (lowest, highest) for team, (lowest, highest) in zip(values, sets, strict=True)}

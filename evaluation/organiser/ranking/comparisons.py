@@ -11,10 +11,12 @@ import numpy as np
 from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
+from evaluation.metrics.intervals import Interval
+from evaluation.metrics.unseen import NORMAL, joint_distance
 from evaluation.organiser.ranking.pair_tests import Pair, TestChoice, tests_of_pairs
 from evaluation.organiser.ranking.pairwise import detectable_difference, holm, significance_tiers
 from evaluation.organiser.ranking.rank_statistics import published_difference
-from evaluation.organiser.ranking.resampling import TeamCases
+from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals
 from evaluation.organiser.ranking.results import PhaseResults, RankingError
 
 SIGNIFICANT = 0.05
@@ -188,15 +190,17 @@ def margin_tests(
     values: Mapping[str, Mapping[str, float]],
     cases: TeamCases,
     resampled: Mapping[str, Floats],
+    intervals: TeamIntervals,
     in_fixed_order: bool,
 ) -> tuple[MarginTest, ...]:
     """Return the tests of every team with a metric against the reference of each margin.
 
-    values: by metric and team. resampled: paired bootstrap values by metric, shape (resamples, teams), whose
-    standard deviation is the standard error; Student's t with one degree of freedom fewer than units. A fixed
+    values: by metric and team. resampled: paired bootstrap values by metric, shape (resamples, teams). The
+    standard error on either side is that of `joint_distance`, from the bootstrap and from what the two
+    intervals count that the sample may lack; Student's t with one degree of freedom fewer than units. A fixed
     value has no error. Corrected over the margins by Holm, or in_fixed_order: each metric is tested only if
-    all before it succeeded. Raises `RankingError` for a metric without bootstrap values and an unknown
-    reference.
+    all before it succeeded. Raises `RankingError` for a metric without bootstrap values or intervals and an
+    unknown reference.
     Source: Schuirmann 1987, J. Pharmacokinet. Biopharm. 15:657; one-sided 2.5 %: ICH E9, section 3.5.
     """
     found: list[MarginTest] = []
@@ -205,6 +209,8 @@ def margin_tests(
     for one in margins:
         if one.metric not in resampled:
             raise RankingError(f"margin of {one.metric}: this metric has no bootstrap values per case")
+        if one.metric not in intervals.found:
+            raise RankingError(f"margin of {one.metric}: no interval: {intervals.missing[one.metric]}")
         upwards = 1 if metrics[one.metric].better == "higher" else -1
         tables = _tables_of_metric(one.metric, values[one.metric], cases)
         if one.value is None and one.reference not in tables:
@@ -214,21 +220,31 @@ def margin_tests(
         units = cases.units(table, metrics[one.metric])
         freedom = (len(table) if units is None else np.unique(units).size) - 1
         columns = dict(zip(cases.teams, resampled[one.metric].T, strict=True))
-        of_teams, known, drawn = values[one.metric], one.value, np.zeros(1)
+        of_teams, known, drawn = values[one.metric], one.value, np.zeros_like(columns[cases.teams[0]])
+        ends = intervals.found[one.metric]
+        reference = Interval(known or 0.0, known or 0.0)
         if known is None:
-            known, drawn = of_teams[one.reference], columns[one.reference]
+            known, drawn, reference = of_teams[one.reference], columns[one.reference], ends[one.reference]
         for team in tables:
             if team == one.reference:
                 continue
             difference = upwards * (of_teams[team] - known)
-            error = max(float(np.nanstd(columns[team] - drawn, ddof=1)), sys.float_info.min)
-            half = float(stdtrit(freedom, 0.975)) * error
-            not_inferior = float(stdtr(freedom, -(difference + one.margin) / error))
-            not_superior = float(stdtr(freedom, (difference - one.margin) / error))
-            ends = difference - half, difference + half
+            both = columns[team], drawn
+            reach = [
+                (of_teams[team] - ends[team].lower, reference.upper - known),
+                (ends[team].upper - of_teams[team], known - reference.lower),
+            ][::upwards]
+            error = np.nanstd(columns[team] - drawn, ddof=1)
+            errors = [np.nanstd(one_of_both, ddof=1) for one_of_both in both]
+            below, above = joint_distance(error, reach, [errors, errors]) / NORMAL
+            below, above = (max(float(side), sys.float_info.min) for side in (below, above))
+            quantile = float(stdtrit(freedom, 0.975))
+            not_inferior = float(stdtr(freedom, -(difference + one.margin) / below))
+            not_superior = float(stdtr(freedom, (difference - one.margin) / above))
+            bounds = difference - quantile * below, difference + quantile * above
             p_values = not_inferior, max(not_inferior, not_superior)
             beside = one.metric, team, one.reference, one.margin
-            found.append(MarginTest(*beside, difference, *ends, *p_values))
+            found.append(MarginTest(*beside, difference, *bounds, *p_values))
     return _corrected_margins(found, in_fixed_order)
 
 

@@ -24,8 +24,9 @@ from evaluation.core.resampling import (
     units_of,
     values_under,
 )
-from evaluation.metrics.arrays import Floats, ratio_or_nan
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.intervals import Interval
+from evaluation.metrics.unseen import joint_distance
 from evaluation.organiser.ranking.results import RankingError, Submission
 from evaluation.platform.result_file import as_written_values
 
@@ -266,9 +267,8 @@ def with_composite_intervals(
     """Add the intervals of composites, whose variances on each side are recovered from those of their parts.
 
     values: by team and figure. resampled: by metric, under the same resamples, (rows, teams) in that order.
-    The squared distance to a bound is Σᵢⱼ gᵢdᵢ rᵢⱼ gⱼdⱼ: derivatives g of the composite, distances d of the
-    parts to their bounds on that side, and correlations r of the parts over resamples.
-    Source: Zou 2007, Psychol. Methods 12:399 (MOVER with correlated parts).
+    Distances and standard errors of the parts count with the derivatives of the composite, see
+    `joint_distance`.
     """
     found, missing = dict(parts.found), dict(parts.missing)
     for composite in composites:
@@ -294,15 +294,12 @@ def _of_composite(
     slopes = np.array(
         [composite.combine(*(figures + one)) - composite.combine(*(figures - one)) for one in steps]
     ) / (2 * _STEP)
-    deviations = resampled - resampled.mean(axis=1, keepdims=True)
-    lengths = np.sqrt(np.square(deviations).sum(axis=1))
-    correlations = ratio_or_nan(deviations @ deviations.T, np.outer(lengths, lengths))
-    correlations = np.where(np.eye(len(figures)) > 0, 1.0, np.nan_to_num(correlations))
+    covariance = np.atleast_2d(np.cov(resampled)) * np.outer(slopes, slopes)
+    errors = np.sqrt(np.diag(covariance))
     ends = np.array([[one.lower, one.upper] for one in parts]).T
-    below, above = (
-        slopes * np.abs(figures - np.where(slopes > 0, ends[side], ends[1 - side])) for side in (0, 1)
-    )
-    down, up = (math.sqrt(max(0.0, float(one @ correlations @ one))) for one in (below, above))
+    reach = [np.abs(slopes * (figures - np.where(slopes > 0, ends[side], ends[1 - side]))) for side in (0, 1)]
+    error = math.sqrt(max(0.0, float(covariance.sum())))
+    down, up = joint_distance(error, reach, [errors, errors]).tolist()
     low, high = sorted((composite.best, composite.worst))
     return Interval(max(low, value - down), min(high, value + up))
 

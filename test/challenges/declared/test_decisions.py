@@ -236,7 +236,7 @@ def test_intervals_and_shares(phases, cases, answers, tmp_path):
         "sensitivity",
         "specificity",
     }
-    assert set(methods.values()) == {"Clopper-Pearson", "Wilson-bootstrap"}
+    assert set(methods.values()) == {"Clopper-Pearson", "Gaffke"}
 
 
 @pytest.mark.parametrize(

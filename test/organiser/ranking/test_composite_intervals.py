@@ -1,5 +1,7 @@
 """Intervals of composites from those of their parts: distances to the bounds, added as variances are."""
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from evaluation.organiser.ranking.resampling import TeamIntervals, with_composit
 PARTS = TeamIntervals(
     {"t.a": {"one": Interval(0.7, 0.86)}, "t.b": {"one": Interval(0.5, 0.7)}}, {"t.c": "too few"}
 )
+SPREAD = 0.02
 TOGETHER, OPPOSITE, APART = (
     ([1, 2, 3, 4], [1, 2, 3, 4]),
     ([1, 2, 3, 4], [4, 3, 2, 1]),
@@ -23,25 +26,39 @@ def composite(combine, metrics=("t.a", "t.b")):
 
 def interval(combine, drawn, value):
     values = {"one": {"t.a": 0.8, "t.b": 0.6, "final": value}}
-    resampled = {name: np.array([column]).T / 10 for name, column in zip(("t.a", "t.b"), drawn, strict=True)}
+    # The spread of each part alone would give distances of 0.02 to its bounds.
+    resampled = {
+        name: SPREAD / NormalDist().inv_cdf(0.975) * np.array([column]).T / np.std(column, ddof=1)
+        for name, column in zip(("t.a", "t.b"), drawn, strict=True)
+    }
     return with_composite_intervals(PARTS, [composite(combine)], values, resampled).found["final"]["one"]
 
 
 @pytest.mark.parametrize(
-    ("combine", "drawn", "value", "down", "up"),
+    ("combine", "drawn", "value", "down", "up", "shared"),
     [
-        (lambda a, b: (a + b) / 2, TOGETHER, 0.7, 0.1, 0.08),  # 0.05 + 0.05 and 0.03 + 0.05
-        (lambda a, b: (a + b) / 2, APART, 0.7, np.hypot(0.05, 0.05), np.hypot(0.03, 0.05)),
-        (lambda a, b: (a + b) / 2, OPPOSITE, 0.7, 0, 0.02),
-        (lambda a, b: a - b, TOGETHER, 0.2, 0, 0.04),  # the lower bound of a with the upper one of b
-        (lambda a, b: a - b, OPPOSITE, 0.2, 0.2, 0.16),
-        (lambda a, b: a * b, APART, 0.48, np.hypot(0.06, 0.08), np.hypot(0.036, 0.08)),
-        (lambda a, b: 2 * a - 0.65, APART, 0.95, 0.2, 0.05),  # cut at 1
+        (lambda a, b: (a + b) / 2, TOGETHER, 0.7, (0.05, 0.05), (0.03, 0.05), 0.5),
+        (lambda a, b: (a + b) / 2, APART, 0.7, (0.05, 0.05), (0.03, 0.05), 0),
+        (lambda a, b: (a + b) / 2, OPPOSITE, 0.7, (0.05, 0.05), (0.03, 0.05), -0.5),
+        (
+            lambda a, b: a - b,
+            TOGETHER,
+            0.2,
+            (0.1, 0.1),
+            (0.06, 0.1),
+            -2,
+        ),  # the lower bound of a, the upper of b
+        (lambda a, b: a - b, OPPOSITE, 0.2, (0.1, 0.1), (0.06, 0.1), 2),
+        (lambda a, b: a * b, APART, 0.48, (0.06, 0.08), (0.036, 0.08), 0),
+        (lambda a, b: 2 * a - 0.65, APART, 0.95, (0.2,), (0.05,), 0),  # cut at 1
     ],
 )
-def test_distances_of_the_parts_are_combined(combine, drawn, value, down, up):
+def test_distances_of_the_parts_are_combined(combine, drawn, value, down, up, shared):
+    """Squares add; twice the covariance of the spreads, of 0.02 for a weight of 1, is ``shared`` · 0.02²."""
     found = interval(combine, drawn, value)
-    assert (found.lower, found.upper) == pytest.approx((value - down, value + up), abs=1e-7)
+    below, above = (np.sqrt(np.square(side).sum() + shared * SPREAD**2) for side in (down, up))
+    above = min(above, 1 - value)
+    assert (found.lower, found.upper) == pytest.approx((value - below, value + above), abs=1e-7)
 
 
 def test_without_the_interval_of_a_part_there_is_none():

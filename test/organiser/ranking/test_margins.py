@@ -9,17 +9,21 @@ from scipy.stats import ttest_1samp
 from evaluation.core.case_table import CaseTable
 from evaluation.core.estimator import Mean
 from evaluation.core.metric import Metric
+from evaluation.metrics.intervals import Interval
 from evaluation.organiser.cli.rank_command import margin_of
 from evaluation.organiser.ranking.comparisons import Margin, margin_tests
-from evaluation.organiser.ranking.resampling import TeamCases
+from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals
 from evaluation.organiser.ranking.results import RankingError
 
 DICE = Metric("dice", "Dice", Mean("dice"), 1, 0)
 NAMES = ("t.dice", "t.other")
 
 
-def results_of(columns, margins, in_fixed_order=False, better=DICE, resamples=2000):
-    """Return the tests of teams whose means over cases are given by metric and team."""
+def results_of(columns, margins, in_fixed_order=False, better=DICE, resamples=2000, reach=(0, 0)):
+    """Return the tests of teams whose means over cases are given by metric and team.
+
+    reach: how far below and above its value the interval of a team lies.
+    """
     rng = np.random.default_rng(4)
     cases = len(next(iter(columns[NAMES[0]].values())))
     weights = rng.multinomial(cases, np.full(cases, 1 / cases), resamples) / cases
@@ -33,13 +37,34 @@ def results_of(columns, margins, in_fixed_order=False, better=DICE, resamples=20
     }
     resampled = {name: weights @ of_metric.T for name, of_metric in stacked.items()}
     metrics = dict.fromkeys(columns, better)
-    return margin_tests(margins, metrics, values, team_cases, resampled, in_fixed_order)
+    ends = {
+        name: {team: Interval(value - reach[0], value + reach[1]) for team, value in of_teams.items()}
+        for name, of_teams in values.items()
+    }
+    given = TeamIntervals(ends, {})
+    return margin_tests(margins, metrics, values, team_cases, resampled, given, in_fixed_order)
 
 
 def dice(shift, cases=80, seed=1):
     rng = np.random.default_rng(seed)
     common = rng.normal(0.8, 0.05, cases)
     return {"expert": common, "team": common + shift + rng.normal(0, 0.03, cases)}
+
+
+@pytest.mark.parametrize("lower_is_better", [False, True])
+def test_what_the_intervals_count_beyond_the_spread_lengthens_the_difference_on_its_side(lower_is_better):
+    """The team may be 0.05 lower and the expert 0.02 higher: √(0.05² + 0.02²), beside a short spread."""
+    better = replace(DICE, best=0, worst=1) if lower_is_better else DICE
+    columns, margin = dice(-0.004), Margin("t.dice", 0.015, "expert")
+    for reference in (margin, replace(margin, reference="0.8", value=0.8)):
+        (plain,) = results_of({"t.dice": columns}, [reference], better=better)[-1:]
+        (found,) = results_of({"t.dice": columns}, [reference], better=better, reach=(0.05, 0.02))[-1:]
+        worse, gained = (0.02, 0.05) if lower_is_better else (0.05, 0.02)
+        other = 0 if reference.value else 1
+        down, up = np.hypot(worse, other * gained), np.hypot(gained, other * worse)
+        assert found.difference - found.lower == pytest.approx(down, rel=0.1)
+        assert found.upper - found.difference == pytest.approx(up, rel=0.1)
+        assert found.p_not_inferior > plain.p_not_inferior
 
 
 @pytest.mark.parametrize("lower_is_better", [False, True])
@@ -109,7 +134,9 @@ def test_a_team_that_is_worse_by_the_margin_is_rarely_called_not_inferior():
         values = {"t.dice": {"a": first.mean(), "b": second.mean()}}
         resampled = {"t.dice": weights @ np.stack([first, second]).T}
         margin = [Margin("t.dice", 0.02, "a")]
-        (found,) = margin_tests(margin, {"t.dice": DICE}, values, cases, resampled, False)
+        ends = {team: Interval(value, value) for team, value in values["t.dice"].items()}
+        given = TeamIntervals({"t.dice": ends}, {})
+        (found,) = margin_tests(margin, {"t.dice": DICE}, values, cases, resampled, given, False)
         shown += found.conclusion != "not shown"
     assert 4 <= shown <= 27
 

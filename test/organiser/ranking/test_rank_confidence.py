@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.metrics.intervals import Interval
 from evaluation.organiser.ranking.certainty import rank_confidence_sets, superiority
 
 
@@ -38,6 +39,21 @@ def test_equal_teams_and_constant_differences():
     values = np.stack([a, a + 1, a])
     found = rank_confidence_sets(values.mean(axis=1), bootstrap(values, rng), "higher")
     assert found.tolist() == [[2, 3], [1, 1], [2, 3]]
+
+
+def test_intervals_that_reach_farther_than_the_spread_leave_teams_undecided():
+    # A difference of 1 beside bounds that count a failure of up to 1.5, on the side that matters.
+    rng = np.random.default_rng(2)
+    values = np.array([[2.0], [1.0]]) + 0.1 * rng.normal(size=(2, 40))
+    means, drawn = values.mean(axis=1), bootstrap(values, rng)
+    for better, of_better, of_worse in (("higher", (1.5, 0), (0, 0.1)), ("lower", (0.1, 0), (0, 1.5))):
+        reaches = (of_better, of_worse)
+        long = [Interval(mean - low, mean + high) for mean, (low, high) in zip(means, reaches, strict=True)]
+        other = [Interval(mean - high, mean + low) for mean, (low, high) in zip(means, reaches, strict=True)]
+        assert rank_confidence_sets(means, drawn, better, long).tolist() == [[1, 2], [1, 2]]
+        decided = rank_confidence_sets(means, drawn, better, other)
+        assert decided.tolist() == rank_confidence_sets(means, drawn, better).tolist()
+        assert decided.tolist() in ([[1, 1], [2, 2]], [[2, 2], [1, 1]])
 
 
 def test_a_single_team():
