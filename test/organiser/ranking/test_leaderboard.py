@@ -244,7 +244,7 @@ def test_margins_to_an_annotator_and_covariates_of_a_phase(four_teams):
     cup = f"segmentation.{CUP}"
     phase = ranked(
         four_teams,
-        margins=(Margin(cup, 0.02, "expert"), Margin(cup, 0.02, "beta")),
+        margins=(Margin(cup, 0.1, "expert"), Margin(cup, 0.1, "beta")),
         annotator_scores=lambda names: {"expert": {cup: 0.88}},
         covariates=("glaucoma",),
         prevalence=0.1,
@@ -253,7 +253,7 @@ def test_margins_to_an_annotator_and_covariates_of_a_phase(four_teams):
     # The qualities are 0.9, 0.88, 0.8 and 0.6 beside 0.88.
     shown = {test.team: test.conclusion for test in phase.margins if test.reference == "expert"}
     assert (shown["alpha"], shown["gamma"], shown["delta"]) == ("not inferior", "not shown", "not shown")
-    assert any("margin 0.02 to expert: " in notice for notice in phase.notices)
+    assert any("margin 0.1 to expert: " in notice for notice in phase.notices)
     assert {one.cases for one in phase.board.associations} == {60}
     # REFUGE has no operating point.
     assert phase.organiser.predictive_values == ()
