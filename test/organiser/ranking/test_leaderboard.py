@@ -252,7 +252,7 @@ def test_margins_to_an_annotator_and_covariates_of_a_phase(four_teams):
     assert len(phase.margins) == 4 + 3
     # The qualities are 0.9, 0.88, 0.8 and 0.6 beside 0.88.
     shown = {test.team: test.conclusion for test in phase.margins if test.reference == "expert"}
-    assert (shown["alpha"], shown["gamma"], shown["delta"]) == ("not inferior", "not shown", "not shown")
+    assert (shown["alpha"], shown["gamma"], shown["delta"]) == ("equivalent", "not shown", "not shown")
     assert any("margin 0.1 to expert: " in notice for notice in phase.notices)
     assert {one.cases for one in phase.board.associations} == {60}
     # REFUGE has no operating point.
