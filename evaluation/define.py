@@ -42,18 +42,24 @@ from evaluation.core.estimator import Sum as Sum
 from evaluation.core.fault import Fault as Fault
 from evaluation.core.fault import FaultKind as FaultKind
 from evaluation.core.fault import FormFault as FormFault
+from evaluation.core.fault import PhaseError as PhaseError
 from evaluation.core.field import CaseColumns as CaseColumns
+from evaluation.core.field import CellsSource as CellsSource
 from evaluation.core.field import Field as Field
 from evaluation.core.field import FileAccess as FileAccess
 from evaluation.core.field import Files as Files
+from evaluation.core.field import FileSource as FileSource
 from evaluation.core.field import HiddenField as HiddenField
+from evaluation.core.field import JsonSource as JsonSource
 from evaluation.core.field import Kind as Kind
 from evaluation.core.field import Reference as Reference
+from evaluation.core.field import RowsSource as RowsSource
 from evaluation.core.field import Socket as Socket
 from evaluation.core.field import Source as Source
 from evaluation.core.field import TableColumns as TableColumns
 from evaluation.core.field import TableRows as TableRows
 from evaluation.core.field import Variant as Variant
+from evaluation.core.field import fault_at as fault_at
 from evaluation.core.form import STACK_INDEX as STACK_INDEX
 from evaluation.core.form import STACK_NAME as STACK_NAME
 from evaluation.core.form import CaseForm as CaseForm
@@ -83,10 +89,17 @@ from evaluation.io.kinds.masks import MultilabelMask as MultilabelMask
 from evaluation.io.kinds.number import Label as Label
 from evaluation.io.kinds.number import Number as Number
 from evaluation.io.kinds.number import TwoClasses as TwoClasses
+from evaluation.io.kinds.objects import Attributes as Attributes
+from evaluation.io.kinds.objects import Space as Space
 from evaluation.io.kinds.points import Keypoints as Keypoints
 from evaluation.io.kinds.points import PointInImage as PointInImage
 from evaluation.io.kinds.points import Points as Points
+from evaluation.io.kinds.points import PointSet as PointSet
 from evaluation.io.kinds.probability_map import ProbabilityMap as ProbabilityMap
+from evaluation.io.kinds.volume import NO_REFERENCE as NO_REFERENCE
+from evaluation.io.volumes import case_geometry as case_geometry
+from evaluation.io.volumes import case_values as case_values
+from evaluation.io.volumes import write_image as write_image
 
 # Earlier names of the estimators
 Aggregate = Figure

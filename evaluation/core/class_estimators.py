@@ -243,6 +243,26 @@ class SensitivityAtPrecision(_AtThresholds):
 
 
 @dataclass(frozen=True)
+class MeanOfClasses(estimator.MeanOfFigures):
+    """The mean over classes of the figures that exist, by groups of the means of each over the groups."""
+
+    def by_group(self, column: str) -> Estimator:
+        return _ByGroups(tuple(figure.by_group(column) for figure in self.figures), self.by_reference)
+
+
+@dataclass(frozen=True)
+class _ByGroups(estimator.MeanOfFigures):
+    """A mean of figures of which each is a mean over the same groups."""
+
+    @property
+    def group_column(self) -> str | None:
+        return self.figures[0].group_column
+
+    def groups(self, table: CaseTable) -> Strata | None:
+        return self.figures[0].groups(table)
+
+
+@dataclass(frozen=True)
 class MacroRocArea(Estimator):
     """The mean area of each class against the rest; ``scores`` are the columns of the classes."""
 

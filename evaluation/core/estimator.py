@@ -239,6 +239,10 @@ class Estimator:
         """Return the figure with another estimator of each column whose mean it takes. Raises ValueError."""
         raise ValueError("it is no mean over cases")
 
+    def by_group(self, column: str) -> Estimator:
+        """Return the mean over the groups of cases that a column names."""
+        return ByGroup(self, column)
+
     def influence(self, table: CaseTable) -> Floats:
         """Return the derivative of the figure by each case's weight, for the infinitesimal jackknife."""
         raise NotImplementedError

@@ -96,6 +96,16 @@ def path_of(source: Source) -> str:
     return source.path
 
 
+def case_values(source: Source, case: CaseForm, files: FileAccess, dimensions: Dimensions) -> NDArray[Any]:
+    """Return the values of a case's image, shape (z, y, x), of any numeric type; an image has one plane.
+
+    The file is a source's, in any of the formats. Raises `FormFault` as `case_planes`.
+    """
+    _, height, width = case_geometry(case, dimensions).shape
+    planes = case_planes(path_of(source), case, files, dimensions)
+    return np.stack([plane.crop.in_image(height, width).copy() for plane in planes])
+
+
 def case_planes(
     path: str,
     case: CaseForm,

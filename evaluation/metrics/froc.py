@@ -197,13 +197,16 @@ class Candidates:
 
     case: shape (candidates,), index of its case; confidence; hit: whether it is the hit of a reference
     object (each has one hit at most), otherwise it is false. references: shape (cases,), numbers of
-    reference objects.
+    reference objects. sizes: shape (cases,), by whose sum false positives are divided, by default 1 each.
+    without_lowest: the lowest confidence is no threshold, as in the program of CAMELYON16.
     """
 
     case: Integers
     confidence: Floats
     hit: Bools
     references: Integers
+    sizes: Floats | None = None
+    without_lowest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +227,9 @@ class FrocTable:
         self._confidence = candidates.confidence[order]
         differs = np.diff(self._confidence, append=-np.inf) != 0
         # Tied candidates are above a threshold together.
-        self._ends = np.flatnonzero(differs)
+        self._ends = np.flatnonzero(differs)[: -1 if candidates.without_lowest else None]
+        sizes = candidates.sizes
+        self._sizes = np.ones(len(candidates.references)) if sizes is None else sizes
         self._references = candidates.references.astype(np.float64)
 
     @property
@@ -312,7 +317,7 @@ class FrocTable:
 
     def _curves(self, weights: Floats, most_per_case: float | None = None) -> tuple[Floats, Floats]:
         """Return the points of the curves, all or beyond so many false positives per case."""
-        objects, cases = weights @ self._references, weights.sum(axis=1)
+        objects, cases = weights @ self._references, weights @ self._sizes
         right, wrong = self._sums(weights, None if most_per_case is None else most_per_case * cases)
         start = np.zeros((len(weights), 1))
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -11,7 +11,7 @@ from evaluation.metrics.arrays import Bools, Floats, Integers, order_with_ties, 
 
 __all__ = ["euclidean_distance", "match_points", "mean_radial_error", "success_detection_rate"]
 
-MatchingRule = Literal["nearest", "by_confidence", "optimal", "any"]
+MatchingRule = Literal["nearest", "by_confidence", "optimal", "any", "nearest_only"]
 Boundary = Literal["included", "excluded"]
 
 
@@ -34,12 +34,13 @@ def match_points(
         The reference points, in the same unit.
     radius : float or array_like of float, shape (references,)
         Largest distance of a hit from its reference point, one for all or one for each.
-    matching : {"nearest", "by_confidence", "optimal", "any"}, optional
+    matching : {"nearest", "by_confidence", "optimal", "any", "nearest_only"}, optional
         "nearest": each reference point in its order takes the nearest prediction that is not yet taken.
         "by_confidence": each prediction by falling confidence takes the nearest reference point that is
         free. "optimal": as many hits as possible, of those with the smallest sum of distances. "any": a
         reference point is hit by the most confident prediction that is near; no prediction near a reference
-        point is a false positive.
+        point is a false positive. "nearest_only": each reference point in its order takes the nearest of
+        all predictions, and is missed if that is taken.
     confidences : array_like of float, shape (predictions,), optional
         Required by "by_confidence" and "any".
     boundary : {"included", "excluded"}, optional
@@ -72,8 +73,8 @@ def match_points(
     ([0, -1], [False, True])
     """
     if matching not in get_args(MatchingRule):
-        expected = "'nearest', 'by_confidence', 'optimal' or 'any'"
-        raise ValueError(f"matching: expected {expected}, found {matching!r}")
+        known = ", ".join(map(repr, get_args(MatchingRule)))
+        raise ValueError(f"matching: expected one of {known}, found {matching!r}")
     if boundary not in get_args(Boundary):
         raise ValueError(f"boundary: expected 'included' or 'excluded', found {boundary!r}")
     made, true = _point_array(predicted, "predicted"), _point_array(reference, "reference")
@@ -245,8 +246,8 @@ def match_pairs(
             np.where(near.any(axis=0), score.argmax(axis=0), -1) if len(near) else np.full(near.shape[1], -1)
         )
         return PointMatches(hit, np.logical_not(near.any(axis=1)))
-    if rule == "nearest":
-        hit = _nearest(distance, near)
+    if rule in ("nearest", "nearest_only"):
+        hit = _nearest(distance, near, second_choice=rule == "nearest")
     elif rule == "by_confidence":
         near_distance = np.where(near, distance, np.inf)
         order = order_with_ties(np.asarray(confidence, dtype=np.float64), near_distance)
@@ -323,14 +324,15 @@ def _distances(first: Floats, second: Floats) -> Floats:
     return distances
 
 
-def _nearest(distance: Floats, near: Bools) -> Integers:
+def _nearest(distance: Floats, near: Bools, second_choice: bool) -> Integers:
     free = np.ones(len(distance), dtype=np.bool_)
     hit = np.full(distance.shape[1], -1, dtype=np.int64)
     for reference in np.flatnonzero(near.any(axis=0)):
-        candidates = np.flatnonzero(near[:, reference] & free)
+        candidates = np.flatnonzero(near[:, reference] & (free | (not second_choice)))
         if candidates.size:
-            hit[reference] = candidates[distance[candidates, reference].argmin()]
-            free[hit[reference]] = False
+            nearest = candidates[distance[candidates, reference].argmin()]
+            if free[nearest]:
+                hit[reference], free[nearest] = nearest, False
     return hit
 
 

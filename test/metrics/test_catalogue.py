@@ -32,6 +32,11 @@ OTHER_MEANING = {"f_beta", "precision"}
 # Options that choose or complete the cases of a phase; a function is given its arrays.
 OF_PHASES = {
     "threshold": "decisions are made of scores by the caller",
+    "above": "as threshold",
+    "area": "the caller divides by an area",
+    "lowest_threshold": "the caller leaves out the least confident predictions",
+    "distances": "the caller gives a spacing of 1",
+    "level_separator": "the caller gives the classes of a level",
     "of": "the class that counts as positive is the caller's 1",
     "labels": "the caller chooses a label; the functions for label maps require them",
     "absent": "the caller leaves a label out",

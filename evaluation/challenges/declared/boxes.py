@@ -1,6 +1,6 @@
 """Boxes: detections with an extent, matched by overlap or centre, and their average precision."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -11,7 +11,7 @@ from evaluation.challenges.declared import detections
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
-from evaluation.core.estimator import DetectionCurves, Figure, Mean
+from evaluation.core.estimator import DetectionCurves, Figure, Mean, MeanOfFigures
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
@@ -264,6 +264,14 @@ class _AverageOfBoxes(MetricTable):
         "(pycocotools).",
     )
 
+    level_separator: str | None = Key(
+        default=None,
+        description='Classes on several levels, whose names are joined by this text, as `" - "` joins '
+        "quadrant, number and diagnosis of a tooth (DENTEX). Boxes are matched on each level by itself: a "
+        "figure for each level, and the mean of these. Default: there is one level.",
+        min_length=1,
+    )
+
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
 
     def averages(
@@ -271,13 +279,47 @@ class _AverageOfBoxes(MetricTable):
     ) -> Measure:
         """Return the mean over the classes of a figure (resamples, classes, thresholds), and each class.
 
-        Raises ValueError for a field without probabilities.
+        Raises ValueError for a field without probabilities, and for names that have not as many levels.
         """
         assert isinstance(table, BoxesField)
         if not table.probability:
             raise ValueError(f"expected probability = true in field {field_name!r}")
-        count = max(1, len(table.classes))
-        thresholds = np.array(self.iou_thresholds)
+        if self.level_separator is None:
+            names = table.classes or [table.title_of(field_name)]
+            return self._of_level(name, self.title_of(name), field_name, names, value)
+        parts = [of.split(self.level_separator) for of in table.classes]
+        if len({len(of) for of in parts}) != 1:
+            raise ValueError("level_separator: expected as many levels in the name of each class")
+        levels = [
+            self._of_level(
+                f"{name}_level_{number}", f"{self.title_of(name)}, level {number}", field_name, of, value
+            )
+            for number, of in enumerate(zip(*parts, strict=True), start=1)
+        ]
+        metrics = [metric for level in levels for metric in level.metrics]
+        mean = MeanOfFigures(tuple(level.metrics[0].estimator for level in levels), by_reference=False)
+
+        def joined(rows: Iterable[Row]) -> Row:
+            return {column: cell for row in rows for column, cell in row.items()}
+
+        return Measure(
+            (Metric(name, self.title_of(name), mean, best=1, worst=0), *metrics),
+            row=lambda comparison: joined(level.row(comparison) for level in levels),
+            worst=lambda case, references: joined(level.worst(case, references) for level in levels),
+        )
+
+    def _of_level(
+        self,
+        name: str,
+        title: str,
+        field_name: str,
+        names: Sequence[str],
+        value: Callable[[DetectionTable, Floats], Floats],
+    ) -> Measure:
+        """Return the figures; ``names``: those of the field's classes, of which some are the same."""
+        distinct = tuple(dict.fromkeys(names))
+        count, thresholds = len(distinct), np.array(self.iou_thresholds)
+        level = np.array([distinct.index(of) for of in names])
         columns = _columns(name)
 
         def matched(table: CaseTable) -> DetectionTable:
@@ -303,28 +345,29 @@ class _AverageOfBoxes(MetricTable):
             return lambda cases: of_classes(cases)[:, position]
 
         def worst(case: CaseForm, references: Values) -> Row:
-            objects = np.bincount(_labels(references[field_name]), minlength=count)
+            objects = np.bincount(level[_labels(references[field_name])], minlength=count)
             return _missing(objects, thresholds.size).columns(name)
 
-        title = self.title_of(name)
         curves = DetectionCurves(
             lambda table: matched(table).candidates(0),
             f"A hit has an intersection over union of at least {thresholds[0]:g}.",
             matched,
-            tuple(table.classes) or (table.title_of(field_name),),
+            distinct,
         )
         parts = [
             metric(f"{name}_{of}", f"{title}, {of}", part(position))
-            for position, of in enumerate(table.class_names())
+            for position, of in enumerate(detections.figure_names(distinct))
         ]
         return Measure(
             (metric(name, title, mean), *parts),
-            row=lambda comparison: self._matched(comparison, count, thresholds).columns(name),
+            row=lambda comparison: self._matched(comparison, level, count).columns(name),
             worst=worst,
         )
 
-    def _matched(self, comparison: FieldComparison, count: int, thresholds: Floats) -> _Matched:
+    def _matched(self, comparison: FieldComparison, level: NDArray[np.int64], count: int) -> _Matched:
+        thresholds = np.array(self.iou_thresholds)
         options = (
+            *level.tolist(),
             self.matching,
             self.inclusive_corners,
             self.max_detections,
@@ -333,7 +376,9 @@ class _AverageOfBoxes(MetricTable):
         )
 
         def match(comparison: FieldComparison) -> _Matched:
-            found, true = comparison.submitted.rows, comparison.reference.rows
+            found, true = comparison.submitted.rows.copy(), comparison.reference.rows.copy()
+            for rows in (found, true):
+                rows[:, 0] = level[rows[:, 0].astype(np.int64)]
             kept, hits = [found[:0]], [np.zeros((0, thresholds.size), dtype=np.bool_)]
             for label in range(count):
                 of_class = found[found[:, 0] == label]
@@ -343,7 +388,7 @@ class _AverageOfBoxes(MetricTable):
                 kept.append(counted)
                 hits.append(self._hits(counted, true[true[:, 0] == label], thresholds))
             rows = np.concatenate(kept)
-            objects = np.bincount(_labels(comparison.reference), minlength=count)
+            objects = np.bincount(true[:, 0].astype(np.int64), minlength=count)
             return _Matched(rows[:, 0].astype(np.int64), rows[:, 1], np.concatenate(hits), objects)
 
         return comparison.derive(("matched boxes", options), match)

@@ -3,17 +3,19 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from evaluation.challenges.declared.classes import ClassProbabilitiesField
-from evaluation.challenges.declared.scalars import NumberField
+from evaluation.challenges.declared.scalars import NumberField, PresencesField
 from evaluation.challenges.declared.scores import check_probability
-from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable
+from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, figure_key
 from evaluation.core.case_table import Row
-from evaluation.core.class_estimators import MacroRocArea, calibration_metric
+from evaluation.core.class_estimators import AveragePrecision, MacroRocArea, MeanOfClasses, calibration_metric
 from evaluation.core.estimator import Mean
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
+from evaluation.io.kinds.classes import Flags
 
 
 class _ProbabilityScore(MetricTable, ABC):
@@ -146,6 +148,43 @@ class ClassWiseCalibrationError(_ClassCalibration):
     def pairs(self, shares: Sequence[float], true: float) -> list[tuple[float, float]]:
         """Return the probability of every class."""
         return [(share, float(index == true)) for index, share in enumerate(shares)]
+
+
+class MeanAveragePrecision(MetricTable):
+    """Average precision of the probability of each of several findings, and the mean of these.
+
+    From 0 to 1, higher is better. A finding that no case has does not enter; with `group`, for example of the
+    frames of a video, it enters in the groups that have it, and the mean over findings is that of the means
+    over groups. A case without a result comes last where it has a finding, and first where it has not.
+
+    Oracle: scikit-learn, `average_precision_score`. Source: Nwoye et al., Medical Image Analysis 86:102803,
+    2023 (CholecTriplet).
+    """
+
+    metric: Literal["mean_average_precision"]
+    kinds = (PresencesField,)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean, and the average precision of each finding."""
+        assert isinstance(table, PresencesField)
+        pairs = [
+            (f"{field_name}_score_{number}", f"{field_name}_present_{number}")
+            for number in range(len(table.names))
+        ]
+        each = tuple(AveragePrecision(*pair) for pair in pairs)
+
+        def row(shares: Sequence[float] | None, flags: Flags) -> Row:
+            cells: dict[str, Any] = {}
+            for number, ((score, present), flag) in enumerate(zip(pairs, flags, strict=True)):
+                cells[score] = (-math.inf if flag else math.inf) if shares is None else shares[number]
+                cells[present] = math.nan if flag is None else float(flag)
+            return cells
+
+        title = self.title_of(name)
+        metrics = [Metric(name, title, MeanOfClasses(each), 1, 0)]
+        for of, figure in zip(table.names, each, strict=True):
+            metrics.append(Metric(f"{name}_{figure_key(of)}", f"{title}, {of}", figure, 1, 0))
+        return replace(Measure.of_values(metrics[0], field_name, row, missing=None), metrics=tuple(metrics))
 
 
 class MacroAreaUnderCurve(MetricTable):

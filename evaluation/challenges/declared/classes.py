@@ -175,23 +175,43 @@ class DecisionMetric(MetricTable, ABC):
         default=None,
         description="Fields of kind `number`: from which number on a case is decided to be positive.",
     )
+    above: FiniteFloat | None = Key(
+        default=None,
+        description="In place of `threshold`: the number that a positive case exceeds, itself excluded "
+        "(CHIMERA).",
+    )
     kinds = (ClassField, ClassProbabilitiesField, DecisionField, scalars.NumberField)
 
     def decided(self, name: str, field_name: str, table: FieldTable) -> Decided:
         """Return how a field decides. Raises ValueError for options that do not fit it."""
         predicted, true = scalars.value_columns(field_name)
         if isinstance(table, scalars.NumberField):
-            threshold = _threshold(table, self.threshold)
-            return Decided(
-                ("negative", "positive"), f"{name}_predicted", true, lambda number: float(number >= threshold)
-            )
-        if self.threshold is not None:
-            raise ValueError(f"threshold: expected none for a field of kind {table.kind!r}")
+            decide = self._decide(table)
+            return Decided(("negative", "positive"), f"{name}_predicted", true, decide)
+        if (self.threshold, self.above) != (None, None):
+            key = "threshold" if self.above is None else "above"
+            raise ValueError(f"{key}: expected none for a field of kind {table.kind!r}")
         if isinstance(table, DecisionField):
             return Decided(("negative", "positive"), predicted, true, float)
         assert isinstance(table, ClassField | ClassProbabilitiesField)
         index = _most_probable if isinstance(table, ClassProbabilitiesField) else float
         return Decided(tuple(map(str, table.classes)), predicted, true, index)
+
+    def _decide(self, table: scalars.NumberField) -> Callable[[float], float]:
+        """Return the function from a number to 1 or 0. Raises ValueError for options that do not fit."""
+        check_classes(table)
+        if (self.threshold is None) == (self.above is None):
+            found = "none" if self.above is None else "both"
+            raise ValueError(
+                f"threshold: expected a number for a field of kind 'number', or above, found {found}"
+            )
+        strict, limit = self.threshold is None, self.above if self.threshold is None else self.threshold
+        low, high = table.minimum, table.maximum
+        assert limit is not None
+        if low is None or high is None or not (low <= limit < high if strict else low < limit <= high):
+            key = "above" if strict else "threshold"
+            raise ValueError(f"{key}: expected a field with minimum and maximum, and a number between them")
+        return lambda number: float(number > limit if strict else number >= limit)
 
     def figure(
         self,
@@ -255,15 +275,6 @@ class OneClassMetric(DecisionMetric, ABC):
         if self.of not in classes:
             raise ValueError(f"of: expected one of {', '.join(classes)}, found {self.of or 'none'}")
         return classes.index(self.of)
-
-
-def _threshold(table: scalars.NumberField, threshold: float | None) -> float:
-    check_classes(table)
-    if threshold is None:
-        raise ValueError("threshold: expected a number for a field of kind 'number', found none")
-    if table.minimum is None or table.maximum is None or not table.minimum < threshold <= table.maximum:
-        raise ValueError("threshold: expected a field with minimum and maximum, and a number between them")
-    return threshold
 
 
 def _most_probable(probabilities: tuple[float, ...]) -> float:

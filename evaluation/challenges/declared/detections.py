@@ -15,10 +15,11 @@ from evaluation.challenges.declared import tables
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.estimator import DetectionCurves, Figure
-from evaluation.core.field import CaseColumns, Field, Kind, Reference, TableRows
+from evaluation.core.field import CaseColumns, Field, HiddenField, Kind, Reference, TableRows
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_metric
+from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.metrics.arrays import Floats, Integers
 from evaluation.metrics.froc import Candidates, FrocReading, FrocTable
@@ -208,51 +209,72 @@ def _ratio(numerator: Floats, denominator: Floats, objects: Floats) -> Floats:
 
 
 def froc_measure(
-    name: str, title: str, rates: Sequence[float], detections: CaseDetections, reading: FrocReading = "linear"
+    name: str,
+    title: str,
+    rates: Sequence[float],
+    detections: CaseDetections,
+    reading: FrocReading = "linear",
+    area: HiddenField | None = None,
+    without_lowest: bool = False,
 ) -> tables.Measure:
-    """Return the mean sensitivity over rates of false positives per case, and each sensitivity."""
+    """Return the mean sensitivity over rates of false positives per case, and each sensitivity.
+
+    With the label of an ``area`` the rates are per mm².
+    """
     columns = _froc_columns(name, detections)
+    area_column = area.name if area else ""
+
+    def candidates(table: CaseTable) -> Candidates:
+        sizes = table[area_column] if area else None
+        return replace(_candidates(table, columns), sizes=sizes, without_lowest=without_lowest)
 
     def sensitivities(cases: WeightedCases) -> Floats:
         """Return the sensitivity at every rate, shape (resamples, rates)."""
-        return _froc_table(cases, columns).sensitivity_at(cases.weights, rates, reading)
+        key = ("froc", area_column, without_lowest, *columns)
+        table = cases.table.derive(key, lambda table: FrocTable(candidates(table)))
+        return table.sensitivity_at(cases.weights, rates, reading)
 
     def figure(of: Callable[[Floats], Floats]) -> Figure:
-        return Figure(lambda cases: of(cases.derive(("froc", reading, *columns, *rates), sensitivities)))
+        key = ("froc", reading, area_column, without_lowest, *columns, *rates)
+        return Figure(lambda cases: of(cases.derive(key, sensitivities)))
 
     parts = [
         Metric(
             f"{name}_at_{rate:g}".replace(".", "_"),
-            f"Sensitivity at {rate:g} false positives per case",
+            f"Sensitivity at {rate:g} false positives per {'mm²' if area else 'case'}",
             figure(lambda values, position=position: values[:, position]),  # type: ignore[misc]
             best=1,
             worst=0,
         )
         for position, rate in enumerate(rates)
     ]
-    overall = replace(figure(lambda values: values.mean(axis=1)), detections=_curves_of(columns))
-    mean = Metric(name, title, overall, best=1, worst=0)
-    return _froc_figures((mean, *parts), columns, detections)
+    # Reports draw curves by false positives per case.
+    curves = None if area else DetectionCurves(candidates, _RULE)
+    overall = replace(figure(lambda values: values.mean(axis=1)), detections=curves)
+    found = _froc_figures((Metric(name, title, overall, best=1, worst=0), *parts), columns, detections)
+    return found.with_label(area_column) if area else found
 
 
 def average_precision_measure(name: str, title: str, detections: CaseDetections) -> tables.Measure:
     """Return the average precision of all detections; objects without a hit count as never found."""
     columns = _froc_columns(name, detections)
-    figure = Figure(
-        lambda cases: _froc_table(cases, columns).average_precision(cases.weights),
-        detections=_curves_of(columns),
-    )
+
+    def values(cases: WeightedCases) -> Floats:
+        key = ("froc", "", False, *columns)
+        table = cases.table.derive(key, lambda table: FrocTable(_candidates(table, columns)))
+        return table.average_precision(cases.weights)
+
+    figure = Figure(values, detections=DetectionCurves(lambda table: _candidates(table, columns), _RULE))
     return _froc_figures((Metric(name, title, figure, best=1, worst=0),), columns, detections)
+
+
+_RULE = "Hits are those of the metric."
 
 
 def _froc_columns(name: str, detections: CaseDetections) -> list[str]:
     if detections.classes:
         raise ValueError("expected a field without classes, or with one")
     return [f"{name}_{part}" for part in ("hits", "false", "objects")]
-
-
-def _curves_of(columns: Sequence[str]) -> DetectionCurves:
-    return DetectionCurves(lambda table: _candidates(table, columns), "Hits are those of the metric.")
 
 
 def _froc_figures(
@@ -269,12 +291,8 @@ def _froc_figures(
     )
 
 
-def _froc_table(cases: WeightedCases, columns: Sequence[str]) -> FrocTable:
-    """Return all detections, from the columns of hits, of false predictions and of the number of objects."""
-    return cases.table.derive(("froc", *columns), lambda table: FrocTable(_candidates(table, columns)))
-
-
 def _candidates(table: CaseTable, columns: Sequence[str]) -> Candidates:
+    """Return all detections, from the columns of hits, of false predictions and of the number of objects."""
     hits, false = (table.objects(column) for column in columns[:2])
     numbers = [len(of_case) for of_case in (*hits, *false)]
     case = np.repeat(np.tile(np.arange(len(table)), 2), numbers)
@@ -441,6 +459,26 @@ class FrocOfObjects(ObjectMetric):
         min_length=1,
     )
     reading: FrocReading = Key(default="linear", description=READING)
+    area: str | None = Key(
+        default=None,
+        description="Column of `cases.csv` with the area of each case in mm². The rates are then false "
+        "positives per mm², the sum of the one by the sum of the other (MONKEY: 10, 20, 50, 100, 200, 300).",
+    )
+    lowest_threshold: Literal["included", "left_out"] = Key(
+        default="included",
+        description="`left_out`: the lowest probability of all predictions that count is no point of the "
+        "curve, as in the copies of CAMELYON16's program (MONAI, MONKEY).",
+    )
+
+    def further_labels(self) -> tuple[HiddenField, ...]:
+        """Return the area, and the group."""
+        return (*super().further_labels(), *self._area())
+
+    def _area(self) -> tuple[HiddenField, ...]:
+        if self.area is None:
+            return ()
+        reference = Reference(Number(minimum=0.0), CaseColumns((self.area,)))
+        return (HiddenField(f"area_{self.area}", reference),)
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the mean and the sensitivity at each rate. Raises ValueError without probabilities."""
@@ -449,4 +487,5 @@ class FrocOfObjects(ObjectMetric):
             raise ValueError(f"expected probability = true in field {field_name!r}")
         detections = self.case_detections(field_name, table)
         title, rates = self.title or "FROC score", self.false_positives_per_case
-        return froc_measure(name, title, rates, detections, self.reading)
+        area, without_lowest = next(iter(self._area()), None), self.lowest_threshold == "left_out"
+        return froc_measure(name, title, rates, detections, self.reading, area, without_lowest)

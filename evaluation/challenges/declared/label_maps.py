@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +99,8 @@ class LabelMapField(ImageFieldTable):
     kind: Literal["label_map"]
     labels: dict[str, tables.Name] = Key(
         description='Names of the labels by number, for example `{ 1 = "liver", 2 = "R-PCA" }`. In the names '
-        "of figures a space and a hyphen become an underscore: `dice_R_PCA`.",
+        "of figures a space and a hyphen become an underscore: `dice_R_PCA`. A name has letters, digits, "
+        "spaces, hyphens, underscores and parentheses, which figures leave out; there are at most 254.",
         min_length=1,
     )
     regions: dict[tables.Name, Annotated[list[int], Key(min_length=1)]] = Key(
@@ -125,7 +126,12 @@ class LabelMapField(ImageFieldTable):
         return labels
 
     @model_validator(mode="after")
-    def _fitting(self) -> "LabelMapField":
+    def _fitting(self) -> Self:
+        self.check()
+        return self
+
+    def check(self) -> None:
+        """Raise ValueError for keys that do not fit."""
         _ = self.label_map  # raises ValueError for numbers that are too large, or twice the same
         _check_distinct(list(self.regions))
         _check_distinct(self.annotators)
@@ -139,7 +145,6 @@ class LabelMapField(ImageFieldTable):
             for number, label in self.labels.items():
                 if tables.figure_key(label) == tables.figure_key(name) and region != [int(number)]:
                     raise ValueError(f"regions.{name}: expected another name than that of label {number}")
-        return self
 
     @property
     def label_map(self) -> LabelMap:
@@ -159,6 +164,10 @@ class LabelMapField(ImageFieldTable):
                 for name, region in self.regions.items()
             ),
         )
+
+    def compared(self, comparison: tables.FieldComparison) -> tables.FieldComparison:
+        """Return the comparison of two label maps that metrics are of: by default the same."""
+        return comparison
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""
@@ -185,7 +194,9 @@ def _by(field: str, annotator: str) -> str:
 
 def _check_distinct(names: Sequence[str]) -> None:
     if len({tables.figure_key(name) for name in names}) < len(names):
-        raise ValueError("expected names that differ from each other in more than spaces and hyphens")
+        raise ValueError(
+            "expected names that differ from each other in more than spaces, hyphens and parentheses"
+        )
 
 
 @dataclass(frozen=True)
@@ -217,6 +228,7 @@ class MapComparison(tables.FieldComparison):
     def __init__(
         self, table: LabelMapField, comparison: tables.FieldComparison, field: str | None = None
     ) -> None:
+        comparison = table.compared(comparison)
         super().__init__(
             field or comparison.field, comparison.submitted, comparison.references, comparison.all_submitted
         )
@@ -267,11 +279,19 @@ def spacing_of(reference: LabelMapValue, table: ImageFieldTable) -> tuple[float,
     return (reference.spacing_mm or (1.0, 1.0, 1.0))[-table.dimensions :]
 
 
-def diagonal_of(reference: LabelMapValue, table: ImageFieldTable) -> float:
-    """Return the diagonal of the image in mm, in pixels without a spacing."""
-    spacing_mm = spacing_of(reference, table)
-    shape = reference.shape[-len(spacing_mm) :]
-    return math.hypot(*(size * step for size, step in zip(shape, spacing_mm, strict=True)))
+Extent = Literal["diagonal", "shape_norm", "longest_side"]
+WORST = (
+    "`diagonal`, the default: that of the case's image. `shape_norm`: the diagonal in voxels, whatever the "
+    "unit is. `longest_side`: the largest of its sides."
+)
+
+
+def extent_of(shape: Sequence[int], spacing: Sequence[float], extent: Extent = "diagonal") -> float:
+    """Return a length of an image in the unit of its spacing, of its last axes."""
+    sides = [size * step for size, step in zip(shape[-len(spacing) :], spacing, strict=True)]
+    if extent == "longest_side":
+        return max(sides)
+    return math.hypot(*(sides if extent == "diagonal" else shape[-len(spacing) :]))
 
 
 # --- Figures of each structure, and their mean ---

@@ -40,6 +40,17 @@ class _SurfaceTable(label_maps.LabelMetricTable):
         "ITK's fully connected contours, TopCoW). With `all` a surface has more voxels.",
     )
 
+    distances: Literal["mm", "voxels"] = Key(
+        default="mm",
+        description="Unit of all distances, `worst` and tolerances included: `mm` (in two dimensions without "
+        "a spacing: pixels), or `voxels`, as if every spacing were 1 (ToothFairy).",
+    )
+
+    def spacing_of(self, reference: LabelMapValue, table: label_maps.LabelMapField) -> tuple[float, ...]:
+        """Return the length of a voxel along each axis, in the unit of distances."""
+        in_mm = label_maps.spacing_of(reference, table)
+        return in_mm if self.distances == "mm" else (1.0,) * len(in_mm)
+
     def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
         """Return the range. Raises ValueError for neighbours that elements do not have."""
         check_neighbours(self.surface, self.surface_neighbours)
@@ -74,32 +85,37 @@ class _SurfaceTable(label_maps.LabelMetricTable):
         """Return the comparison of the surfaces of a structure, once for all metrics."""
 
         def compare(comparison: label_maps.MapComparison) -> SurfaceComparison:
-            spacing_mm = label_maps.spacing_of(comparison.reference, comparison.table)
+            spacing = self.spacing_of(comparison.reference, comparison.table)
             masks = comparison.maps.masks(structure)
-            return compare_surfaces(*masks, spacing_mm, self.surface, self.surface_neighbours)
+            return compare_surfaces(*masks, spacing, self.surface, self.surface_neighbours)
 
-        key = ("surfaces", self.surface, self.surface_neighbours, structure.positions)
+        key = ("surfaces", self.surface, self.surface_neighbours, self.distances, structure.positions)
         return comparison.derive(key, compare)
 
 
 class _SurfaceDistanceTable(_SurfaceTable):
     """A distance between two surfaces."""
 
-    worst: Positive | None = Key(
+    worst: Positive | label_maps.Extent | None = Key(
         default=None,
-        description="Distance of a case without a result, and of a label that only one map has. Default: the "
-        "diagonal of the case's image.",
+        description="Distance of a case without a result, and of a label that only one map has: a number, or "
+        f"a length of the image. {label_maps.WORST}",
     )
 
     def range(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
         """Return a distance."""
-        worst = math.inf if self.worst is None else self.worst
-        return label_maps.LabelFigure(best=0, worst=worst, unit="mm" if table.in_mm else "pixels")
+        worst = self.worst if isinstance(self.worst, float) else math.inf
+        unit = "voxels" if self.distances == "voxels" else "mm" if table.in_mm else "pixels"
+        return label_maps.LabelFigure(best=0, worst=worst, unit=unit)
 
     def worst_value(
         self, reference: LabelMapValue, table: label_maps.LabelMapField, structure: label_maps.Structure
     ) -> float:
-        return label_maps.diagonal_of(reference, table) if self.worst is None else self.worst
+        if isinstance(self.worst, float):
+            return self.worst
+        return label_maps.extent_of(
+            reference.shape, self.spacing_of(reference, table), self.worst or "diagonal"
+        )
 
 
 class HausdorffDistance(_SurfaceDistanceTable):

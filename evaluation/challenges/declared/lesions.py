@@ -11,6 +11,8 @@ import numpy as np
 from pydantic import FiniteFloat
 
 from evaluation.challenges.declared.label_maps import (
+    WORST,
+    Extent,
     Figures,
     LabelFigure,
     LabelMapField,
@@ -18,7 +20,7 @@ from evaluation.challenges.declared.label_maps import (
     MapComparison,
     Structure,
     VolumeTable,
-    diagonal_of,
+    extent_of,
     spacing_of,
 )
 from evaluation.challenges.declared.tables import FieldTable, Measure, Part, Positive
@@ -530,21 +532,23 @@ class LesionWiseHausdorffDistance(_LesionWiseTable):
     metric: Literal["lesion_wise_hausdorff_distance"]
     best: ClassVar[float] = 0.0
     percentile: float = Key(default=95.0, description="Percentile of the distances.", gt=0, le=100)
-    worst: Positive | None = Key(
+    worst: Positive | Extent | None = Key(
         default=None,
-        description="Distance of a missed and of a false lesion, and of a case without a result. Default: "
-        "the diagonal of the case's image. BraTS 2023: 374.",
+        description="Distance of a missed and of a false lesion, and of a case without a result: a number "
+        f"(BraTS 2023: 374), or a length of the image. {WORST}",
     )
 
     def figure(self, table: LabelMapField) -> LabelFigure:
         """Return a distance."""
         return LabelFigure(
-            0, math.inf if self.worst is None else self.worst, "mm" if table.in_mm else "pixels"
+            0, self.worst if isinstance(self.worst, float) else math.inf, "mm" if table.in_mm else "pixels"
         )
 
     def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
         """Return the stated distance, or the diagonal of the image."""
-        return diagonal_of(reference, table) if self.worst is None else self.worst
+        if isinstance(self.worst, float):
+            return self.worst
+        return extent_of(reference.shape, spacing_of(reference, table), self.worst or "diagonal")
 
     def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
         """Return the distances."""

@@ -24,7 +24,7 @@ from evaluation.metrics.crops import together
 from evaluation.metrics.froc import FrocReading
 from evaluation.metrics.lesions import match_candidates, overlap_of_components
 from evaluation.metrics.probabilities import voxel_average_precision, voxel_brier_score
-from evaluation.metrics.segmentation import count_overlap, dice_of_counts
+from evaluation.metrics.segmentation import OverlapCounts, count_overlap, dice_of_counts
 
 
 class MaskedFieldTable(ImageFieldTable):
@@ -173,17 +173,27 @@ class DiceAtThreshold(_MapMetricTable):
     threshold: float = Key(
         default=0.5, description="Smallest probability of a voxel that counts as predicted.", gt=0, le=1
     )
+    above: float | None = Key(
+        default=None,
+        description="In place of `threshold`: the probability that a predicted voxel exceeds.",
+        ge=0,
+        lt=1,
+    )
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the Dice coefficient."""
         assert isinstance(table, ProbabilityMapField)
-        threshold = np.float32(self.threshold)
+        limit = np.float32(self.threshold if self.above is None else self.above)
+
+        def counted(probability: NDArray[np.float32], positive: NDArray[np.bool_]) -> OverlapCounts[int]:
+            mask = probability >= limit if self.above is None else probability > limit
+            return count_overlap(mask, positive)
 
         def value(probability: NDArray[np.float32], positive: NDArray[np.bool_], voxels: int) -> float:
-            return dice_of_counts(count_overlap(probability >= threshold, positive), both_empty=1.0)
+            return dice_of_counts(counted(probability, positive), both_empty=1.0)
 
         def part(probability: NDArray[np.float32], positive: NDArray[np.bool_], voxels: int) -> tables.Part:
-            counts = count_overlap(probability >= threshold, positive)
+            counts = counted(probability, positive)
             return tables.Part(2 * counts.intersection, counts.prediction + counts.reference)
 
         def missing(positives: int, voxels: int) -> tables.Part:

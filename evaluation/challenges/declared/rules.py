@@ -21,7 +21,6 @@ from evaluation.challenges.declared.tables import (
     FieldTable,
     Measure,
     MetricTable,
-    group_label,
     title_of,
 )
 from evaluation.core.case_table import Row
@@ -398,7 +397,7 @@ def _task(name: str, table: TaskTable, fields: Mapping[str, FieldTable], scored:
         worst=worst,
         hidden=(
             *(hidden for field in names for hidden in fields[field].hidden(field)),
-            *map(group_label, dict.fromkeys(one.group for one in table.metrics.values() if one.group)),
+            *{label.name: label for one in table.metrics.values() for label in one.further_labels()}.values(),
         ),
         optional=table.optional,
         unpublished=frozenset(filter(None, (metric.estimator.group_column for metric in metrics))),

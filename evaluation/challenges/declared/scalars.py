@@ -3,7 +3,7 @@
 import math
 from abc import ABC
 from dataclasses import replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import FiniteFloat, model_validator
 
@@ -24,7 +24,7 @@ from evaluation.core.field import CaseColumns, Field, Kind, Reference
 from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
-from evaluation.io.kinds.classes import Flags, FlagSet
+from evaluation.io.kinds.classes import Flags, FlagSet, PresenceProbabilities
 from evaluation.io.kinds.number import (
     ConditionScore,
     Number,
@@ -85,7 +85,12 @@ class TwoClassFieldTable(ColumnFieldTable, ABC):
         default=[], description="Cells of the reference that mean that the condition is present."
     )
     negative: list[str] = Key(default=[], description="Cells of the reference that mean that it is absent.")
-    excluded: list[str] = Key(default=[], description="Cells of the reference of cases that do not enter.")
+    excluded: list[str] = Key(
+        default=[],
+        description="Cells of the reference of cases that do not enter; of a true number for example "
+        '`["", "0"]`, where it is not known or there is nothing to measure (CROWN).',
+    )
+    may_exclude_numbers: ClassVar[bool] = False
 
     @property
     def two_classes(self) -> TwoClasses | None:
@@ -96,7 +101,8 @@ class TwoClassFieldTable(ColumnFieldTable, ABC):
 
     @model_validator(mode="after")
     def _both_classes(self) -> "TwoClassFieldTable":
-        if bool(self.positive) != bool(self.negative) or (self.excluded and not self.positive):
+        alone = self.excluded and not (self.positive or self.may_exclude_numbers)
+        if bool(self.positive) != bool(self.negative) or alone:
             raise ValueError("expected both positive and negative cells, or no cells")
         cells = [*self.positive, *self.negative, *self.excluded]
         if twice := sorted({cell for cell in cells if cells.count(cell) > 1}):
@@ -121,6 +127,7 @@ class NumberField(TwoClassFieldTable):
     minimum: FiniteFloat | None = Key(default=None, description="Smallest valid number. Default: none.")
     maximum: FiniteFloat | None = Key(default=None, description="Largest valid number. Default: none.")
     unit: str = Key(default="", description="Unit of the number.")
+    may_exclude_numbers: ClassVar[bool] = True
 
     @model_validator(mode="after")
     def _some_range(self) -> "NumberField":
@@ -142,11 +149,38 @@ class NumberField(TwoClassFieldTable):
         classes = self.two_classes
         if classes is not None:
             return self.column_field(name, ConditionScore(low, high, self.unit), classes)
-        number = Number(low, high, self.unit)
-        return self.column_field(name, number, number)
+        reference = Number(low, high, self.unit, tuple(self.excluded))
+        return self.column_field(name, replace(reference, excluded=()), reference)
 
 
-class FlagsField(ScalarFieldTable):
+class NamedColumnsTable(ScalarFieldTable, ABC):
+    """A field with a value for each of several names."""
+
+    names: list[str] = Key(description="The flags, or what has probabilities.", min_length=1)
+    columns: list[str] | None = Key(
+        default=None, description="Columns of the submission's table. Default: the names."
+    )
+    references: list[str] | None = Key(
+        default=None, description="Columns of `cases.csv`. Default: the names."
+    )
+
+    @model_validator(mode="after")
+    def _one_column_each(self) -> "NamedColumnsTable":
+        for what in ("names", "columns", "references"):
+            columns: list[str] | None = getattr(self, what)
+            if columns is not None and len({*columns}) != len(self.names):
+                raise ValueError(f"{what}: expected {len(self.names)} names that differ")
+        return self
+
+    def named_field(self, name: str, kind: Kind) -> Field:
+        """Return the field of that name, whose reference is a set of flags."""
+        names = tuple(self.names)
+        columns, references = tuple(self.columns or names), tuple(self.references or names)
+        flags = kind if isinstance(kind, FlagSet) else FlagSet(names)
+        return self.scalar_field(name, kind, columns, flags, references)
+
+
+class FlagsField(NamedColumnsTable):
     """A set of flags, such as the findings in an image, each present, absent or missing.
 
     In an archive each flag is a column of the table: 1, 0 or nothing. In an algorithm phase it is a JSON
@@ -156,33 +190,30 @@ class FlagsField(ScalarFieldTable):
     """
 
     kind: Literal["flags"]
-    names: list[str] = Key(description="The flags.", min_length=1)
     listed: bool = Key(
         default=False,
         description="Algorithm phases: whether the value is the JSON list of the flags that are present.",
     )
-    columns: list[str] | None = Key(
-        default=None, description="Columns of the submission's table. Default: the names of the flags."
-    )
-    references: list[str] | None = Key(
-        default=None, description="Columns of `cases.csv`. Default: the names of the flags."
-    )
-
-    @model_validator(mode="after")
-    def _one_column_each(self) -> "FlagsField":
-        for what in ("names", "columns", "references"):
-            columns: list[str] | None = getattr(self, what)
-            if columns is not None and len({*columns}) != len(self.names):
-                raise ValueError(f"{what}: expected {len(self.names)} names that differ")
-        return self
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""
-        names = tuple(self.names)
-        kind = FlagSet(names, self.listed)
-        return self.scalar_field(
-            name, kind, tuple(self.columns or names), kind, tuple(self.references or names)
-        )
+        return self.named_field(name, FlagSet(tuple(self.names), self.listed))
+
+
+class PresencesField(NamedColumnsTable):
+    """The probabilities of several findings, of which a case may have any number.
+
+    In an archive each has a column of the table. In an algorithm phase it is JSON (Anything): an object with
+    a number from 0 to 1 for each name, or a list of numbers in the order of the names. The reference is a
+    column of `cases.csv` for each: 1, 0, or nothing where it is not known.
+    """
+
+    kind: Literal["presence_probabilities"]
+    names: list[str] = Key(description="What has probabilities.", min_length=2)
+
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+        return self.named_field(name, PresenceProbabilities(tuple(self.names)))
 
 
 class HammingDistance(MetricTable):
@@ -256,7 +287,9 @@ class SurvivalField(ScalarFieldTable):
         """Return the field of that name."""
         low = -math.inf if self.minimum is None else self.minimum
         high = math.inf if self.maximum is None else self.maximum
-        kind = SurvivalPrediction(low, high, "" if self.risk else self.unit, self.risk, self.horizon)
+        kind = SurvivalPrediction(
+            low, high, "" if self.risk else self.unit, risk=self.risk, horizon=self.horizon
+        )
         reference = TimeToEvent(self.unit)
         return self.scalar_field(name, kind, (self.column or name,), reference, (self.time, self.event))
 

@@ -9,7 +9,7 @@ from pydantic import ConfigDict
 
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
-from evaluation.core.estimator import ByGroup, Estimator, Quantile, RatioOfSums
+from evaluation.core.estimator import Estimator, Quantile, RatioOfSums
 from evaluation.core.field import (
     CaseColumns,
     Field,
@@ -136,13 +136,19 @@ class RowFieldTable(FieldTable):
 Positive = Annotated[float, Key(gt=0, allow_inf_nan=False)]
 """A finite number above 0."""
 
-Name = Annotated[str, Key(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _-]*$", max_length=40)]
+Name = Annotated[str, Key(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _()-]*$", max_length=60)]
 """The name of a label or class as its owners write it."""
 
 
 def figure_key(name: str) -> str:
-    """Return a name as it stands in the name of a figure: with underscores for spaces and hyphens."""
-    return name.replace(" ", "_").replace("-", "_")
+    """Return a name as it stands in the name of a figure.
+
+    Spaces and hyphens become underscores, and parentheses are left out.
+    """
+    return name.translate(_IN_FIGURES)
+
+
+_IN_FIGURES = str.maketrans(" -", "__", "()")
 
 
 _SPELLED = {
@@ -251,16 +257,19 @@ class Measure:
     def by_group(self, column: str) -> "Measure":
         """Return the means over the groups of cases that a column of the case table names."""
         key = group_key(column)
+        metrics = (replace(one, estimator=one.estimator.by_group(key)) for one in self.metrics)
+        return replace(self.with_label(key), metrics=tuple(metrics))
 
-        def grouped(row: Row, references: Values) -> Row:
+    def with_label(self, key: str) -> "Measure":
+        """Return the figures with a label of each case as a further column."""
+
+        def labelled(row: Row, references: Values) -> Row:
             return {**row, key: references[key]}
 
-        metrics = (replace(one, estimator=ByGroup(one.estimator, key)) for one in self.metrics)
         return replace(
             self,
-            metrics=tuple(metrics),
-            row=lambda comparison: grouped(self.row(comparison), comparison.references),
-            worst=lambda case, references: grouped(self.worst(case, references), references),
+            row=lambda comparison: labelled(self.row(comparison), comparison.references),
+            worst=lambda case, references: labelled(self.worst(case, references), references),
         )
 
     def pooled(self) -> "Measure":
@@ -378,6 +387,10 @@ class MetricTable(KeyTable, ABC):
             return change()
         except ValueError as error:
             raise ValueError(f"over_cases: expected another estimator of {self.metric}: {error}") from None
+
+    def further_labels(self) -> tuple[HiddenField, ...]:
+        """Return the labels that the metric needs beside those of its fields."""
+        return () if self.group is None else (group_label(self.group),)
 
     def further_fields(self, table: FieldTable, fields: Mapping[str, FieldTable]) -> tuple[str, ...]:
         """Return the names of other fields that the metric needs beside its own; by default none.

@@ -370,6 +370,25 @@ _CODES = {flag: code for code, flag in enumerate(_FLAGS)}
 
 
 @dataclass(frozen=True)
+class PresenceProbabilities(ClassProbabilities):
+    """The probability of each of several classes, of which a case may have any; the reference: `FlagSet`."""
+
+    tolerance: float | None = None
+
+    def rehearse(  # type: ignore[override]  # a reference of another kind
+        self, reference: Flags, case: CaseForm, variant: Variant
+    ) -> Probabilities:
+        """Return 1 and 0; near-perfect 0.9 and 0.1; empty 0 for all; inverted 0 and 1."""
+        low = {Variant.PERFECT: 0.0, Variant.NEAR: 0.1, Variant.EMPTY: 0.0, Variant.INVERTED: 1.0}[variant]
+        high = 0.0 if variant is Variant.EMPTY else 1 - low
+        return tuple(high if flag else low for flag in reference)
+
+    def example(self, case: CaseForm, random: np.random.Generator) -> Probabilities:
+        """Return any probabilities."""
+        return tuple(random.random(len(self.classes)).round(3).tolist())
+
+
+@dataclass(frozen=True)
 class FlagSet(ColumnKind):
     """Flags with given names; an object in JSON, or one column each of 1, 0 or nothing in a table.
 

@@ -20,13 +20,17 @@ from evaluation.io.tables import parse_number
 
 @dataclass(frozen=True)
 class Number(field.ColumnKind):
-    """A finite number in [minimum, maximum]; its ``unit`` is for the description only."""
+    """A finite number in [minimum, maximum]; its ``unit`` is for the description only.
+
+    ``excluded``: cells of a reference that stand for no number, NaN.
+    """
 
     item_bytes: ClassVar[int] = 8
 
     minimum: float = -math.inf
     maximum: float = math.inf
     unit: str = ""
+    excluded: tuple[str, ...] = ()
 
     @property
     def is_bounded(self) -> bool:
@@ -35,6 +39,8 @@ class Number(field.ColumnKind):
 
     def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> float:
         """Return the number at a source. Raises `FormFault`."""
+        if isinstance(source, field.CellsSource) and source.cells[0] in self.excluded:
+            return math.nan
         value = number_at(source, self.describe())
         if not self.minimum <= value <= self.maximum:
             raise field.fault_at(source, self.describe(), shortest(value))

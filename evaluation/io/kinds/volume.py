@@ -14,7 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import in_digits
-from evaluation.core.field import FileAccess, FileSource, Kind, Source, Variant, fault_at, grow_by_a_pixel
+from evaluation.core.field import (
+    CaseColumns,
+    FileAccess,
+    FileSource,
+    Kind,
+    Reference,
+    Source,
+    Variant,
+    fault_at,
+    grow_by_a_pixel,
+)
 from evaluation.core.form import CaseForm
 from evaluation.core.views import Voxels
 from evaluation.io.handover import HandoverError, Packed, list_of, pack_crop, unpack_crop
@@ -42,6 +52,25 @@ class VolumeKind(Kind):
     def write_file(self, value: Volume, extension: str) -> bytes:
         """Return the bytes of a `Volume`."""
         return write_volume(value.values, value.geometry, extension)
+
+
+@dataclass(frozen=True)
+class NoValue(Kind):
+    """The reference of a field that other labels judge: always None."""
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> None:
+        """Return None."""
+
+    def write_cells(self, value: None) -> tuple[str, ...]:
+        """Return no cell."""
+        return ()
+
+    def describe(self) -> str:
+        """Return that there is none."""
+        return "nothing"
+
+
+NO_REFERENCE = Reference(NoValue(), CaseColumns(()))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,257 @@
+"""Rules of single challenges through whole declared phases, each against a computation of its own."""
+
+import numpy as np
+import pytest
+from scipy import ndimage
+from scipy.spatial import KDTree
+from scipy.spatial.distance import cdist
+from sklearn import metrics as oracle
+
+from evaluation.core.fault import PhaseError
+from test.challenges.declared import images, test_average_precision
+from test.challenges.declared.phases import declared_phase, figures_of, write_table
+from test.challenges.declared.scalars import rehearsed, sealed, values
+from test.oracles import checked
+
+LIKELIHOOD = """\
+[fields.risk]
+kind = "number"
+minimum = 0
+maximum = 1
+reference = "class"
+positive = ["yes"]
+negative = ["no"]
+
+[tasks.decision.metrics]
+from_half = { metric = "accuracy", threshold = 0.5 }
+above_half = { metric = "accuracy", above = 0.5 }
+"""
+
+
+def test_a_number_that_equals_the_limit_is_decided_by_its_key(tmp_path):
+    cases = {"name": list("abcd"), "class": ["yes", "no", "no", "yes"]}
+    phase = sealed(tmp_path / "phase", LIKELIHOOD, cases)
+    found = values(phase, tmp_path, {"case": list("abcd"), "risk": [0.5, 0.5, 0.5, 0.6]})
+    assert found == {"from_half": 0.5, "above_half": 0.75}
+    both = LIKELIHOOD.replace("above = 0.5", "above = 0.5, threshold = 0.5")
+    with pytest.raises(PhaseError, match="above_half"):
+        sealed(tmp_path / "both", both, cases)
+
+
+CLOTS = """\
+[fields.map]
+kind = "probability_map"
+
+[tasks.scans.metrics]
+dice_at_threshold = {}
+above = { metric = "dice_at_threshold", above = 0.5 }
+"""
+
+
+def test_a_voxel_that_equals_the_limit_is_predicted_by_its_key(tmp_path):
+    true = np.zeros((2, 3, 4), np.uint8)
+    true[0, 0, :2] = 1
+    phase = images.volume_phase(tmp_path, CLOTS, {"a": true})
+    found = images.figures_of(phase, tmp_path, {"a": np.where(np.arange(4) < 3, 0.5, 0.75) * true[:, :, ::1]})
+    assert found == {"dice_at_threshold": 1, "above": 0}
+
+
+CANAL = """\
+[fields.map]
+kind = "label_map"
+labels = { 1 = "Canal (left)" }
+
+[tasks.scans.metrics]
+farthest = { metric = "hausdorff_distance", surface = "voxels", distances = "voxels", worst = "shape_norm" }
+norm = { metric = "hausdorff_distance", worst = "shape_norm" }
+side = { metric = "hausdorff_distance", worst = "longest_side" }
+voxel_side = { metric = "hausdorff_distance", distances = "voxels", worst = "longest_side" }
+diagonal = { metric = "hausdorff_distance" }
+"""
+
+
+def test_distances_are_in_voxels_and_worst_values_are_lengths_of_the_image(tmp_path):
+    random = np.random.default_rng(3)
+    true, found = (random.integers(0, 2, (4, 6, 7)).astype(np.uint8) for _ in range(2))
+    phase = images.volume_phase(tmp_path, CANAL, {"a": true})
+    surfaces = [mask & ~ndimage.binary_erosion(mask) for mask in (true > 0, found > 0)]
+    distances = cdist(*map(np.argwhere, surfaces))
+    expected = max(distances.min(axis=0).max(), distances.min(axis=1).max())
+    assert images.figures_of(phase, tmp_path, {"a": found})["farthest"] == pytest.approx(expected, abs=5e-5)
+    # 7, 6 and 4 voxels of 0.5, 0.25 and 2 mm; nothing is predicted.
+    figures = images.figures_of(phase, tmp_path, {"a": 0 * found})
+    norm = np.sqrt(16 + 36 + 49)
+    worst = {
+        "farthest": norm,
+        "norm": norm,
+        "side": 8,
+        "voxel_side": 7,
+        "diagonal": np.sqrt(64 + 2.25 + 12.25),
+    }
+    assert figures == pytest.approx(worst, abs=5e-5)
+
+
+MONKEY = """\
+[fields.cells]
+kind = "points"
+axes = 2
+unit = "pixels"
+probability = true
+
+[tasks.detection.metrics.froc]
+radius = 5
+matching = "nearest_only"
+area = "mm2"
+lowest_threshold = "left_out"
+false_positives_per_case = [10, 20, 50]
+"""
+
+
+def _curve(hits, false, objects, area):
+    """Return false positives per area and sensitivity at each probability but the lowest, ascending."""
+    limits = sorted({*hits, *false})[1:]
+    points = [(sum(np.array(false) >= at) / area, sum(np.array(hits) >= at) / objects) for at in limits]
+    return np.array([*points, (0, 0)])[::-1].T
+
+
+def test_free_response_per_area_with_one_nearest_prediction_of_each_object(tmp_path):
+    random = np.random.default_rng(5)
+    names, areas = ["a", "b", "c"], [0.1, 0.25, 0.07]
+    true = [random.uniform(0, 100, (12, 2)).round(2) for _ in names]
+    found = [np.vstack([of + random.normal(0, 3, of.shape), random.uniform(0, 100, (9, 2))]) for of in true]
+    found = [of.clip(0, 100).round(2) for of in found]
+    chances = [random.choice([0.2, 0.4, 0.6, 0.8, 0.9], len(of)) for of in found]
+    hits, false = [], []
+    for objects, predictions, chance in zip(true, found, chances, strict=True):
+        distance, nearest = KDTree(predictions).query(objects)
+        taken = set(nearest[distance <= 5].tolist())
+        hits += chance[list(taken)].tolist()
+        false += np.delete(chance, list(taken)).tolist()
+    expected = np.interp([10, 20, 50], *_curve(hits, false, 36, sum(areas)))
+    cases = {"name": names, "width": [100] * 3, "height": [100] * 3, "mm2": areas}
+    phase = declared_phase(tmp_path / "phase", MONKEY, cases, keys="value_digits = 9\n")
+
+    def table(points, **more):
+        rows = {"case": np.repeat(names, [len(of) for of in points])}
+        return {**rows, "x": np.concatenate(points)[:, 0], "y": np.concatenate(points)[:, 1], **more}
+
+    write_table(phase / "cells.csv", table(true))
+    figures = figures_of(phase, tmp_path, table(found, probability=np.concatenate(chances)))
+    keys = ("froc_at_10", "froc_at_20", "froc_at_50")
+    assert [figures[key] for key in keys] == pytest.approx(expected.tolist(), abs=1e-8)
+    assert figures["froc"] == pytest.approx(expected.mean(), abs=1e-8)
+
+
+TOOLS = """\
+[fields.tools]
+kind = "presence_probabilities"
+names = ["grasper", "hook", "clipper"]
+references = ["has_grasper", "has_hook", "has_clipper"]
+
+[tasks.frames.metrics]
+mean_average_precision = {}
+of_videos = { metric = "mean_average_precision", group = "video" }
+"""
+
+
+@checked(mean_average_precision="sklearn.metrics.average_precision_score")
+def test_average_precision_of_several_findings_by_video(tmp_path):
+    random = np.random.default_rng(8)
+    present = random.integers(0, 2, (40, 3))
+    videos = np.repeat(["v1", "v2", "v3", "v4"], 10)
+    present[videos == "v2", 1] = 0
+    present[:, 2] &= videos == "v3"
+    chances = (0.5 * present + random.uniform(0, 0.5, present.shape)).round(1)
+    names = [f"f{number:02d}" for number in range(40)]
+    columns = ["has_grasper", "has_hook", "has_clipper"]
+    cases = {"name": names, "video": videos, **dict(zip(columns, present.T, strict=True))}
+    phase = sealed(tmp_path / "phase", TOOLS, cases)
+    found = values(
+        phase, tmp_path, {"case": names, **dict(zip(["grasper", "hook", "clipper"], chances.T, strict=True))}
+    )
+
+    def of(rows):
+        return [
+            oracle.average_precision_score(present[rows, one], chances[rows, one])
+            if present[rows, one].any()
+            else np.nan
+            for one in range(3)
+        ]
+
+    assert found["mean_average_precision"] == pytest.approx(np.mean(of(videos != "")), abs=5e-7)
+    by_video = np.array([of(videos == video) for video in np.unique(videos)])
+    assert found["of_videos_hook"] == pytest.approx(np.nanmean(by_video[:, 1]), abs=5e-7)
+    assert found["of_videos"] == pytest.approx(np.nanmean(by_video, axis=0).mean(), abs=5e-7)
+    rehearsal = rehearsed(phase)
+    assert rehearsal.problems == ()
+
+
+VESSEL = """\
+[fields.lumen]
+kind = "number"
+unit = "mm"
+excluded = ["", "0"]
+
+[tasks.vessels.metrics]
+mean_absolute_error = { worst = 9 }
+normalised_absolute_error = { worst = 9 }
+root_mean_squared_error = { worst = 9 }
+pearson_correlation = {}
+"""
+
+
+def test_a_regression_leaves_out_references_that_are_missing_or_zero(tmp_path):
+    true = ["2.5", "", "4", "0", "3", "6"]
+    phase = sealed(tmp_path / "phase", VESSEL, {"name": list("abcdef"), "lumen": true})
+    found = values(phase, tmp_path, {"case": list("abcdef"), "lumen": [2, 7, 5, 8, 3.5, 6]})
+    wanted, made = np.array([2.5, 4, 3, 6]), np.array([2, 5, 3.5, 6])
+    expected = {
+        "mean_absolute_error": oracle.mean_absolute_error(wanted, made),
+        "normalised_absolute_error": abs(wanted - made).sum() / wanted.sum(),
+        "root_mean_squared_error": oracle.root_mean_squared_error(wanted, made),
+        "pearson_correlation": np.corrcoef(wanted, made)[0, 1],
+    }
+    assert found == pytest.approx(expected, abs=5e-7)
+    assert rehearsed(phase).problems == ()
+
+
+def test_a_share_within_several_radii_is_their_mean(tmp_path):
+    tables = (
+        '[fields.tip]\nkind = "keypoints"\naxes = 2\nunit = "pixels"\nnames = ["a", "b"]\n\n'
+        "[tasks.track.metrics]\n"
+        'success_detection_rate = { radius = [4, 8, 16, 32, 64], over_cases = "pooled" }\n'
+    )
+    phase = declared_phase(
+        tmp_path / "phase", tables, {"name": ["c", "d"], "width": [99] * 2, "height": [99] * 2}
+    )
+    rows = {"case": list("ccdd"), "x": [0, 0, 0, 0], "y": [0, 0, 0, 0], "name": list("abab")}
+    write_table(phase / "tip.csv", rows)
+    distances = [4, 5, 20, 70]
+    figures = figures_of(phase, tmp_path, {**rows, "y": distances})
+    expected = np.mean([[distance <= radius for distance in distances] for radius in (4, 8, 16, 32, 64)])
+    assert figures["success_detection_rate"] == pytest.approx(expected, abs=5e-5)
+
+
+def test_classes_on_several_levels_are_averaged_on_each_and_then_over_the_levels():
+    """Quadrant and diagnosis, each by pycocotools."""
+    levels = ([0, 0, 1], [0, 1, 0])
+    table = test_average_precision.BoxesField(
+        kind="boxes", classes=["1 - caries", "1 - lesion", "2 - caries"], probability=True
+    )
+    drawn = test_average_precision.images_of(2)
+    both = []
+    for metric, kind in (("precision", "box_average_precision"), ("recall", "box_average_recall")):
+        option = {"metric": kind, "level_separator": " - "}
+        of = getattr(test_average_precision, "BoxA" + f"verage{metric.title()}").model_validate(option)
+        found = test_average_precision.figures(of.measure("figure", "boxes", table), drawn)
+        for level, names in zip(levels, (["1", "2"], ["caries", "lesion"]), strict=True):
+            mapped = [
+                [np.column_stack([np.take(level, rows[:, 0].astype(int)), rows[:, 1:]]) for rows in image]
+                for image in drawn
+            ]
+            precision, recall = test_average_precision.coco_of(mapped)
+            each = (precision.mean(axis=(0, 1)) if metric == "precision" else recall.mean(axis=0))[:2]
+            number = levels.index(level) + 1
+            assert [found[f"figure_level_{number}_{name}"] for name in names] == pytest.approx(each.tolist())
+            both.append(each.mean())
+        assert found["figure"] == pytest.approx(np.mean(both[-2:]))
