@@ -8,7 +8,7 @@ and up: x and y change their signs.
 import math
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any, Literal
 
@@ -94,8 +94,10 @@ _TOLERANCE = 1e-3
 """Tolerance between two descriptions of a position (float32), in voxels and cosines."""
 
 
-def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVolume:
+def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int, components: int = 1) -> OpenVolume:
     """Return a NIfTI-1 or NIfTI-2 volume in one file, compressed or not; it has no pages.
+
+    With several ``components`` of every voxel, the planes of each follow those of the one before.
 
     Raises `ReadError`, also for a header that readers could understand differently: with two positions in
     space, another unit than mm, a scale, or a type that contradicts the number of bits.
@@ -107,9 +109,12 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVol
         return struct.unpack_from(order + letters, data, offset)
 
     axes, *sizes = values(*layout.sizes)
-    if not 3 <= axes <= 7 or any(size != 1 for size in sizes[3:axes]):
+    further = sizes[3:axes] if 3 <= axes <= 7 else [0]
+    if max(further, default=1) != components or math.prod(further) != components:
         of_second = "a NIfTI-2 header of " * (layout is _SECOND)
-        raise ReadError(FaultKind.WRONG_SIZE, "a volume of three axes", f"{of_second}{axes} axes")
+        expected = "a volume of three axes" + f", and a last one of {components}" * (components > 1)
+        found = f"{axes} axes" + f" of {' × '.join(map(str, sizes[:axes]))}" * (components > 1 and axes > 3)
+        raise ReadError(FaultKind.WRONG_SIZE, expected, f"{of_second}{found}")
     code, bits = values("2h", layout.type)
     (offset,), (slope, intercept) = values(*layout.start), values(*layout.scale)
     if not (slope in (0, 1) or math.isnan(slope)) or not (intercept == 0 or math.isnan(intercept)):
@@ -125,6 +130,8 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVol
     if dtype is not None and bits != 8 * dtype.itemsize:
         raise ReadError(FaultKind.UNREADABLE, NIFTI.name, f"{bits} bits of a type of {8 * dtype.itemsize}")
     header = header_of(sizes[:3], dtype, *_place(layout, values), NIFTI.name)
+    depth, height, width = header.geometry.shape
+    header = replace(header, geometry=replace(header.geometry, shape=(components * depth, height, width)))
     if not (layout.length + 4 <= offset <= _MAX_OFFSET and offset == int(offset)):
         raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "an invalid offset of its voxels")
     voxels.fill(memoryview(bytearray(int(offset) - layout.length)))

@@ -13,8 +13,10 @@ import io
 import json
 import math
 import struct
+import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from PIL import Image
 
 from evaluation.core.field import Files, Kind
 from evaluation.core.form import CaseForm, Form
+from evaluation.io.kinds.displacement import EXTENSIONS, DisplacementField
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
@@ -180,6 +183,9 @@ def images(kind: Kind, extensions: tuple[str, ...], each_byte: bool) -> Iterator
         for data in _channels(len(kind.classes)):
             yield ".mha" if data.startswith(b"ObjectType") else ".tif", data
         return
+    if isinstance(kind, DisplacementField):
+        yield from _displacements(kind)
+        return
     dimensions = getattr(kind, "dimensions", 2 if isinstance(kind, LabelMask) else 3)
     background = getattr(kind, "background", 0)
     base = np.full(SHAPES[dimensions], background if background <= 255 else 0, np.uint8)
@@ -309,6 +315,47 @@ def _bitmap_of_bit_fields(values: np.ndarray) -> bytes:
     pixels = np.repeat(values[..., np.newaxis], 4, axis=-1).tobytes()
     start = 14 + len(header) + len(masks)
     return struct.pack("<2sIHHI", b"BM", start + len(pixels), 0, 0, start) + header + masks + pixels
+
+
+def _displacements(kind: DisplacementField) -> Iterator[tuple[str, bytes]]:
+    """Yield displacement fields, and what is none."""
+    field = good(kind)
+    for extension in EXTENSIONS:
+        yield from ((extension, data) for data in spoilt(kind.write_file(field, extension), extension))
+        for value in (np.nan, np.inf, 1e7, -1e7):
+            changed = field.vectors.astype(np.float64)
+            changed[0, -1, -1, -1] = value
+            yield extension, kind.write_file(replace(field, vectors=changed), extension)
+        for vectors in (field.vectors[:, 1:], field.vectors[..., 1:], field.vectors.transpose(0, 2, 1, 3)):
+            yield extension, kind.write_file(replace(field, vectors=vectors), extension)
+        yield extension, write_image(field.vectors[0], Geometry(field.vectors.shape[1:]), ".nii.gz", 3)
+    array = field.vectors.transpose(3, 2, 1, 0)
+    for changed in (
+        array.astype("f2"),
+        array.astype("i4"),
+        array.astype("f8"),
+        array[..., :2],
+        np.asarray(array, ">f4"),
+    ):
+        yield ".npz", _archive(changed)
+    yield ".npz", _archive(np.asfortranarray(array))
+    yield ".npz", _archive(array, array)
+    yield ".npz", _archive()
+    yield ".npz", _archive(array, version=(2, 0))
+    yield ".npz", _archive(array, more=bytes(1000))
+    yield ".npz", _archive(array, name="x.txt")
+
+
+def _archive(
+    *arrays: np.ndarray, version: tuple[int, int] = (1, 0), more: bytes = b"", name: str = "arr"
+) -> bytes:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, array in enumerate(arrays):
+            file = io.BytesIO()
+            np.lib.format.write_array(file, array, version)
+            archive.writestr(zipfile.ZipInfo(f"{name}_{number}.npy"), file.getvalue() + more)
+    return whole.getvalue()
 
 
 def _channels(count: int) -> Iterator[bytes]:

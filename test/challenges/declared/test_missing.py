@@ -11,6 +11,7 @@ import pytest
 
 import evaluation
 from evaluation.challenges.declared.rules import FIELDS, name_of
+from evaluation.io.kinds.displacement import Displacement, DisplacementField
 from evaluation.io.volume_header import DEPTH, geometry_columns
 from evaluation.io.volumes import write_image
 from evaluation.library import SubmissionRejected
@@ -91,6 +92,18 @@ KINDS = {
     ),
     "label_map": Example("dice", keys='labels = { 1 = "lesion" }', image=LESION),
     "probability_map": Example("voxel_brier_score", image=LESION.astype(np.float32)),
+    "presence_probabilities": Example(
+        "mean_average_precision",
+        [{"u": 1, "v": 0}],
+        {"u": 1, "v": 0},
+        'names = ["u", "v"]',
+        cells={"u": 1, "v": 0},
+    ),
+    "displacement_field": Example(
+        "dice",
+        keys='labels = { 1 = "lesion" }\nfixed_labels = "label_map"\nmoving_labels = "label_map"',
+        image=np.zeros((3, *LESION.shape), np.float32),
+    ),
     "detection_map": Example("lesion_average_precision", image=LESION.astype(np.float32)),
 }
 # A table of these says of every case what it has: a case without a row has no object.
@@ -104,6 +117,10 @@ def write_rows(path, cases, rows):
 
 def write_map(path, values):
     path.parent.mkdir(parents=True, exist_ok=True)
+    if values.ndim > 3:
+        field = Displacement(values, (1.0, 1.0, 1.0))
+        path.with_suffix(".nii.gz").write_bytes(DisplacementField().write_file(field, ".nii.gz"))
+        return
     path.write_bytes(write_image(values, geometry_of_values(values), ".mha", 3))
 
 
@@ -125,10 +142,10 @@ def write_phase(folder, submission, rule):
         folder, tables, {"name": CASES, **columns}, submission=submission, keys=f'missing = "{rule}"'
     )
     for kind, example in KINDS.items():
-        if example.image is not None:
+        if example.image is not None and example.image.ndim == 3:
             for case in CASES:
                 write_map(phase / kind / f"{case}.mha", LESION)
-        elif example.cells is None:
+        elif example.rows and example.cells is None:
             write_rows(phase / f"{kind}.csv", CASES, example.rows)
     evaluation.seal(phase)
     return phase
@@ -188,7 +205,11 @@ def test_a_case_without_a_value_is_a_fault(tmp_path, submission):
         assert len(places) == 1
         return
     assert places == {
-        **{f"{kind}/c.mha": "a file for this image" for kind, example in KINDS.items() if not example.rows},
+        **{
+            f"{kind}/c{'.mha' if example.image.ndim == 3 else '.nii.gz'}": "a file for this image"
+            for kind, example in KINDS.items()
+            if example.image is not None
+        },
         **{
             f"{kind}_found.csv": "a row for c"
             for kind, example in KINDS.items()

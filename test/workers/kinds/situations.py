@@ -17,7 +17,15 @@ from evaluation.core.field import CaseColumns, Field, Files, Kind, Reference, So
 from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.boxes import BoxesInSpace, BoxList
-from evaluation.io.kinds.classes import CellText, ClassLabel, ClassProbabilities, FlagSet, ReferenceClass
+from evaluation.io.kinds.classes import (
+    CellText,
+    ClassLabel,
+    ClassProbabilities,
+    FlagSet,
+    PresenceProbabilities,
+    ReferenceClass,
+)
+from evaluation.io.kinds.displacement import EXTENSIONS, DisplacementField
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.lesion_map import LesionMap
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
@@ -32,7 +40,7 @@ from evaluation.io.kinds.number import (
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Keypoints, PointInImage, Points
 from evaluation.io.kinds.probability_map import DetectionMap, ProbabilityMap
-from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
+from evaluation.io.kinds.volume import ConfidenceVolume, NoValue, ReferenceVolume
 from evaluation.workers.late_imports import OpeningFinder
 
 _PIXELS = Space(2, "pixels")
@@ -65,6 +73,8 @@ KINDS: dict[str, Kind] = {
     "grade": ClassLabel((0, 1, 2)),
     "decision": ClassLabel((0, 1), boolean_json=True),
     "probabilities": ClassProbabilities(("a", "b")),
+    "presences": PresenceProbabilities(("a", "b")),
+    "displacement": DisplacementField(),
     "flags": FlagSet(("first", "second")),
     "flags_listed": FlagSet(("first", "second"), listed=True),
     "point_in_image": PointInImage(),
@@ -83,6 +93,7 @@ OF_REFERENCES = {
     Label,
     LesionMap,
     MainLabel,
+    NoValue,
     ReferenceClass,
     ReferenceVolume,
     TimeToEvent,
@@ -109,6 +120,8 @@ def layout_of(name: str, layout: str) -> Files | TableColumns | TableRows:
         extensions = extensions_of(image_formats(dimensions, on_request=True))
         if isinstance(kind, BoxList):
             extensions = (".xml",) if kind.layout == "voc_xml" else (".txt",)
+        if isinstance(kind, DisplacementField):
+            extensions = EXTENSIONS
         if isinstance(kind, MultilabelMask):
             extensions = (".tif", ".tiff", ".mha")
         return Files("files", extensions)

@@ -1,0 +1,175 @@
+"""Displacement fields through declared phases, against SciPy, NumPy and the arithmetic of Learn2Reg."""
+
+import gzip
+import io
+import zipfile
+
+import nibabel
+import numpy as np
+import pytest
+from scipy import ndimage
+from sklearn import metrics as voxels
+from surface_distance import metrics as surfaces
+
+import evaluation
+from evaluation.metrics.displacement import jacobian_determinants, warp_labels
+from test.challenges.declared import images
+from test.challenges.declared.phases import write_table
+from test.challenges.declared.scalars import rehearsed
+from test.oracles import checked
+
+TABLES = """\
+[fields.flow]
+kind = "displacement_field"
+labels = { 1 = "lung", 2 = "heart", 3 = "rib" }
+fixed_landmarks = "fixed.csv"
+moving_landmarks = "moving.csv"
+
+[tasks.registration.metrics]
+target_registration_error = { worst = 50 }
+tre_30 = { metric = "target_registration_error", worst = 50, percentile = 30 }
+dice = { absent = "leave_out" }
+hd95 = { metric = "hausdorff_distance", percentile = 95, distances = "voxels", absent = "leave_out" }
+log_jacobian_deviation = {}
+folded_share = {}
+robust = { metric = "dice", absent = "leave_out", over_cases = { quantile = 0.3 } }
+"""
+pytestmark = pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
+SHAPE = (9, 10, 12)
+RANDOM = np.random.default_rng(4)
+NAMES = ["a", "b", "c"]
+
+
+def _field(scale):
+    """Return a field (x, y, z, 3) as participants store it."""
+    noise = ndimage.gaussian_filter(RANDOM.normal(0, 1, (*SHAPE[::-1], 3)), (1, 1, 1, 0))
+    return (scale * noise / noise.std()).astype(np.float32)
+
+
+FIELDS = [_field(scale) for scale in (1.0, 1.5, 3.0)]
+MAPS = {
+    side: {
+        name: ndimage.zoom(RANDOM.integers(0, 3, (3, 5, 6)), (3, 2, 2), order=0).astype(np.uint8)
+        for name in NAMES
+    }
+    for side in ("fixed", "moving")
+}
+MAPS["fixed"]["a"][0, 0, :3] = 3  # which the moving image lacks
+POINTS = {side: RANDOM.uniform(0, 8, (3, 5, 3)).round(2) for side in ("fixed", "moving")}
+
+
+@pytest.fixture(scope="module")
+def phase(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("registration")
+    images.write_images(folder / "phase" / "flow_moving", MAPS["moving"])
+    for side, points in POINTS.items():
+        rows = dict(zip("xyz", points.reshape(-1, 3).T, strict=True))
+        write_table(folder / "phase" / f"{side}.csv", {"case": np.repeat(NAMES, 5), **rows})
+    return images.volume_phase(folder, TABLES, MAPS["fixed"], keys="value_digits = 9\n", name="flow_fixed")
+
+
+def _write(folder, name, field, extension=".nii.gz"):
+    folder.mkdir(parents=True, exist_ok=True)
+    if extension == ".npz":
+        np.savez_compressed(folder / f"{name}.npz", field)
+    else:
+        nibabel.save(nibabel.Nifti1Image(field, np.eye(4)), folder / f"{name}{extension}")
+
+
+def _learn2reg(number):
+    """Return the figures of a case, axes in the order x, y, z."""
+    name, field = NAMES[number], FIELDS[number].astype(float)
+    fixed, moving = (MAPS[side][name].transpose() for side in ("fixed", "moving"))
+    grid = np.stack(np.meshgrid(*map(np.arange, fixed.shape), indexing="ij"))
+    warped = ndimage.map_coordinates(moving, grid + field.transpose(3, 0, 1, 2), order=0)
+    start, end = (POINTS[side][number] for side in ("fixed", "moving"))
+    shift = np.stack([ndimage.map_coordinates(field[..., axis], start.T) for axis in range(3)], axis=1)
+    errors = np.linalg.norm((start + shift - end) * images.SPACING_MM, axis=1)
+    labels = [label for label in (1, 2, 3) if (fixed == label).any() and (moving == label).any()]
+    dice = [voxels.f1_score((fixed == label).ravel(), (warped == label).ravel()) for label in labels]
+    compared = [
+        surfaces.compute_surface_distances(fixed == label, warped == label, np.ones(3)) for label in labels
+    ]
+    gradients = np.stack([np.stack(np.gradient(field[..., axis]), -1) for axis in range(3)], -2) + np.eye(3)
+    determinants = np.linalg.det(gradients)[2:-2, 2:-2, 2:-2]
+    return {
+        "target_registration_error": errors.mean(),
+        "tre_30": np.percentile(errors, 30),
+        "dice": np.mean(dice),
+        "hd95": np.mean([surfaces.compute_robust_hausdorff(of, 95) for of in compared]),
+        "log_jacobian_deviation": np.log((determinants + 3).clip(1e-9, 1e9)).std(),
+        "folded_share": (determinants <= 0).mean(),
+    }
+
+
+@checked(
+    target_registration_error="scipy.ndimage.map_coordinates",
+    log_jacobian_deviation=["numpy.gradient", "numpy.linalg.det"],
+    folded_share=["numpy.gradient", "numpy.linalg.det"],
+)
+def test_figures_are_those_of_learn2reg_and_readers_are_confined(phase, tmp_path):
+    for name, field, extension in zip(NAMES, FIELDS, (".nii.gz", ".npz", ".nii"), strict=True):
+        _write(tmp_path / "flow", name, field, extension)
+    result = evaluation.evaluate(phase, tmp_path, workers=2).to_dict()["aggregates"]["registration"]
+    each = list(map(_learn2reg, range(3)))
+    for figure in each[0]:
+        expected = np.mean([of[figure] for of in each])
+        assert result[figure]["value"] == pytest.approx(expected, abs=2e-9), figure
+    assert result["robust"]["value"] == pytest.approx(np.quantile([of["dice"] for of in each], 0.3), abs=2e-9)
+    assert rehearsed(phase).problems == ()
+
+
+def _with_entry(change):
+    field = FIELDS[0].copy()
+    change(field)
+    return field
+
+
+BROKEN = {
+    "another shape": lambda: FIELDS[0][:, :, :-1],
+    "two components": lambda: FIELDS[0][..., :2],
+    "no number": lambda: _with_entry(lambda field: field.__setitem__((0, 0, 0, 0), np.nan)),
+    "infinite": lambda: _with_entry(lambda field: field.__setitem__((0, 0, 0, 0), np.inf)),
+}
+
+
+@pytest.mark.parametrize("extension", [".nii.gz", ".npz"])
+@pytest.mark.parametrize("change", BROKEN)
+def test_a_field_that_is_none_is_a_fault_of_its_file(phase, tmp_path, change, extension):
+    for name in NAMES[1:]:
+        _write(tmp_path / "flow", name, FIELDS[0])
+    _write(tmp_path / "flow", "a", BROKEN[change](), extension)
+    faults = evaluation.check(phase, tmp_path, workers=0).faults
+    assert [fault.file for fault in faults] == [f"flow/a{extension}"]
+
+
+def test_an_archive_is_never_unpacked_beyond_its_array(phase, tmp_path):
+    for name in NAMES[1:]:
+        _write(tmp_path / "flow", name, FIELDS[0])
+    whole = io.BytesIO()
+    np.save(whole, FIELDS[0])
+    members = {
+        "two arrays": [whole.getvalue()] * 2,
+        "more numbers": [whole.getvalue() + bytes(1 << 24)],
+        "objects": [whole.getvalue().replace(b"'<f4'", b"'|O' ")],
+        "no array": [b"x" * 100],
+    }
+    for content in members.values():
+        with zipfile.ZipFile(tmp_path / "flow" / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+            for number, member in enumerate(content):
+                archive.writestr(f"arr_{number}.npy", member)
+        (fault,) = evaluation.check(phase, tmp_path, workers=1).faults
+        assert fault.file == "flow/a.npz"
+    (tmp_path / "flow" / "a.npz").write_bytes(gzip.compress(b"x" * 400))
+    (fault,) = evaluation.check(phase, tmp_path, workers=1).faults
+    assert fault.file == "flow/a.npz"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_shift_by_whole_voxels_moves_labels_and_keeps_volumes(seed):
+    random = np.random.default_rng(seed)
+    moving, shift = random.integers(0, 4, (7, 8, 9)), random.integers(-3, 4, 3)
+    field = np.broadcast_to(shift[:, np.newaxis, np.newaxis, np.newaxis], (3, 7, 8, 9)).astype(np.float32)
+    grid = np.indices(moving.shape) + shift[::-1].reshape(3, 1, 1, 1)
+    assert (warp_labels(moving, field) == ndimage.map_coordinates(moving, grid, order=0)).all()
+    assert (jacobian_determinants(field) == 1).all()
