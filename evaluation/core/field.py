@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,14 +106,23 @@ class JsonSource:
         return None, ", ".join(part for part in (self.place, index) if part) or None
 
 
+EntriesBy = Literal["order", "name", "index", "third_coordinate"]
+"""What tells the image of an entry in the JSON of a stack."""
+
+
 @dataclass(frozen=True, slots=True)
 class StackSource:
-    """The values of a stack of cases, a list of ``entries``; the form gives the case of each entry."""
+    """The values of a stack of cases, a list of ``entries``; the form gives the case of each entry.
+
+    by, names: what tells the image of an entry, and the names of the images where it is not their order.
+    """
 
     values: Any
     file: str
     place: str
     entries: int
+    by: EntriesBy = "order"
+    names: tuple[str, ...] = ()
 
     def line_and_field(self) -> LineAndField:
         """Return where the list is in the file."""
@@ -132,6 +141,8 @@ class JsonFileSource(NamedTuple):
     limit_bytes: int
     entries: int | None = None
     max_values: int = 1000
+    by: EntriesBy = "order"
+    names: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
@@ -408,12 +419,14 @@ class TableRows:
 class Socket:
     """An output socket of an algorithm, by its default slug; its value is written to ``file_name``.
 
-    A stacked socket holds a list with one entry per image of the job's input stack.
+    A stacked socket holds a list with one entry per image of the job's input stack, or with ``by`` entries
+    that name their image otherwise than by their order.
     """
 
     slug: str
     file_name: str
     stacked: bool = False
+    by: EntriesBy = "order"
 
     @property
     def is_image(self) -> bool:

@@ -16,6 +16,7 @@ from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns, TableRows
 from evaluation.core.form import INTERFACE, STACK_NAME, Form, Interface
+from evaluation.io.stacked import joined
 from evaluation.io.tables import write_csv
 from evaluation.organiser.synthesis import Quality
 
@@ -199,7 +200,7 @@ class AlgorithmWriter:
 
     def _write_output(self, image: InputImage, item: Field) -> dict[str, Any]:
         values = [self._values.get(case, {}).get(item.name) for case in image.cases]
-        content: Any = values if item.socket.stacked else values[0]
+        content: Any = joined(values, item.socket.by, image.cases) if item.socket.stacked else values[0]
         kind = "Anything" if item.socket.stacked else item.kind.socket_kind
         super_kind = "Value" if self.inline else "File"
         if item.socket.is_image:

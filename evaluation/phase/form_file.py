@@ -17,6 +17,7 @@ from evaluation.core.form import INTERFACE, Form, RunTime, name_key
 from evaluation.core.limits import SumLimits, limits_of
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import parse_json
+from evaluation.io.stacked import in_words, joined
 from evaluation.phase.registry import rules_of, tasks_of_form
 from evaluation.phase.validation import InvalidTableError, describe_validation
 
@@ -167,7 +168,7 @@ def _of_field(field: Field, form: Form) -> Iterator[str]:
         if field.socket.is_image:
             yield f"- Output: the socket `{slug}`, an image"
         elif field.socket.stacked:
-            yield f"- Output: the socket `{slug}`, a JSON list with one value for each image, in their order"
+            yield f"- Output: the socket `{slug}`, {in_words(field.socket.by)}"
         else:
             yield f"- Output: the socket `{slug}`, JSON"
     elif isinstance(field.archive, Files):
@@ -201,7 +202,8 @@ def _example(field: Field, form: Form) -> Iterator[str]:
     if values and values[0] is not None:
         written = [field.kind.write_json(value) for value in values]
         what = f"Example of {_count(len(cases))}" if field.socket.stacked else "Example"
-        yield f"- {what}: `{json.dumps(written if field.socket.stacked else written[0])}`"
+        whole = joined(written, field.socket.by, [case.name for case in cases])
+        yield f"- {what}: `{json.dumps(whole if field.socket.stacked else written[0])}`"
 
 
 def _rules(form: Form, tasks: Sequence[Task]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from evaluation.core.form import (
     INPUT_VALUE,
     INTERFACE,
     STACK_NAME,
+    CaseForm,
     Form,
     Interface,
     name_key,
@@ -342,7 +343,8 @@ class _Algorithm:
             if (output := job.outputs.get(slug)) is None:
                 continue
             try:
-                source = _source(job, output, slug, self.root, field, len(positions))
+                cases = [self._form.cases[position] for position in positions]
+                source = _source(job, output, slug, self.root, field, cases)
             except FormFault as fault:
                 self.faults += fault.faults
                 self._faulty.add(_place(job, slug))
@@ -395,20 +397,21 @@ def _place(job: Job, slug: str) -> str:
 
 
 def _source(
-    job: Job, output: JobOutput, slug: str, root: str, field: Field, cases: int
+    job: Job, output: JobOutput, slug: str, root: str, field: Field, cases: Sequence[CaseForm]
 ) -> IndexedSource | None:
     # The path of a file names its job, and mostly its socket: messages say neither a second time.
     of_file = "" if slug in output.path else f"socket {slug}"
     if field.socket.is_image:
         return _image(output, root, of_file)
-    entries = cases if field.socket.stacked else None
+    entries, by = len(cases) if field.socket.stacked else None, field.socket.by
+    names = () if by == "order" else tuple(case.name for case in cases)
     if output.value is None:
-        limit_bytes = _limit(cases * _MAX_VALUE_BYTES)
-        return JsonFileSource(output.path, of_file, limit_bytes, entries, field.kind.max_json_values)
+        limit_bytes, most = _limit(len(cases) * _MAX_VALUE_BYTES), field.kind.max_json_values
+        return JsonFileSource(output.path, of_file, limit_bytes, entries, most, by, names)
     place = _place(job, slug)
     if entries is None:
         return JsonSource(output.value, FILE_NAME, place)
-    return StackSource(output.value, FILE_NAME, place, entries)
+    return StackSource(output.value, FILE_NAME, place, entries, by, names)
 
 
 def _image(output: JobOutput, root: str, place: str) -> FileSource | None:

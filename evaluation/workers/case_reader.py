@@ -20,6 +20,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import FileStream, ReadBuffer
 from evaluation.io.json_files import json_kind, parse_json
+from evaluation.io.stacked import divided
 from evaluation.workers.own_code import raise_refusal
 
 # --- The value of one case from JSON that may hold a whole stack of cases ---
@@ -35,6 +36,7 @@ class JsonValues:
         self._files = files
         self._missing = missing
         self._kept: dict[str, tuple[JsonFileSource, object]] = {}
+        self._stacks: dict[str, tuple[object, object]] = {}
 
     def source_of(self, field: str, source: IndexedSource, case: CaseForm) -> Source | None:
         """Return what the kind of a field reads: of JSON still to be opened, the value of the case.
@@ -50,6 +52,8 @@ class JsonValues:
             return None
         if source.entries is None:
             return JsonSource(content, path, source.place)
+        if source.by != "order":
+            content = self._divided(field, source, content)
         if not isinstance(content, list) or len(content) != source.entries:
             found = json_kind(content)
             if isinstance(content, list):
@@ -61,6 +65,14 @@ class JsonValues:
             self._check_absence(entry)
             return None
         return entry
+
+    def _divided(self, field: str, source: StackSource | JsonFileSource, content: object) -> object:
+        """Return a list of the values of all images, made once for each stack. Raises `FormFault`."""
+        kept, values = self._stacks.get(field, (None, None))
+        if kept is not content:
+            values = divided(JsonSource(content, source.file, source.place), source.by, source.names)
+            self._stacks[field] = content, values
+        return values
 
     def _check_absence(self, source: StackSource | JsonFileSource | JsonSource) -> None:
         if self._missing == "reject":

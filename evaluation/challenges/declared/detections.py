@@ -351,6 +351,8 @@ class SpaceTable(tables.RowFieldTable):
             count, known = len(kind.columns), ", ".join(kind.columns)
             if chosen is not None and len(chosen) != count:
                 raise ValueError(f"{name}: expected {count} columns ({known}), found {len(chosen)}")
+        if self.stacked == "index" or (self.stacked == "third_coordinate" and self.axes == 3):
+            raise ValueError(f"stacked: expected another way to tell images, found {self.stacked!r}")
         return self
 
 
@@ -401,9 +403,25 @@ class ObjectFieldTable(ListFieldTable):
         default=False, description="Whether every predicted object has a probability from 0 to 1."
     )
 
+    class_in: Literal["name", "third_coordinate"] = Key(
+        default="name",
+        description="Algorithm phases: what tells the class of a point. `third_coordinate`: 1 is the first "
+        "class, for positions in two axes (OCELOT).",
+    )
+
+    @model_validator(mode="after")
+    def _class_fits(self) -> Self:
+        if self.class_in == "third_coordinate" and (self.axes == 3 or self.stacked == self.class_in):
+            raise ValueError("class_in: expected two axes, and images told by another way")
+        if self.stacked == "name" and len(self.classes) > 1 and self.class_in == "name":
+            raise ValueError("stacked: expected another way to tell images, since `name` is the class")
+        return self
+
     def attributes(self, submitted: bool) -> Attributes:
         """Return the attributes of objects; reference objects have no probability."""
-        return Attributes(tuple(self.classes), with_probability=submitted and self.probability)
+        of_third = submitted and self.class_in == "third_coordinate"
+        names = tuple(self.classes)
+        return Attributes(names, submitted and self.probability, in_third_coordinate=of_third)
 
     def class_names(self) -> tuple[str, ...]:
         """Return the names of figures of single classes; none where there is only one."""

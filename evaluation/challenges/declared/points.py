@@ -80,7 +80,8 @@ class PointsField(detections.ObjectFieldTable):
 
     def form_columns(self) -> tuple[FormColumn, ...]:
         """Return the spacing of images that lesions are measured in; volumes name their own columns."""
-        return (FormColumn("spacing_mm"),) if self.lesions and (self.axes, self.unit) == (2, "mm") else ()
+        spaced = self.lesions and (self.axes, self.unit) == (2, "mm")
+        return (*super().form_columns(), *((FormColumn("spacing_mm"),) if spaced else ()))
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""

@@ -17,11 +17,9 @@ from evaluation.challenges.declared.tables import (
     Sums,
 )
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import FormColumn
 from evaluation.core.class_estimators import Concordance
 from evaluation.core.estimator import Mean
 from evaluation.core.field import CaseColumns, Field, Kind, Reference
-from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.classes import Flags, FlagSet, PresenceProbabilities
@@ -39,12 +37,6 @@ from evaluation.metrics.confusion import label_errors, modified_hamming_distance
 class ScalarFieldTable(RowFieldTable, ABC):
     """A field with one value for each case, or in a stack one for each image."""
 
-    stacked: bool = Key(
-        default=False,
-        description="Algorithm phases: each job runs on a stack of images and writes a JSON list with a "
-        "value for each. `cases.csv` then has the columns `stack_name` and `stack_index`.",
-    )
-
     def scalar_field(
         self,
         name: str,
@@ -55,12 +47,7 @@ class ScalarFieldTable(RowFieldTable, ABC):
     ) -> Field:
         """Return the field of that name: its kind and columns, submitted and in `cases.csv`."""
         location = Reference(reference, CaseColumns(reference_columns))
-        return self.declared_field(name, kind, self.columns_of(columns), location, self.stacked)
-
-    def form_columns(self) -> tuple[FormColumn, ...]:
-        """Return the columns of stacks."""
-        names = (STACK_NAME, STACK_INDEX) if self.stacked else ()
-        return tuple(FormColumn(name, algorithm_only=True) for name in names)
+        return self.declared_field(name, kind, self.columns_of(columns), location)
 
 
 class ColumnFieldTable(ScalarFieldTable, ABC):

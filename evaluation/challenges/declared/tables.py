@@ -12,6 +12,7 @@ from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.estimator import Estimator, Quantile, RatioOfSums
 from evaluation.core.field import (
     CaseColumns,
+    EntriesBy,
     Field,
     Files,
     HiddenField,
@@ -21,7 +22,7 @@ from evaluation.core.field import (
     TableColumns,
     TableRows,
 )
-from evaluation.core.form import CaseForm
+from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.keys import Key, KeyTable
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.classes import CellText
@@ -50,6 +51,11 @@ class FieldTable(KeyTable, ABC):
 
     is_image: ClassVar[bool] = False
 
+    @property
+    def entries_by(self) -> EntriesBy | None:
+        """What tells the image of an entry in an output of a whole stack; None where each has its own."""
+        return None
+
     @abstractmethod
     def field(self, name: str) -> Field:
         """Return the field of that name."""
@@ -68,12 +74,12 @@ class FieldTable(KeyTable, ABC):
         kind: Kind,
         archive: Files | TableColumns | TableRows,
         reference: Reference,
-        stacked: bool = False,
     ) -> Field:
         """Return the field of that name, with its title and its output socket."""
         slug = self.socket or name.replace("_", "-")
         default = f"images/{slug}" if self.is_image else f"{slug}.json"
-        socket = Socket(slug, self.output or default, stacked)
+        by = self.entries_by
+        socket = Socket(slug, self.output or default, by is not None, by or "order")
         return Field(name, self.title_of(name), kind, archive, socket, reference)
 
     def title_of(self, name: str) -> str:
@@ -127,6 +133,24 @@ class RowFieldTable(FieldTable):
         default="predictions.csv", description="The csv file of a submission that holds the field."
     )
     key_column: str = Key(default="case", description="Column of that table with the case's name.")
+    stacked: bool | Literal["name", "index", "third_coordinate"] = Key(
+        default=False,
+        description="Algorithm phases: each job runs on a stack of images and writes one JSON of all, whose "
+        "entries tell their image. `true`: by their order in a list. `name`: each entry has the name of its "
+        "image, or `image_<i>` (OCELOT); values other than points and boxes are an object by name. `index`: "
+        "a list of objects with `index` and `value`. `third_coordinate`: that of points or corners (DENTEX). "
+        "Indices count from 0. `cases.csv` then has the columns `stack_name` and `stack_index`.",
+    )
+
+    @property
+    def entries_by(self) -> EntriesBy | None:
+        """What tells the image of an entry."""
+        return self.stacked if isinstance(self.stacked, str) else "order" if self.stacked else None
+
+    def form_columns(self) -> tuple[FormColumn, ...]:
+        """Return the columns of stacks."""
+        names = (STACK_NAME, STACK_INDEX) if self.stacked else ()
+        return tuple(FormColumn(name, algorithm_only=True) for name in names)
 
     def columns_of(self, columns: tuple[str, ...]) -> TableColumns:
         """Return columns of the submission's table."""

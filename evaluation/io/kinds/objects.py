@@ -109,12 +109,14 @@ class Attributes:
     """The class of an object, if there are several classes, and its probability, if it has one.
 
     Without classes all objects have class 0, and without probabilities all have probability 1. With
-    ``always_named`` the class is named even if there is only one.
+    ``always_named`` the class is named even if there is only one. ``in_third_coordinate``: it is the third
+    coordinate of an annotation, 1 for the first class.
     """
 
     classes: tuple[str, ...] = ()
     with_probability: bool = False
     always_named: bool = False
+    in_third_coordinate: bool = False
 
     _PROBABILITY: ClassVar[str] = "a number from 0 to 1"
 
@@ -146,7 +148,18 @@ class Attributes:
 
     def of_annotation(self, annotation: Annotation, faults: list[Fault]) -> tuple[int, float]:
         """Return the class index and the probability of an annotation; a name it need not have is ignored."""
-        label = self._class(annotation.name, annotation.source, faults) if self.has_classes else 0
+        label = 0
+        if self.in_third_coordinate:
+            number, count = annotation.coordinates[0][2], len(self.classes)
+            if number in range(1, count + 1):
+                label = int(number) - 1
+            else:
+                expected = f"a class from 1 to {count} as third coordinate"
+                faults += fault_at(
+                    annotation.source, expected, in_digits(number, *range(1, count + 1))
+                ).faults
+        elif self.has_classes:
+            label = self._class(annotation.name, annotation.source, faults)
         if not self.with_probability:
             return label, 1.0
         if annotation.probability is None:
@@ -177,7 +190,7 @@ class Attributes:
 
     def name(self, label: float) -> str | None:
         """Return the name of an annotation, None where there is only one class."""
-        return self.classes[int(label)] if self.has_classes else None
+        return self.classes[int(label)] if self.has_classes and not self.in_third_coordinate else None
 
     def probability(self, probability: float) -> float | None:
         """Return the probability of an annotation, None where it has none."""
@@ -201,6 +214,9 @@ class Attributes:
     def in_words_of_json(self) -> str:
         """Return the same of an annotation in JSON."""
         name = f"; `name` is the class, one of {', '.join(self.classes)}" if self.has_classes else ""
+        if self.in_third_coordinate:
+            listed = ", ".join(f"{number} {of}" for number, of in enumerate(self.classes, 1))
+            name = f"; the third coordinate is the class: {listed}"
         return name + ("; `probability` from 0 to 1" if self.with_probability else "")
 
 

@@ -383,6 +383,8 @@ class Points(Kind):
         """Return the platform's `Point` or `Multiple points`."""
         triples = np.zeros((len(value), _AXES_IN_JSON))
         triples[:, : self.space.axes] = value.positions
+        if self.attributes.in_third_coordinate:
+            triples[:, 2] = value.classes + 1
         name, probability = self.attributes.name, self.attributes.probability
         entries = [
             written_annotation([triple], POINTS, name(label), probability(share))

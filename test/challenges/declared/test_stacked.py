@@ -1,0 +1,174 @@
+"""One output for many cases, whose entries name theirs in each of the ways that there are."""
+
+import json
+
+import pytest
+
+import evaluation
+from evaluation.library import SubmissionRejected
+from test.challenges.declared.phases import declared_phase, write_table
+from test.challenges.declared.scalars import rehearsed
+
+NAMES = ["eye_7", "eye_3", "eye_9"]
+CASES = {
+    "name": NAMES,
+    "width": [50] * 3,
+    "height": [50] * 3,
+    "stack_name": ["eyes"] * 3,
+    "stack_index": [1, 0, 2],
+    "age": [30, 50, 70],
+}
+VERSION = {"version": {"major": 1, "minor": 0}}
+CELLS = """\
+[fields.cells]
+kind = "points"
+axes = 2
+unit = "pixels"
+probability = true
+classes = ["stroma", "tumour"]
+class_in = "third_coordinate"
+stacked = "name"
+
+[tasks.detection.metrics]
+point_f1 = { radius = 3 }
+"""
+TEETH = """\
+[fields.teeth]
+kind = "boxes"
+classes = ["caries", "lesion"]
+probability = true
+stacked = "third_coordinate"
+
+[tasks.detection.metrics]
+box_f1 = {}
+"""
+AGE = """\
+[fields.age]
+kind = "number"
+stacked = "BY"
+
+[tasks.age.metrics]
+mean_absolute_error = { worst = 99 }
+"""
+
+
+def _phase(folder, tables, **references):
+    phase = declared_phase(
+        folder / "phase", tables, CASES, submission="algorithm", keys='missing = "worst"\n'
+    )
+    for name, table in references.items():
+        write_table(phase / f"{name}.csv", table)
+    evaluation.seal(phase)
+    return phase
+
+
+def _scored(phase, folder, slug, content, inline=False):
+    """Return the figures of a submission with one job."""
+    output = folder / "submission" / "job1" / "output" / f"{slug}.json"
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps(content))
+    socket = {"slug": slug, "relative_path": f"{slug}.json"}
+    given = {"socket": {"slug": "scan", "relative_path": "images/scan"}, "image": {"name": "eyes.mha"}}
+    job = {
+        "pk": "job1",
+        "inputs": [given],
+        "outputs": [{"socket": socket, "value": content if inline else None}],
+    }
+    (folder / "submission" / "predictions.json").write_text(json.dumps([job]))
+    (task,) = evaluation.evaluate(phase, folder / "submission", workers=1).to_dict()["aggregates"].values()
+    return {name: figure["value"] for name, figure in task.items()}
+
+
+def _points(*points):
+    entries = [{"name": name, "point": list(point), "probability": 0.5} for name, point in points]
+    return {"type": "Multiple points", "points": entries, **VERSION}
+
+
+CELLS_OF = {
+    "case": ["eye_7", "eye_3", "eye_3"],
+    "x": [10, 10, 20],
+    "y": [10, 10, 20],
+    "class": ["tumour", "stroma", "tumour"],
+}
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_points_name_their_image_and_have_their_class_as_third_coordinate(tmp_path, inline):
+    phase = _phase(tmp_path, CELLS, cells=CELLS_OF)
+    # The image of index 0 is eye_3. A hit of each class, one of the wrong class, one in another image.
+    found = _points(
+        ("image_0", (10, 11, 1)), ("eye_7.mha", (10, 10, 2)), ("image_0", (20, 20, 1)), ("eye_9", (20, 20, 2))
+    )
+    figures = _scored(phase, tmp_path, "cells", found, inline)
+    assert figures == pytest.approx(
+        {"point_f1": 4 / 7, "point_f1_stroma": 2 / 3, "point_f1_tumour": 0.5}, abs=5e-5
+    )
+    assert rehearsed(phase).problems == ()
+
+
+def test_an_entry_of_no_image_is_a_fault_with_its_place(tmp_path):
+    phase = _phase(tmp_path, CELLS, cells=CELLS_OF)
+    found = _points(("image_3", (1, 1, 1)), ("eye_4", (1, 1, 1)), ("image_0", (1, 1, 2)), (None, (1, 1, 1)))
+    with pytest.raises(SubmissionRejected) as rejected:
+        _scored(phase, tmp_path, "cells", found)
+    places = [fault.field.rpartition("points")[2] for fault in rejected.value.faults]
+    assert sorted(places) == ["[0]", "[1]", "[3]"]
+    with pytest.raises(SubmissionRejected) as rejected:
+        _scored(phase, tmp_path, "cells", _points(("image_0", (1, 1, 3)), ("image_1", (1, 1, 0.5))))
+    assert [fault.found for fault in rejected.value.faults] == ["3", "0.5"]
+
+
+def test_boxes_have_their_image_as_third_coordinate(tmp_path):
+    true = {
+        "case": ["eye_3", "eye_9"],
+        "x1": [5, 5],
+        "y1": [5, 5],
+        "x2": [15, 15],
+        "y2": [15, 15],
+        "class": ["caries"] * 2,
+    }
+    phase = _phase(tmp_path, TEETH, teeth=true)
+
+    def box(z, name="caries", last=None):
+        corners = [[5, 5, z], [15, 5, z], [15, 15, z], [5, 15, z if last is None else last]]
+        return {"corners": corners, "name": name, "probability": 0.9}
+
+    def of(*boxes):
+        return {"type": "Multiple 2D bounding boxes", "boxes": list(boxes), **VERSION}
+
+    figures = _scored(phase, tmp_path, "teeth", of(box(0), box(1), box(2, "lesion")))
+    assert figures["box_f1"] == pytest.approx(2 * 1 / (2 + 2 + 1), abs=5e-5)
+    assert rehearsed(phase).problems == ()
+    for wrong in (box(3), box(0.5), box(0, last=1)):
+        with pytest.raises(SubmissionRejected):
+            _scored(phase, tmp_path, "teeth", of(wrong))
+
+
+@pytest.mark.parametrize(
+    ("by", "content"),
+    [
+        ("name", {"eye_3": 51, "EYE_7": 33, "eye_9": 70}),
+        (
+            "name",
+            [
+                {"name": "eye_9", "value": 70},
+                {"name": "image_0", "value": 51},
+                {"name": "eye_7", "value": 33},
+            ],
+        ),
+        ("index", [{"index": 2, "value": 70}, {"index": 0, "value": 51}, {"index": 1, "value": 33}]),
+    ],
+)
+def test_numbers_name_their_image(tmp_path, by, content):
+    phase = _phase(tmp_path, AGE.replace("BY", by))
+    assert _scored(phase, tmp_path, "age", content) == pytest.approx({"mean_absolute_error": 4 / 3}, abs=5e-5)
+    assert rehearsed(phase).problems == ()
+    # One image has no value.
+    fewer = dict(list(content.items())[:2]) if isinstance(content, dict) else content[1:]
+    assert _scored(phase, tmp_path, "age", fewer)["mean_absolute_error"] == pytest.approx(
+        (1 + 3 + 99) / 3, abs=5e-5
+    )
+    twice = [{by: (by == "name" and "eye_9") or 0, "value": 1}] * 2
+    for wrong in (twice, {"eye_8": 1}, [1, 2, 3], 5, [{by: True, "value": 1}]):
+        with pytest.raises(SubmissionRejected):
+            _scored(phase, tmp_path, "age", wrong)
