@@ -90,7 +90,7 @@ class Space:
 
     def in_words_of_json(self) -> str:
         """Return the same of the platform's JSON, which always has three coordinates."""
-        unused = "" if self.axes == len(AXES) else "; z is not read, write 0"
+        unused = "" if self.axes == len(AXES) else "; z is no part of the position"
         return f"{self.in_words()}{unused}"
 
     def in_words(self) -> str:

@@ -116,6 +116,6 @@ def test_descriptions():
     )
     assert FLAT.describe_json() == (
         "the type `Multiple 2D bounding boxes`, boxes parallel to the axes; x, y in pixels, from 0 to the "
-        "image's width or height; z is not read, write 0; `name` is the class, one of cyst, stone; "
+        "image's width or height; z is no part of the position; `name` is the class, one of cyst, stone; "
         "`probability` from 0 to 1"
     )

@@ -190,6 +190,6 @@ def test_points_come_from_rows_and_json_only():
 def test_descriptions():
     assert MM.describe() == "one point a row, at most 10000 for an image: x, y, z in world millimetres"
     assert SCORED.describe_json() == (
-        "the type `Multiple points`; x, y in pixels, from 0 to the image's width or height; z is not read, "
-        "write 0; `name` is the class, one of mitosis, other; `probability` from 0 to 1"
+        "the type `Multiple points`; x, y in pixels, from 0 to the image's width or height; z is no "
+        "part of the position; `name` is the class, one of mitosis, other; `probability` from 0 to 1"
     )
