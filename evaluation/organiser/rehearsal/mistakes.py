@@ -220,7 +220,8 @@ def _found(whole: Phase, mistake: Mistake, workers: int, notes: list[str]) -> It
 
 def _may_be_absent(phase: Phase, field: Field, case: CaseForm) -> bool:
     """Return whether a value of a case may be left out, so that its absence is no fault."""
-    is_list = isinstance(field.archive, TableRows) and phase.form.submission == "archive"
+    in_one = phase.form.submission == "archive" or field.socket.by != "order"
+    is_list = isinstance(field.archive, TableRows) and in_one
     alone = sum(map(field.cases, phase.form.cases)) < 2
     return phase.missing != "reject" or alone or (is_list and field.kind.may_have_no_rows)
 

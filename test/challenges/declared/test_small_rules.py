@@ -241,7 +241,7 @@ def test_classes_on_several_levels_are_averaged_on_each_and_then_over_the_levels
     drawn = test_average_precision.images_of(2)
     both = []
     for metric, kind in (("precision", "box_average_precision"), ("recall", "box_average_recall")):
-        option = {"metric": kind, "level_separator": " - "}
+        option = {"metric": kind, "level_separator": " - ", "ties": "order"}
         of = getattr(test_average_precision, "BoxA" + f"verage{metric.title()}").model_validate(option)
         found = test_average_precision.figures(of.measure("figure", "boxes", table), drawn)
         for level, names in zip(levels, (["1", "2"], ["caries", "lesion"]), strict=True):

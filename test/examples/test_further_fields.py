@@ -1,0 +1,216 @@
+"""Challenges with fields, outputs and rules of their own kind, each against an independent computation."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+import SimpleITK
+from scipy import ndimage
+from scipy.spatial.distance import cdist
+from sklearn import metrics
+
+import evaluation
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.examples.samples import lines_of, write_sample
+
+pytestmark = pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
+NAMES = [
+    *(
+        "hecktor2025",
+        "learn2reg",
+        "midog2025-classification",
+        "midog2025-detection",
+        "ocelot2023",
+        "toothfairy2",
+    )
+]
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """Return the folder and the figures of each example."""
+    found = {}
+    for name in NAMES:
+        folder = write_sample(tmp_path_factory.mktemp(name), name)
+        evaluation.seal(folder / "phase")
+        result = evaluation.evaluate(folder / "phase", folder / "submission", workers=0).to_dict()
+        figures = {
+            f"{task}.{figure}": entry["value"]
+            for task, of in result["aggregates"].items()
+            for figure, entry in of.items()
+        }
+        found[name] = folder, figures, result
+    return found
+
+
+def rows_of(path):
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def volumes(folder, place):
+    files = sorted((folder / place).iterdir())
+    return [SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))) for path in files]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_short_and_can_be_rehearsed(scored, name):
+    assert lines_of(name) <= 60
+    assert rehearse(load_phase(scored[name][0] / "phase")).problems == ()
+
+
+def pooled_percentile(true, found):
+    """Return the 95th percentile of the distances of both surfaces together, in voxels."""
+    edges = [np.argwhere(mask & ~ndimage.binary_erosion(mask)) for mask in (true, found)]
+    apart = cdist(*edges)
+    return np.percentile(np.hstack([apart.min(axis=0), apart.min(axis=1)]), 95)
+
+
+def test_toothfairy_in_voxels_with_the_norm_of_the_shape(scored):
+    folder, figures, _ = scored["toothfairy2"]
+    labels = [*range(1, 11), *(ten + tooth for ten in (10, 20, 30, 40) for tooth in range(1, 9))]
+    dice, distance = [], []
+    for true, found in zip(
+        volumes(folder, "phase/structures"), volumes(folder, "submission/structures"), strict=True
+    ):
+        for label in labels:
+            pair = true == label, found == label
+            sizes = [mask.sum() for mask in pair]
+            dice.append(2 * (pair[0] & pair[1]).sum() / sum(sizes) if sum(sizes) else 1)
+            norm = np.linalg.norm(true.shape) if any(sizes) else 0
+            distance.append(pooled_percentile(*pair) if all(sizes) else norm)
+    assert figures["segmentation.dice"] == pytest.approx(np.mean(dice), abs=5e-5)
+    assert figures["segmentation.hd95"] == pytest.approx(np.mean(distance), abs=5e-5)
+    of_tooth = dice[labels.index(48) :: len(labels)]
+    name = "segmentation.dice_Lower_Right_Third_Molar_Wisdom_Tooth"
+    assert figures[name] == pytest.approx(np.mean(of_tooth), abs=5e-5)
+
+
+def test_hecktor_pools_voxels_of_all_patients(scored):
+    folder, figures, _ = scored["hecktor2025"]
+    true, found = (np.stack(volumes(folder, f"{side}/tumours")) for side in ("phase", "submission"))
+    for label, name in ((1, "GTVp"), (2, "GTVn")):
+        expected = metrics.f1_score((true == label).ravel(), (found == label).ravel())
+        assert figures[f"segmentation.dice_{name}"] == pytest.approx(expected, abs=5e-5)
+    cases, answers = (
+        rows_of(folder / "phase" / "cases.csv"),
+        rows_of(folder / "submission" / "predictions.csv"),
+    )
+    days, relapsed, hpv = ([float(row[key]) for row in cases] for key in ("relapse_days", "relapsed", "hpv"))
+    risks, guesses = ([float(row[key]) for row in answers] for key in ("risk", "hpv"))
+    pairs = [
+        (risks[one] > risks[other]) + 0.5 * (risks[one] == risks[other])
+        for one in range(len(days))
+        for other in range(len(days))
+        if relapsed[one] and (days[one], -relapsed[one]) < (days[other], -relapsed[other])
+    ]
+    index = np.mean(pairs)
+    assert figures["prognosis.concordance_index"] == pytest.approx(index, abs=5e-5)
+    balanced = metrics.balanced_accuracy_score(hpv, guesses)
+    assert figures["status.balanced_accuracy"] == pytest.approx(balanced, abs=5e-5)
+
+
+def test_learn2reg_by_landmarks_and_warped_labels(scored):
+    folder, figures, _ = scored["learn2reg"]
+    spacing = np.array([1.5, 1.5, 2.0])
+    points = {side: rows_of(folder / "phase" / f"{side}.csv") for side in ("fixed", "moving")}
+    errors, dice, deviation = [], [], []
+    files = sorted((folder / "submission" / "disp").iterdir())
+    maps = (volumes(folder, f"phase/disp_{side}") for side in ("fixed", "moving"))
+    for path, fixed, moving in zip(files, *maps, strict=True):
+        field = np.load(path)["arr_0"].astype(float)
+        start, end = (
+            np.array([[float(row[axis]) for axis in "xyz"] for row in rows if row["case"] == path.stem])
+            for rows in points.values()
+        )
+        led = np.stack([ndimage.map_coordinates(field[..., axis], start.T) for axis in range(3)], axis=1)
+        errors.append(np.linalg.norm((start + led - end) * spacing, axis=1).mean())
+        fixed, moving = fixed.transpose(), moving.transpose()
+        grid = np.indices(fixed.shape) + field.transpose(3, 0, 1, 2)
+        warped = ndimage.map_coordinates(moving, grid, order=0)
+        labels = [label for label in (1, 2, 3) if (fixed == label).any() and (moving == label).any()]
+        dice.append(
+            np.mean([metrics.f1_score((fixed == one).ravel(), (warped == one).ravel()) for one in labels])
+        )
+        gradients = np.stack([np.stack(np.gradient(field[..., axis]), -1) for axis in range(3)], -2)
+        determinants = np.linalg.det(gradients + np.eye(3))[2:-2, 2:-2, 2:-2]
+        deviation.append(np.log((determinants + 3).clip(1e-9, 1e9)).std())
+    assert figures["registration.tre"] == pytest.approx(np.mean(errors), abs=5e-5)
+    assert figures["registration.tre_robust"] == pytest.approx(np.quantile(errors, 0.7), abs=5e-5)
+    assert figures["registration.dice"] == pytest.approx(np.mean(dice), abs=5e-5)
+    assert figures["registration.dice_robust"] == pytest.approx(np.quantile(dice, 0.3), abs=5e-5)
+    assert figures["registration.sdlogj"] == pytest.approx(np.mean(deviation), abs=5e-5)
+
+
+def greedy(found, true, radius):
+    """Return hits: each prediction takes the nearest object that is free, in their order."""
+    free, hits = list(range(len(true))), 0
+    for point in found:
+        apart = [np.linalg.norm(np.subtract(point, true[index])) for index in free]
+        if apart and min(apart) <= radius:
+            free.pop(int(np.argmin(apart)))
+            hits += 1
+    return hits
+
+
+def test_ocelot_from_one_list_of_all_patches(scored):
+    folder, figures, result = scored["ocelot2023"]
+    cells = rows_of(folder / "phase" / "cells.csv")
+    (output,) = (folder / "submission").glob("*/output/cell-classification.json")
+    points = sorted(json.loads(output.read_text())["points"], key=lambda point: -point["probability"])
+    scores = []
+    for number, name in ((1, "background cell"), (2, "tumour cell")):
+        hits = objects = predictions = 0
+        for patch in range(6):
+            of_image = [point["point"] for point in points if point["name"] == f"image_{patch}"]
+            found = [place[:2] for place in of_image if place[2] == number]
+            here = [row for row in cells if row["case"] == f"patch{patch:02d}" and row["class"] == name]
+            true = [[float(row["x"]), float(row["y"])] for row in here]
+            hits, objects, predictions = (
+                hits + greedy(found, true, 15),
+                objects + len(true),
+                predictions + len(found),
+            )
+        assert 20 < hits < objects
+        scores.append(2 * hits / (objects + predictions))
+        assert figures[f"detection.point_f1_{name.replace(' ', '_')}"] == pytest.approx(scores[-1], abs=5e-5)
+    assert result["ranking"]["composites"]["mean_f1"] == pytest.approx(np.mean(scores), abs=5e-5)
+
+
+def test_midog_counts_sums_and_by_tumour(scored):
+    folder, figures, _ = scored["midog2025-detection"]
+    true, found = (
+        rows_of(folder / "phase" / "mitoses.csv"),
+        rows_of(folder / "submission" / "predictions.csv"),
+    )
+    sums = {}
+    for case in rows_of(folder / "phase" / "cases.csv"):
+        objects, sure = (
+            [[float(row["x"]), float(row["y"])] for row in of if row["case"] == case["name"]]
+            for of in (true, [row for row in found if float(row["probability"]) >= 0.5])
+        )
+        hits = greedy(objects, sure, 0.0075)
+        counts = np.array([2 * hits, len(objects) + len(sure)])
+        sums[case["tumour"]] = sums.get(case["tumour"], 0) + counts
+    whole = sum(sums.values())
+    assert figures["detection.point_f1"] == pytest.approx(whole[0] / whole[1], abs=5e-5)
+    by_tumour = np.mean([of[0] / of[1] for of in sums.values()])
+    assert figures["detection.f1_by_tumour"] == pytest.approx(by_tumour, abs=5e-5)
+
+
+def test_midog_tells_atypical_figures(scored):
+    folder, figures, _ = scored["midog2025-classification"]
+    true = [row["class"] == "atypical" for row in rows_of(folder / "phase" / "cases.csv")]
+    numbers = np.array([float(row["atypical"]) for row in rows_of(folder / "submission" / "predictions.csv")])
+    decided = numbers >= 0.5
+    expected = {
+        "balanced_accuracy": metrics.balanced_accuracy_score(true, decided),
+        "auc": metrics.roc_auc_score(true, numbers),
+        "sensitivity": metrics.recall_score(true, decided),
+        "specificity": metrics.recall_score(true, decided, pos_label=0),
+    }
+    assert {name.partition(".")[2]: value for name, value in figures.items()} == pytest.approx(
+        expected, abs=5e-5
+    )
