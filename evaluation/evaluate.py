@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.challenge import Task
+from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Faults, PhaseError
 from evaluation.core.form import CaseForm, Form
+from evaluation.core.limits import case_seconds
 from evaluation.core.outcome import (
     CaseJob,
     Outcome,
@@ -182,7 +183,9 @@ def run_reference(
     """Return the outcomes of all cases without a submission, in some or all tasks; see `CaseJob`."""
     names = tuple(task.name for task in (phase.tasks if tasks is None else tasks))
     jobs = [CaseJob(case, row, mode) for case, row in zip(phase.cases.forms, phase.rows, strict=True)]
-    settings = PoolSettings(workers, _REFERENCE_SECONDS)
+    fields = fields_of(phase.tasks)
+    seconds = max(case_seconds(case, fields) for case in phase.cases.forms)
+    settings = PoolSettings(workers, max(_REFERENCE_SECONDS, seconds))
     return score_nothing(jobs, scorer_setup(phase, names, workers), settings, progress)
 
 

@@ -221,6 +221,7 @@ _DEFLATES = (DEFLATE, OLD_DEFLATE)
 _HEADER_BYTES = 8
 _LONG, _LARGEST_LONG = 4, 0xFFFFFFFF
 _BATCH_BYTES = 1 << 24
+_MOST_LEFT_OUT, _LONGEST_LEFT_OUT = 32, 1 << 16
 
 
 def decode_page(data: memoryview, tags: Tags) -> NDArray[Any]:
@@ -256,14 +257,21 @@ def decode_cropped(data: memoryview, tags: Tags, background: int) -> Crop:
     """
     segments, found, around = _Segments(data, tags, 1, slice(None)), [], Box(0, 0, 0, 0)
     for top, left, block in segments:
+        if (block == background).all():
+            segments.leave_out_such()
+            continue
         inside = block[: tags.size.height - top, : tags.size.width - left, 0]
         part = crop(inside, background)
         if part.values.size:
             part = Crop(part.values.copy(), top + part.top, left + part.left)
             around = around.union(part.box)
             found.append(part)
-    values = np.full(around.shape, background, segments.dtype.newbyteorder("="))
-    for part in found:
+    # Memory of zeros is taken when it is written to, and each part is released then: the parts and the whole
+    # are not in memory twice.
+    dtype = segments.dtype.newbyteorder("=")
+    values = np.full(around.shape, background, dtype) if background else np.zeros(around.shape, dtype)
+    while found:
+        part = found.pop()
         values[part.box.slices_in(around)] = part.values
     return Crop(values, around.top, around.left)
 
@@ -317,6 +325,8 @@ class _Segments:
             kind = "tiles" if tags.is_tiled else "strips"
             raise damaged(IMAGE, f"{kind} of another length than their rows")
         self._places = list(zip(offsets, lengths, strict=True))
+        self._number = 0
+        self._left_out: set[tuple[int, bytes]] = set()
 
     def _rows(self, number: int) -> int:
         """Return how many rows are stored for a segment; the last strip may be shorter, a tile is not."""
@@ -341,8 +351,18 @@ class _Segments:
         """Yield the segments from left to right and from top to bottom. Raises `ReadError`."""
         for first, decoded in self._decoded():
             for number, rows in enumerate(decoded, start=first):
+                self._number = number
                 line, column = divmod(number, self._across)
                 yield line * self._tall, column * self._step, self._values(rows)
+
+    def leave_out_such(self) -> None:
+        """Yield no more segments whose encoded bytes are those of the last one: most of a slide is empty."""
+        if len(self._left_out) < _MOST_LEFT_OUT and self._places[self._number][1] <= _LONGEST_LEFT_OUT:
+            self._left_out.add(self._encoded(self._number))
+
+    def _encoded(self, number: int) -> tuple[int, bytes]:
+        start, count = self._places[number]
+        return self._rows(number), bytes(self._data[start : start + count])
 
     def _values(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
         """Return the values (y, x, channel) of the bytes (y, byte) of a segment."""
@@ -363,7 +383,12 @@ class _Segments:
         for number, (start, count) in enumerate(self._places):
             shape = (self._rows(number), width)
             piece = self._data[start : start + count]
-            if self._compression in (LZW, *_FAXES) and count:
+            is_left_out = (
+                bool(self._left_out)
+                and count <= _LONGEST_LEFT_OUT
+                and self._encoded(number) in self._left_out
+            )
+            if self._compression in (LZW, *_FAXES) and count and not is_left_out:
                 batch.append(number)
                 if len(batch) * self._tall * width >= _BATCH_BYTES:
                     yield batch[0], self._decoded_by_pillow(batch, width)
@@ -372,6 +397,8 @@ class _Segments:
             if batch:
                 yield batch[0], self._decoded_by_pillow(batch, width)
                 batch = []
+            if is_left_out:
+                continue
             if not count:
                 found: bytes | memoryview = bytes(shape[0] * shape[1])
             elif self._compression == PACK_BITS:

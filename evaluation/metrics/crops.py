@@ -209,7 +209,9 @@ def stack_of(planes: Iterable[Crop], dtype: np.dtype[Any] | type[np.generic]) ->
     if not filled:
         return VolumeCrop(np.zeros((0, 0, 0), dtype=dtype), (0, 0, 0))
     box = reduce(Box.union, (plane.box for _, plane in filled), NOTHING)
-    first = filled[0][0]
+    first, only = filled[0]
+    if len(filled) == 1 and only.values.dtype == dtype:
+        return VolumeCrop(only.values[np.newaxis], (first, box.top, box.left))
     values = np.zeros((filled[-1][0] + 1 - first, *box.shape), dtype=dtype)
     for z, plane in filled:
         values[z - first][plane.box.slices_in(box)] = plane.values

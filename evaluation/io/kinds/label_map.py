@@ -206,7 +206,9 @@ class LabelMap(MapKind):
                 place = f" in plane {z}" if self.dimensions == 3 else ""
                 unlisted = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
                 raise FormFault(unlisted.fault(path)) from None
-            yield Crop(found.values.copy(), part.top + found.top, part.left + found.left)
+            # A large image has memory of its own; that of other planes is used again.
+            values = found.values if plane.cropped is not None else found.values.copy()
+            yield Crop(values, part.top + found.top, part.left + found.left)
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
         geometry = volumes.case_geometry(case, self.dimensions)
