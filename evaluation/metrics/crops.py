@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -191,6 +192,14 @@ class VolumeCrop:
         planes, rows, columns = self.values.shape
         return z + planes, y + rows, x + columns
 
+    def part(self, corner: Three, end: Three) -> VolumeCrop:
+        """Return a view of the values in a box."""
+        low = _three(map(max, zip(corner, self.corner, strict=True)))
+        high = _three(map(min, zip(end, self.end, strict=True)))
+        inside = zip(self.corner, low, high, strict=True)
+        values = self.values[tuple(slice(start - own, max(start, stop) - own) for own, start, stop in inside)]
+        return VolumeCrop(values, low)
+
     def within(self, corner: Three, end: Three) -> NDArray[Any]:
         """Return the values in a box that contains this crop; around it they are 0."""
         if (corner, end) == (self.corner, self.end):
@@ -222,6 +231,26 @@ def together(*crops: VolumeCrop) -> tuple[NDArray[Any], ...]:
     """Return crops of one volume in the smallest box around all of them."""
     box = around(*crops)
     return tuple(crop.within(*box) for crop in crops)
+
+
+_SLAB_VOXELS = 1 << 22
+
+
+def in_slabs(*crops: VolumeCrop) -> Iterator[tuple[NDArray[Any], ...]]:
+    """Yield the smallest box around crops of one volume in slabs, as `together` does the whole of it.
+
+    A slab has whole planes, or of one plane whole rows: about four million voxels, or a single one of these.
+    """
+    corner, end = around(*crops)
+    axis = 0 if end[0] - corner[0] > 1 else 1
+    voxels = math.prod(stop - start for start, stop in zip(corner, end, strict=True))
+    length = end[axis] - corner[axis]
+    step = max(1, _SLAB_VOXELS * length // max(1, voxels))
+    for start in range(corner[axis], max(end[axis], corner[axis] + 1), step):
+        first, last = list(corner), list(end)
+        first[axis], last[axis] = start, min(start + step, end[axis])
+        box = _three(first), _three(last)
+        yield tuple(crop.part(*box).within(*box) for crop in crops)
 
 
 def around(*crops: VolumeCrop) -> tuple[Three, Three]:

@@ -175,3 +175,34 @@ def test_of_a_pyramid_the_largest_level_is_read(sub_pages):
 def test_other_pages_are_refused(data):
     with pytest.raises(ReadError, match="found several pages"):
         read_grey(memoryview(data), "x.tif", None)
+
+
+BLOCKS = {
+    "tiles": lambda image: tiff_of(image, compression="zlib", tile=(16, 16)),
+    "strips": lambda image: tiff_of(image, compression="zlib", rowsperstrip=16),
+    "plain": lambda image: tiff_of(image, tile=(16, 16)),
+    "LZW": lambda image: lzw_tiles(image, 16),
+}
+
+
+@pytest.mark.parametrize("blocks", BLOCKS)
+@pytest.mark.parametrize("background", [0, 7])
+def test_equal_empty_blocks_are_left_out_and_nothing_else(blocks, background):
+    """Among empty blocks: some that differ in a pixel, and the last ones, which are cut by the edge."""
+    image = np.full((90, 100), background, np.uint8)
+    image[40, 70] = image[89, 99] = image[17, 33] = 3
+    data = memoryview(BLOCKS[blocks](image))
+    found = tiff.decode_cropped(data, tiff.read_page(data, tiff.PAGE_TAGS), background)
+    whole = np.full_like(image, background)
+    whole[found.box.slices] = found.values
+    np.testing.assert_array_equal(whole, image)
+    assert (found.top, found.left, *found.values.shape) == (17, 33, 73, 67)
+
+
+def test_an_empty_block_of_fewer_rows_is_not_taken_for_a_whole_one():
+    """The last strip has the bytes of the others, which are too many for its rows."""
+    data = bytearray(tiff_of(np.zeros((32, 64), np.uint8), compression="zlib", rowsperstrip=16))
+    tags = tiff.read_page(memoryview(data), tiff.PAGE_TAGS)
+    tags.values[tiff.HEIGHT] = (20,)
+    with pytest.raises(ReadError):
+        tiff.decode_cropped(memoryview(data), tags, 0)

@@ -13,6 +13,7 @@ from evaluation.metrics.crops import (
     box_of_content,
     crop,
     distinct_values,
+    in_slabs,
     intersection_of,
     stack_of,
     together,
@@ -155,3 +156,20 @@ def test_a_stack_keeps_its_type():
 def test_the_own_box_is_not_copied(corner):
     volume = VolumeCrop(np.ones((2, 3, 4)), corner)
     assert volume.within(corner, volume.end) is volume.values
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_slabs_are_the_whole_box_in_pieces(data):
+    """With few voxels a slab, so that small volumes have several: along z, and of one plane along y."""
+    sides = st.tuples(st.integers(1, 1) | st.integers(1, 4), st.integers(1, 5), st.integers(1, 5))
+    whole = np.zeros((2, *data.draw(sides)), np.uint8)
+    whole[...] = data.draw(arrays(np.uint8, whole.shape, elements=st.integers(0, 1)))
+    first, second = (stack_of([crop(plane, 0) for plane in one], np.uint8) for one in whole)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("evaluation.metrics.crops._SLAB_VOXELS", data.draw(st.integers(1, 30)))
+        slabs = list(in_slabs(first, second))
+    expected = together(first, second)
+    axis = 0 if expected[0].shape[0] > 1 else 1
+    for one, parts in zip(expected, zip(*slabs, strict=True), strict=True):
+        np.testing.assert_array_equal(np.concatenate(parts, axis=axis), one)

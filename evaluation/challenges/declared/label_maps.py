@@ -23,7 +23,7 @@ from evaluation.core.metric import Metric
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Bools
-from evaluation.metrics.crops import VolumeCrop, together
+from evaluation.metrics.crops import VolumeCrop, in_slabs, together
 from evaluation.metrics.label_surfaces import label_boxes
 
 Label = Annotated[int, Key(ge=0, le=65535)]
@@ -255,10 +255,16 @@ class MapComparison(tables.FieldComparison):
     @cached_property
     def counts(self) -> segmentation.LabelCounts:
         """The voxels of each structure in both maps and in their overlap."""
-        regions = [structure.positions for structure in self.table.structures]
-        maps = self.maps
-        return segmentation.count_label_overlap(
-            maps.prediction, maps.reference, len(self.table.labels), regions
+        labels, regions = len(self.table.labels), [one.positions for one in self.table.structures]
+        # In slabs: of a slide or a large volume both maps and their common box need not be in memory.
+        parts = [
+            segmentation.count_label_overlap(prediction, reference, labels, regions)
+            for prediction, reference in in_slabs(self.submitted.crop, self.reference.crop)
+        ]
+        return segmentation.OverlapCounts(
+            intersection=np.sum([part.intersection for part in parts], axis=0),
+            prediction=np.sum([part.prediction for part in parts], axis=0),
+            reference=np.sum([part.reference for part in parts], axis=0),
         )
 
     def agreement(
