@@ -79,7 +79,7 @@ def test_a_set_of_one_class(prevalence):
 # Normal differences: n = ((z₀.₉₇₅ + z₀.₈) · σ√(2(1 − ρ)) / d)² = 16 and 79 cases.
 @pytest.mark.parametrize(("correlation", "cases"), [(0.9, 16), (0.5, 79)])
 def test_as_many_cases_show_a_difference_as_the_formula_says(correlation, cases):
-    simulation = Simulation(sets=60, permutations=199)
+    simulation = Simulation(sets=60, permutations=199, means="permutation")
     found = difference_of_means(0.02, 0.0635, correlation, simulation)
     assert found.method == "permutation of the mean"
     assert found.needed == pytest.approx(max(cases, 20), rel=0.25)

@@ -20,6 +20,7 @@ from evaluation.organiser.ranking.annotators import read_annotators
 from evaluation.organiser.ranking.comparisons import Margin
 from evaluation.organiser.ranking.leaderboard import Selection, leaderboard_of, rank_all
 from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
+from evaluation.organiser.ranking.pair_tests import TestOfMeans
 from evaluation.organiser.ranking.platform_results import results_folders
 from evaluation.organiser.ranking.result_tables import read_definition, read_results_table
 from evaluation.organiser.ranking.results import TEAMS, PhaseResults, RankingError, read_results
@@ -138,11 +139,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--test-of-means",
-        choices=["permutation", "signed-rank", "rank-sum"],
-        default="permutation",
-        help="the test of a mean over cases: paired permutation of the mean, Wilcoxon's "
-        "signed-rank test, or the unpaired rank-sum test as in ADAM's paper (default: "
-        "%(default)s)",
+        choices=get_args(TestOfMeans),
+        default="equal-means",
+        help="the test of a mean over cases: whether the means are equal, however rarely either team "
+        "fails; whether the teams are exchangeable (paired permutation of the mean); Wilcoxon's signed-rank "
+        "test, or the unpaired rank-sum test as in ADAM's paper (default: %(default)s)",
     )
     add(
         "--compare",

@@ -43,7 +43,8 @@ def _pairs(title: str, shown: Sequence[Comparison]) -> Table:
         rows.append((pair.first, pair.second, f"{pair.difference:.4g}", *p_values, pair.method))
     numbers = "difference", "p", "p after Holm"
     table = text_table(title, ("better", "worse"), numbers, rows, notes=("test",))
-    table.caption, table.caption_justify = "* significant", "left"
+    nulls = dict.fromkeys(f"{pair.method} rejects that {pair.null}" for pair in shown if pair.null)
+    table.caption, table.caption_justify = "\n".join(("* significant", *nulls)), "left"
     return table
 
 
@@ -187,11 +188,8 @@ def _conclusions(phase: leaderboard_file.PhaseLeaderboard) -> list[str]:
         tiers = "no tiers, since some pairs could not be tested"
         if comparisons.tiers is not None:
             tiers = "  >  ".join("{" + ", ".join(tier) + "}" for tier in comparisons.tiers)
-        detectable = [
-            pair.detectable_difference
-            for pair in comparisons.pairs
-            if pair.significant is False and pair.detectable_difference
-        ]
+        undecided = [pair.detectable_difference for pair in comparisons.pairs if pair.significant is False]
+        detectable = [one for one in undecided if one is not None]
         lines.append(f"{metric.title}: {tiers}")
         lines += [
             f"  {pair.first}, {pair.second} ({pair.method}, p = {pair.p_holm:.2g} after Holm): {pair.note}"
@@ -203,6 +201,10 @@ def _conclusions(phase: leaderboard_file.PhaseLeaderboard) -> list[str]:
             least = smallest if smallest == largest else f"{smallest} to {largest}, by pair,"
             lines.append(
                 f"  not significant is no proof of a tie: only a difference of {least} was likely to be found"
+            )
+        if hidden := len(undecided) - len(detectable):
+            lines.append(
+                f"  {hidden} of {len(undecided)} such pairs: no difference at all was likely to be found"
             )
     lines += [
         f"{name}: Kendall's τ-b of resampled rankings to this one: median {found.median:.2f} "

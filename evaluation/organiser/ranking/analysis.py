@@ -112,7 +112,7 @@ class RankOptions:
     interval_minimum: int | None = None
     tests: bool | None = None
     permutations: int = 9_999
-    means: TestOfMeans = "permutation"
+    means: TestOfMeans = "equal-means"
     influence: bool = True
     subgroups: tuple[str, ...] = ()
     annotators: ReadColumns | None = None
@@ -279,13 +279,14 @@ class Analysis:
     def resampled_standings(self) -> dict[str, BoardPlaces]:
         """The places of the ranked teams in the resamples, by leaderboard."""
         ranked = [self._all.teams.index(team) for team in self._cases.teams]
-        values = {
+        of_metrics = {
             name: as_written_values(self.resampled.values[name][:, ranked])
             for name in self._scheme.metrics
             if name in self.resampled.values
             and name not in self._scores.by_method
             and self._metrics.are_complete([name])
-        } | self._scores.resampled(self._draws)
+        }
+        values = self._scores.given(of_metrics) | self._scores.resampled(self._draws)
         if not values:
             return {}
         boards = place_teams(self._scheme, values, self._scores.better).boards
@@ -371,4 +372,5 @@ class Analysis:
                 if (test.metric, test.reference) == (one.metric, one.reference):
                     teams[test.conclusion].append(test.team)
             told = "; ".join(f"{shown}: {', '.join(names)}" for shown, names in teams.items() if names)
-            yield f"{one.metric}, margin {one.margin:g} to {one.reference}: {told}"
+            one_sided = f"one-sided tests at {comparisons.ONE_SIDED:.1%}".replace("%", " %")
+            yield f"{one.metric}, margin {one.margin:g} to {one.reference} ({one_sided}): {told}"

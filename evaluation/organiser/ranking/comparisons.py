@@ -14,13 +14,13 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.intervals import Interval
 from evaluation.metrics.unseen import NORMAL, joint_distance
 from evaluation.organiser.ranking.pair_tests import Pair, TestChoice, tests_of_pairs
-from evaluation.organiser.ranking.pairwise import detectable_difference, holm, significance_tiers
+from evaluation.organiser.ranking.pairwise import holm, null_of, significance_tiers
 from evaluation.organiser.ranking.rank_statistics import published_difference
 from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals
 from evaluation.organiser.ranking.results import PhaseResults, RankingError
 
 SIGNIFICANT = 0.05
-_ONE_SIDED = 0.025
+ONE_SIDED = 0.025
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,18 @@ class Comparison:
 
     ``difference`` is first minus second. ``favours`` is the team that the test finds better, which can
     contradict the order by the mean. ``significant``: they differ, whichever is better.
-    ``detectable_difference`` is the smallest one found with 80 % power at this sample size (two-sided 5 %); a
-    pair that is not significant is a tie only where that is small. ``cases``: the number of
-    cases in a test of means, n₁ = n₂ in a rank-sum test. ``p_is_bound``: the exact p is at most ``p_value``,
-    Hoeffding's bound, since none of the random exchanges reached the difference.
+    ``detectable_difference`` is the smallest one found with 80 % power at this sample size (two-sided 5 %),
+    None where no difference within the metric's range can be; a pair that is not significant is a tie only
+    where that is small. ``null``: what the test asks, such as whether the means are equal. ``cases``: the
+    number of cases in a test of means, n₁ = n₂ in a rank-sum test. ``p_is_bound``: the exact p is at most
+    ``p_value``, a bound of it, see `mean_tests`.
     """
 
     first: str
     second: str
     difference: float
     method: str
+    null: str
     p_value: float | None
     p_holm: float | None
     significant: bool | None
@@ -119,19 +121,20 @@ def _compare_pairs(
     of_mean, column = None, metric.estimator.mean_column
     if column is not None and tables:  # the reference decides for all teams which cases enter
         of_mean = int(np.count_nonzero(~np.isnan(next(iter(tables.values()))[column])))
+    span = abs(metric.best - metric.worst)
     comparisons: dict[Pair, Comparison] = {}
     for (a, b), test, p_holm, difference in zip(pairs, tests, adjusted, differences, strict=True):
-        error = test.standard_error
         found = Comparison(
             first=a,
             second=b,
             difference=difference,
             method=test.method,
+            null=null_of(test.method),
             p_value=test.p_value,
             p_holm=p_holm,
             significant=None if p_holm is None else p_holm < SIGNIFICANT,
             favours={1: a, -1: b}.get(upwards * test.direction),
-            detectable_difference=None if error is None else detectable_difference(error),
+            detectable_difference=test.detectable_difference(span),
             note=test.note,
             cases=of_mean,
             p_is_bound=test.p_is_bound,
@@ -261,8 +264,8 @@ def _corrected_margins(tests: Sequence[MarginTest], in_fixed_order: bool) -> tup
         equivalent = corrected([tests[position].p_equivalent for position in members])
         for position, *p_values in zip(members, not_inferior, equivalent, strict=True):
             shown: Conclusion = "not shown"
-            if p_values[0] < _ONE_SIDED:
-                shown = "equivalent" if p_values[1] < _ONE_SIDED else "not inferior"
+            if p_values[0] < ONE_SIDED:
+                shown = "equivalent" if p_values[1] < ONE_SIDED else "not inferior"
             test = replace(tests[position], conclusion=shown, p_not_inferior_corrected=p_values[0])
             found[position] = replace(test, p_equivalent_corrected=p_values[1])
     return tuple(found[position] for position in range(len(tests)))

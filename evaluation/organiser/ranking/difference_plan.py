@@ -11,7 +11,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.estimator import Mean
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
-from evaluation.organiser.ranking.pair_tests import TestChoice, tests_of_pairs
+from evaluation.organiser.ranking.pair_tests import TestChoice, TestOfMeans, tests_of_pairs
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import PhaseResults
 
@@ -37,12 +37,16 @@ class DifferencePlan:
 
 @dataclass(frozen=True)
 class Simulation:
-    """The wanted power, the number of simulated sets of each size and of the exchanges of each, the seed."""
+    """The wanted power, the number of simulated sets of each size and of the exchanges of each, the seed.
+
+    ``means``: the test of means, that of `rank`.
+    """
 
     power: float = 0.8
     sets: int = 200
     permutations: int = 499
     seed: int = 0
+    means: TestOfMeans = "equal-means"
 
 
 def difference_of_pilot(
@@ -127,7 +131,7 @@ def _smallest(
         for number in range(simulation.sets):
             # Equal sets begin alike at each size, so that the power hardly falls with the size by chance.
             first, second, units = draw(size, np.random.default_rng((simulation.seed, number)))
-            choice = TestChoice(number, simulation.permutations)
+            choice = TestChoice(number, simulation.permutations, simulation.means)
             tables = {"first": first, "second": second}
             (test,) = tests_of_pairs(metric, tables, [("first", "second")], units, {}, choice)
             method, clustered = test.method, units is not None

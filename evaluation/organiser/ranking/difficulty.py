@@ -1,7 +1,8 @@
 """Difficulty of cases, and teams' metrics in subgroups. For organisers only, since both reveal labels."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -141,6 +142,35 @@ def subgroup_tests(
                 higher = {1: first, -1: second}.get(test.direction)
                 found.append(SubgroupTest(name, team, column, first, second, *means, test.p_value, higher))
     return found
+
+
+_MOST_VALUES, _LEAST_SIZE = 10, 5
+
+
+def divided(columns: RecordedColumns, chosen: Sequence[str]) -> tuple[RecordedColumns, list[str]]:
+    """Return the case table with larger subgroups in columns of more than ten values, and a notice on each.
+
+    Numbers without bins of the phase are divided at their quartiles. Of other values, those of fewer than
+    five cases are left out.
+    """
+    cells_of, subgroups, notices = dict(columns.columns), dict(columns.subgroups), []
+    for column in chosen:
+        counts = Counter(filter(None, columns.columns.get(column, ())))
+        if len(counts) <= _MOST_VALUES or columns.subgroup(column).bins:
+            continue
+        told = f"subgroups by {column}: {len(counts)} different values, "
+        if all(map(DECIMAL.fullmatch, counts)):
+            values = [float(cell) for cell in columns.columns[column] if cell]
+            cuts = np.unique(np.quantile(values, (0.25, 0.5, 0.75), method="inverted_cdf"))
+            subgroups[column] = columns.subgroup(column).model_copy(update={"bins": tuple(cuts.tolist())})
+            places = ", ".join(f"{cut:g}" for cut in cuts)
+            notices.append(f"{told}divided at their quartiles {places} (bins in phase.toml set others)")
+        else:
+            cells = columns.columns[column]
+            cells_of[column] = tuple(cell if counts[cell] >= _LEAST_SIZE else "" for cell in cells)
+            few = sum(count < _LEAST_SIZE for count in counts.values())
+            notices.append(f"{told}{few} of them with fewer than {_LEAST_SIZE} cases are left out")
+    return replace(columns, columns=cells_of, subgroups=subgroups), notices
 
 
 @dataclass(frozen=True)

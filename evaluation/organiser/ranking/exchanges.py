@@ -1,16 +1,22 @@
-"""Tests by exchanging two teams' results case by case: of means, sensitivities, and any metric."""
+"""Tests of means, and tests that exchange two teams' results case by case."""
 
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.ranking.pairwise import TOO_FEW_CASES, PairTest, sign
+from evaluation.organiser.ranking.pairwise import (
+    EQUAL_MEANS,
+    PERMUTATION_OF_MEANS,
+    TOO_FEW_CASES,
+    PairTest,
+    sign,
+)
 
 # --- The exchanges of two teams' results behind a randomisation test: random ones, or all of them ---
 
@@ -35,6 +41,17 @@ class Exchanges:
     def units(self) -> int:
         """The number of units."""
         return int(self.unit_of_case.max(initial=-1)) + 1
+
+    @property
+    def least_p(self) -> float:
+        """The smallest p that a test can have: of random rows, what further rows could give."""
+        return 1 / self.rows if self.complete else 0.0
+
+    def weights(self, row_entries: int) -> Iterator[Floats]:
+        """Yield blocks of random weights of the units, exponential and independent, shape (rows, units)."""
+        generator = np.random.Generator(np.random.PCG64(self.seed))
+        for rows in _slices(self.rows, row_entries):
+            yield generator.standard_exponential((rows.stop - rows.start, self.units))
 
     def blocks(self, row_entries: int | None = None) -> Iterator[NDArray[np.bool_]]:
         """Yield blocks of shape (rows, units), True where the unit is exchanged.
@@ -69,10 +86,9 @@ def exchanges(units: ArrayLike, seed: int, permutations: int = PERMUTATIONS) -> 
     return Exchanges(unit_of_case, seed, 1 << (count - 1) if complete else permutations, complete)
 
 
-# --- The paired permutation test of two teams' means over cases, for many pairs at once ---
+# --- Paired tests of two teams' means over cases, for many pairs at once ---
 
 Pair = tuple[int, int]
-PERMUTATION_OF_MEANS = "permutation of the mean"
 # Sums are compared to one digit less than their published terms, so that rounding decides nothing.
 _EQUAL = 1e-11
 # Random exchanges are skipped if fewer than this number are expected to reach the difference.
@@ -85,21 +101,36 @@ def mean_tests(
     units: ArrayLike | None = None,
     seed: int = 0,
     permutations: int = PERMUTATIONS,
+    span: float | None = None,
 ) -> list[PairTest]:
-    """Return the two-sided permutation test of the difference of means for pairs of teams, in their order.
+    """Return a two-sided test of the difference of means for pairs of teams, in their order.
 
     values: shape (teams, cases), NaN where a case does not enter; a pair is compared on the cases that enter
-    for both. units: shape (cases,), the cluster of every case; a cluster is exchanged as a whole. seed: of
-    PCG64. A pair's p depends on the two teams, the units, the seed and the number of permutations alone.
-    With few units all exchanges are made, see `exchanges`, and p is exact. Where none of the random exchanges
-    reaches the difference, or hardly any is expected to, p is the smaller of 1 / (m + 1) and Hoeffding's
-    bound of the exact p, 2·exp(−(Σd)² / 2Σd²) with the differences d summed by unit. The bound is never below
-    the exact p, and lets p be smaller than the number of permutations allows.
-    The standard error of the mean difference is computed over units.
+    for both. units: shape (cases,), the cluster of every case; a cluster counts as a whole. seed: of PCG64. A
+    pair's p depends on the two teams, the units, the seed, the number of permutations and the span alone. The
+    standard error of the mean difference is computed over units.
+
+    With a span, the null is that the means are equal: the largest size of a difference in a case, infinite
+    for that of the values seen. The units, and one that the sample may lack, have random weights,
+    exponential and independent; the unseen one differs by the span against the sign of the mean, in as many
+    cases as a unit has on average. p is twice the probability that the weighted sum has the other sign, given
+    the weights of the sample: the mean of min(1, exp(−Σwd / span)). It is at most the product of
+    1 / (1 + d / span) over units, which is taken where it is tiny. No population of equal means is known that
+    is rejected too often. Source: Gaffke 2005, Math. Methods Stat. 14:451.
+
+    Without one, the null is that the teams are exchangeable in every unit. With few units all exchanges are
+    made, see `exchanges`, and p is exact. Where none of the random exchanges reaches the difference, or
+    hardly any is expected to, p is the smaller of 1 / (m + 1) and Hoeffding's bound of the exact p,
+    2·exp(−(Σd)² / 2Σd²) with the differences d summed by unit. The bound is never below the exact p, and lets
+    p be smaller than the number of permutations allows. Where teams fail unequally often, it rejects equal
+    means too often.
     Source: Fisher 1935, The Design of Experiments, section 21; Hoeffding 1963, JASA 58:13.
     """
     columns = np.asarray(values, dtype=np.float64)
-    chosen = exchanges(np.arange(columns.shape[1]) if units is None else units, seed, permutations)
+    of_case = np.arange(columns.shape[1]) if units is None else units
+    chosen = exchanges(of_case, seed, permutations)
+    if span is not None:
+        chosen = replace(chosen, rows=permutations, complete=False)
     undefined = np.isnan(columns)
     groups: dict[bytes, list[int]] = defaultdict(list)
     for position, (first, second) in enumerate(pairs):
@@ -109,46 +140,93 @@ def mean_tests(
         first, second = pairs[positions[0]]
         entering = ~(undefined[first] | undefined[second])
         members = np.array([pairs[position] for position in positions])
-        tests |= zip(positions, _tests(columns, members, entering, chosen), strict=True)
+        tests |= zip(positions, _tests(columns, members, entering, chosen, span), strict=True)
     return [tests[position] for position in range(len(pairs))]
 
 
 def _tests(
-    columns: Floats, pairs: NDArray[np.int64], entering: NDArray[np.bool_], chosen: Exchanges
+    columns: Floats,
+    pairs: NDArray[np.int64],
+    entering: NDArray[np.bool_],
+    chosen: Exchanges,
+    span: float | None,
 ) -> list[PairTest]:
     """Return the tests of pairs, shape (pairs, 2), that are compared on the same cases."""
-    units = np.unique(chosen.unit_of_case[entering]).size
+    cases, units = int(entering.sum()), np.unique(chosen.unit_of_case[entering]).size
+    method = PERMUTATION_OF_MEANS if span is None else EQUAL_MEANS
     if units < 2:
-        return [PairTest(PERMUTATION_OF_MEANS, None, None, note=TOO_FEW_CASES)] * len(pairs)
+        return [PairTest(method, None, None, note=TOO_FEW_CASES)] * len(pairs)
     teams, rows = np.unique(pairs, return_inverse=True)
     first, second = rows.reshape(-1, 2).T
     kept = columns[teams][:, entering]
     sums = _by_unit(kept, chosen, entering)
     centred = _by_unit(kept - kept.mean(axis=1, keepdims=True), chosen, entering)
-    total, squares, variance = np.empty((3, len(pairs)))
+    reach = np.zeros(len(pairs))
+    if span is not None:
+        seen = kept.max(axis=1), kept.min(axis=1)
+        of_pairs = np.maximum(*(seen[0][team] for team in (first, second)))
+        of_pairs = of_pairs - np.minimum(*(seen[1][team] for team in (first, second)))
+        reach = np.where(of_pairs > 0, np.maximum(of_pairs, span if math.isfinite(span) else 0), 1.0)
+        reach *= cases / units
+    total, squares, variance, bounds = np.empty((4, len(pairs)))
     for block in _slices(len(pairs), sums.shape[1]):
         difference = sums[first[block]] - sums[second[block]]
         total[block], squares[block] = difference.sum(axis=1), np.square(difference).sum(axis=1)
         variance[block] = np.square(centred[first[block]] - centred[second[block]]).sum(axis=1)
-    errors = np.sqrt(variance * units / (units - 1)) / int(entering.sum())
+        if span is not None:
+            difference *= (np.sign(total[block]) / reach[block])[:, np.newaxis]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                products = np.where(difference > -1, np.log1p(difference), -np.inf).sum(axis=1)
+            bounds[block] = 2 * np.exp(-products)
+    errors = np.sqrt(variance * units / (units - 1)) / cases
     magnitude = np.abs(kept).sum(axis=1)
     # Totals that differ by the tolerance are equal.
     tolerance = _EQUAL * (magnitude[first] + magnitude[second])
-    ratio = np.divide(total**2, squares, out=np.zeros(len(pairs)), where=squares > 0)
-    bounds = np.minimum(1.0, 2 * np.exp(-ratio / 2))
-    undecided = np.flatnonzero(chosen.complete | (bounds * (chosen.rows + 1) > _NEGLIGIBLE))
-    thresholds = (np.abs(total) - tolerance)[undecided]
-    reached = np.zeros(len(pairs), dtype=np.int64)
-    reached[undecided] = _reached(sums, first[undecided], second[undecided], thresholds, chosen)
     directions = np.where(np.abs(total) > tolerance, np.sign(total), 0).astype(np.int64)
-    tests = []
-    figures = (array.tolist() for array in (reached, bounds, errors, directions))
-    for hits, bound, error, direction in zip(*figures, strict=True):
-        p_value = chosen.p_value(hits)
-        is_bound = not hits and not chosen.complete and bound < p_value
-        p_value = bound if is_bound else p_value
-        tests.append(PairTest(PERMUTATION_OF_MEANS, p_value, error, direction, p_is_bound=is_bound))
-    return tests
+    if span is None:
+        ratio = np.divide(total**2, squares, out=np.zeros(len(pairs)), where=squares > 0)
+        bounds = 2 * np.exp(-ratio / 2)
+    bounds = np.minimum(1.0, bounds)
+    undecided = np.flatnonzero(chosen.complete | (bounds * (chosen.rows + 1) > _NEGLIGIBLE))
+    own = first[undecided], second[undecided]
+    p_values = bounds.copy()
+    if span is not None:
+        p_values[undecided] = _unseen_p(sums, *own, (directions / reach)[undecided], chosen)
+        is_bound = np.zeros(len(pairs), dtype=np.bool_)
+        is_bound[np.setdiff1d(np.arange(len(pairs)), undecided)] = True
+    else:
+        reached = np.zeros(len(pairs), dtype=np.int64)
+        reached[undecided] = _reached(sums, *own, (np.abs(total) - tolerance)[undecided], chosen)
+        exact = np.array([chosen.p_value(hits) for hits in reached.tolist()])
+        is_bound = (reached == 0) & (not chosen.complete) & (bounds < exact)
+        p_values = np.where(is_bound, bounds, exact)
+    least = chosen.least_p if span is None else 2 * 0.5**units
+    figures = (array.tolist() for array in (p_values, errors, directions, is_bound, reach / cases))
+    return [
+        PairTest(
+            method, p_value, error, direction, p_is_bound=bound, least_p=least, unseen=unseen, units=units
+        )
+        for p_value, error, direction, bound, unseen in zip(*figures, strict=True)
+    ]
+
+
+def _unseen_p(
+    sums: Floats, first: NDArray[np.int64], second: NDArray[np.int64], scales: Floats, chosen: Exchanges
+) -> Floats:
+    """Return the two-sided p of each pair of rows of the sums by unit, see `mean_tests`.
+
+    scales: the sign of the difference by the unseen one, 0 where the means are equal.
+    """
+    found = np.zeros(len(first))
+    for weights in chosen.weights(max(sums.shape)) if len(first) else ():
+        weighted = sums @ weights.T
+        for block in _slices(len(first), weighted.shape[1]):
+            exponents = weighted[second[block]]
+            exponents -= weighted[first[block]]
+            exponents *= scales[block, np.newaxis]
+            np.minimum(exponents, 0.0, out=exponents)
+            found[block] += np.exp(exponents, out=exponents).sum(axis=1)
+    return np.minimum(1.0, 2 * found / chosen.rows)
 
 
 def _reached(
@@ -224,7 +302,8 @@ def randomisation_tests(
         if error is None:
             error = math.sqrt(squares[position] / chosen.rows)
         p_value = chosen.p_value(reached[position])
-        tests[position] = PairTest(RANDOMISATION, p_value, error, sign(observed[position]))
+        least = chosen.p_value(1 if chosen.complete else 0)
+        tests[position] = PairTest(RANDOMISATION, p_value, error, sign(observed[position]), least_p=least)
     return tests
 
 

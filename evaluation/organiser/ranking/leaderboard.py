@@ -12,6 +12,7 @@ from evaluation.organiser.ranking.across import across_rankings
 from evaluation.organiser.ranking.analysis import Analysis, RankOptions
 from evaluation.organiser.ranking.annotator_scores import Beside, beside_teams
 from evaluation.organiser.ranking.comparisons import MarginTest
+from evaluation.organiser.ranking.difficulty import divided
 from evaluation.organiser.ranking.generalisation import generalisation, notices_of
 from evaluation.organiser.ranking.leaderboard_file import (
     FORMAT,
@@ -167,6 +168,9 @@ def rank_phase(
     results: PhaseResults, scheme: Scheme, choices: RankOptions, role: str | None = None
 ) -> RankedPhase:
     """Return the leaderboard of one phase. Raises `RankingError` where results do not fit together."""
+    if results.cases and choices.subgroups:
+        cases, told = divided(results.cases, choices.subgroups)
+        results = replace(results, cases=cases, notices=(*results.notices, *told))
     figures = results.figures
     better: dict[str, Better] = {name: figure.better for name, figure in figures.items()}
     if unknown := [name for name in scheme.metrics if name not in figures]:
@@ -242,7 +246,7 @@ def rank_phase(
         overall_resampled=standings.get(scheme.overall or ""),
         tie=leaderboards.boards.get(tie),
         tie_resampled=standings.get(tie),
-        notices=(*analysis.notices(), *by_digits, *analysis.margin_notices(margins)),
+        notices=(*results.notices, *analysis.notices(), *by_digits, *analysis.margin_notices(margins)),
         first_place=against_first_place(board, scheme, better),
         variants=of_variants(board, results.variants, better),
         annotator_scores=beside_teams(board.teams, {s.team for s in ranked}, annotators, better),

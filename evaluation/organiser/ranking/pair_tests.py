@@ -113,7 +113,7 @@ def _on_mid_ranks(table: CaseTable, curve: Curve) -> CaseTable:
     return CaseTable(table.names, rows)
 
 
-TestOfMeans = Literal["permutation", "signed-rank", "rank-sum"]
+TestOfMeans = Literal["equal-means", "permutation", "signed-rank", "rank-sum"]
 
 _MIN_OF_CLASS = 10
 
@@ -122,15 +122,16 @@ _MIN_OF_CLASS = 10
 class TestChoice:
     """The seed and number of random exchanges, and the test of means over cases.
 
-    Means are tested by paired permutation, since the mean orders the teams, or on request by a test of ranks:
-    Wilcoxon's signed-rank test, or the unpaired rank-sum test as in ADAM's paper.
+    Of means, the null is that they are equal, since the mean orders the teams, or on request that the teams
+    are exchangeable (permutation of the mean), or one of ranks: Wilcoxon's signed-rank test, or the unpaired
+    rank-sum test as in ADAM's paper.
     """
 
     __test__ = False
 
     seed: int
     permutations: int = exchanges.PERMUTATIONS
-    means: TestOfMeans = "permutation"
+    means: TestOfMeans = "equal-means"
 
 
 def tests_of_pairs(
@@ -152,7 +153,8 @@ def tests_of_pairs(
     """
     estimator = metric.estimator
     if estimator.mean_column:
-        return _tests_of_means(estimator.mean_column, tables, pairs, units, choice)
+        span = abs(metric.best - metric.worst)
+        return _tests_of_means(estimator.mean_column, tables, pairs, units, choice, span)
     errors = _standard_errors(resampled, pairs)
     is_area = estimator.curve is not None and estimator.curve.is_area
     found = _tests_of_areas(estimator.curve, tables, pairs, units) if estimator.curve and is_area else {}
@@ -167,20 +169,22 @@ def _tests_of_means(
     pairs: Sequence[Pair],
     units: NDArray[np.int64] | None,
     choice: TestChoice,
+    span: float,
 ) -> list[PairTest]:
     if not pairs:
         return []
     rows = {team: row for row, team in enumerate(tables)}
     columns = np.stack([table[column] for table in tables.values()])
-    indices = [(rows[first], rows[second]) for first, second in pairs]
+    indices = [(rows[one], rows[other]) for one, other in pairs]
     if choice.means == "signed-rank" and units is None:
         return rank_statistics.signed_rank_tests(columns, indices)
-    paired = exchanges.mean_tests(columns, indices, units, choice.seed, choice.permutations)
+    of_means = span if choice.means == "equal-means" else None
+    paired = exchanges.mean_tests(columns, indices, units, choice.seed, choice.permutations, of_means)
     if choice.means != "rank-sum":
         return paired
     return [
-        replace(rank_statistics.rank_sum_test(columns[a], columns[b]), standard_error=of_means.standard_error)
-        for (a, b), of_means in zip(indices, paired, strict=True)
+        replace(rank_statistics.rank_sum_test(columns[a], columns[b]), standard_error=test.standard_error)
+        for (a, b), test in zip(indices, paired, strict=True)
     ]
 
 

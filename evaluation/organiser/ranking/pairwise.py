@@ -10,8 +10,29 @@ from typing import Any, TypeVar
 from evaluation.metrics.intervals import Components, area_variance
 
 TOO_FEW_CASES = "fewer than two cases enter both means"
+EQUAL_MEANS = "equal means"
 _LEVEL, _POWER = 0.05, 0.80
-_QUANTILES = NormalDist().inv_cdf(1 - _LEVEL / 2) + NormalDist().inv_cdf(_POWER)
+_OF_LEVEL, _OF_POWER = NormalDist().inv_cdf(1 - _LEVEL / 2), NormalDist().inv_cdf(_POWER)
+_BISECTIONS = 50
+_MOST_RATIO = 20.0  # an unseen case is a twentieth of the spread, and no more matters
+
+
+PERMUTATION_OF_MEANS = "permutation of the mean"
+SIGNED_RANK, RANK_SUM = "Wilcoxon signed-rank", "Mann–Whitney U"
+_NULLS = {
+    EQUAL_MEANS: "the means over all cases are equal, however often either fails",
+    PERMUTATION_OF_MEANS: "the teams are exchangeable in every case: equal means, spread and failures",
+    SIGNED_RANK: "the differences are symmetric about 0",
+    RANK_SUM: "the values have the same distribution; the cases are not paired",
+    "DeLong": "the areas are equal",
+    "DeLong, clustered": "the areas are equal",
+    "randomisation": "the teams are exchangeable in every case",
+}
+
+
+def null_of(method: str) -> str:
+    """Return the null hypothesis that a test by its name rejects, empty for another one."""
+    return _NULLS.get(method, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +42,9 @@ class PairTest:
     ``p_value`` is None where the test cannot be computed, and ``note`` then says why. ``standard_error``: of
     the paired difference of the two metrics, or None. ``direction`` is 1 where the compared quantity is
     larger for the first team, −1 where it is larger for the second, 0 where it is equal or unknown.
-    ``p_is_bound``: the exact p is at most ``p_value``.
+    ``p_is_bound``: the exact p is at most ``p_value``. ``least_p``: the smallest p that the test can have on
+    so many cases. ``unseen``: by how much a mean difference moves with a case that the sample of ``units``
+    may lack, 0 in a test without one.
     """
 
     method: str
@@ -30,19 +53,50 @@ class PairTest:
     direction: int = 0
     note: str | None = None
     p_is_bound: bool = False
+    least_p: float = 0.0
+    unseen: float = 0.0
+    units: int = 0
+
+    def detectable_difference(self, span: float = math.inf) -> float | None:
+        """Return the true difference that this test finds at 5 % with 80 % power, in the metric's unit.
+
+        By the normal approximation, without an unseen case 2.80 · standard error of the difference. None
+        where no true difference can be found so: without a standard error, if the smallest p is at least
+        5 %, and where the difference exceeds the span, the length of the metric's range.
+        """
+        error = self.standard_error
+        if not error or self.least_p >= _LEVEL:
+            return None
+        found = _critical(error, self.unseen, self.units) + _OF_POWER * error
+        return found if found <= span else None
+
+
+def _critical(error: float, unseen: float, units: int) -> float:
+    """Return the least mean difference that a test with an unseen case of this size finds at 5 %."""
+    if not unseen or error > _MOST_RATIO * unseen:
+        return _OF_LEVEL * error
+
+    def p_value(difference: float) -> float:
+        # Under random weights: the expectation of min(1, exp(−x / unseen)) for a normal x.
+        spread = math.hypot(error, difference / math.sqrt(units))
+        steps, ratio = difference / spread, spread / unseen
+        positive = math.exp(ratio**2 / 2 - steps * ratio) * _below(steps - ratio)
+        return 2 * (_below(-steps) + positive)
+
+    low, high = _OF_LEVEL * error, (_OF_LEVEL + _MOST_RATIO) * (error + unseen)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if p_value(middle) > _LEVEL else (low, middle)
+    return high
+
+
+def _below(quantile: float) -> float:
+    return math.erfc(-quantile / math.sqrt(2)) / 2
 
 
 def sign(difference: float) -> int:
     """Return 1, 0 or −1."""
     return (difference > 0) - (difference < 0)
-
-
-def detectable_difference(standard_error: float) -> float:
-    """Return the true difference that a two-sided test at 5 % finds with 80 % power, in the metric's unit.
-
-    By the normal approximation: (z₀.₉₇₅ + z₀.₈) · standard error = 2.80 · standard error of the difference.
-    """
-    return _QUANTILES * standard_error
 
 
 def z_test(method: str, difference: float, standard_error: float) -> PairTest:

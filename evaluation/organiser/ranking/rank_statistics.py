@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.ranking.pairwise import TOO_FEW_CASES, PairTest, sign
+from evaluation.organiser.ranking.pairwise import RANK_SUM, SIGNED_RANK, TOO_FEW_CASES, PairTest, sign
 from evaluation.phase.places import mid_ranks
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS
 
@@ -53,7 +53,6 @@ def _rounded(values: Floats, magnitude: Floats) -> Floats:
 _NORMAL = 1.959963984540054  # the 97.5 % quantile
 _LARGEST_SMALL = np.iinfo(np.int16).max // 2
 _ENTRIES_AT_ONCE = 4_000_000
-_METHOD, _RANK_SUM = "Wilcoxon signed-rank", "Mann–Whitney U"
 _MOST_EXACT, _MOST_EXACT_WITH_TIES = 50, 13
 
 
@@ -92,9 +91,11 @@ def _signed_rank(differences: Floats) -> list[PairTest]:
         ranks = found.ranks[pair]
         p_values[pair] = _exact_p(ranks[ranks > 0], surplus[pair] + ranks.sum() / 2)
     return [
-        PairTest(_METHOD, float(p_value), float(error), sign(float(excess)))
+        PairTest(
+            SIGNED_RANK, float(p_value), float(error), sign(float(excess)), least_p=2 * 0.5 ** int(count)
+        )
         if count > 1
-        else PairTest(_METHOD, None, None, note=TOO_FEW_CASES)
+        else PairTest(SIGNED_RANK, None, None, note=TOO_FEW_CASES)
         for p_value, error, excess, count in zip(p_values, errors, surplus, counts, strict=True)
     ]
 
@@ -162,15 +163,15 @@ def rank_sum_test(first: ArrayLike, second: ArrayLike) -> PairTest:
     samples = [published(sample) for sample in (first, second)]
     samples = [sample[~np.isnan(sample)] for sample in samples]
     if not all(sample.size for sample in samples):
-        return PairTest(_RANK_SUM, None, None)
+        return PairTest(RANK_SUM, None, None)
     both = np.concatenate(samples)
     if (both == both[0]).all():
-        return PairTest(_RANK_SUM, 1.0, None)
+        return PairTest(RANK_SUM, 1.0, None)
     from scipy.stats import mannwhitneyu  # 0.3 s that only this test needs
 
     found = mannwhitneyu(*samples)
     surplus = 2 * float(found.statistic) - samples[0].size * samples[1].size
-    return PairTest(_RANK_SUM, float(found.pvalue), None, sign(surplus))
+    return PairTest(RANK_SUM, float(found.pvalue), None, sign(surplus))
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,8 +225,9 @@ def _values_by_task(
     cases: Sequence[str],
     definition: TableDefinition,
     problems: list[str],
+    notices: list[str],
 ) -> dict[str, dict[str, _MetricValues]]:
-    """Return the values by task and metric, in the order of the table; faults are added to problems."""
+    """Return the values by task and metric, in the order of the table; adds to faults and notices."""
     keys = [TASK, METRIC, TEAM] + ([CASE] if CASE in long else [])
     repeated = long.index[long.duplicated(keys)].unique()
     _report_rows(problems, path, repeated, f"the same {', '.join(keys)} as in an earlier line")
@@ -244,21 +245,28 @@ def _values_by_task(
         columns = rows[CASE].map(case_at).to_numpy() if CASE in rows else 0
         values[rows[TEAM].map(team_at).to_numpy(), columns] = rows[VALUE].to_numpy(dtype=np.float64)
         found.setdefault(str(task), {})[str(metric)] = _MetricValues(described, values)
-    for task, metrics in found.items():
+    for metrics in found.values():
         takes_part = np.logical_or.reduce([~np.isnan(entry.values).all(axis=1) for entry in metrics.values()])
         for name, entry in metrics.items():
             defined = ~np.isnan(entry.values).all(axis=0)
             missing = np.isnan(entry.values) & defined & takes_part[:, np.newaxis]
             worst = entry.definition.worst
+            if not missing.any() or (worst is None and CASE not in long):
+                continue  # an aggregated value that is missing leaves the team out of the metric
+            of_teams = zip(teams, missing.sum(axis=1).tolist(), strict=True)
+            by_team = ", ".join(f"{team} {number}" for team, number in of_teams if number)
+            entering = int(np.count_nonzero(defined) * np.count_nonzero(takes_part))
+            told = f"{np.count_nonzero(missing)} of {entering} values of {name}"
             if worst is not None:
                 entry.values[missing] = worst
-            elif CASE in long:  # an aggregated value that is missing leaves the team out of the metric
-                places = [f"{teams[team]}, {cases[case]}" for team, case in np.argwhere(missing).tolist()]
-                problems += [
-                    f"{path}: {task}.{name}: the value of {place} is missing, and no worst value is defined"
-                    for place in places[:_MAX_FAULTS]
-                ]
-                problems += [f"{path}: {task}.{name}: {len(places)} values are missing"] * bool(places)
+                notices.append(f"{told} were missing and took the worst, {worst:g}: {by_team}")
+                continue
+            team, case = np.argwhere(missing)[0].tolist()
+            where = f"{by_team}; the first of {teams[team]} in {cases[case]}"
+            key = f"--metric {name}={entry.definition.better},worst=…"
+            problems.append(
+                f"{path}: {told} are missing ({where}): expected the worst value, which replaces them: {key}"
+            )
     return found
 
 
@@ -282,7 +290,8 @@ def read_results_table(path: Path, definition: TableDefinition) -> results.Phase
     teams = sorted(long[TEAM].unique(), key=results.natural_order)
     variants = _variants(path, long, teams, problems)
     cases = sorted(long[CASE].unique()) if CASE in long else [""]
-    found = _values_by_task(path, long, teams, cases, definition, problems)
+    notices: list[str] = []
+    found = _values_by_task(path, long, teams, cases, definition, problems, notices)
     results.RankingError.raise_all(problems)
     tasks = tuple(_task(name, metrics, len(found) > 1) for name, metrics in found.items())
     columns = _case_columns(long, cases) if CASE in long else None
@@ -311,7 +320,7 @@ def read_results_table(path: Path, definition: TableDefinition) -> results.Phase
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     found_in_table = submissions, frozenset(ineligible), columns, resampling
     return results.PhaseResults(
-        challenge, Options(), tasks, title, digest, *found_in_table, variants=variants
+        challenge, Options(), tasks, title, digest, *found_in_table, variants=variants, notices=tuple(notices)
     )
 
 

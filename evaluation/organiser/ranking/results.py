@@ -59,7 +59,7 @@ class PhaseResults:
 
     ``compare_with``: the opponents of each team of ``ineligible`` that has any. ``variants``: the original
     team by the variant's name; variants are not eligible. ``chosen_here``: the ensembles whose members were
-    chosen by results on the cases of this phase.
+    chosen by results on the cases of this phase. ``notices``: what was decided on reading.
     """
 
     challenge: Challenge
@@ -74,6 +74,7 @@ class PhaseResults:
     compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
     variants: Mapping[str, str] = field(default_factory=dict)
     chosen_here: frozenset[str] = frozenset()
+    notices: tuple[str, ...] = ()
 
     @property
     def metrics(self) -> dict[str, Metric]:

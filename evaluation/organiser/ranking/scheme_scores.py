@@ -75,7 +75,17 @@ class SchemeScores:
         return place_teams(self._scheme, self.values(), self.better)
 
     def _wide(self, name: str, values: Floats) -> Floats:
-        return self._cases.columns(self.by_method[name].metrics, {name: values})[name]
+        return self.given(self._cases.columns(self.by_method[name].metrics, {name: values}))[name]
+
+    def given(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Return values, shape (rows, submissions), with NaN where a submission has no such figure.
+
+        Results per case may tell a figure that the submission's own results lack, and that ranks nothing.
+        """
+        return {
+            name: np.where([name in one.values for one in self._submissions], of_metric, np.nan)
+            for name, of_metric in values.items()
+        }
 
 
 # --- The metrics of a scheme without composites, and the ones that all ranked teams have per case ---

@@ -95,7 +95,7 @@ def influences(
     """
     found: list[Influence] = []
     for left_out, values in leave_one_out(metrics, cases, names):
-        ranked_values = as_ranked(values, composites) | scores.without(left_out)
+        ranked_values = scores.given(as_ranked(values, composites)) | scores.without(left_out)
         without = place_teams(scheme, ranked_values, scores.better)
         for board, standing in leaderboards.boards.items():
             places = without.boards[board].places

@@ -426,7 +426,7 @@ def test_an_archive_names_no_case(archive, files):
     ("name", "pattern", "replacement"),
     [
         ("tables/leaderboard.csv", rb"yes,1,", b"yes,2,"),
-        ("tables/comparisons.csv", rb"True", b"False"),
+        ("tables/comparisons.csv", rb"False", b"True"),
         ("tables/robustness.csv", rb",1\.0,", b",0.5,"),
         ("tables/leaderboard.csv", rb"\n.*\n", b"\n"),
         ("results/leaderboard.json", rb'"value": 0\.\d', b'"value": 0.1'),

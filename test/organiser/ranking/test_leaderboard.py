@@ -166,8 +166,8 @@ def test_permuting_the_cases_changes_no_value_place_or_test(four_teams, tmp_path
         if metric.comparisons:
             other = shuffled.board.metrics[name].comparisons
             for pair, of_shuffled in zip(metric.comparisons.pairs, other.pairs, strict=True):
-                # Exchanges go by the order of the cases: another order is another random sample of them.
-                noise = 5 * math.sqrt(2 * pair.p_value / 9_999) if "permutation" in pair.method else 0
+                # Weights go by the order of the cases: another order is another random sample of them.
+                noise = 5 * math.sqrt(2 * pair.p_value / 9_999) if "means" in pair.method else 0
                 assert pair.p_value == pytest.approx(of_shuffled.p_value, rel=1e-9, abs=noise)
 
 
@@ -253,7 +253,7 @@ def test_margins_to_an_annotator_and_covariates_of_a_phase(four_teams):
     # The qualities are 0.9, 0.88, 0.8 and 0.6 beside 0.88.
     shown = {test.team: test.conclusion for test in phase.margins if test.reference == "expert"}
     assert (shown["alpha"], shown["gamma"], shown["delta"]) == ("equivalent", "not shown", "not shown")
-    assert any("margin 0.1 to expert: " in notice for notice in phase.notices)
+    assert any("margin 0.1 to expert (one-sided tests at 2.5 %): " in notice for notice in phase.notices)
     assert {one.cases for one in phase.board.associations} == {60}
     # REFUGE has no operating point.
     assert phase.organiser.predictive_values == ()
@@ -478,9 +478,27 @@ def test_clusters_are_resampled_and_exchanged_as_a_whole(tmp_path):
         if metric.comparisons
     }
     assert methods["classification.auc"] == {"DeLong, clustered"}
-    assert methods[f"segmentation.{CUP}"] == {"permutation of the mean"}
+    assert methods[f"segmentation.{CUP}"] == {"equal means"}
 
 
 def test_the_rank_sum_test_on_request(four_teams):
     pairs = ranked(four_teams, means="rank-sum").board.metrics[f"segmentation.{CUP}"].comparisons.pairs
     assert {pair.method for pair in pairs} == {"Mann–Whitney U"}
+
+
+def test_a_team_without_a_figure_ranks_nobody_in_it(four_teams, tmp_path):
+    folder = tmp_path / "teams"
+    shutil.copytree(four_teams, folder)
+    first = ranked(folder).board.teams[0].team
+    path = folder / first / "metrics.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["aggregates"]["classification"]["auc"]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    lacking = ranked(folder).board
+    shutil.rmtree(folder / first)
+    without = {team.team: team.boards for team in ranked(folder).board.teams}
+    for team in lacking.teams:
+        board = team.boards["classification"]
+        assert board == (without[team.team]["classification"] if team.team != first else replace(board))
+        if team.team != first:
+            assert board.distribution.lower <= board.place <= board.distribution.upper

@@ -1,6 +1,7 @@
 """Metrics of teams by subgroup against scikit-learn and hand arithmetic (ADAM, Table 11)."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import RocArea
 from evaluation.core.metric import Metric, mean_metric
-from evaluation.organiser.ranking.difficulty import associations, values_by_subgroup
+from evaluation.organiser.ranking.difficulty import associations, divided, values_by_subgroup
 from evaluation.organiser.ranking.rank_statistics import spearman
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
@@ -114,3 +115,21 @@ def test_intervals_of_a_rank_correlation_cover():
     true = 6 / math.pi * math.asin(0.3)
     assert 555 <= sum(one.lower <= true <= one.upper for one in found) <= 590
     assert spearman([1, 2, 3, 4], [2, 3, 5, 9], 4).value == 1
+
+
+def test_columns_of_many_values_are_divided_or_lose_the_rare_ones():
+    names = tuple(f"C{case}" for case in range(60))
+    ages = tuple(str(20 + case % 37) for case in range(60))
+    sites = tuple("hospital" if case < 48 else f"practice {case}" for case in range(60))
+    columns = RecordedColumns(names, {"age": ages, "site": sites, "eye": ("left", "right") * 30})
+    found, notices = divided(columns, ("age", "site", "eye"))
+    sizes = [found.labels("age").count(label) for label in found.values("age")]
+    assert len(sizes) == 4
+    assert min(sizes) > 10
+    assert (found.values("site"), found.values("eye")) == (("hospital",), ("left", "right"))
+    assert [notice.split(",")[0] for notice in notices] == [
+        "subgroups by age: 37 different values",
+        "subgroups by site: 13 different values",
+    ]
+    bins = replace(columns, subgroups={"age": Subgroup(column="age", bins=(30, 50))})
+    assert len(divided(bins, ("age",))[0].values("age")) == 3

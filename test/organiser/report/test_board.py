@@ -250,7 +250,7 @@ def test_the_methods_name_what_was_computed(page, twelve):
         "those of 100 resamples",
         f"the median of τ-b is {agreement.median:.3f}",
         "AUC: 66 of 66 pairs of teams were tested (DeLong) (DeLong 1988)",
-        f"66 of 66 pairs of teams were tested (permutation of the mean), and {significant} differ",
+        f"66 of 66 pairs of teams were tested (equal means), and {significant} differ",
         "Subgroups by eye were compared",
         "Wiesenfarth et al. 2021, Scientific Reports 11:2369",
     ):

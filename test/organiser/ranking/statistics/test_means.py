@@ -112,3 +112,54 @@ def test_the_order_of_teams_and_pairs_changes_no_p(seed, order):
     mixed = mean_tests(values[order], pairs)
     for (first, second), test in zip(pairs, mixed, strict=True):
         assert test.p_value == plain[frozenset((order[first], order[second]))]
+
+
+# --- Whether means are equal, with a case that the sample may lack ---
+
+
+@pytest.mark.parametrize(("differing", "others", "times"), [(4, 0, 1), (7, 5, 1), (5, 3, 2)])
+def test_as_many_differences_of_the_whole_range_as_a_sign_test(differing, others, times):
+    # A sum of k exponential weights is below the unseen one with probability 2⁻ᵏ; zeros change nothing.
+    differences = np.repeat([1.0] * differing + [0.0] * others, times)
+    units = np.arange(differences.size) // times
+    values = [differences, np.zeros(differences.size)]
+    (found,) = mean_tests(values, [(0, 1)], units, permutations=50_000, span=1.0)
+    assert found.p_value == pytest.approx(2 * 0.5**differing, rel=0.1)
+    assert found.direction == 1
+    (mirrored,) = mean_tests(values[::-1], [(0, 1)], units, permutations=50_000, span=1.0)
+    assert (mirrored.p_value, mirrored.direction) == (found.p_value, -1)
+
+
+def test_against_dirichlet_weights_with_an_unseen_case():
+    rng = np.random.default_rng(2)
+    first, second = rng.uniform(size=(2, 30))
+    weights = np.random.default_rng(9).dirichlet(np.ones(31), 40_000)
+    below = (weights @ np.append(first - second, -math.copysign(1, (first - second).sum()))) * np.sign(
+        (first - second).sum()
+    )
+    (found,) = mean_tests([first, second], [(0, 1)], span=1.0)
+    assert found.p_value == pytest.approx(2 * (below <= 0).mean(), abs=0.02)
+
+
+def test_the_bound_of_a_tiny_p_is_close_to_it():
+    (found,) = mean_tests([np.full(60, 0.5), np.zeros(60)], [(0, 1)], permutations=99, span=1.0)
+    # The mean of exp(−½ · a sum of 60 exponential weights) is (1 + ½)⁻⁶⁰.
+    assert found.p_is_bound
+    assert found.p_value == pytest.approx(2 * 1.5**-60)
+
+
+def test_equal_means_are_rarely_rejected_where_one_team_fails_rarely():
+    rng, rejected = np.random.default_rng(6), {None: 0, 1.0: 0}
+    for number in range(200):
+        failing = np.where(rng.random(60) < 0.02, 0.0, rng.normal(0.9, 0.03, 60))
+        steady = rng.normal(0.9 * 0.98, 0.03, 60)
+        for span in rejected:
+            (found,) = mean_tests([failing, steady], [(0, 1)], seed=number, permutations=199, span=span)
+            rejected[span] += found.p_value < 0.05
+    assert rejected[1.0] <= 10 < 40 < rejected[None]
+
+
+def test_the_range_of_the_values_stands_in_for_an_unknown_span():
+    values = [[1.0, 2.0, 5.0, 4.0, 3.0], [0.0, 1.0, 2.0, 4.0, 1.0]]
+    (found,), (known,) = (mean_tests(values, [(0, 1)], span=span) for span in (math.inf, 5.0))
+    assert found == known

@@ -1,15 +1,18 @@
 """Tests between two teams: what they could have found, and many of them at once."""
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
+from evaluation.organiser.ranking.exchanges import mean_tests
 from evaluation.organiser.ranking.pairwise import (
+    PairTest,
     corrected,
-    detectable_difference,
     holm,
     significance_tiers,
 )
@@ -17,10 +20,35 @@ from evaluation.organiser.ranking.pairwise import (
 
 def test_a_difference_of_that_size_is_found_with_80_percent_power():
     standard_error = 0.02
-    shift = detectable_difference(standard_error) / standard_error
+    shift = PairTest("z", 0.5, standard_error).detectable_difference() / standard_error
     critical = norm.ppf(0.975)
     assert norm.sf(critical - shift) == pytest.approx(0.80, abs=1e-9)
     assert shift == pytest.approx(2.8016, abs=1e-4)
+
+
+@pytest.mark.parametrize("cases", [30, 100, 400])
+def test_a_difference_is_found_with_that_power_beside_an_unseen_case(cases):
+    rng, shown = np.random.default_rng(cases), 0
+    spread, span = 0.05, 1.0
+    planned = PairTest("", 0.5, spread / math.sqrt(cases), unseen=span / cases, units=cases)
+    detectable = planned.detectable_difference(span)
+    for _ in range(200):
+        values = np.stack([rng.normal(detectable, spread, cases), np.zeros(cases)])
+        (test,) = mean_tests(values, [(0, 1)], permutations=499, span=span)
+        shown += test.p_value < 0.05
+    assert 0.65 < shown / 200 < 0.93
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        PairTest("no difference was seen", 1.0, 0.0),
+        PairTest("three cases", 0.25, 0.1, least_p=0.25),
+        PairTest("beyond the range", 0.5, 0.86),
+    ],
+)
+def test_a_difference_that_cannot_be_found(test):
+    assert test.detectable_difference(span=1.0) is None
 
 
 @pytest.mark.parametrize(

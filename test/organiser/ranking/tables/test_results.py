@@ -95,10 +95,10 @@ def test_missing_values(tmp_path):
     results = read(tmp_path, text)
     np.testing.assert_array_equal(results.submissions[1].tables["results"]["distance"], [4, 50, np.nan])
     assert results.submissions[1].values["results.distance"] == 27
-    assert problems(tmp_path, text.replace("b,3,0.4,", "b,3,,")) == (
-        "results.csv: results.dice: the value of b, 3 is missing, and no worst value is defined\n"
-        "results.csv: results.dice: 1 values are missing"
-    )
+    assert results.notices == ("1 of 4 values of distance were missing and took the worst, 50: b 1",)
+    (line,) = problems(tmp_path, text.replace("b,3,0.4,", "b,3,,").replace("a,1,0.9,", "a,1,,")).splitlines()
+    assert "2 of 6 values of dice are missing (a 1, b 1; the first of a in 1)" in line
+    assert line.endswith("--metric dice=higher,worst=…")
 
 
 def test_tasks(tmp_path):
