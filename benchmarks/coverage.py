@@ -6,7 +6,7 @@
 Every set is a sample of cases from a population with a known true value. The intervals are the package's, by
 the default method of the metric and, for comparison, by percentiles of the bootstrap. The first command makes
 a file for each population that is not yet in the folder; the second replaces the table in the page by them.
-None of these populations was used to choose the methods.
+None of these populations was used to choose the methods; `benchmarks.worst` looks for the worst ones.
 """
 
 from __future__ import annotations
@@ -67,7 +67,6 @@ from evaluation.core.resampling import Resampling
 from evaluation.metrics import confusion, regression
 from evaluation.metrics.boxes import ThresholdMatches
 from evaluation.metrics.detection import DetectionTable
-from evaluation.organiser.ranking.certainty import rank_confidence_sets
 from evaluation.organiser.ranking.resampling import (
     TeamCases,
     draw_cases,
@@ -189,11 +188,9 @@ def main() -> None:
             found = [asdict(one) for one in coverages(population, arguments.sets, arguments.resamples)]
             path.write_text(json.dumps(found), encoding="utf-8")
             print(*found, sep="\n", flush=True)
-    others = {"rank-sets": _rank_sets, "composites": _composites}
-    for name, coverages_of in others.items() if not number else ():
-        if not (path := arguments.results / f"{name}.json").is_file():
-            found = [asdict(one) for one in coverages_of(arguments.sets, arguments.resamples)]
-            path.write_text(json.dumps(found), encoding="utf-8")
+    if not number and not (path := arguments.results / "composites.json").is_file():
+        found = [asdict(one) for one in _composites(arguments.sets, arguments.resamples)]
+        path.write_text(json.dumps(found), encoding="utf-8")
 
 
 def coverages(population: Population, sets: int, resamples: int) -> Iterator[Coverage]:
@@ -309,28 +306,6 @@ def _covered(one: Coverage) -> str:
 def _of_sizes(sizes: Sequence[Coverage], name: str, form: str) -> str:
     figures = [getattr(one, name) for one in sizes]
     return " / ".join("–" if math.isnan(figure) else format(figure, form) for figure in figures)
-
-
-def _rank_sets(sets: int, resamples: int) -> Iterator[Coverage]:
-    """Yield how often the sets of all ranks hold: of six teams, two of them equal, in a mean Dice."""
-    shift = np.array([0.0, 0.0, 0.01, 0.02, 0.03, 0.06])
-    lowest = 1 + (shift > shift[:, np.newaxis]).sum(axis=1)
-    highest = (shift >= shift[:, np.newaxis]).sum(axis=1)
-    for cases in _SIZES:
-        rng = np.random.default_rng((_SEED, cases))
-        held = 0
-        for _ in range(sets):
-            difficulty = rng.normal(0, 0.05, (cases, 1))
-            values = 0.8 + shift + difficulty + rng.normal(0, 0.05, (cases, shift.size))
-            weights = rng.multinomial(cases, np.full(cases, 1 / cases), resamples) / cases
-            found = rank_confidence_sets(values.mean(axis=0), weights @ values, "higher")
-            held += bool(((found[:, 0] <= lowest) & (found[:, 1] >= highest)).all())
-        what = "six teams, two equal, differences from 0.01"
-        share = 100 * held / sets
-        yield Coverage(
-            "rank sets of all teams", what, math.nan, cases, "studentised", share, math.nan, math.nan, 0, "",
-            sets, resamples,
-        )  # fmt: skip
 
 
 def _composites(sets: int, resamples: int) -> Iterator[Coverage]:
