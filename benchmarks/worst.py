@@ -253,6 +253,8 @@ def _holds(metric: Metric, draw: Draw) -> Callable[[np.random.Generator, int, Po
 
     def outcome(rng: np.random.Generator, cases: int, point: Point) -> bool | None:
         table = table_of(draw(rng, cases, point))
+        if math.isnan(value_of(metric, table)):
+            return None
         found = intervals({"t.m": metric}, [table], _resampling(rng, table, point)).found.get("t.m")
         if not found:
             return None
