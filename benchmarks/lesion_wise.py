@@ -17,9 +17,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.declared.label_maps import Dice, LabelMapField, LabelMetricTable
+from evaluation.challenges.declared.label_maps import Dice, LabelMetricTable
 from evaluation.challenges.declared.label_surfaces import HausdorffDistance, SurfaceDice
 from evaluation.challenges.declared.lesions import LesionWiseDice, LesionWiseHausdorffDistance
+from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.io.kinds.label_map import LabelMapValue
 

@@ -18,6 +18,7 @@ from evaluation.core.class_estimators import AveragePrecision as AveragePrecisio
 from evaluation.core.class_estimators import CalibrationError as CalibrationError
 from evaluation.core.class_estimators import Concordance as Concordance
 from evaluation.core.class_estimators import ConfusionFigure as ConfusionFigure
+from evaluation.core.class_estimators import Determination as Determination
 from evaluation.core.class_estimators import MacroRocArea as MacroRocArea
 from evaluation.core.class_estimators import PartialRocArea as PartialRocArea
 from evaluation.core.class_estimators import PresenceF1 as PresenceF1
@@ -82,6 +83,8 @@ from evaluation.io.kinds.boxes import BoxList as BoxList
 from evaluation.io.kinds.classes import ClassLabel as ClassLabel
 from evaluation.io.kinds.classes import ClassProbabilities as ClassProbabilities
 from evaluation.io.kinds.classes import FlagSet as FlagSet
+from evaluation.io.kinds.instance_map import InstanceMap as InstanceMap
+from evaluation.io.kinds.instance_map import InstanceMapValue as InstanceMapValue
 from evaluation.io.kinds.label_map import LabelMap as LabelMap
 from evaluation.io.kinds.label_map import LabelMapValue as LabelMapValue
 from evaluation.io.kinds.masks import LabelMask as LabelMask

@@ -14,7 +14,7 @@ from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.estimator import Curve, Decision, Estimator, IntervalMethod, MethodInterval, Strata
 from evaluation.core.metric import FixedIntervals, Metric
 from evaluation.metrics import classification
-from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
+from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan, weighted_deviation, weighted_mean
 from evaluation.metrics.bootstrap import UnitWeights
 from evaluation.metrics.confusion import Confusion, weighted_confusion, weighted_f1_score
 from evaluation.metrics.intervals import Interval, percentile_interval, wilson_interval
@@ -478,6 +478,23 @@ PairFigure = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]
 
 _LARGEST = 1e100
 _MAX_PAIRED_CASES = 20_000  # for figures whose time is quadratic in the cases
+
+
+@dataclass(frozen=True)
+class Determination(Estimator):
+    """The coefficient of determination R² of a column of predicted from one of true values.
+
+    1 − the sum of squared errors by that of the squared deviations of the true values from their mean; NaN
+    where these do not differ.
+    """
+
+    predicted: str
+    true: str
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        predicted, true = cases.table[self.predicted], cases.table[self.true]
+        error = weighted_mean((predicted - true) ** 2, cases.weights)
+        return 1 - ratio_or_nan(error, weighted_deviation(true, cases.weights) ** 2)
 
 
 @dataclass(frozen=True)

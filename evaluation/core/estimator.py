@@ -477,6 +477,13 @@ class MeanOfFigures(Estimator):
     figures: tuple[Estimator, ...]
     by_reference: bool = True
 
+    @property
+    def is_mean(self) -> bool:
+        return all(figure.is_mean for figure in self.figures)
+
+    def of_each(self, other: Callable[[str], Estimator]) -> Estimator:
+        return MeanOfFigures(tuple(figure.of_each(other) for figure in self.figures), self.by_reference)
+
     def values(self, cases: WeightedCases, /) -> Floats:
         found = np.array([figure.values(cases) for figure in self.figures])
         return ratio_or_nan(np.nansum(found, axis=0), (~np.isnan(found)).sum(axis=0) * 1.0)

@@ -106,6 +106,11 @@ def case_values(source: Source, case: CaseForm, files: FileAccess, dimensions: D
     return np.stack([plane.crop.in_image(height, width).copy() for plane in planes])
 
 
+def limit_bytes(case: CaseForm, dimensions: Dimensions) -> int:
+    """Return how many bytes a file of a case's image may have."""
+    return _BYTES_PER_VOXEL * math.prod(case_geometry(case, dimensions).shape) + _HEADER_ALLOWANCE
+
+
 def case_planes(
     path: str,
     case: CaseForm,
@@ -123,16 +128,16 @@ def case_planes(
     are decoded. Raises `FormFault`.
     """
     expected = case_geometry(case, dimensions)
-    limit_bytes = _BYTES_PER_VOXEL * math.prod(expected.shape) + _HEADER_ALLOWANCE
+    most = limit_bytes(case, dimensions)
     try:
         if dimensions == 2:
-            size, data = Size(case.width, case.height), files.read(path, limit_bytes)
+            size, data = Size(case.width, case.height), files.read(path, most)
             if crop and (large := read_large_cropped(data, size, True, 0)) is not None:
                 yield Plane(large.values[:0, :0], 0, 0, large)
             else:
                 yield whole_plane(read_numbers(data, path, size))
             return
-        with files.open(path, limit_bytes) as stream:
+        with files.open(path, most) as stream:
             # As many pages as any axis is long: exchanged axes are still recognised.
             volume = open_volume(stream, path, slab_bytes, max(expected.shape))
             problems = check_geometry(volume.header.geometry, expected, planes)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Bools, Floats, Integers, regions_of
 from evaluation.metrics.label_surfaces import compare_surfaces
-from evaluation.metrics.lesions import neighbourhood
+from evaluation.metrics.lesions import components_of
 from evaluation.metrics.segmentation import Region, around
 from evaluation.metrics.surfaces import spacing_of
 
@@ -227,13 +227,13 @@ def _boxes_apart(mask: Bools, reach: int) -> list[Region]:
 
     Few lesions in a large volume then take the time of their boxes.
     """
-    from scipy.ndimage import find_objects, label
+    from scipy.ndimage import find_objects
 
     side = max(_BLOCK, reach)
     blocks = mask
     for axis, size in enumerate(mask.shape):
         blocks = np.logical_or.reduceat(blocks, np.arange(0, size, side), axis=axis) if size else blocks
-    numbered, count = label(blocks, neighbourhood(mask.ndim, "all"))
+    numbered, count = components_of(blocks)
     if count > _MOST_BOXES:
         return [(slice(None),) * mask.ndim]
     boxes: list[Region] = []
@@ -254,11 +254,8 @@ def _overlap(first: Region, second: Region) -> bool:
 def _matched_in_box(
     prediction: Bools, reference: Bools, spacing_mm: Sequence[float], dilations: int, smallest_volume: float
 ) -> _Part:
-    from scipy import ndimage
-
-    structure = neighbourhood(reference.ndim, "all")
-    predicted, predictions = ndimage.label(prediction, structure)
-    dilated, count = ndimage.label(_dilated(reference, dilations), structure)
+    predicted, predictions = components_of(prediction)
+    dilated, count = components_of(_dilated(reference, dilations))
     touching = dilated[prediction].astype(np.int64) * (predictions + 1) + predicted[prediction]
     pairs = np.unique(touching[touching > predictions])
     lesion_of_pair, taken = np.divmod(pairs, predictions + 1)

@@ -8,7 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Bools, Floats, Integers, regions_of
+from evaluation.metrics.arrays import Bools, regions_of
+from evaluation.metrics.matching import Overlaps, overlaps_of
 
 __all__ = [
     "detection_ratio",
@@ -22,7 +23,6 @@ __all__ = [
 
 Neighbours = Literal["all", "edges", "faces"]
 F1Reading = Literal["shares", "counts"]
-AnyIntegers = NDArray[np.integer]
 
 
 def lesion_f1(
@@ -132,7 +132,13 @@ def panoptic_quality(
     >>> quality.panoptic, quality.segmentation, quality.recognition
     (0.5, 1.0, 0.5)
     """
-    return panoptic_quality_of_lesions(_lesions(prediction, reference, neighbours))
+    found = _lesions(prediction, reference, neighbours)
+    if not found.objects:
+        return LesionPanopticQuality(1.0, 1.0, 1.0)
+    matched = found.matched(0.5, strict=True, matching="any").iou  # no component can be in two of these pairs
+    segmentation = math.fsum(matched) / len(matched) if len(matched) else 0.0
+    recognition = 2 * len(matched) / found.objects
+    return LesionPanopticQuality(segmentation * recognition, segmentation, recognition)
 
 
 def false_positive_volume(
@@ -172,7 +178,7 @@ def false_positive_volume(
     0.5
     """
     found = _lesions(prediction, reference, neighbours)
-    return false_positive_voxels(found) * _voxel(spacing_mm, np.ndim(reference))
+    return found.false_voxels * _voxel(spacing_mm, np.ndim(reference))
 
 
 def false_negative_volume(
@@ -196,10 +202,10 @@ def false_negative_volume(
     0.5
     """
     found = _lesions(prediction, reference, neighbours)
-    return false_negative_voxels(found) * _voxel(spacing_mm, np.ndim(reference))
+    return found.missed_voxels * _voxel(spacing_mm, np.ndim(reference))
 
 
-def _lesions(prediction: ArrayLike, reference: ArrayLike, neighbours: Neighbours) -> "Lesions":
+def _lesions(prediction: ArrayLike, reference: ArrayLike, neighbours: Neighbours) -> Overlaps:
     regions = regions_of(prediction, reference)
     if neighbours not in get_args(Neighbours):
         raise ValueError(f"neighbours: expected 'all', 'edges' or 'faces', found {neighbours!r}")
@@ -262,46 +268,6 @@ def false_components(prediction: ArrayLike, reference: ArrayLike, *, neighbours:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesions:
-    """Components of a predicted and a reference mask, and the pairs that overlap.
-
-    prediction_voxels, reference_voxels: size of each component. pair_prediction, pair_reference: indices of
-    the components of each overlapping pair; pair_voxels: voxels that both have; all of shape (pairs,).
-    """
-
-    prediction_voxels: Integers
-    reference_voxels: Integers
-    pair_prediction: Integers
-    pair_reference: Integers
-    pair_voxels: Integers
-
-    @property
-    def iou(self) -> Floats:
-        """Intersection over union of each pair, in (0, 1]."""
-        union = (
-            self.prediction_voxels[self.pair_prediction]
-            + self.reference_voxels[self.pair_reference]
-            - self.pair_voxels
-        )
-        return self.pair_voxels / union
-
-    @property
-    def detected(self) -> int:
-        """Number of reference components that the prediction touches."""
-        return len(np.unique(self.pair_reference))
-
-    @property
-    def hits(self) -> int:
-        """Number of predicted components that touch a reference component."""
-        return len(np.unique(self.pair_prediction))
-
-    @property
-    def false(self) -> int:
-        """Number of predicted components that touch no reference component."""
-        return len(self.prediction_voxels) - self.hits
-
-
-@dataclass(frozen=True, slots=True)
 class LesionPanopticQuality:
     """Panoptic quality, the product of recognition (F1 of pairs with IoU > ½) and segmentation (mean IoU).
 
@@ -322,37 +288,33 @@ def neighbourhood(axes: int, neighbours: Neighbours) -> Bools:
     return around
 
 
-def find_lesions(prediction: Bools, reference: Bools, neighbours: Neighbours = "all") -> Lesions:
+def components_of(mask: Bools, neighbours: Neighbours = "all") -> tuple[NDArray[np.int32], int]:
+    """Return each pixel's connected component, counted from 1, 0 for none, and the number of components.
+
+    mask: shape (z, y, x) or (y, x). neighbours: see `lesion_f1`.
+    """
+    from scipy import ndimage
+
+    labelled, count = ndimage.label(mask, structure=neighbourhood(mask.ndim, neighbours))
+    return labelled, int(count)
+
+
+def find_lesions(prediction: Bools, reference: Bools, neighbours: Neighbours = "all") -> Overlaps:
     """Return the connected components of two masks of one shape and how they overlap.
 
     prediction, reference: boolean, shape (z, y, x) or (y, x). neighbours: see `lesion_f1`. Raises ValueError
     where the shapes differ.
     """
-    from scipy import ndimage  # 0.3 s that only few challenges need
-
     if prediction.shape != reference.shape:
         raise ValueError(f"prediction: expected shape {reference.shape}, found {prediction.shape}")
-    structure = neighbourhood(prediction.ndim, neighbours)
     (predicted, predictions), (true, references) = (
-        ndimage.label(mask, structure=structure) for mask in (prediction, reference)
+        components_of(mask, neighbours) for mask in (prediction, reference)
     )
-    both = np.flatnonzero(prediction & reference)
-    pairs, voxels = np.unique(
-        (predicted.reshape(-1)[both].astype(np.int64) - 1) * references + true.reshape(-1)[both] - 1,
-        return_counts=True,
-    )
-    of_prediction, of_reference = np.divmod(pairs, max(1, references))
-    return Lesions(
-        np.bincount(predicted[prediction], minlength=predictions + 1)[1:],
-        np.bincount(true[reference], minlength=references + 1)[1:],
-        of_prediction,
-        of_reference,
-        voxels,
-    )
+    return overlaps_of(predicted, true, predictions, references)
 
 
-def f1_of_lesions(found: Lesions, reading: F1Reading = "shares") -> float:
-    """F1 of touched components, in [0, 1]; 1 where neither mask has one. Readings: see `lesion_f1`."""
+def f1_of_lesions(found: Overlaps, reading: F1Reading = "shares") -> float:
+    """F1 of components in pairs, in [0, 1]; 1 where neither mask has one. Readings: see `lesion_f1`."""
     references, predictions = len(found.reference_voxels), len(found.prediction_voxels)
     if not references or not predictions:
         return 1.0 if references == predictions else 0.0
@@ -360,71 +322,3 @@ def f1_of_lesions(found: Lesions, reading: F1Reading = "shares") -> float:
         return found.detected / (found.detected + (found.false + references - found.detected) / 2)
     recall, precision = found.detected / references, found.hits / predictions
     return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
-
-
-def panoptic_quality_of_lesions(found: Lesions) -> LesionPanopticQuality:
-    """Return the panoptic quality of the components; all 1 where neither mask has one.
-
-    A pair matches where its IoU is above ½, which no component can be in two of.
-    Source: Kirillov et al. 2019, CVPR, p. 9396.
-    """
-    references, predictions = len(found.reference_voxels), len(found.prediction_voxels)
-    if not references and not predictions:
-        return LesionPanopticQuality(1.0, 1.0, 1.0)
-    matched = found.iou[found.iou > 0.5]
-    segmentation = math.fsum(matched) / len(matched) if len(matched) else 0.0
-    recognition = 2 * len(matched) / (references + predictions)
-    return LesionPanopticQuality(segmentation * recognition, segmentation, recognition)
-
-
-def false_positive_voxels(found: Lesions) -> int:
-    """Return the voxels of the predicted components that touch no reference component."""
-    return int(np.delete(found.prediction_voxels, found.pair_prediction).sum())
-
-
-def false_negative_voxels(found: Lesions) -> int:
-    """Return the voxels of the reference components that no predicted component touches."""
-    return int(np.delete(found.reference_voxels, found.pair_reference).sum())
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateMatches:
-    """The candidates of an image by their matches.
-
-    hits, false: boolean, shape (candidates,): matched to a lesion, and without sufficient overlap with any. A
-    candidate that is neither overlaps a lesion that another one hits. lesions: the number of lesions.
-    """
-
-    hits: Bools
-    false: Bools
-    lesions: int
-
-
-def overlap_of_components(candidates: AnyIntegers, lesions: AnyIntegers, candidate_count: int) -> Floats:
-    """Return the intersection over union of each lesion and candidate, shape (lesions, candidates).
-
-    candidates, lesions: numbers of components from 1 on, 0 for none, of one shape; every lesion has a voxel.
-    """
-    lesion_count = int(lesions.max(initial=0))
-    columns = candidate_count + 1
-    pairs = lesions.astype(np.int64) * columns + candidates
-    voxels = np.bincount(pairs.reshape(-1), minlength=(lesion_count + 1) * columns).reshape(-1, columns)
-    intersection = voxels[1:, 1:]
-    union = voxels[1:].sum(axis=1)[:, None] + voxels[:, 1:].sum(axis=0) - intersection
-    ratio: Floats = intersection / np.maximum(union, 1)
-    return ratio
-
-
-def match_candidates(overlap: Floats, least_overlap: float) -> CandidateMatches:
-    """Match candidates and lesions one to one so that the sum of 1 + overlap over all pairs is the largest.
-
-    overlap: shape (lesions, candidates), in [0, 1]. least_overlap: smallest overlap of a pair.
-    Confidences play no part. Source: Saha et al. 2024, Lancet Oncol. 25:879 (PI-CAI), with an overlap of 0.1.
-    """
-    from scipy.optimize import linear_sum_assignment  # takes a while to import
-
-    suffices = (overlap >= least_overlap) & (overlap > 0)
-    lesion, candidate = linear_sum_assignment(np.where(suffices, 1 + overlap, 0), maximize=True)
-    hits = np.zeros(overlap.shape[1], dtype=np.bool_)
-    hits[candidate[suffices[lesion, candidate]]] = True
-    return CandidateMatches(hits, np.logical_not(suffices.any(axis=0)), overlap.shape[0])

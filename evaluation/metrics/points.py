@@ -261,7 +261,7 @@ def match_pairs(
 
 def match_in_lesions(
     voxels: Integers,
-    lesions: NDArray[np.uint16],
+    lesions: NDArray[np.integer],
     spacing_mm: tuple[float, float, float] | Floats,
     radius_mm: float,
     confidence: Floats,

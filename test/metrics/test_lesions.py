@@ -1,13 +1,11 @@
 import math
-from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
+from hypothesis.extra.numpy import arrays
 from scipy import ndimage
-from sklearn.metrics import jaccard_score
 
 from evaluation.metrics import (
     detection_ratio,
@@ -21,12 +19,7 @@ from evaluation.metrics import (
 from evaluation.metrics.lesions import (
     LesionPanopticQuality,
     f1_of_lesions,
-    false_negative_voxels,
-    false_positive_voxels,
     find_lesions,
-    match_candidates,
-    overlap_of_components,
-    panoptic_quality_of_lesions,
 )
 
 
@@ -147,10 +140,10 @@ def test_by_hand():
     assert sorted(found.iou) == pytest.approx([1 / 3, 5 / 6, 1.0])
     assert f1_of_lesions(found) == pytest.approx(0.75)
     # Two pairs of IoU 5/6 and 1 match; two predictions and two lesions are left.
-    assert panoptic_quality_of_lesions(found) == LesionPanopticQuality(
+    assert panoptic_quality(PREDICTION, REFERENCE) == LesionPanopticQuality(
         pytest.approx((5 / 6 + 1) / 2 * 0.5), pytest.approx((5 / 6 + 1) / 2), pytest.approx(0.5)
     )
-    assert (false_positive_voxels(found), false_negative_voxels(found)) == (1, 1)
+    assert (found.false_voxels, found.missed_voxels) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +158,7 @@ def test_by_hand():
 def test_empty_masks(prediction, reference, f1, quality):
     found = find_lesions(mask(prediction), mask(reference))
     assert f1_of_lesions(found) == f1
-    assert panoptic_quality_of_lesions(found) == LesionPanopticQuality(*quality)
+    assert panoptic_quality(mask(prediction), mask(reference)) == LesionPanopticQuality(*quality)
 
 
 @pytest.mark.parametrize(
@@ -195,78 +188,13 @@ def test_exchanging_the_masks_exchanges_hits_and_misses(seed):
     one, other = find_lesions(first, second), find_lesions(second, first)
     assert (one.detected, one.hits) == (other.hits, other.detected)
     assert f1_of_lesions(one) == pytest.approx(f1_of_lesions(other))
-    assert panoptic_quality_of_lesions(one).panoptic == pytest.approx(
-        panoptic_quality_of_lesions(other).panoptic
-    )
-    assert false_positive_voxels(one) == false_negative_voxels(other)
+    assert panoptic_quality(first, second).panoptic == pytest.approx(panoptic_quality(second, first).panoptic)
+    assert one.false_voxels == other.missed_voxels
 
 
 def test_refuses_masks_of_two_shapes():
     with pytest.raises(ValueError, match="expected shape"):
         find_lesions(np.zeros((1, 2), bool), np.zeros((2, 1), bool))
-
-
-NUMBERED = array_shapes(min_dims=1, max_dims=3, max_side=4).flatmap(
-    lambda shape: st.tuples(*(arrays(np.uint16, shape, elements=st.integers(0, 3)) for _ in range(2)))
-)
-
-
-@given(NUMBERED)
-def test_overlaps_of_all_pairs(maps):
-    candidates, lesions = maps
-    lesions = np.searchsorted(np.unique([0, *lesions.ravel()]), lesions)  # every number has a voxel
-    found = overlap_of_components(candidates, lesions, 3)
-    assert found.shape == (lesions.max(), 3)
-    for lesion, candidate in np.ndindex(found.shape):
-        pair = (lesions.ravel() == lesion + 1, candidates.ravel() == candidate + 1)
-        assert found[lesion, candidate] == pytest.approx(jaccard_score(*pair))
-
-
-def best_sum(overlap, least):
-    """Return the largest sum of 1 + overlap over pairs, from all assignments."""
-    lesions, candidates = overlap.shape
-    best = 0.0
-    for count in range(1, min(lesions, candidates) + 1):
-        for rows in combinations(range(lesions), count):
-            for columns in permutations(range(candidates), count):
-                values = [overlap[pair] for pair in zip(rows, columns, strict=True)]
-                if min(values) >= least:
-                    best = max(best, count + sum(values))
-    return best
-
-
-@given(
-    arrays(
-        np.float64,
-        st.tuples(st.integers(0, 3), st.integers(0, 3)),
-        elements=st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.4, 0.5]),
-    )
-)
-def test_the_best_assignment_of_all(overlap):
-    found = match_candidates(overlap, 0.1)
-    assert found.lesions == overlap.shape[0]
-    assert found.false.tolist() == [not (column >= 0.1).any() for column in overlap.T]
-    assert not (found.hits & found.false).any()
-    # The candidates that were hit can be assigned with the best sum.
-    assert best_sum(overlap[:, found.hits], 0.1) == pytest.approx(best_sum(overlap, 0.1))
-    assert np.count_nonzero(found.hits) <= overlap.shape[0]
-
-
-@pytest.mark.parametrize(
-    ("overlap", "hits", "false"),
-    [
-        # As in the tests of PI-CAI's evaluation: IoU 9/41 and 3/47, then 1/3 and 2/7.
-        ([[9 / 41, 3 / 47]], [True, False], [False, True]),
-        ([[1 / 3, 2 / 7]], [True, False], [False, False]),
-        # Both lesions are hit, though the first candidate has the larger overlap with the second one.
-        ([[0.2, 0.0], [0.4, 0.3]], [True, True], [False, False]),
-        ([[0.1]], [True], [False]),
-        ([[0.0999]], [False], [True]),
-    ],
-)
-def test_by_hand_of_candidate_matching(overlap, hits, false):
-    found = match_candidates(np.array(overlap), 0.1)
-    assert (found.hits.tolist(), found.false.tolist()) == (hits, false)
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,8 @@ def images(kind: Kind, extensions: tuple[str, ...], each_byte: bool) -> Iterator
     if isinstance(kind, DisplacementField):
         yield from _displacements(kind)
         return
+    if getattr(kind, "class_plane", False):
+        yield from _numbers_and_classes(extensions)
     dimensions = getattr(kind, "dimensions", 2 if isinstance(kind, LabelMask) else 3)
     background = getattr(kind, "background", 0)
     base = np.full(SHAPES[dimensions], background if background <= 255 else 0, np.uint8)
@@ -215,6 +217,18 @@ def images(kind: Kind, extensions: tuple[str, ...], each_byte: bool) -> Iterator
         yield from _modes(base[0], set(extensions))
         if each_byte:
             yield from ((extension, data) for extension, data in _bases(base[0]) if extension in extensions)
+
+
+def _numbers_and_classes(extensions: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+    """Yield images with numbers and classes in two planes, right ones and others."""
+    good = np.zeros((2, HEIGHT, WIDTH), np.int32)
+    good[0, 2:6, 3:8], good[1, 2:6, 3:8] = 70_000, 2
+    without, unlisted, negative = good.copy(), good.copy(), good.copy()
+    without[1], unlisted[1, 0, 0], negative[0, 0, 0] = 0, 3, -1
+    for values in (good, without, unlisted, negative, good[:, 1:], good[:1], np.concatenate([good, good])):
+        for extension in extensions:
+            if (data := _written(values, extension, 3)) is not None:
+                yield extension, data
 
 
 def _values(base: np.ndarray) -> Iterator[np.ndarray]:

@@ -10,12 +10,10 @@ import numpy as np
 from evaluation.challenges.declared.label_maps import (
     Figures,
     LabelFigure,
-    LabelMapField,
-    MapComparison,
-    Structure,
     StructureMetricTable,
     VolumeTable,
 )
+from evaluation.challenges.declared.maps import LabelMapField, MapComparison, Structure, StructureField
 from evaluation.challenges.declared.probability_maps import ProbabilityMapField
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, Positive
 from evaluation.core.case_table import Row
@@ -42,7 +40,7 @@ class GeneralisedEnergyDistance(StructureMetricTable):
 
     metric: Literal["generalised_energy_distance"]
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: StructureField) -> LabelFigure:
         """Return the range. Raises ValueError for a field without annotators."""
         if len(table.annotators) < 2:
             raise ValueError("expected a field with several annotators")
@@ -52,7 +50,7 @@ class GeneralisedEnergyDistance(StructureMetricTable):
         """Return the distances."""
         table, compared = comparison.table, comparison.by_annotator
         pairs = [
-            MapComparison(table, FieldComparison(one.field, other.reference, one.references))
+            table.compare(FieldComparison(one.field, other.reference, one.references))
             for one, other in combinations(compared, 2)
         ]
         chosen = [table.structures.index(structure) for structure in structures]
@@ -102,7 +100,7 @@ class _ProbabilityTable(MetricTable):
 class _LabelProbabilityTable(_ProbabilityTable, StructureMetricTable):
     """A figure of the probabilities of each label."""
 
-    def scored(self, table: LabelMapField) -> list[Structure]:
+    def scored(self, table: StructureField) -> list[Structure]:
         """Return the labels that have probabilities. Raises ValueError for others that are named."""
         if lacking := [name for name in self.labels or () if name not in self.probabilities]:
             raise ValueError(f"labels: expected some of the probabilities, found {', '.join(lacking)}")
@@ -122,7 +120,7 @@ class ConsensusConfidence(_LabelProbabilityTable):
 
     metric: Literal["consensus_confidence"]
 
-    def is_reached(self, table: LabelMapField) -> bool:
+    def is_reached(self, table: StructureField) -> bool:
         """Return true: the annotators' disagreement does not count."""
         return True
 
@@ -173,7 +171,7 @@ class VolumeCrps(_LabelProbabilityTable, VolumeTable):
         default=None, description="Score of a case without a result. Default: the volume of the case's image."
     )
 
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
         """Return the volume of the image, or the stated worst."""
         return self.worst or super().worst_value(reference, table, structure)
 

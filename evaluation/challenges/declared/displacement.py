@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from evaluation.challenges.declared import label_maps, tables
+from evaluation.challenges.declared import maps, tables
 from evaluation.core.challenge import Values
 from evaluation.core.estimator import Mean
 from evaluation.core.fault import PhaseError
@@ -30,7 +30,7 @@ from evaluation.metrics.displacement import (
 )
 
 
-class DisplacementFieldTable(label_maps.LabelMapField):
+class DisplacementFieldTable(maps.LabelMapField):
     """A displacement field: for each voxel of a fixed image, the way in voxels to its place in a moving one.
 
     It is a file for each case: an array (x, y, z, 3) as `.nii.gz` or `.nii`, or the only array of an `.npz`
@@ -80,12 +80,12 @@ class DisplacementFieldTable(label_maps.LabelMapField):
             if self.labels:
                 folder = getattr(self, f"{side}_labels") or f"{name}_{side}"
                 files = Files(folder, self.image_extensions, self.reference_suffix or "")
-                found.append(HiddenField(_labels_of(name, side), Reference(self.label_map, files)))
+                found.append(HiddenField(_labels_of(name, side), Reference(self.map, files)))
         return tuple(found)
 
     def compared(self, comparison: tables.FieldComparison) -> tables.FieldComparison:
         """Return the comparison of the fixed label map with the warped one; without a result, with itself."""
-        if isinstance(comparison, label_maps.MapComparison):
+        if isinstance(comparison, maps.MapComparison):
             return comparison
         references, name = comparison.references, comparison.field
         if not self.labels:

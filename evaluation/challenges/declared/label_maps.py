@@ -1,304 +1,30 @@
-"""Label maps: the field, the structures that are scored, and their overlap and volume."""
+"""Metrics of label maps: figures of each structure and their mean, overlap and volume."""
 
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import field_validator, model_validator
 
 from evaluation.challenges.declared import tables
+from evaluation.challenges.declared.instance_maps import InstanceMapField
+from evaluation.challenges.declared.maps import LabelMapField, MapComparison, Structure, StructureField
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import FormColumn, Values
+from evaluation.core.challenge import Values
 from evaluation.core.estimator import Mean, MeanOfMeans
-from evaluation.core.field import Field, Files, HiddenField, Reference
 from evaluation.core.form import CaseForm
-from evaluation.core.formats import Dimensions, extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
-from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
+from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics import segmentation
-from evaluation.metrics.arrays import Bools
-from evaluation.metrics.crops import VolumeCrop, in_slabs, together
-from evaluation.metrics.label_surfaces import label_boxes
-
-Label = Annotated[int, Key(ge=0, le=65535)]
 
 Parts = Mapping[str, tables.Part]
 Figures = Sequence[float]
 """A figure for each scored structure in the order of the field; NaN where it is undefined."""
-
-
-class ImageFieldTable(tables.FileFieldTable):
-    """A field with one image or volume for each case, of the size and position that `cases.csv` gives."""
-
-    dimensions: Dimensions = Key(
-        default=3,
-        description="2 for images, whose size is in the columns `width` and `height` of `cases.csv`; 3 for "
-        "volumes, which also have the columns `depth`, `spacing_mm`, `origin_mm` and `direction` (numbers in "
-        "the order x, y, z, separated by spaces; an empty origin or direction is not compared).",
-    )
-    has_spacing: bool = Key(
-        default=False,
-        description="Images of two dimensions: `cases.csv` has the column `spacing_mm` (x and y) as well. "
-        "Without it lengths are in pixels.",
-    )
-
-    def form_columns(self) -> tuple[FormColumn, ...]:
-        """Return the spacing of images of two dimensions; the kinds of volumes name their own columns."""
-        return (FormColumn("spacing_mm"),) if self.has_spacing and self.dimensions == 2 else ()
-
-    @property
-    def image_extensions(self) -> tuple[str, ...]:
-        """The extensions of the formats that are read."""
-        return extensions_of(image_formats(self.dimensions))
-
-    @property
-    def in_mm(self) -> bool:
-        """Whether lengths are in mm rather than in pixels."""
-        return self.dimensions == 3 or self.has_spacing
-
-    @property
-    def extent_unit(self) -> str:
-        """The unit of volumes, of areas of images of two dimensions."""
-        return ("mm³" if self.dimensions == 3 else "mm²") if self.in_mm else "pixels"
-
-
-@dataclass(frozen=True)
-class Structure:
-    """A label, or a region made of several: its name, and the positions of its labels in a map, from 1 on."""
-
-    name: str
-    positions: tuple[int, ...]
-
-    def mask(self, positions: NDArray[np.uint8]) -> Bools:
-        """Return where a map of positions has the structure."""
-        mask: Bools = positions == self.positions[0]
-        for position in self.positions[1:]:
-            mask |= positions == position
-        return mask
-
-
-class LabelMapField(ImageFieldTable):
-    """An image or volume in which each listed number names a structure.
-
-    It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, and `.nrrd` where
-    `extensions` lists it; `.png`, `.bmp`, `.tif` or `.mha` for images; in an algorithm phase it is an image.
-    Values may have any integer type, or be
-    floating-point numbers that are whole. Unlisted numbers are faults, and so is another size. For volumes so
-    are a spacing that differs by more than 0.01 %, an origin that differs by more than 1 % of the spacing
-    (and by more than single precision rounds it), a direction with a cosine that differs by more than 0.001,
-    and axes that are not at right angles, as after a gantry tilt: resample such images and their masks. The
-    reference is such a file.
-    """
-
-    kind: Literal["label_map"]
-    labels: dict[str, tables.Name] = Key(
-        description='Names of the labels by number, for example `{ 1 = "liver", 2 = "R-PCA" }`. In the names '
-        "of figures a space and a hyphen become an underscore: `dice_R_PCA`. A name has letters, digits, "
-        "spaces, hyphens, underscores and parentheses, which figures leave out; there are at most 254.",
-        min_length=1,
-    )
-    regions: dict[tables.Name, Annotated[list[int], Key(min_length=1)]] = Key(
-        default={},
-        description="Regions made of labels by their numbers, as `{ whole = [1, 2, 3], core = [1, 3] }`. "
-        "They may overlap. Metrics then score the regions, and a label where their `labels` name it.",
-    )
-    background: int = Key(default=0, description="Number of what has no label.")
-    annotators: list[tables.Name] = Key(
-        default=[],
-        description="Names of several annotators of every case. The reference of each lies in a folder of "
-        "that name in the folder of the reference, and `over_annotators` of a metric says what becomes of "
-        "their figures. A rehearsal and pictures take that of the first. Default: there is one reference.",
-    )
-
-    @field_validator("labels")
-    @classmethod
-    def _named(cls, labels: dict[str, str]) -> dict[str, str]:
-        for number in labels:
-            if not number.isascii() or not number.isdigit():
-                raise ValueError(f"expected whole numbers, found {number!r}")
-        _check_distinct(list(labels.values()))
-        return labels
-
-    @model_validator(mode="after")
-    def _fitting(self) -> Self:
-        self.check()
-        return self
-
-    def check(self) -> None:
-        """Raise ValueError for keys that do not fit."""
-        _ = self.label_map  # raises ValueError for numbers that are too large, or twice the same
-        _check_distinct(list(self.regions))
-        _check_distinct(self.annotators)
-        numbers = [int(number) for number in self.labels]
-        for name, region in self.regions.items():
-            if unknown := [number for number in region if number not in numbers]:
-                listed = ", ".join(map(str, numbers))
-                raise ValueError(f"regions.{name}: expected some of {listed}, found {unknown[0]}")
-            if len(set(region)) < len(region):
-                raise ValueError(f"regions.{name}: expected every number once, found {region}")
-            for number, label in self.labels.items():
-                if tables.figure_key(label) == tables.figure_key(name) and region != [int(number)]:
-                    raise ValueError(f"regions.{name}: expected another name than that of label {number}")
-
-    @property
-    def label_map(self) -> LabelMap:
-        """The kind of the values, submitted and reference."""
-        named = {int(number): name for number, name in self.labels.items()}
-        return LabelMap(named, self.background, self.dimensions)
-
-    @property
-    def structures(self) -> tuple[Structure, ...]:
-        """All labels and regions; a region replaces the label of its name."""
-        position = {int(number): place for place, number in enumerate(self.labels, 1)}
-        labels = (Structure(name, (place,)) for place, name in enumerate(self.labels.values(), 1))
-        return (
-            *(each for each in labels if each.name not in self.regions),
-            *(
-                Structure(name, tuple(position[number] for number in region))
-                for name, region in self.regions.items()
-            ),
-        )
-
-    def compared(self, comparison: tables.FieldComparison) -> tables.FieldComparison:
-        """Return the comparison of two label maps that metrics are of: by default the same."""
-        return comparison
-
-    def field(self, name: str) -> Field:
-        """Return the field of that name."""
-        field = self.file_field(name, self.label_map, self.label_map, self.image_extensions)
-        return replace(field, reference=self._references(name)[0]) if self.annotators else field
-
-    def hidden(self, name: str) -> tuple[HiddenField, ...]:
-        """Return the references of all annotators but the first."""
-        named = zip(self.annotators, self._references(name), strict=True)
-        return tuple(HiddenField(_by(name, annotator), reference) for annotator, reference in named)[1:]
-
-    def _references(self, name: str) -> list[Reference]:
-        reference = self.file_field(name, self.label_map, self.label_map, self.image_extensions).reference
-        files = reference.location
-        assert isinstance(files, Files)
-        folders = (f"{files.folder}/{annotator}" for annotator in self.annotators)
-        return [replace(reference, location=replace(files, folder=folder)) for folder in folders]
-
-
-def _by(field: str, annotator: str) -> str:
-    """Return the name of the reference of another annotator than the first."""
-    return f"{field}_by_{tables.figure_key(annotator)}"
-
-
-def _check_distinct(names: Sequence[str]) -> None:
-    if len({tables.figure_key(name) for name in names}) < len(names):
-        raise ValueError(
-            "expected names that differ from each other in more than spaces, hyphens and parentheses"
-        )
-
-
-@dataclass(frozen=True)
-class ComparedMaps:
-    """Both maps of a case in the smallest box around them: positions of ``labels`` labels.
-
-    prediction, reference: shape (z, y, x), of images (y, x).
-    """
-
-    prediction: NDArray[np.uint8]
-    reference: NDArray[np.uint8]
-    labels: int
-
-    @cached_property
-    def boxes(self) -> Sequence[segmentation.Region | None]:
-        """The smallest box around each label in both maps, None where neither has it."""
-        return label_boxes(self.prediction, self.reference, self.labels)
-
-    def masks(self, structure: Structure) -> tuple[Bools, Bools]:
-        """Return a structure in prediction and reference in its box, which is empty if neither has it."""
-        boxes = [box for place in structure.positions if (box := self.boxes[place - 1]) is not None]
-        box = segmentation.around(boxes) if boxes else (slice(0),) * self.reference.ndim
-        return structure.mask(self.prediction[box]), structure.mask(self.reference[box])
-
-
-class MapComparison(tables.FieldComparison):
-    """The comparison of a label map, with its table; what several metrics need is computed once."""
-
-    def __init__(
-        self, table: LabelMapField, comparison: tables.FieldComparison, field: str | None = None
-    ) -> None:
-        comparison = table.compared(comparison)
-        super().__init__(
-            field or comparison.field, comparison.submitted, comparison.references, comparison.all_submitted
-        )
-        self.table = table
-
-    @classmethod
-    def of(cls, comparison: tables.FieldComparison, table: LabelMapField) -> "MapComparison":
-        """Return the comparison that all metrics of a field share."""
-        return comparison.derive("label map", lambda given: cls(table, given))
-
-    @cached_property
-    def by_annotator(self) -> "Sequence[MapComparison]":
-        """The comparisons with the reference of each annotator; this one is with the first."""
-        fields = [_by(self.field, annotator) for annotator in self.table.annotators[1:]]
-        return [self, *(MapComparison(self.table, self, field) for field in fields)]
-
-    @cached_property
-    def maps(self) -> ComparedMaps:
-        """Both maps of a case, cropped."""
-        maps = together(self.submitted.crop, self.reference.crop)
-        prediction, reference = (one.reshape(one.shape[3 - self.table.dimensions :]) for one in maps)
-        return ComparedMaps(prediction, reference, len(self.table.labels))
-
-    @cached_property
-    def counts(self) -> segmentation.LabelCounts:
-        """The voxels of each structure in both maps and in their overlap."""
-        labels, regions = len(self.table.labels), [one.positions for one in self.table.structures]
-        # In slabs: of a slide or a large volume both maps and their common box need not be in memory.
-        parts = [
-            segmentation.count_label_overlap(prediction, reference, labels, regions)
-            for prediction, reference in in_slabs(self.submitted.crop, self.reference.crop)
-        ]
-        return segmentation.OverlapCounts(
-            intersection=np.sum([part.intersection for part in parts], axis=0),
-            prediction=np.sum([part.prediction for part in parts], axis=0),
-            reference=np.sum([part.reference for part in parts], axis=0),
-        )
-
-    def agreement(
-        self, structures: Sequence[Structure], values: VolumeCrop
-    ) -> tuple[NDArray[Any], list[tuple[Bools, Bools]]]:
-        """Return where all annotators and where any annotator has each structure, beside given values.
-
-        All have one shape, that of the smallest box around values and references; the values come first.
-        """
-        references = [one.reference.crop for one in self.by_annotator]
-        submitted, *positions = together(values, *references)
-        masks = [[structure.mask(of) for of in positions] for structure in structures]
-        return submitted, [(np.logical_and.reduce(of), np.logical_or.reduce(of)) for of in masks]
-
-
-def spacing_of(reference: LabelMapValue, table: ImageFieldTable) -> tuple[float, ...]:
-    """Return the spacing along each axis of the image, 1 where the phase gives none."""
-    return (reference.spacing_mm or (1.0, 1.0, 1.0))[-table.dimensions :]
-
-
-Extent = Literal["diagonal", "shape_norm", "longest_side"]
-WORST = (
-    "`diagonal`, the default: that of the case's image. `shape_norm`: the diagonal in voxels, whatever the "
-    "unit is. `longest_side`: the largest of its sides."
-)
-
-
-def extent_of(shape: Sequence[int], spacing: Sequence[float], extent: Extent = "diagonal") -> float:
-    """Return a length of an image in the unit of its spacing, of its last axes."""
-    sides = [size * step for size, step in zip(shape[-len(spacing) :], spacing, strict=True)]
-    if extent == "longest_side":
-        return max(sides)
-    return math.hypot(*(sides if extent == "diagonal" else shape[-len(spacing) :]))
-
 
 # --- Figures of each structure, and their mean ---
 
@@ -336,13 +62,20 @@ class StructureMetricTable(tables.MetricTable):
         "(nnU-Net). They differ where labels do not enter in some cases.",
     )
 
-    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (LabelMapField,)
+    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (LabelMapField, InstanceMapField)
     is_share: ClassVar[bool] = False
     """Whether the pooled ratio is a share, see `RatioOfSums`."""
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: StructureField) -> LabelFigure:
         """Return the properties of a figure. Raises ValueError for options that do not fit the field."""
         return LabelFigure(best=1, worst=0)
+
+    def further_fields(
+        self, table: tables.FieldTable, fields: Mapping[str, tables.FieldTable]
+    ) -> tuple[str, ...]:
+        """Return the fields that the structures follow from."""
+        assert isinstance(table, StructureField)
+        return table.further_fields(fields)
 
     @abstractmethod
     def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
@@ -361,11 +94,11 @@ class StructureMetricTable(tables.MetricTable):
         """The ratio where nothing is in any case, None if the figure of a case is no ratio."""
         return None
 
-    def is_reached(self, table: LabelMapField) -> bool:
+    def is_reached(self, table: StructureField) -> bool:
         """Return whether there is always a submission that has the best value."""
         return len(table.annotators) < 2
 
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
         """Return the figure of a case without a result, by default the worst of `figure`."""
         return self.figure(table).worst
 
@@ -392,7 +125,7 @@ class StructureMetricTable(tables.MetricTable):
             return [True] * len(structures)
         return self.entering(comparison, structures)
 
-    def scored(self, table: LabelMapField) -> list[Structure]:
+    def scored(self, table: StructureField) -> list[Structure]:
         """Return the structures that are scored. Raises ValueError for unknown ones."""
         known = {structure.name: structure for structure in table.structures}
         if unknown := [name for name in self.labels or () if name not in known]:
@@ -405,7 +138,7 @@ class StructureMetricTable(tables.MetricTable):
 
         Raises ValueError for unknown labels and for options that do not fit.
         """
-        assert isinstance(table, LabelMapField)
+        assert isinstance(table, StructureField)
         structures = self.scored(table)
         figure = self.figure(table)
         several, by_reference = len(structures) > 1, self.absent != "score_predicted"
@@ -424,7 +157,7 @@ class StructureMetricTable(tables.MetricTable):
             return row(self.case_values(maps, structures), self.entering(maps, structures))
 
         def worst(case: CaseForm, references: Values) -> Row:
-            unanswered = MapComparison(table, tables.FieldComparison.of_reference(field_name, references))
+            unanswered = table.compare(tables.FieldComparison.of_reference(field_name, references))
             of_annotators = [one.reference for one in unanswered.by_annotator]
             of = max if figure.worst > figure.best else min
 
@@ -437,7 +170,7 @@ class StructureMetricTable(tables.MetricTable):
         def undefined(references: Values) -> list[str]:
             if by_reference:
                 return []
-            alone = MapComparison(table, tables.FieldComparison.of_reference(field_name, references))
+            alone = table.compare(tables.FieldComparison.of_reference(field_name, references))
             has = self.entering(alone, structures)
             lacking = [column for column, has_it in zip(parts, has, strict=True) if not has_it]
             return lacking if any(has) else [name, *lacking]
@@ -471,7 +204,7 @@ class StructureMetricTable(tables.MetricTable):
         return tables.Measure(tuple(metrics), values, worst, sums=sums, undefined=undefined)
 
     def _sums(
-        self, field_name: str, table: LabelMapField, names: Iterable[str], structures: Sequence[Structure]
+        self, field_name: str, table: StructureField, names: Iterable[str], structures: Sequence[Structure]
     ) -> tables.Sums | None:
         """Return the parts of the named figures: of all labels together, then of each of several."""
         if self.of_nothing is None or table.annotators:
@@ -488,7 +221,7 @@ class StructureMetricTable(tables.MetricTable):
 
         def worst(case: CaseForm, references: Values) -> Parts:
             unanswered = tables.FieldComparison.of_reference(field_name, references)
-            return row(MapComparison(table, unanswered), self.missing_part)
+            return row(table.compare(unanswered), self.missing_part)
 
         return tables.Sums(
             lambda comparison: row(MapComparison.of(comparison, table), self.part),
@@ -540,7 +273,7 @@ class LabelMetricTable(StructureMetricTable):
             return super().comparisons(comparison)
         return [comparison.derive("consensus", lambda given: _Consensus(comparison.table, given))]
 
-    def is_reached(self, table: LabelMapField) -> bool:
+    def is_reached(self, table: StructureField) -> bool:
         """Return whether there is always a submission that has the best value."""
         return self.over_annotators != "mean" or super().is_reached(table)
 
@@ -576,7 +309,7 @@ class _Consensus(MapComparison):
         return segmentation.OverlapCounts(*columns)
 
 
-def _chosen(figures: NDArray[Any], table: LabelMapField, structures: Sequence[Structure]) -> Figures:
+def _chosen(figures: NDArray[Any], table: StructureField, structures: Sequence[Structure]) -> Figures:
     """Return the figures of some of the structures of a field."""
     known = table.structures
     return [float(figures[known.index(structure)]) for structure in structures]
@@ -714,17 +447,17 @@ class VolumeTable(StructureMetricTable):
         default=None, description="Unit of volumes: `ml`. Default: mm³; mm² or pixels in two dimensions."
     )
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: StructureField) -> LabelFigure:
         """Return the range. Raises ValueError for a unit that does not fit."""
         return LabelFigure(best=0, worst=math.inf, unit=self.extent_unit(table))
 
-    def extent_unit(self, table: LabelMapField) -> str:
+    def extent_unit(self, table: StructureField) -> str:
         """Return the unit. Raises ValueError for ml of images of two dimensions."""
         if self.unit and table.dimensions == 2:
             raise ValueError("unit: expected none for images of two dimensions, found 'ml'")
         return self.unit or table.extent_unit
 
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
         """Return the volume of the image."""
         return math.prod(reference.shape) * self.voxel_extent(reference)
 
@@ -755,7 +488,7 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
         "relative difference has no default.",
     )
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: StructureField) -> LabelFigure:
         """Return the range. Raises ValueError where `worst` is needed."""
         if self.relative and self.worst is None:
             raise ValueError(
@@ -765,7 +498,7 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
         best = -math.inf if self.signed else 0.0  # bounds of the figure, which then has no best value
         return LabelFigure(best, math.inf, "" if self.relative else unit, ordered=not self.signed)
 
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
         """Return the volume of the image, or the stated worst."""
         return self.worst or super().worst_value(reference, table, structure)
 

@@ -5,7 +5,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from evaluation.challenges.declared import label_maps
+from evaluation.challenges.declared import label_maps, maps
+from evaluation.challenges.declared.maps import MapComparison, Structure, StructureField
 from evaluation.challenges.declared.tables import Part, Positive
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -46,45 +47,41 @@ class _SurfaceTable(label_maps.LabelMetricTable):
         "a spacing: pixels), or `voxels`, as if every spacing were 1 (ToothFairy).",
     )
 
-    def spacing_of(self, reference: LabelMapValue, table: label_maps.LabelMapField) -> tuple[float, ...]:
+    def spacing_of(self, reference: LabelMapValue, table: StructureField) -> tuple[float, ...]:
         """Return the length of a voxel along each axis, in the unit of distances."""
-        in_mm = label_maps.spacing_of(reference, table)
+        in_mm = maps.spacing_of(reference, table)
         return in_mm if self.distances == "mm" else (1.0,) * len(in_mm)
 
-    def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
+    def figure(self, table: StructureField) -> label_maps.LabelFigure:
         """Return the range. Raises ValueError for neighbours that elements do not have."""
         check_neighbours(self.surface, self.surface_neighbours)
         return self.range(table)
 
     @abstractmethod
-    def range(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
+    def range(self, table: StructureField) -> label_maps.LabelFigure:
         """Return best and worst value and the unit. Raises ValueError for options that do not fit."""
 
     @abstractmethod
-    def value(self, compared: SurfaceComparison, structure: label_maps.Structure) -> float:
+    def value(self, compared: SurfaceComparison, structure: Structure) -> float:
         """Return the figure of a structure, infinite for a distance to nothing."""
 
-    def values(
-        self, comparison: label_maps.MapComparison, structures: Sequence[label_maps.Structure]
-    ) -> label_maps.Figures:
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> label_maps.Figures:
         """Return the figures, none worse than the worst; surfaces are compared once for all metrics."""
         reference: LabelMapValue = comparison.reference
         table = comparison.table
         figure = self.figure(table)
         limit = max if figure.worst < figure.best else min
 
-        def figure_of(structure: label_maps.Structure) -> float:
+        def figure_of(structure: Structure) -> float:
             compared = self.compared(comparison, structure)
             return limit(self.value(compared, structure), self.worst_value(reference, table, structure))
 
         return [figure_of(structure) for structure in structures]
 
-    def compared(
-        self, comparison: label_maps.MapComparison, structure: label_maps.Structure
-    ) -> SurfaceComparison:
+    def compared(self, comparison: MapComparison, structure: Structure) -> SurfaceComparison:
         """Return the comparison of the surfaces of a structure, once for all metrics."""
 
-        def compare(comparison: label_maps.MapComparison) -> SurfaceComparison:
+        def compare(comparison: MapComparison) -> SurfaceComparison:
             spacing = self.spacing_of(comparison.reference, comparison.table)
             masks = comparison.maps.masks(structure)
             return compare_surfaces(*masks, spacing, self.surface, self.surface_neighbours)
@@ -96,26 +93,22 @@ class _SurfaceTable(label_maps.LabelMetricTable):
 class _SurfaceDistanceTable(_SurfaceTable):
     """A distance between two surfaces."""
 
-    worst: Positive | label_maps.Extent | None = Key(
+    worst: Positive | maps.Extent | None = Key(
         default=None,
         description="Distance of a case without a result, and of a label that only one map has: a number, or "
-        f"a length of the image. {label_maps.WORST}",
+        f"a length of the image. {maps.WORST}",
     )
 
-    def range(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
+    def range(self, table: StructureField) -> label_maps.LabelFigure:
         """Return a distance."""
         worst = self.worst if isinstance(self.worst, float) else math.inf
         unit = "voxels" if self.distances == "voxels" else "mm" if table.in_mm else "pixels"
         return label_maps.LabelFigure(best=0, worst=worst, unit=unit)
 
-    def worst_value(
-        self, reference: LabelMapValue, table: label_maps.LabelMapField, structure: label_maps.Structure
-    ) -> float:
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
         if isinstance(self.worst, float):
             return self.worst
-        return label_maps.extent_of(
-            reference.shape, self.spacing_of(reference, table), self.worst or "diagonal"
-        )
+        return maps.extent_of(reference.shape, self.spacing_of(reference, table), self.worst or "diagonal")
 
 
 class HausdorffDistance(_SurfaceDistanceTable):
@@ -149,12 +142,12 @@ class HausdorffDistance(_SurfaceDistanceTable):
         "two figures. `pooled`: the figure of all distances together (MedPy).",
     )
 
-    def range(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
+    def range(self, table: StructureField) -> label_maps.LabelFigure:
         """Return a distance. Raises ValueError for a percentile that elements do not have."""
         SurfaceConvention(self.surface, self.percentile_method, self.directions)
         return super().range(table)
 
-    def value(self, compared: SurfaceComparison, structure: label_maps.Structure) -> float:
+    def value(self, compared: SurfaceComparison, structure: Structure) -> float:
         """Return the percentile."""
         return compared.hausdorff_distance(self.percentile, self.percentile_method, self.directions)
 
@@ -178,7 +171,7 @@ class AverageSurfaceDistance(_SurfaceDistanceTable):
         "means. `mean`: their mean (MASD).",
     )
 
-    def value(self, compared: SurfaceComparison, structure: label_maps.Structure) -> float:
+    def value(self, compared: SurfaceComparison, structure: Structure) -> float:
         """Return the mean."""
         return compared.average_distance(self.directions)
 
@@ -200,7 +193,7 @@ class SurfaceDice(_SurfaceTable):
         "is within."
     )
 
-    def range(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
+    def range(self, table: StructureField) -> label_maps.LabelFigure:
         """Return a share. Raises ValueError unless each scored label, and no other, has a tolerance."""
         names = [structure.name for structure in self.scored(table)]
         if isinstance(self.tolerance_mm, dict) and set(self.tolerance_mm) != set(names):
@@ -208,7 +201,7 @@ class SurfaceDice(_SurfaceTable):
             raise ValueError(f"tolerance_mm: expected one for each of {', '.join(names)}, found {found}")
         return label_maps.LabelFigure(best=1, worst=0)
 
-    def value(self, compared: SurfaceComparison, structure: label_maps.Structure) -> float:
+    def value(self, compared: SurfaceComparison, structure: Structure) -> float:
         """Return the share."""
         return compared.surface_dice(self._tolerance(structure))
 
@@ -217,14 +210,14 @@ class SurfaceDice(_SurfaceTable):
         """1: no map has the label."""
         return 1.0
 
-    def part(self, comparison: label_maps.MapComparison, structure: label_maps.Structure) -> Part:
+    def part(self, comparison: MapComparison, structure: Structure) -> Part:
         """Return how much of the surfaces is within the tolerance, of how much."""
         return Part(*self.compared(comparison, structure).within(self._tolerance(structure)))
 
-    def missing_part(self, comparison: label_maps.MapComparison, structure: label_maps.Structure) -> Part:
+    def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
         """Return that nothing is within, of twice the reference's surface, of at least one unit."""
         return Part(0, max(1.0, self.part(comparison, structure).of))
 
-    def _tolerance(self, structure: label_maps.Structure) -> float:
+    def _tolerance(self, structure: Structure) -> float:
         stated = self.tolerance_mm
         return stated[structure.name] if isinstance(stated, dict) else stated

@@ -1,25 +1,21 @@
-"""Lesions, the connected components of a label: found, missed, false, their volumes and their overlap."""
+"""Objects, instances or the connected components of a label: found, missed, false, and how they overlap."""
 
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar, Literal
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import FiniteFloat
 
-from evaluation.challenges.declared.label_maps import (
+from evaluation.challenges.declared.label_maps import Figures, LabelFigure, LabelMetricTable, VolumeTable
+from evaluation.challenges.declared.maps import (
     WORST,
     Extent,
-    Figures,
-    LabelFigure,
-    LabelMapField,
-    LabelMetricTable,
     MapComparison,
     Structure,
-    VolumeTable,
+    StructureField,
     extent_of,
     spacing_of,
 )
@@ -29,6 +25,7 @@ from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics import lesions as lesion_metrics
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.lesion_wise import MatchedLesions, match_lesions
+from evaluation.metrics.matching import Agreement, Matching, Overlaps
 
 
 def most_lesions(shape: tuple[int, int, int], neighbours: lesion_metrics.Neighbours) -> int:
@@ -40,51 +37,62 @@ def most_lesions(shape: tuple[int, int, int], neighbours: lesion_metrics.Neighbo
     return apart + (math.prod(side // 2 for side in shape) if neighbours == "edges" else 0)
 
 
-@dataclass(frozen=True)
-class LabelLesions:
-    """The lesions of one label in both maps, and the reference map."""
-
-    found: lesion_metrics.Lesions
-    reference: LabelMapValue
-
-    @cached_property
-    def panoptic(self) -> lesion_metrics.LesionPanopticQuality:
-        """The panoptic quality of the lesions, computed once for all figures."""
-        return lesion_metrics.panoptic_quality_of_lesions(self.found)
-
-
 class LesionTable(LabelMetricTable):
-    """A figure of the components of a label, by default from 0 to 1 and 0 for a case without a result."""
+    """A figure of the objects of a label, by default from 0 to 1 and 0 for a case without a result."""
 
     neighbours: lesion_metrics.Neighbours = Key(
         default="all",
-        description="Voxels that are connected: `all` 26 neighbours (8 in two dimensions), `edges` the 18 "
-        "(8) that share a face or an edge, or `faces` the 6 (4) that share a face.",
+        description="Voxels that are connected in a label map: `all` 26 neighbours (8 in two dimensions), "
+        "`edges` the 18 (8) that share a face or an edge, or `faces` the 6 (4) that share a face.",
+    )
+    threshold: float = Key(
+        default=0.0,
+        description="How much an object of each map must overlap to match, from 0 to 1.",
+        ge=0,
+        le=1,
+    )
+    strict: bool = Key(
+        default=True,
+        description="Whether the overlap must be more than the threshold, rather than at least the threshold "
+        "(ISLES 2024: 0.2, not strict).",
+    )
+    agreement: Agreement = Key(
+        default="iou", description="The overlap: intersection over union, `iou`, or the Dice coefficient."
+    )
+    matching: Matching = Key(
+        default="any",
+        description="Which pairs that overlap enough match. `any`: all of them. `optimal`: one to one, "
+        "as many as possible, and of these the largest sum of overlaps. `greedy`: one to one, the largest "
+        "overlap first. `best`: each object of the reference takes the predicted one of the largest overlap "
+        "(PENGWIN), `most_overlap` the one with most voxels in common (SPIDER); it may serve several. With a "
+        "strict threshold of at least 0.5 of the `iou`, all are the same.",
     )
 
-    @abstractmethod
-    def value(self, label: LabelLesions) -> float:
-        """Return the figure of one label; NaN only by the reference."""
+    def value(self, found: Overlaps) -> float:
+        """Return the figure of the objects that match; NaN only by the reference. Default: the ratio."""
+        part = self.counted(found)
+        assert self.of_nothing is not None
+        return part.number / part.of if part.of else self.of_nothing
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the figure of each label."""
-        return [self.value(self.lesions(comparison, structure)) for structure in structures]
+        return [self.value(self.matched(comparison, structure)) for structure in structures]
 
-    def lesions(self, comparison: MapComparison, structure: Structure) -> LabelLesions:
-        """Return the components of one structure in its box, found once for all metrics."""
+    def matched(self, comparison: MapComparison, structure: Structure) -> Overlaps:
+        """Return the objects of one structure and the pairs that match, found once for all metrics."""
+        options = (self.threshold, self.strict, self.matching, self.agreement)
 
-        def find(comparison: MapComparison) -> LabelLesions:
-            found = lesion_metrics.find_lesions(*comparison.maps.masks(structure), self.neighbours)
-            return LabelLesions(found, comparison.reference)
+        def match(comparison: MapComparison) -> Overlaps:
+            return comparison.overlaps(structure, self.neighbours).matched(*options)
 
-        return comparison.derive(("lesions", structure.positions, self.neighbours), find)
+        return comparison.derive(("matched", structure.positions, self.neighbours, options), match)
 
-    def counted(self, found: lesion_metrics.Lesions) -> Part:
+    def counted(self, found: Overlaps) -> Part:
         """Return the figure as a ratio, if `of_nothing` returns a number."""
         raise NotImplementedError
 
     def missing(self, references: int) -> Part:
-        """Return the same for a case without a result whose reference has so many lesions.
+        """Return the same for a case without a result whose reference has so many objects.
 
         By default all are missed, and as many predicted ones are false, at least one.
         """
@@ -92,20 +100,29 @@ class LesionTable(LabelMetricTable):
 
     def part(self, comparison: MapComparison, structure: Structure) -> Part:
         """Return the figure of a structure as a ratio."""
-        return self.counted(self.lesions(comparison, structure).found)
+        return self.counted(self.matched(comparison, structure))
 
     def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
         """Return the same for a case without a result."""
-        return self.missing(self.lesions_of(comparison.reference, structure))
+        return self.missing(self.objects_of(comparison.reference, comparison.table, structure))
 
-    def lesions_of(self, reference: LabelMapValue, structure: Structure) -> int:
-        """Return the number of lesions of a reference."""
-        mask = structure.mask(reference.positions)
-        return len(lesion_metrics.find_lesions(np.zeros_like(mask), mask, self.neighbours).reference_voxels)
+    def objects_of(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> int:
+        """Return the number of objects of a reference."""
+        return table.number_of_objects(reference, structure, self.neighbours)
 
 
 class _LesionVolumeTable(LesionTable, VolumeTable):
-    """A volume of lesions, an area in two dimensions."""
+    """A volume of objects, an area in two dimensions."""
+
+    @staticmethod
+    @abstractmethod
+    def voxels(found: Overlaps) -> int:
+        """Return the number of voxels."""
+
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
+        """Return the volumes."""
+        extent = self.voxel_extent(comparison.reference)
+        return [self.voxels(self.matched(comparison, structure)) * extent for structure in structures]
 
 
 class FalsePositiveVolume(_LesionVolumeTable):
@@ -119,9 +136,10 @@ class FalsePositiveVolume(_LesionVolumeTable):
 
     metric: Literal["false_positive_volume"]
 
-    def value(self, label: LabelLesions) -> float:
-        """Return the volume."""
-        return lesion_metrics.false_positive_voxels(label.found) * self.voxel_extent(label.reference)
+    @staticmethod
+    def voxels(found: Overlaps) -> int:
+        """Return the voxels of false objects."""
+        return found.false_voxels
 
 
 class FalseNegativeVolume(_LesionVolumeTable):
@@ -136,11 +154,12 @@ class FalseNegativeVolume(_LesionVolumeTable):
 
     metric: Literal["false_negative_volume"]
 
-    def value(self, label: LabelLesions) -> float:
-        """Return the volume."""
-        return lesion_metrics.false_negative_voxels(label.found) * self.voxel_extent(label.reference)
+    @staticmethod
+    def voxels(found: Overlaps) -> int:
+        """Return the voxels of missed objects."""
+        return found.missed_voxels
 
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
         """Return the volume of all lesions."""
         return int(np.count_nonzero(structure.mask(reference.positions))) * self.voxel_extent(reference)
 
@@ -157,14 +176,14 @@ class _NumberTable(LesionTable):
         "lesions as fit into the case's image.",
     )
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: StructureField) -> LabelFigure:
         return LabelFigure(best=0, worst=math.inf)
 
     def limited(self, number: int) -> float:
         """Return a number, at most the stated worst."""
         return float(number) if self.worst is None else min(number, self.worst)
 
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
         return most_lesions(reference.shape, self.neighbours) if self.worst is None else self.worst
 
 
@@ -182,17 +201,17 @@ class _PartTable(LesionTable):
     share_of_nothing: ClassVar[float] = math.nan
     """The share where there is nothing of which it is one."""
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: StructureField) -> LabelFigure:
         most = math.inf if self.reading == "number" else 1.0
         best, worst = (most, 0.0) if self.more_is_better else (0.0, most)
         # The number of detected lesions has no best value.
         return LabelFigure(best, worst, ordered=math.isfinite(best))
 
-    def value(self, label: LabelLesions) -> float:
-        return self._figure(self.counted(label.found))
+    def value(self, found: Overlaps) -> float:
+        return self._figure(self.counted(found))
 
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
-        return self._figure(self.missing(self.lesions_of(reference, structure)))
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
+        return self._figure(self.missing(self.objects_of(reference, table, structure)))
 
     def _figure(self, part: Part) -> float:
         if self.reading == "number":
@@ -206,7 +225,7 @@ class _PartTable(LesionTable):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the figures. Raises ValueError as `LabelMetricTable`, and for what cannot be pooled."""
-        assert isinstance(table, LabelMapField)
+        assert isinstance(table, StructureField)
         if self.reading == "pooled_share" and table.annotators:
             raise ValueError("reading: expected no pooled share of a field with annotators")
         measure = super().measure(name, field_name, table)
@@ -229,7 +248,7 @@ class DetectedLesions(_PartTable):
     )
     more_is_better = True
 
-    def counted(self, found: lesion_metrics.Lesions) -> Part:
+    def counted(self, found: Overlaps) -> Part:
         """Return the detected lesions of the reference."""
         return Part(found.detected, len(found.reference_voxels))
 
@@ -249,7 +268,7 @@ class MissedLesions(_PartTable):
 
     metric: Literal["missed_lesions"]
 
-    def counted(self, found: lesion_metrics.Lesions) -> Part:
+    def counted(self, found: Overlaps) -> Part:
         """Return the missed lesions of the reference."""
         references = len(found.reference_voxels)
         return Part(references - found.detected, references)
@@ -272,7 +291,7 @@ class FalseLesions(_PartTable, _NumberTable):
     metric: Literal["false_lesions"]
     share_of_nothing = 0.0
 
-    def counted(self, found: lesion_metrics.Lesions) -> Part:
+    def counted(self, found: Overlaps) -> Part:
         """Return the false lesions among the predicted ones."""
         return Part(found.false, len(found.prediction_voxels))
 
@@ -280,17 +299,17 @@ class FalseLesions(_PartTable, _NumberTable):
         """Return as many false lesions as there are lesions, at least one."""
         return Part(max(1, references), max(1, references))
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: StructureField) -> LabelFigure:
         """Return the range. Raises ValueError for a worst number of a share."""
         if self.worst is not None and self.reading != "number":
             raise ValueError("worst: expected none for a share, found a number")
         return super().figure(table)
 
-    def value(self, label: LabelLesions) -> float:
+    def value(self, found: Overlaps) -> float:
         """Return the number, at most `worst`, or the share."""
-        return self.limited(label.found.false) if self.reading == "number" else super().value(label)
+        return self.limited(found.false) if self.reading == "number" else super().value(found)
 
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
         """Return the stated number or as many as fit the image, or 1."""
         return (
             _NumberTable.worst_value(self, reference, table, structure) if self.reading == "number" else 1.0
@@ -308,9 +327,9 @@ class LesionCountDifference(_NumberTable):
 
     metric: Literal["lesion_count_difference"]
 
-    def value(self, label: LabelLesions) -> float:
+    def value(self, found: Overlaps) -> float:
         """Return the difference."""
-        return self.limited(abs(len(label.found.prediction_voxels) - len(label.found.reference_voxels)))
+        return self.limited(abs(len(found.prediction_voxels) - len(found.reference_voxels)))
 
 
 class LesionF1(LesionTable):
@@ -331,26 +350,42 @@ class LesionF1(LesionTable):
         "reference that are touched, fn the others, fp predicted lesions that touch none (ISLES 2022).",
     )
 
-    def value(self, label: LabelLesions) -> float:
+    def value(self, found: Overlaps) -> float:
         """Return the F1."""
-        return lesion_metrics.f1_of_lesions(label.found, self.reading)
+        return lesion_metrics.f1_of_lesions(found, self.reading)
 
     @property
     def of_nothing(self) -> float | None:
         """1: there is no lesion; None for `shares`, whose harmonic mean is no ratio of sums."""
         return 1.0 if self.reading == "counts" else None
 
-    def counted(self, found: lesion_metrics.Lesions) -> Part:
+    def counted(self, found: Overlaps) -> Part:
         """Return twice the detected lesions, of these with the missed and the false ones."""
         return Part(2 * found.detected, found.detected + len(found.reference_voxels) + found.false)
 
 
-class PanopticQuality(LesionTable):
-    """Panoptic quality of lesions: recognition quality times segmentation quality.
+class _QualityTable(LesionTable):
+    """Panoptic quality or a part of it."""
 
-    From 0 to 1, higher is better, for each label and as mean over labels. Lesions match where their
-    intersection is more than half of their union. 1 where neither map has a lesion, 0 where nothing matches.
-    A case without a result counts as 0.
+    threshold: float = Key(
+        default=0.5, description=LesionTable.model_fields["threshold"].description or "", ge=0, le=1
+    )
+    matching: Matching = Key(
+        default="optimal", description=LesionTable.model_fields["matching"].description or ""
+    )
+
+    @property
+    def of_nothing(self) -> float:
+        """1: there is no object."""
+        return 1.0
+
+
+class PanopticQuality(_QualityTable):
+    """Panoptic quality of lesions or instances: recognition quality times segmentation quality.
+
+    From 0 to 1, higher is better, for each label and as mean over labels. By default those match whose
+    intersection is more than half of their union. 1 where neither map has any, 0 where nothing matches. A
+    case without a result counts as 0. The mPQ+ of CoNIC is `over_cases = "pooled"` and `mean = "of_labels"`.
 
     Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
     al., CVPR 2019.
@@ -358,27 +393,17 @@ class PanopticQuality(LesionTable):
 
     metric: Literal["panoptic_quality"]
 
-    def value(self, label: LabelLesions) -> float:
-        """Return the quality."""
-        return label.panoptic.panoptic
-
-    @property
-    def of_nothing(self) -> float:
-        """1: there is no lesion."""
-        return 1.0
-
-    def counted(self, found: lesion_metrics.Lesions) -> Part:
-        """Return twice the intersections over union of those that match, of all lesions of both maps."""
-        matched = found.iou[found.iou > 0.5]
-        return Part(2 * math.fsum(matched), len(found.reference_voxels) + len(found.prediction_voxels))
+    def counted(self, found: Overlaps) -> Part:
+        """Return twice the intersections over union of those that match, of all objects of both maps."""
+        return Part(2 * math.fsum(found.iou), found.objects)
 
 
-class SegmentationQuality(LesionTable):
-    """Segmentation quality: mean intersection over union of the lesions that match, part of panoptic quality.
+class SegmentationQuality(_QualityTable):
+    """Segmentation quality: mean intersection over union of the objects that match, part of panoptic quality.
 
-    From 0 to 1, higher is better, for each label and as mean over labels. Lesions match where their
-    intersection is more than half of their union. 1 where neither map has a lesion, 0 where nothing matches.
-    A case without a result counts as 0.
+    From 0 to 1, higher is better, for each label and as mean over labels. By default those match whose
+    intersection is more than half of their union. 1 where neither map has any, 0 where nothing matches. A
+    case without a result counts as 0.
 
     Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
     al., CVPR 2019.
@@ -386,47 +411,53 @@ class SegmentationQuality(LesionTable):
 
     metric: Literal["segmentation_quality"]
 
-    def value(self, label: LabelLesions) -> float:
+    def value(self, found: Overlaps) -> float:
         """Return the quality."""
-        return label.panoptic.segmentation
+        return super().value(found) if found.objects else 1.0
 
     @property
     def of_nothing(self) -> float:
         """0: nothing matches."""
         return 0.0
 
-    def counted(self, found: lesion_metrics.Lesions) -> Part:
-        """Return the intersections over union of the lesions that match, of their number."""
-        matched = found.iou[found.iou > 0.5]
-        return Part(math.fsum(matched), len(matched))
+    def counted(self, found: Overlaps) -> Part:
+        """Return the intersections over union of the objects that match, of their number."""
+        return Part(math.fsum(found.iou), len(found.pair_voxels))
 
 
-class RecognitionQuality(LesionTable):
-    """Recognition quality: F1 of the lesions that match, part of panoptic quality.
+class RecognitionQuality(_QualityTable):
+    """Recognition quality: F1 of the lesions or instances that match, part of panoptic quality.
 
-    From 0 to 1, higher is better, for each label and as mean over labels. Lesions match where their
-    intersection is more than half of their union. 1 where neither map has a lesion, 0 where nothing matches.
-    A case without a result counts as 0.
+    From 0 to 1, higher is better, for each label and as mean over labels. By default those match whose
+    intersection is more than half of their union. 1 where neither map has any, 0 where nothing matches. A
+    case without a result counts as 0. With `thresholds` the figure is the mean of those at each of them.
 
     Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
     al., CVPR 2019.
     """
 
     metric: Literal["recognition_quality"]
+    thresholds: list[Annotated[float, Key(ge=0, le=1)]] = Key(
+        default=[],
+        description="Several thresholds in place of one, each with a figure such as `<name>_at_0_75`.",
+    )
 
-    def value(self, label: LabelLesions) -> float:
-        """Return the quality."""
-        return label.panoptic.recognition
+    def counted(self, found: Overlaps) -> Part:
+        """Return the objects of both maps that match, of all."""
+        return Part(found.detected + found.hits, found.objects)
 
-    @property
-    def of_nothing(self) -> float:
-        """1: there is no lesion."""
-        return 1.0
-
-    def counted(self, found: lesion_metrics.Lesions) -> Part:
-        """Return the lesions of both maps that match, of all."""
-        matched = int(np.count_nonzero(found.iou > 0.5))
-        return Part(2 * matched, len(found.reference_voxels) + len(found.prediction_voxels))
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the figures at one or all thresholds. Raises ValueError as `LabelMetricTable`."""
+        if not self.thresholds:
+            return super().measure(name, field_name, table)
+        parts = []
+        for threshold in self.thresholds:
+            one = self.model_copy(update={"threshold": threshold, "thresholds": []})
+            at = f"{threshold:g}"
+            measure = one.measure(f"{name}_at_{at.replace('.', '_')}", field_name, table)
+            titled = (replace(metric, title=f"{metric.title} at {at}") for metric in measure.metrics)
+            parts.append(replace(measure, metrics=tuple(titled)))
+        return Measure.mean_of(name, self.title_of(name), parts)
 
 
 # --- Lesion by lesion: the overlap and distance of each, in which false ones count (BraTS) ---
@@ -538,13 +569,13 @@ class LesionWiseHausdorffDistance(_LesionWiseTable):
         f"(BraTS 2023: 374), or a length of the image. {WORST}",
     )
 
-    def figure(self, table: LabelMapField) -> LabelFigure:
+    def figure(self, table: StructureField) -> LabelFigure:
         """Return a distance."""
         return LabelFigure(
             0, self.worst if isinstance(self.worst, float) else math.inf, "mm" if table.in_mm else "pixels"
         )
 
-    def worst_value(self, reference: LabelMapValue, table: LabelMapField, structure: Structure) -> float:
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
         """Return the stated distance, or the diagonal of the image."""
         if isinstance(self.worst, float):
             return self.worst

@@ -8,7 +8,8 @@ import numpy as np
 from pydantic import AfterValidator, model_validator
 
 from evaluation.challenges.declared import detections, tables
-from evaluation.challenges.declared.label_maps import Label, LabelFigure
+from evaluation.challenges.declared.label_maps import LabelFigure
+from evaluation.challenges.declared.maps import Label
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.estimator import Mean

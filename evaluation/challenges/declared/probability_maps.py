@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from evaluation.challenges.declared import detections, tables
-from evaluation.challenges.declared.label_maps import ImageFieldTable, Label
+from evaluation.challenges.declared.maps import ImageFieldTable, Label
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.class_estimators import RocArea
@@ -19,10 +19,11 @@ from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.kinds.probability_map import DetectionMap, DetectionMapValue, ProbabilityMap, components_of
+from evaluation.io.kinds.probability_map import DetectionMap, DetectionMapValue, ProbabilityMap
 from evaluation.metrics.crops import together
 from evaluation.metrics.froc import FrocReading
-from evaluation.metrics.lesions import match_candidates, overlap_of_components
+from evaluation.metrics.lesions import components_of
+from evaluation.metrics.matching import optimal_pairs, overlaps_of
 from evaluation.metrics.probabilities import voxel_average_precision, voxel_brier_score
 from evaluation.metrics.segmentation import OverlapCounts, count_overlap, dice_of_counts
 
@@ -246,11 +247,13 @@ class _FindingTable(tables.MetricTable):
         def find(comparison: tables.FieldComparison) -> Sequence[detections.Hits]:
             found: DetectionMapValue = comparison.submitted
             candidates, positions = together(found.crop, comparison.reference.crop)
-            lesions, _ = components_of(table.mask_of(positions))
-            overlap = overlap_of_components(candidates, lesions, len(found.confidences))
-            matches = match_candidates(overlap, self.least_overlap)
-            of_hits, of_false = (found.confidences[chosen] for chosen in (matches.hits, matches.false))
-            return [detections.Hits(of_hits, of_false, matches.lesions)]
+            lesions, count = components_of(table.mask_of(positions))
+            overlaps = overlaps_of(candidates, lesions, len(found.confidences), count)
+            near = overlaps.matched(self.least_overlap, strict=False, matching="any")
+            chosen = optimal_pairs(near.pair_prediction, near.pair_reference, 1 + near.iou)
+            hits = np.sort(near.pair_prediction[chosen])
+            false = np.delete(found.confidences, near.pair_prediction)
+            return [detections.Hits(found.confidences[hits], false, count)]
 
         def objects(references: Values) -> list[int]:
             reference: LabelMapValue = references[field_name]

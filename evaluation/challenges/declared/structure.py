@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from evaluation.challenges.declared import label_maps
+from evaluation.challenges.declared.maps import MapComparison, Structure, StructureField
 from evaluation.challenges.declared.tables import Positive
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
@@ -21,9 +22,7 @@ class _MaskTable(label_maps.LabelMetricTable):
     def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
         """Return the figure of two masks of the reference's image, cropped alike."""
 
-    def values(
-        self, comparison: label_maps.MapComparison, structures: Sequence[label_maps.Structure]
-    ) -> label_maps.Figures:
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> label_maps.Figures:
         """Return the figures."""
         masks = map(comparison.maps.masks, structures)
         return [self.value(*both, comparison.reference) for both in masks]
@@ -42,7 +41,7 @@ class BettiError(_MaskTable):
     number: Literal[0, 1] = Key(default=0, description="0: components. 1: tunnels; in two dimensions holes.")
     worst: Positive = Key(description="The largest difference that counts.")
 
-    def figure(self, table: label_maps.LabelMapField) -> label_maps.LabelFigure:
+    def figure(self, table: StructureField) -> label_maps.LabelFigure:
         """Return the range."""
         return label_maps.LabelFigure(best=0, worst=self.worst)
 

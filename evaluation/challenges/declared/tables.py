@@ -1,7 +1,7 @@
 """Declared fields and metrics: the tables of `phase.toml` that all kinds and all metrics share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -9,7 +9,7 @@ from pydantic import ConfigDict
 
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
-from evaluation.core.estimator import Estimator, Quantile, RatioOfSums
+from evaluation.core.estimator import Estimator, MeanOfFigures, Quantile, RatioOfSums
 from evaluation.core.field import (
     CaseColumns,
     EntriesBy,
@@ -316,6 +316,30 @@ class Measure:
             self.of_each(ratio),
             row=lambda comparison: columns(sums.row(comparison)),
             worst=lambda case, references: columns(sums.worst(case, references)),
+        )
+
+    @classmethod
+    def mean_of(cls, name: str, title: str, parts: "Sequence[Measure]") -> "Measure":
+        """Return the figures of several measures after the mean of the first one of each."""
+        of_each = MeanOfFigures(tuple(part.metrics[0].estimator for part in parts))
+        mean = replace(parts[0].metrics[0], name=name, title=title, estimator=of_each)
+        sums = [part.sums for part in parts if part.sums is not None]
+
+        def joined(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+            return {key: value for row in rows for key, value in row.items()}
+
+        return cls(
+            (mean, *(metric for part in parts for metric in part.metrics)),
+            lambda comparison: joined(part.row(comparison) for part in parts),
+            lambda case, references: joined(part.worst(case, references) for part in parts),
+            undefined=lambda references: {name for part in parts for name in part.undefined(references)},
+            sums=replace(
+                sums[0],
+                row=lambda comparison: joined(of.row(comparison) for of in sums),
+                worst=lambda case, references: joined(of.worst(case, references) for of in sums),
+            )
+            if len(sums) == len(parts)
+            else None,
         )
 
     @classmethod

@@ -14,11 +14,11 @@ from evaluation.core.views import Objects
 from evaluation.io.kinds.label_map import LARGEST_LABEL, LabelMap, LabelMapValue, MapKind
 from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import PointSet, rows_of_points
-from evaluation.io.kinds.probability_map import components_of
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import UPRIGHT, Geometry
 from evaluation.io.volumes import SLAB_BYTES, case_geometry
 from evaluation.metrics.arrays import Floats, Integers
+from evaluation.metrics.lesions import components_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,7 @@ class LesionPoints(PointSet):
     was read. grid: spacing, origin and direction by which a position falls into a voxel.
     """
 
-    lesions: NDArray[np.uint16]
+    lesions: NDArray[np.int32]
     mask: LabelMapValue
     grid: Geometry
 

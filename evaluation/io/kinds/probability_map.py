@@ -18,6 +18,7 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.volumes import SLAB_BYTES, case_geometry, case_planes, path_of
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, stack_of
+from evaluation.metrics.lesions import components_of
 
 # --- Probability maps: images and volumes that hold a probability for every pixel or voxel ---
 
@@ -215,14 +216,16 @@ class DetectionMap(MapKind):
             expected = "one value in each connected component (diagonal neighbours are connected)"
             extremes = " to ".join(apart([lowest[first]], [highest[first]]))
             raise fault_at(FileSource(path), expected, f"{extremes} in one of {len(several)} components")
-        return DetectionMapValue(labelled, found.corner, highest[1:].astype(np.float64), shape)
+        return DetectionMapValue(
+            labelled.astype(np.uint16), found.corner, highest[1:].astype(np.float64), shape
+        )
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> DetectionMapValue:
         """Return candidates of confidence 1: the lesions, with one voxel more, none, or all else."""
         mask = rehearsed_mask(reference, self.foreground, variant)
         found = stack_of((crop(plane.view(np.uint8), 0) for plane in mask), np.uint8)
         labelled, count = components_of(found.values > 0)
-        return DetectionMapValue(labelled, found.corner, np.ones(count), mask.shape)
+        return DetectionMapValue(labelled.astype(np.uint16), found.corner, np.ones(count), mask.shape)
 
     def pack(self, value: DetectionMapValue) -> Packed:
         """Return the corner and positions of the candidates, and their confidences."""
@@ -252,7 +255,9 @@ class DetectionMap(MapKind):
         """The candidates: the boxes around them, in pixels or voxels, and how many each has."""
         return Objects(
             "component",
-            _candidate_rows,
+            lambda value: rows_of_components(
+                value.candidates, value.corner, value.confidences, self.dimensions
+            ),
             axes=self.dimensions,
             with_confidence=True,
             most=MOST_CANDIDATES,
@@ -268,22 +273,16 @@ class DetectionMap(MapKind):
         )
 
 
-def _candidate_rows(value: DetectionMapValue) -> Floats:
+def rows_of_components(
+    components: NDArray[np.integer], corner: Shape, confidences: Floats, dimensions: Dimensions
+) -> Floats:
+    """Return the rows of an `Objects` view for numbered components of a crop (z, y, x), of class 0."""
     from scipy.ndimage import find_objects
 
-    boxes = [[(part.start, part.stop) for part in box] for box in find_objects(value.candidates)]
-    ends = np.array(boxes, float).reshape(-1, 3, 2) + np.reshape(value.corner, (3, 1))
-    axes = slice(None, None, -1) if value.shape[0] > 1 else slice(None, 0, -1)
+    found = find_objects(components.astype(np.int32, copy=False), len(confidences))
+    nothing = (slice(0, 0),) * 3
+    boxes = [[(part.start, part.stop) for part in box or nothing] for box in found]
+    ends = np.array(boxes, float).reshape(-1, 3, 2) + np.reshape(corner, (3, 1))
+    axes = slice(None, None, -1) if dimensions == 3 else slice(None, 0, -1)
     lower, upper = ends[:, axes, 0], ends[:, axes, 1]
-    return np.column_stack([np.zeros(len(ends)), value.confidences, lower, upper])
-
-
-def components_of(mask: NDArray[np.bool_]) -> tuple[NDArray[np.uint16], int]:
-    """Return each pixel's component (z, y, x), counted from 1, 0 for none, and the number of components.
-
-    Diagonal neighbours are connected. Beyond 65535 components the numbers are meaningless.
-    """
-    from scipy import ndimage  # 0.3 s that only few challenges need
-
-    labelled, count = ndimage.label(mask, structure=np.ones((3, 3, 3), dtype=np.bool_))
-    return labelled.astype(np.uint16), int(count)
+    return np.column_stack([np.zeros(len(ends)), confidences, lower, upper])

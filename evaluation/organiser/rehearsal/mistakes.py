@@ -16,6 +16,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.outcome import CaseJob
 from evaluation.evaluate import check
 from evaluation.io.files import scratch_folder
+from evaluation.io.kinds.instance_map import InstanceMap
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.masks import LabelMask
 from evaluation.io.kinds.probability_map import DetectionMap, ProbabilityMap
@@ -99,6 +100,8 @@ def _other_size(field: Field, value: Any) -> Kind | None:
 
 def _grey_values(field: Field, value: Any) -> Kind | None:
     kind = field.kind
+    if isinstance(kind, InstanceMap):
+        return None  # of which every whole number is a good one
     if isinstance(kind, LabelMask | LabelMap):
         listed = {*kind.labels, kind.background}
         number = next((one for one in range(_GREY, 0, -1) if one not in listed), None)

@@ -8,8 +8,8 @@ import SimpleITK
 from scipy import ndimage
 from surface_distance import metrics as oracle
 
-from evaluation.challenges.declared.label_maps import LabelMapField
 from evaluation.challenges.declared.label_surfaces import HausdorffDistance
+from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Variant

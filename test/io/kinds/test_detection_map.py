@@ -13,9 +13,10 @@ from evaluation.core.fault import FormFault
 from evaluation.core.field import FileSource, Variant
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.io.kinds.probability_map import DetectionMap, components_of
+from evaluation.io.kinds.probability_map import DetectionMap
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
+from evaluation.metrics.lesions import components_of
 from test.io.memory import InMemory
 
 SHAPE = (3, 4, 5)

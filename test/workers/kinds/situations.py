@@ -26,6 +26,7 @@ from evaluation.io.kinds.classes import (
     ReferenceClass,
 )
 from evaluation.io.kinds.displacement import EXTENSIONS, DisplacementField
+from evaluation.io.kinds.instance_map import InstanceMap
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.lesion_map import LesionMap
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
@@ -56,6 +57,9 @@ KINDS: dict[str, Kind] = {
     "confidence_volume": ConfidenceVolume(),
     "probability_map_2d": ProbabilityMap(dimensions=2),
     "probability_map_3d": ProbabilityMap(),
+    "instances_2d": InstanceMap({1: "cell"}, dimensions=2),
+    "instances_3d": InstanceMap({1: "a", 2: "b"}, ranges={1: (1, 9), 2: (10, 19)}),
+    "instances_and_classes": InstanceMap({1: "a", 2: "b"}, dimensions=2, class_plane=True),
     "detection_map_2d": DetectionMap(dimensions=2),
     "detection_map_3d": DetectionMap(any_confidence=True),
     "boxes": BoxList(("a", "b"), with_confidence=True),

@@ -1,0 +1,164 @@
+"""The field of instance maps, and the comparison of two of them."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.challenges.declared import tables
+from evaluation.challenges.declared.maps import LabelMapField, MapComparison, Structure, StructureField
+from evaluation.core.challenge import Values
+from evaluation.core.formats import extensions_of, image_formats
+from evaluation.core.keys import Key
+from evaluation.io.kinds.instance_map import LARGEST_NUMBER, InstanceMap, InstanceMapValue, class_of_most
+from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics.arrays import Bools
+from evaluation.metrics.crops import VolumeCrop, together
+from evaluation.metrics.lesions import Neighbours
+from evaluation.metrics.matching import Overlaps, overlaps_of
+
+Number = Annotated[int, Key(ge=1, le=LARGEST_NUMBER)]
+
+
+class InstanceMapField(StructureField):
+    """An image or volume in which each object, such as a cell, has a number of its own, and 0 is elsewhere.
+
+    It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes; `.tif`, `.mha` or
+    `.png` for images; in an algorithm phase it is an image. Numbers are whole, from 1 to 4294967295, of any
+    type, and an image may have any number of them. An object need not be connected. `labels` are the classes
+    of the objects: of one class are all, of several classes one of `class_plane`, `class_field` and `ranges`
+    says which. Size and position are compared as for a `label_map`. The reference is such a file.
+    """
+
+    kind: Literal["instance_map"]
+    class_plane: bool = Key(
+        default=False,
+        description="Images: whether a file has a second plane or page with the numbers of the classes. An "
+        "object has the class of most of its pixels.",
+    )
+    class_field: str | None = Key(
+        default=None,
+        description="Name of a field of the kind `label_map` with the same labels, whose files have the "
+        "classes, for reference and prediction alike. An object has the class of most of its voxels, without "
+        "any it counts for no class.",
+    )
+    ranges: dict[str, Annotated[list[Number], Key(min_length=2, max_length=2)]] | None = Key(
+        default=None,
+        description="First and last number of the objects of each class, by the number of the class, as "
+        "`{ 1 = [1, 10], 2 = [11, 20] }` (PENGWIN).",
+    )
+    border: int = Key(
+        default=0,
+        description="Objects with a pixel within so many of the border of the image do not count, in the "
+        "reference and in the prediction (CellSeg: 2).",
+        ge=0,
+        le=1000,
+    )
+
+    @property
+    def map(self) -> InstanceMap:
+        """The kind of the values. Raises ValueError for classes that are said in no or several ways."""
+        named = {int(number): name for number, name in self.labels.items()}
+        ways = [self.class_plane, self.class_field is not None, self.ranges is not None]
+        if sum(ways) > 1 or (len(named) > 1 and not any(ways)):
+            raise ValueError("expected one of class_plane, class_field and ranges for several labels")
+        if self.class_plane and self.dimensions == 3:
+            raise ValueError("class_plane: expected none of volumes, use class_field")
+        spans = None
+        if self.ranges is not None:
+            spans = {int(number): (span[0], span[1]) for number, span in self.ranges.items()}
+            ends = [end for span in sorted(spans.values()) for end in span]
+            if spans.keys() != named.keys() or ends != sorted(ends) or len({*ends[1:-1]}) < len(ends) - 2:
+                raise ValueError("ranges: expected one for each label that overlaps no other")
+            spans = {number: spans[number] for number in named}
+        return InstanceMap(named, 0, self.dimensions, class_plane=self.class_plane, ranges=spans)
+
+    @property
+    def image_extensions(self) -> tuple[str, ...]:
+        """The extensions of the formats that hold such numbers."""
+        known = extensions_of(image_formats(self.dimensions, numbers=True))
+        return known if self.dimensions == 3 or self.class_plane else (*known, ".png")
+
+    def compare(self, given: tables.FieldComparison, field: str | None = None) -> "InstanceComparison":
+        """Return the comparison with one reference, by default with the first."""
+        return InstanceComparison(self, given, field)
+
+    def number_of_objects(self, value: LabelMapValue, structure: Structure, neighbours: Neighbours) -> int:
+        """Return how many objects a class has."""
+        assert isinstance(value, InstanceMapValue)
+        return int(np.isin(value.classes, structure.positions).sum())
+
+    def further_fields(self, fields: Mapping[str, tables.FieldTable]) -> tuple[str, ...]:
+        """Return the name of the field with the classes. Raises ValueError where it does not fit."""
+        if self.class_field is None:
+            return ()
+        other = fields.get(self.class_field)
+        if not isinstance(other, LabelMapField) or other.labels != self.labels or other.annotators:
+            raise ValueError(
+                f"class_field: expected a label_map with these labels, found {self.class_field!r}"
+            )
+        return (self.class_field,)
+
+
+class InstanceComparison(MapComparison):
+    """The comparison of two instance maps, without the objects at the border and with all classes known."""
+
+    def __init__(
+        self, table: InstanceMapField, comparison: tables.FieldComparison, field: str | None = None
+    ) -> None:
+        super().__init__(table, comparison, field)
+        self.border, self.class_field = table.border, table.class_field
+        self.submitted: InstanceMapValue = self._scored(self.submitted, self.all_submitted)
+
+    @cached_property
+    def reference(self) -> InstanceMapValue:
+        """The objects of the reference that count."""
+        return self._scored(self.references[self.field], self.references)
+
+    def _scored(self, value: InstanceMapValue, beside: Values) -> InstanceMapValue:
+        if self.class_field is not None:
+            # A reference that stands for a prediction has the classes of the reference.
+            classes: LabelMapValue = beside.get(self.class_field) or self.references[self.class_field]
+            own = np.zeros(value.objects.shape, np.uint8)
+            inside, within = value.crop.shared_with(classes.crop)
+            own[inside] = classes.positions[within]
+            value = value.of_classes(class_of_most(value, own, len(self.table.labels)))
+        return value.among(~self._at_border(value)) if self.border else value
+
+    def _at_border(self, value: InstanceMapValue) -> Bools:
+        """Return which objects have a voxel that is too near the border of the image."""
+        near = np.zeros(len(value.numbers) + 1, np.bool_)
+        for axis in range(3 - self.table.dimensions, 3):
+            places = value.corner[axis] + np.arange(value.objects.shape[axis])
+            outer = (places < self.border) | (places >= value.shape[axis] - self.border)
+            near[value.objects.compress(outer, axis)] = True
+        return near[1:]
+
+    @cached_property
+    def all_objects(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """All objects of both maps in the smallest box around them; an image has two axes."""
+        crops = (VolumeCrop(value.objects, value.corner) for value in (self.submitted, self.reference))
+        made, true = (one.reshape(one.shape[3 - self.table.dimensions :]) for one in together(*crops))
+        return made, true
+
+    @cached_property
+    def all_overlaps(self) -> Overlaps:
+        """All objects and how they overlap, whatever their classes."""
+        numbers = (len(value.numbers) for value in (self.submitted, self.reference))
+        return overlaps_of(*self.all_objects, *numbers)
+
+    def _of_class(self, structure: Structure) -> tuple[Bools, Bools]:
+        made, true = (np.isin(of.classes, structure.positions) for of in (self.submitted, self.reference))
+        return made, true
+
+    def object_maps(self, structure: Structure, neighbours: Neighbours) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the objects of a class, or of some, in both maps, numbered from 1 on, 0 elsewhere."""
+        chosen = zip(self.all_objects, self._of_class(structure), strict=True)
+        made, true = (np.append(0, np.cumsum(of) * of)[objects] for objects, of in chosen)
+        return made, true
+
+    def overlaps(self, structure: Structure, neighbours: Neighbours) -> Overlaps:
+        """Return the objects of a class, or of some, and how they overlap."""
+        return self.all_overlaps.among(*self._of_class(structure))

@@ -1,0 +1,237 @@
+"""Further metrics of instances, fragments and lesions: union of all, counts over cases, matched surfaces."""
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from evaluation.challenges.declared.instance_maps import InstanceMapField
+from evaluation.challenges.declared.label_maps import Figures, LabelFigure, StructureMetricTable
+from evaluation.challenges.declared.lesions import LesionTable
+from evaluation.challenges.declared.maps import (
+    LabelMapField,
+    MapComparison,
+    Structure,
+    StructureField,
+    extent_of,
+    spacing_of,
+)
+from evaluation.challenges.declared.tables import (
+    FieldComparison,
+    FieldTable,
+    Measure,
+    Part,
+    Positive,
+    figure_key,
+)
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Values
+from evaluation.core.class_estimators import Determination
+from evaluation.core.estimator import MeanOfFigures
+from evaluation.core.form import CaseForm
+from evaluation.core.keys import Key
+from evaluation.core.metric import Metric
+from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics import object_surfaces
+from evaluation.metrics.lesions import Neighbours
+from evaluation.metrics.matching import Matching, Overlaps
+
+
+class AggregatedJaccardIndex(LesionTable):
+    """Aggregated Jaccard index: the overlap of all matched objects by the union of all objects.
+
+    From 0 to 1, higher is better, for each label and as mean over labels. Each object of the reference takes
+    the predicted one of the highest intersection over union, which may serve several; `matching = "optimal"`
+    takes each once (AJI+). The union has the objects that match nothing, too. 1 where neither map has an
+    object, 0 where only one has. A case without a result counts as 0.
+
+    Oracle: unions of sets of voxels by hand. Source: Kumar et al., IEEE Trans. Med. Imaging 36:1550, 2017.
+    """
+
+    metric: Literal["aggregated_jaccard"]
+    matching: Matching = Key(
+        default="best", description=LesionTable.model_fields["matching"].description or ""
+    )
+
+    @property
+    def of_nothing(self) -> float:
+        """1: there is no object."""
+        return 1.0
+
+    def counted(self, found: Overlaps) -> Part:
+        """Return the voxels that the pairs share, of those of all."""
+        union = int(found.pair_union.sum()) + found.false_voxels + found.missed_voxels
+        return Part(int(found.pair_voxels.sum()), union)
+
+    def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
+        """Return that no voxel is found, and as many are false, at least one."""
+        voxels = int(structure.mask(comparison.reference.positions).sum())
+        return Part(0, voxels + max(1, voxels))
+
+
+class _PairTable(LesionTable):
+    """The mean of a figure of each object of the reference and of the predicted one that it matches."""
+
+    matching: Matching = Key(
+        default="best", description=LesionTable.model_fields["matching"].description or ""
+    )
+    missed: Literal["score", "leave_out"] = Key(
+        default="score",
+        description="Objects of the reference that match nothing. `score`: they count as the worst. "
+        "`leave_out`: the mean is over those that match; where none does, it is the worst.",
+    )
+
+    def pair_values(self, comparison: MapComparison, found: Overlaps, structure: Structure) -> Figures:
+        """Return the figure of each pair."""
+        raise NotImplementedError
+
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
+        """Return the means, NaN where the reference has no object."""
+        figures = []
+        for structure in structures:
+            found = self.matched(comparison, structure)
+            values = np.asarray(self.pair_values(comparison, found, structure), np.float64)
+            worst = self.worst_value(comparison.reference, comparison.table, structure)
+            references = len(found.reference_voxels)
+            missed = 0 if self.missed == "leave_out" else references - found.detected
+            number = len(values) + missed
+            mean = (math.fsum(values) + missed * worst) / number if number else worst
+            figures.append(mean if references else math.nan)
+        return figures
+
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
+        """Return the figure of a case without a result, NaN where the reference has no object."""
+        has_objects = self.objects_of(reference, table, structure)
+        return self.worst_of(reference, table) if has_objects else math.nan
+
+    def worst_of(self, reference: LabelMapValue, table: StructureField) -> float:
+        """Return the worst figure of an object."""
+        return self.figure(table).worst
+
+
+class MatchedDice(_PairTable):
+    """Mean Dice coefficient of the objects of the reference and the predicted ones that they match.
+
+    From 0 to 1, higher is better, for each label and as mean over labels. A case whose reference has no
+    object does not enter. An object that matches nothing counts as 0, or not at all. A case without a result
+    counts as 0.
+
+    Oracle: scikit-learn, `f1_score` of the voxels.
+    """
+
+    metric: Literal["matched_dice"]
+
+    def pair_values(self, comparison: MapComparison, found: Overlaps, structure: Structure) -> Figures:
+        """Return the coefficients."""
+        values: Sequence[float] = found.dice.tolist()
+        return values
+
+
+class MatchedSurfaceDistance(_PairTable):
+    """Mean distance between the surfaces of the objects of the reference and those that they match.
+
+    At least 0, lower is better, in mm (in two dimensions without a spacing: pixels), for each label and as
+    mean over labels. Of each pair the mean over the surface voxels of both, or with `percentile` the larger
+    percentile of both directions (100: the Hausdorff distance). A case whose reference has no object does not
+    enter. An object that matches nothing counts as `worst`, or not at all, and no distance as more. A case
+    without a result counts as `worst`.
+
+    Oracle: SciPy, `distance_transform_edt`.
+    """
+
+    metric: Literal["matched_surface_distance"]
+    percentile: float | None = Key(
+        default=None, description="Percentile of the distances. Default: their mean.", gt=0, le=100
+    )
+    worst: Positive | None = Key(
+        default=None,
+        description="Distance of an object that matches nothing. Default: the diagonal of the case's image.",
+    )
+
+    def figure(self, table: StructureField) -> LabelFigure:
+        """Return a distance."""
+        worst = math.inf if self.worst is None else self.worst
+        return LabelFigure(0, worst, "mm" if table.in_mm else "pixels")
+
+    def worst_of(self, reference: LabelMapValue, table: StructureField) -> float:
+        """Return the stated distance, or the diagonal of the image."""
+        return extent_of(reference.shape, spacing_of(reference, table)) if self.worst is None else self.worst
+
+    def pair_values(self, comparison: MapComparison, found: Overlaps, structure: Structure) -> Figures:
+        """Return the distances."""
+        maps = comparison.object_maps(structure, self.neighbours)
+        spacing_mm = spacing_of(comparison.reference, comparison.table)
+        options = ("surfaces", structure.positions, self.neighbours, self.threshold, self.strict)
+
+        def measure(given: MapComparison) -> object_surfaces.Directions:
+            return object_surfaces.distances_of_pairs(*maps, found, spacing_mm)
+
+        directions = comparison.derive((*options, self.matching, self.agreement), measure)
+        pairs = len(found.pair_voxels)
+        if self.percentile is None:
+            distances = object_surfaces.average_distances(directions, pairs)
+        else:
+            distances = object_surfaces.hausdorff_distances(directions, pairs, self.percentile)
+        values: Sequence[float] = np.minimum(
+            distances, self.worst_of(comparison.reference, comparison.table)
+        ).tolist()
+        return values
+
+
+class CountDetermination(StructureMetricTable):
+    """Coefficient of determination (R²) of the numbers of objects over all cases.
+
+    At most 1, higher is better; 0 for the mean number in every case; for each label and as mean over labels.
+    1 − the sum of squared errors by the sum of squared deviations of the true numbers from their mean, so
+    that it needs numbers that differ. In a case without a result twice as many objects, at least one more,
+    are counted.
+
+    Oracle: scikit-learn, `r2_score`. Source: Graham et al., Medical Image Analysis 92:103047, 2024 (CoNIC).
+    """
+
+    metric: Literal["count_determination"]
+    neighbours: Neighbours = Key(
+        default="all", description=LesionTable.model_fields["neighbours"].description or ""
+    )
+    kinds = (LabelMapField, InstanceMapField)
+
+    def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
+        """Return the number of predicted objects."""
+        table = comparison.table
+        return [table.number_of_objects(comparison.submitted, of, self.neighbours) for of in structures]
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the mean and the coefficient of each label. Raises ValueError for annotators."""
+        assert isinstance(table, StructureField)
+        if table.annotators:
+            raise ValueError("expected a field without annotators")
+        structures, title = self.scored(table), self.title_of(name)
+        names = [f"{name}_{figure_key(structure.name)}" for structure in structures]
+
+        def columns(made: Sequence[float], true: Sequence[float]) -> Row:
+            of_each = zip(names, made, true, strict=True)
+            return {
+                f"{figure}_{end}": float(count)
+                for figure, one, other in of_each
+                for end, count in (("predicted", one), ("true", other))
+            }
+
+        def numbers(value: LabelMapValue) -> list[int]:
+            return [table.number_of_objects(value, of, self.neighbours) for of in structures]
+
+        def row(comparison: FieldComparison) -> Row:
+            maps = MapComparison.of(comparison, table)
+            return columns(numbers(maps.submitted), numbers(maps.reference))
+
+        def worst(case: CaseForm, references: Values) -> Row:
+            maps = table.compare(FieldComparison.of_reference(field_name, references))
+            true = numbers(maps.reference)
+            return columns([2 * number + 1 for number in true], true)
+
+        each = [Determination(f"{of}_predicted", f"{of}_true") for of in names]
+        metrics = [Metric(name, title, MeanOfFigures(tuple(each)), 1, -math.inf)]
+        for figure, structure, of in zip(names, structures, each, strict=True):
+            if len(structures) > 1:
+                metrics.append(Metric(figure, f"{title}, {structure.name}", of, 1, -math.inf))
+        return Measure(tuple(metrics), row, worst)

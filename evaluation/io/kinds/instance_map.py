@@ -1,0 +1,267 @@
+"""Instance maps: images and volumes in which each object, such as a cell, has a number of its own."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.fault import FaultKind, FormFault, ReadError, in_digits
+from evaluation.core.field import FileAccess, FileSource, Source, Variant, fault_at, grow_by_a_pixel
+from evaluation.core.form import CaseForm
+from evaluation.core.views import Objects, Regions
+from evaluation.io import volumes
+from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
+from evaluation.io.kinds.label_map import LabelMap, LabelMapValue, spacing_of
+from evaluation.io.kinds.probability_map import rows_of_components
+from evaluation.io.kinds.volume import Volume
+from evaluation.io.pixels import Size, check_size
+from evaluation.io.volume_header import Geometry
+from evaluation.io.voxels import BegunStream, Plane, whole_plane
+from evaluation.metrics.arrays import Bools, Floats
+from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, stack_of
+from evaluation.metrics.matching import in_order, overlaps_of
+
+LARGEST_NUMBER = int(np.iinfo(np.uint32).max)
+Numbered = NDArray[np.unsignedinteger[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceMapValue(LabelMapValue):
+    """The objects of an image, and in ``positions`` the classes of their voxels.
+
+    objects: 16 or 32 bits, in the shape of ``positions``, 0 = none, i = the i-th object. numbers: of the
+    objects in the file, shape (objects,), rising. classes: of the objects, 8 bits, i the i-th label of the
+    phase, 0 where it has none.
+    """
+
+    objects: Numbered
+    numbers: NDArray[np.uint32]
+    classes: NDArray[np.uint8]
+
+    def of_classes(self, classes: NDArray[np.uint8]) -> "InstanceMapValue":
+        """Return the same objects with other classes."""
+        return replace(self, positions=_with_none(classes)[self.objects], classes=classes)
+
+    def among(self, stay: Bools) -> "InstanceMapValue":
+        """Return some of the objects, shape (objects,)."""
+        places = np.cumsum(stay) * stay
+        objects = _with_none(places.astype(self.objects.dtype))[self.objects]
+        kept = replace(self, objects=objects, numbers=self.numbers[stay])
+        return kept.of_classes(self.classes[stay])
+
+
+def _with_none(values: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([np.zeros(1, values.dtype), values])
+
+
+@dataclass(frozen=True)
+class InstanceMap(LabelMap):
+    """The number of an object for every pixel of an image of the case's geometry, 0 elsewhere.
+
+    The classes are ``labels``. A file of two dimensions may have them as numbers in a second plane
+    (``class_plane``). ``ranges`` are the first and the last number of the objects of each class, by the
+    number of the class. Without both, all objects are of the only class, or of classes yet to be found.
+    """
+
+    class_plane: bool = False
+    ranges: Mapping[int, tuple[int, int]] | None = None
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> InstanceMapValue:
+        """Return the objects of a file, cropped and checked. Raises `FormFault`."""
+        path = volumes.path_of(source)
+        if not self.class_plane:
+            planes = volumes.case_planes(path, case, files, self.dimensions, self.slab_bytes)
+            return self._found(stack_of(self._numbers(planes, path), np.uint32), case, path)
+        size = Size(case.width, case.height)
+        try:
+            data = files.read(path, volumes.limit_bytes(case, 2) * 2)
+            volume = volumes.open_volume(BegunStream(data, None), path, max_pages=2)
+            depth, height, width = volume.header.geometry.shape
+            check_size(Size(width, height), size)
+            if depth != 2:
+                raise ReadError(FaultKind.WRONG_VALUE, "two planes: numbers and classes", str(depth))
+            first, second = (plane.values.copy() for plane in volume.planes())
+            classes = self.listed.positions(second)
+        except ReadError as error:
+            raise FormFault(error.fault(path)) from None
+        found = stack_of(self._numbers(iter([whole_plane(first)]), path), np.uint32)
+        value = self._found(found, case, path)
+        return value.of_classes(self._classes_in(classes, value, path))
+
+    def _numbers(self, planes: Iterator[Plane], path: str) -> Iterator[Crop]:
+        for z, plane in enumerate(planes, start=1):
+            part = plane.crop
+            values = part.values
+            whole = values.dtype.kind != "f" or not (values % 1).any()
+            if values.size and not (whole and values.min() >= 0 and values.max() <= LARGEST_NUMBER):
+                good = (values >= 0) & (values <= LARGEST_NUMBER)
+                good[good] &= values[good] % 1 == 0
+                bad = values[~good].flat[0]
+                found = in_digits(float(bad), 0, 1) if values.dtype.kind == "f" else str(bad)
+                place = f" in plane {z}" if self.dimensions == 3 else ""
+                raise fault_at(
+                    FileSource(path), f"whole numbers from 0 to {LARGEST_NUMBER}", f"{found}{place}"
+                )
+            numbers = values.astype(np.uint32)
+            box = box_of_content(numbers)
+            yield Crop(numbers[box.slices], part.top + box.top, part.left + box.left)
+
+    def _classes_in(
+        self, classes: NDArray[np.uint8], value: InstanceMapValue, path: str
+    ) -> NDArray[np.uint8]:
+        """Return the class of most pixels of each object. Raises `FormFault` for one without a class."""
+        inside = zip(value.corner[1:], value.objects.shape[1:], strict=True)
+        part = classes[tuple(slice(start, start + size) for start, size in inside)][np.newaxis]
+        found = class_of_most(value, part, len(self.labels))
+        if not found.all():
+            expected = "a class for each instance, in the second plane"
+            raise fault_at(FileSource(path), expected, f"none for {value.numbers[found == 0][0]}")
+        return found
+
+    def _found(self, numbers: VolumeCrop, case: CaseForm, path: str) -> InstanceMapValue:
+        objects, listed = in_order(numbers.values)
+        classes = np.full(len(listed), len(self.labels) == 1, np.uint8)
+        for place, of in enumerate(self.labels, start=1):
+            if self.ranges is not None:
+                first, last = self.ranges[of]
+                classes[(listed >= first) & (listed <= last)] = place
+        if self.ranges is not None and not classes.all():
+            spans = ", ".join(f"{first} to {last}" for first, last in self.ranges.values())
+            raise fault_at(FileSource(path), f"instances {spans}", str(listed[classes == 0][0]))
+        return self._instances(VolumeCrop(objects, numbers.corner), listed, classes, case)
+
+    def _instances(
+        self, objects: VolumeCrop, numbers: NDArray[Any], classes: NDArray[np.uint8], case: CaseForm
+    ) -> InstanceMapValue:
+        geometry = volumes.case_geometry(case, self.dimensions)
+        return InstanceMapValue(
+            _with_none(classes)[objects.values],
+            objects.corner,
+            geometry.shape,
+            spacing_of(geometry),
+            objects.values,
+            numbers.astype(np.uint32),
+            classes,
+        )
+
+    def pack(self, value: InstanceMapValue) -> Packed:
+        """Return the corner and objects of a map, with their numbers and classes."""
+        return [*pack_volume(VolumeCrop(value.objects, value.corner)), value.numbers, value.classes]
+
+    def unpack(self, packed: Packed, case: CaseForm) -> InstanceMapValue:
+        """Return the map, checked. Raises `HandoverError`."""
+        *placed, numbers, classes = list_of(packed, 6)
+        numbers, classes = array_of(numbers, ["<u4"], 1), array_of(classes, ["|u1"], 1)
+        dtype = "<u2" if len(numbers) <= np.iinfo(np.uint16).max else "<u4"
+        objects = unpack_volume(placed, dtype, volumes.case_geometry(case, self.dimensions).shape)
+        fits = objects.values.max(initial=0) <= len(numbers) == len(classes)
+        if not fits or classes.max(initial=0) > len(self.labels):
+            raise HandoverError(f"expected {len(numbers)} instances of {len(self.labels)} classes")
+        return self._instances(objects, numbers, classes, case)
+
+    def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> InstanceMapValue:
+        """Return a map: unchanged, an object larger by a voxel, empty, or one object wherever none is."""
+        assert isinstance(reference, InstanceMapValue)
+        if variant is Variant.PERFECT:
+            return reference
+        if variant is Variant.EMPTY:
+            return reference.among(np.zeros(len(reference.numbers), np.bool_))
+        objects = VolumeCrop(reference.objects, reference.corner).within((0, 0, 0), reference.shape).copy()
+        numbers, classes = reference.numbers, reference.classes
+        if variant is Variant.NEAR:
+            grow_by_a_pixel(objects.reshape(-1, objects.shape[2]), 0)
+        else:
+            objects = (objects == 0).astype(np.uint16)
+            # The first number of the first class stands for the whole.
+            first = next(iter((self.ranges or {0: (1, 1)}).values()))[0]
+            numbers, classes = np.full(objects.max(), first, np.uint32), np.ones(objects.max(), np.uint8)
+        return self._instances(VolumeCrop(objects, (0, 0, 0)), numbers, classes, case)
+
+    def example(self, case: CaseForm, random: np.random.Generator) -> InstanceMapValue:
+        """Return a map with blocks of every class in a grid."""
+        shape = volumes.case_geometry(case, self.dimensions).shape
+        sides = [max(1, size // parts) for size, parts in zip(shape, (3, 6, 6), strict=True)]
+        places = [np.arange(size) // side for size, side in zip(shape, sides, strict=True)]
+        inside = [np.arange(size) % side < max(1, side - 1) for size, side in zip(shape, sides, strict=True)]
+        counts = [int(place[-1]) + 1 for place in places]
+        cells = np.ravel_multi_index(np.ix_(*places), counts) + 1
+        cells = np.where(np.logical_and.reduce(np.ix_(*inside)), cells, 0)
+        chosen = random.random(cells.max() + 1) < 0.6
+        chosen[: len(self.labels) + 1] = True
+        objects, numbers = in_order(cells * chosen[cells])
+        classes = (np.arange(len(numbers)) % len(self.labels) + 1).astype(np.uint8)
+        value = self._instances(VolumeCrop(objects, (0, 0, 0)), numbers, classes, case)
+        if self.ranges is None:
+            return value
+        # One object of each class, with the first of its numbers.
+        first = [span[0] for span in self.ranges.values()]
+        value = value.among(np.arange(len(numbers)) < len(first))
+        order = np.argsort(first)
+        ordered = replace(value, numbers=np.sort(first).astype(np.uint32))
+        return ordered.of_classes((order + 1).astype(np.uint8))
+
+    def writable(self, value: LabelMapValue, case: CaseForm) -> Volume:
+        """Return the numbers in the whole image, ready to be written; above them the classes of a plane."""
+        assert isinstance(value, InstanceMapValue)
+        whole = VolumeCrop(value.objects, value.corner).within((0, 0, 0), value.shape)
+        numbers: NDArray[Any] = value.numbers
+        if numbers.max(initial=0) > np.iinfo(np.int32).max:  # not every format has more
+            numbers = np.arange(1, len(numbers) + 1)
+        small = numbers.max(initial=0) <= np.iinfo(np.uint16).max
+        values = _with_none(numbers.astype(np.uint16 if small else np.int32))[whole]
+        if self.class_plane:
+            values = values.astype(np.int64) + (self.listed.values(value.whole).astype(np.int64) << 32)
+        return Volume(values, volumes.case_geometry(case, self.dimensions))
+
+    def write_file(self, value: Volume, extension: str) -> bytes:
+        """Return the bytes of a `Volume`, its classes as a second plane."""
+        if not self.class_plane:
+            return super().write_file(value, extension)
+        planes = np.concatenate([value.values & LARGEST_NUMBER, value.values >> 32]).astype(np.int32)
+        return volumes.write_volume(planes, Geometry(planes.shape), extension)
+
+    @property
+    def regions(self) -> Regions:
+        """The classes: the voxels of all their objects."""
+        return replace(super().regions, value=None)
+
+    @property
+    def objects(self) -> Objects:
+        """The objects: their classes, the boxes around them, and how many pixels or voxels each has."""
+        return Objects(
+            "component",
+            self._rows,
+            classes=tuple(self.labels.values()),
+            axes=self.dimensions,
+            sizes=lambda value: np.bincount(value.objects.ravel(), minlength=1)[1:].astype(np.float64),
+        )
+
+    def _rows(self, value: InstanceMapValue) -> Floats:
+        rows = rows_of_components(value.objects, value.corner, np.ones(len(value.numbers)), self.dimensions)
+        rows[:, 0] = np.maximum(value.classes, 1) - 1.0
+        return rows
+
+    def describe(self) -> str:
+        """Return what the numbers are."""
+        of = "size" if self.dimensions == 2 else "size, spacing, origin and direction"
+        named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
+        says = f"a whole number for each instance in the {of} of the image, 0 = elsewhere"
+        if self.class_plane:
+            return f"{says}; in a second plane or page the classes: {named}"
+        if self.ranges is not None:
+            spans = (f"{first} to {last}" for first, last in self.ranges.values())
+            return f"{says}: " + ", ".join(
+                f"{span} = {name}" for span, name in zip(spans, self.labels.values(), strict=True)
+            )
+        return says
+
+
+def class_of_most(value: InstanceMapValue, classes: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
+    """Return the class that most voxels of each object have, in a map of that shape; 0 for none."""
+    overlaps = overlaps_of(classes, value.objects, count, len(value.numbers))
+    most = overlaps.matched(0, strict=True, matching="most_overlap")
+    found = np.zeros(len(value.numbers), np.uint8)
+    found[most.pair_reference] = most.pair_prediction + 1
+    return found

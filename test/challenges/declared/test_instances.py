@@ -1,0 +1,227 @@
+"""Instance maps by declared metrics, against loops over objects, and through a whole phase."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import ndimage
+from sklearn.metrics import f1_score, r2_score
+
+from evaluation.challenges.declared import instances, lesions
+from evaluation.challenges.declared.instance_maps import InstanceMapField
+from evaluation.challenges.declared.maps import LabelMapField
+from evaluation.challenges.declared.tables import FieldComparison
+from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.io.kinds.instance_map import InstanceMapValue
+from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics.matching import in_order
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.images import figures_of, volume_phase, write_images
+from test.oracles import checked
+
+LABELS = {"1": "a", "2": "b"}
+FIELD = InstanceMapField(
+    kind="instance_map", labels=LABELS, ranges={"1": [1, 99], "2": [100, 999]}, dimensions=2
+)
+
+
+def value_of(numbers):
+    objects, listed = in_order(numbers[np.newaxis])
+    classes = np.where(listed < 100, 1, 2).astype(np.uint8)
+    positions = np.append(np.uint8(0), classes)[objects]
+    return InstanceMapValue(
+        positions, (0, 0, 0), objects.shape, None, objects, listed.astype(np.uint32), classes
+    )
+
+
+def drawn(seed):
+    """Return a reference, and a prediction that is moved, lacks some objects and has others."""
+    random = np.random.default_rng(seed)
+    true = np.zeros((40, 44), np.uint32)
+    for number in (1, 2, 3, 4, 5, 100, 101, 102):
+        y, x = random.integers(0, 36, 2)
+        true[y : y + random.integers(3, 7), x : x + random.integers(3, 7)] = number
+    made = np.roll(true, 1, int(random.integers(0, 2)))
+    made[made == 2] = 0
+    made[random.integers(0, 30) :, -3:][:4] = 103
+    return made, true
+
+
+def row_of(table, made, true, field=FIELD):
+    comparison = FieldComparison("map", value_of(made), {"map": value_of(true)})
+    return table.measure("figure", "map", field).row(comparison)
+
+
+def masks(numbers, low, high):
+    return [numbers == number for number in np.unique(numbers) if low <= number < high and number]
+
+
+def quality(made, true, threshold=0.5):
+    """Return TP, FP, FN and the sum of IoU of a class."""
+    ious = [(one & other).sum() / (one | other).sum() for one in made for other in true]
+    matched = [iou for iou in ious if iou > threshold]
+    return len(matched), len(made) - len(matched), len(true) - len(matched), sum(matched)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_panoptic_quality_of_classes(seed):
+    made, true = drawn(seed)
+    row = row_of(lesions.PanopticQuality(metric="panoptic_quality"), made, true)
+    for name, span in (("a", (1, 100)), ("b", (100, 999))):
+        hits, false, missed, total = quality(masks(made, *span), masks(true, *span))
+        assert row[f"figure_{name}"] == pytest.approx(total / (hits + false / 2 + missed / 2))
+    assert row["figure"] == pytest.approx((row["figure_a"] + row["figure_b"]) / 2)
+
+
+def test_several_thresholds_and_their_mean():
+    made, true = drawn(1)
+    table = lesions.RecognitionQuality(metric="recognition_quality", thresholds=[0.5, 0.75])
+    measure = table.measure("f1", "map", FIELD)
+    row = measure.row(FieldComparison("map", value_of(made), {"map": value_of(true)}))
+    for threshold, name in ((0.5, "0_5"), (0.75, "0_75")):
+        for label, span in (("a", (1, 100)), ("b", (100, 999))):
+            hits, false, missed, _ = quality(masks(made, *span), masks(true, *span), threshold)
+            assert row[f"f1_at_{name}_{label}"] == pytest.approx(2 * hits / (2 * hits + false + missed))
+    assert measure.metrics[0].name == "f1"
+    (mean,) = measure.metrics[0].estimator.values(WeightedCases(CaseTable(["one"], [row]), np.ones((1, 1))))
+    assert mean == pytest.approx((row["f1_at_0_5"] + row["f1_at_0_75"]) / 2)
+
+
+@checked(aggregated_jaccard="by hand", matched_dice="sklearn.metrics.f1_score")
+@pytest.mark.parametrize("seed", range(5))
+def test_unions_and_matched_dice_by_sets_of_voxels(seed):
+    made, true = drawn(seed)
+    made[made >= 100], true[true >= 100] = 0, 0
+    both, either, used, dices = 0, 0, set(), []
+    found = masks(made, 1, 100)
+    for other in masks(true, 1, 100):
+        ious = [(one & other).sum() / (one | other).sum() for one in found]
+        best = int(np.argmax(ious))
+        if ious[best] > 0:
+            used.add(best)
+            both += (found[best] & other).sum()
+            either += (found[best] | other).sum()
+            dices.append(f1_score(other.ravel(), found[best].ravel()))
+        else:
+            either += other.sum()
+            dices.append(0.0)
+    either += sum(one.sum() for number, one in enumerate(found) if number not in used)
+    row = row_of(instances.AggregatedJaccardIndex(metric="aggregated_jaccard"), made, true)
+    assert row["figure_a"] == pytest.approx(both / either)
+    assert row["figure_b"] == 1
+    row = row_of(instances.MatchedDice(metric="matched_dice"), made, true)
+    assert row["figure_a"] == pytest.approx(np.mean(dices))
+    assert math.isnan(row["figure_b"])
+    left = [dice for dice in dices if dice]
+    row = row_of(instances.MatchedDice(metric="matched_dice", missed="leave_out"), made, true)
+    assert row["figure_a"] == pytest.approx(np.mean(left))
+
+
+@checked(matched_surface_distance="scipy.ndimage.distance_transform_edt")
+def test_surfaces_of_instances_and_of_components_alike():
+    true = np.zeros((30, 30), np.uint32)
+    true[3:9, 4:10], true[15:25, 15:22] = 1, 2
+    made = np.roll(true, 2, 1)
+    apart = []
+    for number in (1, 2):
+        outlines = [one & ~ndimage.binary_erosion(one) for one in (made == number, true == number)]
+        distances = [ndimage.distance_transform_edt(~outline) for outline in outlines]
+        apart += [np.concatenate([distances[1][outlines[0]], distances[0][outlines[1]]]).mean()]
+    table = instances.MatchedSurfaceDistance(metric="matched_surface_distance")
+    assert row_of(table, made, true)["figure_a"] == pytest.approx(np.mean(apart))
+    field = LabelMapField(kind="label_map", labels={"1": "a"}, dimensions=2)
+    values = [
+        LabelMapValue((numbers[np.newaxis] > 0).view(np.uint8), (0, 0, 0), (1, 30, 30), None)
+        for numbers in (made, true)
+    ]
+    comparison = FieldComparison("map", values[0], {"map": values[1]})
+    assert table.measure("figure", "map", field).row(comparison)["figure"] == pytest.approx(np.mean(apart))
+
+
+def test_objects_at_the_border_do_not_count():
+    made, true = np.zeros((2, 12, 12), np.uint32)
+    true[1:4, 5:8], true[5:8, 5:8] = 1, 2
+    made[2:4, 5:8], made[5:8, 5:8], made[0, 0] = 1, 2, 3
+    field = FIELD.model_copy(update={"border": 2})
+    row = row_of(lesions.RecognitionQuality(metric="recognition_quality"), made, true, field)
+    # The first object of the reference and a point of the prediction go; the smaller first one stays.
+    assert row["figure_a"] == pytest.approx(2 * 1 / (2 + 1))
+
+
+@checked(count_determination="sklearn.metrics.r2_score")
+def test_counts_over_cases():
+    rows, made, true = [], [], []
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        maps = [np.zeros((1, 40), np.uint32) for _ in range(2)]
+        for one, counts in zip(maps, (made, true), strict=True):
+            count = int(random.integers(1, 9))
+            counts.append(count)
+            one[0, : 2 * count : 2] = np.arange(1, count + 1)
+        rows.append(row_of(instances.CountDetermination(metric="count_determination"), *maps))
+    measure = instances.CountDetermination(metric="count_determination").measure("figure", "map", FIELD)
+    cases = WeightedCases(CaseTable(list("abcdef"), rows), np.ones((1, 6)))
+    assert measure.metrics[1].estimator.values(cases) == pytest.approx(r2_score(true, made))
+    # No case has an object of the other class, so that its numbers do not differ.
+    assert measure.metrics[0].estimator.values(cases) == pytest.approx(r2_score(true, made))
+
+
+@pytest.mark.parametrize(
+    ("options", "at"),
+    [
+        ({"labels": LABELS}, "expected one of class_plane"),
+        ({"labels": LABELS, "class_plane": True}, "class_plane"),
+        ({"labels": LABELS, "ranges": {"1": [1, 9], "2": [9, 20]}}, "ranges"),
+        ({"labels": LABELS, "ranges": {"1": [1, 9]}}, "ranges"),
+    ],
+)
+def test_classes_that_do_not_fit(options, at):
+    with pytest.raises(ValueError, match=at):
+        InstanceMapField(kind="instance_map", **options)
+
+
+TABLES = """\
+[fields.map]
+kind = "instance_map"
+labels = { 1 = "a", 2 = "b" }
+class_field = "classes"
+
+[fields.classes]
+kind = "label_map"
+labels = { 1 = "a", 2 = "b" }
+
+[tasks.scans.metrics]
+panoptic_quality = { field = "map", over_cases = "pooled", mean = "of_labels" }
+lesion_f1 = { field = "map", threshold = 0.2, strict = false, reading = "counts" }
+matched_surface_distance = { field = "map", worst = 9 }
+
+[ranking]
+metrics = ["scans.panoptic_quality"]
+"""
+
+
+def test_classes_in_a_second_file_of_volumes(tmp_path):
+    references, predictions = {}, {}
+    totals = {1: np.zeros(4), 2: np.zeros(4)}
+    for seed in range(3):
+        made, true = (np.stack([numbers] * 2) for numbers in drawn(seed))
+        name = f"scan{seed}"
+        # Numbers that only 32 bits hold.
+        references[name], predictions[name] = np.where(true, true + 70_000, 0), np.where(made, made + 9, 0)
+        classes = np.where(true, np.where(true < 100, 1, 2), 0).astype(np.uint8)
+        found = np.where(made, np.where(made < 100, 1, 2), 0).astype(np.uint8)
+        for label, span in ((1, (1, 100)), (2, (100, 999))):
+            totals[label] += quality(masks(made, *span), masks(true, *span))
+        predictions[name] = predictions[name].astype(np.float64)
+        references[name] = references[name].astype(np.int32)
+        write_images(tmp_path / "phase" / "classes", {name: classes})
+        write_images(tmp_path / "submission" / "classes", {name: found})
+    phase = volume_phase(tmp_path, TABLES, references)
+    figures = figures_of(phase, tmp_path, predictions)
+    each = [total / (hits + (false + missed) / 2) for hits, false, missed, total in totals.values()]
+    assert figures["panoptic_quality_a"] == pytest.approx(each[0], abs=5e-5)
+    assert figures["panoptic_quality"] == pytest.approx(np.mean(each), abs=5e-5)
+    assert 0 < figures["lesion_f1"] < 1
+    assert 0 < figures["matched_surface_distance"] < 9
+    assert rehearse(load_phase(phase)).problems == ()
