@@ -43,6 +43,10 @@ OF_PHASES = {
     "mean": "the caller averages over labels and cases",
     "unit": "the caller divides mm³ by 1000",
     "minimum_probability": "the caller leaves predictions out",
+    "strict": "the functions of masks take what touches, those of quality what overlaps by more than half",
+    "agreement": "as strict",
+    "matching": "as strict",
+    "thresholds": "as strict",
     "over_annotators": "the caller compares with each annotator, or with their consensus",
 }
 # Options of one metric that its function has in another form, and why.

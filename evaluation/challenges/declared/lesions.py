@@ -37,35 +37,13 @@ def most_lesions(shape: tuple[int, int, int], neighbours: lesion_metrics.Neighbo
     return apart + (math.prod(side // 2 for side in shape) if neighbours == "edges" else 0)
 
 
-class LesionTable(LabelMetricTable):
+class ObjectTable(LabelMetricTable):
     """A figure of the objects of a label, by default from 0 to 1 and 0 for a case without a result."""
 
     neighbours: lesion_metrics.Neighbours = Key(
         default="all",
         description="Voxels that are connected in a label map: `all` 26 neighbours (8 in two dimensions), "
         "`edges` the 18 (8) that share a face or an edge, or `faces` the 6 (4) that share a face.",
-    )
-    threshold: float = Key(
-        default=0.0,
-        description="How much an object of each map must overlap to match, from 0 to 1.",
-        ge=0,
-        le=1,
-    )
-    strict: bool = Key(
-        default=True,
-        description="Whether the overlap must be more than the threshold, rather than at least the threshold "
-        "(ISLES 2024: 0.2, not strict).",
-    )
-    agreement: Agreement = Key(
-        default="iou", description="The overlap: intersection over union, `iou`, or the Dice coefficient."
-    )
-    matching: Matching = Key(
-        default="any",
-        description="Which pairs that overlap enough match. `any`: all of them. `optimal`: one to one, "
-        "as many as possible, and of these the largest sum of overlaps. `greedy`: one to one, the largest "
-        "overlap first. `best`: each object of the reference takes the predicted one of the largest overlap "
-        "(PENGWIN), `most_overlap` the one with most voxels in common (SPIDER); it may serve several. With a "
-        "strict threshold of at least 0.5 of the `iou`, all are the same.",
     )
 
     def value(self, found: Overlaps) -> float:
@@ -79,13 +57,8 @@ class LesionTable(LabelMetricTable):
         return [self.value(self.matched(comparison, structure)) for structure in structures]
 
     def matched(self, comparison: MapComparison, structure: Structure) -> Overlaps:
-        """Return the objects of one structure and the pairs that match, found once for all metrics."""
-        options = (self.threshold, self.strict, self.matching, self.agreement)
-
-        def match(comparison: MapComparison) -> Overlaps:
-            return comparison.overlaps(structure, self.neighbours).matched(*options)
-
-        return comparison.derive(("matched", structure.positions, self.neighbours, options), match)
+        """Return the objects of one structure and the pairs that match, by default all that overlap."""
+        return comparison.overlaps(structure, self.neighbours)
 
     def counted(self, found: Overlaps) -> Part:
         """Return the figure as a ratio, if `of_nothing` returns a number."""
@@ -109,6 +82,42 @@ class LesionTable(LabelMetricTable):
     def objects_of(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> int:
         """Return the number of objects of a reference."""
         return table.number_of_objects(reference, structure, self.neighbours)
+
+
+class LesionTable(ObjectTable):
+    """A figure of the objects of a label that match."""
+
+    threshold: float = Key(
+        default=0.0,
+        description="How much an object of each map must overlap to match, from 0 to 1.",
+        ge=0,
+        le=1,
+    )
+    strict: bool = Key(
+        default=True,
+        description="Whether the overlap must be more than the threshold, rather than at least the threshold "
+        "(ISLES 2024: 0.2, not strict).",
+    )
+    agreement: Agreement = Key(
+        default="iou", description="The overlap: intersection over union, `iou`, or the Dice coefficient."
+    )
+    matching: Matching = Key(
+        default="any",
+        description="Which pairs that overlap enough match. `any`: all of them. `optimal`: one to one, "
+        "as many as possible, and of these the largest sum of overlaps. `greedy`: one to one, the largest "
+        "overlap first. `best`: each object of the reference takes the predicted one of the largest overlap "
+        "(PENGWIN), `most_overlap` the one with most voxels in common (SPIDER); it may serve several. With a "
+        "strict threshold of at least 0.5 of the `iou`, all are the same.",
+    )
+
+    def matched(self, comparison: MapComparison, structure: Structure) -> Overlaps:
+        """Return the objects of one structure and the pairs that match, found once for all metrics."""
+        options = (self.threshold, self.strict, self.matching, self.agreement)
+
+        def match(comparison: MapComparison) -> Overlaps:
+            return comparison.overlaps(structure, self.neighbours).matched(*options)
+
+        return comparison.derive(("matched", structure.positions, self.neighbours, options), match)
 
 
 class _LesionVolumeTable(LesionTable, VolumeTable):
@@ -167,7 +176,7 @@ class FalseNegativeVolume(_LesionVolumeTable):
 # --- Numbers of lesions, and their shares of a case or of all cases ---
 
 
-class _NumberTable(LesionTable):
+class _NumberTable(ObjectTable):
     """A number of lesions; if no worst is stated, a case without a result has the most that fit its image."""
 
     worst: Positive | None = Key(

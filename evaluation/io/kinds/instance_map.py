@@ -94,8 +94,8 @@ class InstanceMap(LabelMap):
         for z, plane in enumerate(planes, start=1):
             part = plane.crop
             values = part.values
-            whole = values.dtype.kind != "f" or not (values % 1).any()
-            if values.size and not (whole and values.min() >= 0 and values.max() <= LARGEST_NUMBER):
+            fits = not values.size or (values.min() >= 0 and values.max() <= LARGEST_NUMBER)
+            if not fits or (values.dtype.kind == "f" and (values % 1).any()):
                 good = (values >= 0) & (values <= LARGEST_NUMBER)
                 good[good] &= values[good] % 1 == 0
                 bad = values[~good].flat[0]

@@ -91,6 +91,7 @@ KINDS = {
         options='matching = "optimal"',
     ),
     "label_map": Example("dice", keys='labels = { 1 = "lesion" }', image=LESION),
+    "instance_map": Example("recognition_quality", keys='labels = { 1 = "lesion" }', image=LESION),
     "probability_map": Example("voxel_brier_score", image=LESION.astype(np.float32)),
     "presence_probabilities": Example(
         "mean_average_precision",
