@@ -58,6 +58,7 @@ FLOORS_OF_THE_ORGANISER = (
         "subset",
         "validate",
     ),
+    ("annotation_files",),
     ("annotators", "describe_tables", "library", "rehearsal", "rescoring"),
     ("image", "settings"),
     ("report",),

@@ -6,11 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import FaultKind, PhaseError, ReadError
 from evaluation.core.field import AnyField, CaseColumns, Files, TableRows
-from evaluation.core.form import INPUT_VALUE, INTERFACE, name_key
+from evaluation.core.form import INPUT_VALUE, INTERFACE, CaseForm, name_key
 from evaluation.core.formats import format_of_name
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.io.files import FileStream
@@ -82,6 +83,15 @@ class CompletedTable:
         found = {one: sum(not row.get(one) for row in self.rows.values()) for one in self.columns}
         return {column: count for column, count in found.items() if count}
 
+    def forms(self) -> list[CaseForm]:
+        """Return the names of the cases, and their sizes where they are known, else 0."""
+        sides = ([row.get(side, "") for side in ("width", "height")] for row in self.rows.values())
+        sizes = [[int(side) if side.isdecimal() else 0 for side in of_case] for of_case in sides]
+        return [
+            CaseForm(row[NAME], width, height)
+            for row, (width, height) in zip(self.rows.values(), sizes, strict=True)
+        ]
+
     def write(self) -> None:
         """Write the table. Raises `OSError`."""
         rows = ([row.get(column, "") for column in self.columns] for row in self.rows.values())
@@ -96,6 +106,7 @@ def table_from_files(
     archive: Sequence[Path] = (),
     key: str | None = None,
     add: bool = False,
+    named: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> CompletedTable:
     """Return the case table of a phase folder, completed from the reference and from further files.
 
@@ -106,7 +117,8 @@ def table_from_files(
     names, by default "name" or "case". An image without a reference file or a row in it is told in
     ``differing``. Filled cells stay as they are; a
     name with the extension of a file loses it. ``archive``: the items of the platform's archive, and the
-    names of their images, as it exports them; an item without an input is told in ``differing``.
+    names of their images, as it exports them; ``named``: names that annotations tell, with width and height
+    or empty cells. An item without an input is told in ``differing``.
     ``progress`` is called with the number of files read. Raises `PhaseError` with every file that cannot be
     read.
     """
@@ -141,6 +153,10 @@ def table_from_files(
             if not _are_equal(kept, cell):
                 table.differing.append(f"{path}: {column} {cell}, found {kept} in {other}")
         progress(done)
+    for image, sides in named.items():
+        name = _without_extension(PurePosixPath(image).name)
+        cells = told[table.row_of(name)[NAME]]
+        cells |= {one: (side, "annotations") for one, side in zip(("width", "height"), sides, strict=True)}
     for name, cells in told.items():
         table.fill(name, cells)
     if archive:

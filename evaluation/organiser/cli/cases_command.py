@@ -2,11 +2,15 @@
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from evaluation.cli.common import add_phase, progress_bar
 from evaluation.io.pixels import values_in_words
-from evaluation.organiser.case_files import NAME, table_from_files
+from evaluation.organiser.annotation_files.writing import add_arguments as add_mapping
+from evaluation.organiser.annotation_files.writing import choices_of, read_for, write_reference
+from evaluation.organiser.case_files import NAME, CompletedTable, table_from_files
+from evaluation.phase.cases import FILE_NAME
 from evaluation.phase.named import phase_folder
 
 
@@ -24,6 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--key", metavar="COLUMN", help="the column of --labels that holds the names of the cases")
     add("--add", action="store_true", help="add rows to a table that has some already")
     add(
+        "--boxes",
+        type=Path,
+        metavar="FILE",
+        help="write the reference from annotations: COCO, LabelMe, Pascal VOC or CVAT, a file or a folder of "
+        "files, or a folder of YOLO",
+    )
+    add_mapping(parser)
+    add(
         "--archive",
         type=Path,
         nargs="+",
@@ -37,18 +49,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the table and print the changes; return 1 where files disagree. Raises `PhaseError`."""
     folder = phase_folder(arguments.phase)
-    with progress_bar("files", 0) as progress:
-        table = table_from_files(
-            folder,
-            arguments.images,
-            arguments.labels,
-            progress,
-            arguments.archive,
-            key=arguments.key,
-            add=arguments.add,
-        )
+    choices = choices_of(arguments)
+    lines: list[str] = []
+
+    def completed(named: Mapping[str, tuple[str, str]]) -> CompletedTable:
+        with progress_bar("files", 0) as progress:
+            return table_from_files(
+                folder,
+                arguments.images,
+                arguments.labels,
+                progress,
+                arguments.archive,
+                key=arguments.key,
+                add=arguments.add,
+                named=named,
+            )
+
+    if arguments.boxes is None:
+        table = completed({})
+    else:
+        has_sizes = arguments.images is not None or (folder / FILE_NAME).exists()
+        found = read_for(arguments.boxes, completed({}).forms() if has_sizes else (), choices)
+        sizes = {
+            image: ("", "") if size is None else (str(size.width), str(size.height))
+            for image, size in found.images.items()
+        }
+        table = completed(sizes)
+        lines += write_reference(folder, found, table.forms(), choices)
     table.write()
-    lines = [f"{table.path}: {len(table.rows)} cases, {table.added} of them new"]
+    lines.append(f"{table.path}: {len(table.rows)} cases, {table.added} of them new")
     if table.renamed:
         lines.append(f"written without the extension of files: {table.renamed} names")
     if table.left_out:

@@ -13,6 +13,8 @@ from evaluation.core.fault import Fault, FaultKind, PhaseError
 from evaluation.core.field import Field, Files, Kind, TableColumns
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.io.handover import encode
+from evaluation.organiser.annotation_files.writing import add_arguments as add_mapping
+from evaluation.organiser.annotation_files.writing import choices_of, submitted_values
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
 from evaluation.organiser.output import whole_folder
 from evaluation.organiser.submission_writer import ArchiveWriter, algorithm_writer
@@ -30,8 +32,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "submission",
         type=Path,
         metavar="SUBMISSION",
-        help=f"the folder of a submission: of jobs where it holds {_JOBS}, else of an archive",
+        help=f"the folder of a submission: of jobs where it holds {_JOBS}, else of an archive; or "
+        "annotations, which a file always is",
     )
+    add(
+        "--boxes",
+        action="store_true",
+        help="SUBMISSION holds annotations or results: COCO, LabelMe, Pascal VOC, CVAT or a folder of YOLO",
+    )
+    add_mapping(parser)
     add(
         "--ground-truth",
         required=True,
@@ -47,6 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     Raises `PhaseError` with the faults of the submission, or of values that the other form cannot hold.
     """
     given: Path = arguments.submission
+    if arguments.boxes or given.is_file():
+        return _run_annotations(arguments)
     to_jobs = not (given / _JOBS).is_file()
     phase = named_phase(arguments.ground_truth)
     form = _form_of_both(phase)
@@ -79,6 +90,31 @@ def run(arguments: argparse.Namespace) -> int:
         PhaseError.raise_all(faults)
     form_of_output = "jobs" if to_jobs else "an archive; run times are left out"
     sys.stdout.write(f"{arguments.output}: {len(form.cases)} cases as {form_of_output}\n")
+    return 0
+
+
+def _run_annotations(arguments: argparse.Namespace) -> int:
+    """Write annotations as a submission, and read it again. Raises `PhaseError`."""
+    phase = named_phase(arguments.ground_truth)
+    form = phase.form
+    tasks = tasks_of_form(form)
+    fields = fields_of(tasks)
+    item, values, lines = submitted_values(arguments.submission, fields, form.cases, choices_of(arguments))
+    others = [field.name for field in fields if field.name != item.name]
+    with whole_folder(arguments.output) as folder:
+        is_archive = form.submission == "archive"
+        writer = ArchiveWriter(folder, [item]) if is_archive else algorithm_writer(folder, form, [item])
+        for name, value in values.items():
+            writer.add(name, {item.name: value})
+        writer.close()
+        faults: list[str] = []
+        if not others:
+            (written,) = open_submissions({str(arguments.output): folder}, form, tasks)
+            for position in range(len(form.cases)):
+                written.read(position, [item.name], faults)
+        PhaseError.raise_all(faults)
+    lines = (*lines, *(f"not in it: {name}" for name in others))
+    sys.stdout.write("\n".join([*lines, f"{arguments.output}: {len(values)} cases", ""]))
     return 0
 
 

@@ -1,0 +1,1 @@
+"""Annotations in other people's formats: COCO, YOLO, Pascal VOC, LabelMe and CVAT."""

@@ -1,0 +1,308 @@
+"""Annotations of COCO, YOLO, Pascal VOC, LabelMe and CVAT become references and submissions by commands."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+from pycocotools import mask as coco
+
+from test.challenges.declared.phases import declared_phase, write_table
+from test.started import run
+
+WIDTH, HEIGHT = 40, 30
+BOXES = '[fields.boxes]\nkind = "boxes"\nclasses = ["cat", "dog"]\nprobability = true\n'
+BOXES += '[tasks.t.metrics.box_average_precision]\nties = "order"\n'
+MAP = '[fields.map]\nkind = "label_map"\ndimensions = 2\nlabels = { 1 = "cat", 2 = "dog" }\n'
+MAP += 'extensions = [".png"]\n'
+MAP += '[tasks.t]\nmetrics = ["dice"]\n'
+POINTS = '[fields.points]\nkind = "points"\naxes = 2\nunit = "pixels"\nclasses = ["cat", "dog"]\n'
+POINTS += "[tasks.t.metrics.point_f1]\nradius = 2\n"
+TRUE = [
+    ("a", "cat", 2.0, 3.0, 12.0, 13.0),
+    ("a", "dog", 20.0, 5.0, 30.0, 25.0),
+    ("b", "dog", 4.0, 4.0, 8.0, 9.0),
+]
+SIZE = {"width": WIDTH, "height": HEIGHT}
+
+
+def coco_of(boxes=TRUE, **further):
+    return {
+        "images": [
+            {"id": 7 + number, "file_name": f"train/{name}.png", **SIZE} for number, name in enumerate("abc")
+        ],
+        "categories": [{"id": 1, "name": "cat"}, {"id": 18, "name": "dog"}],
+        "annotations": [
+            {
+                "id": number,
+                "image_id": 7 + "abc".index(image),
+                "category_id": {"cat": 1, "dog": 18}[label],
+                "bbox": [x1, y1, x2 - x1, y2 - y1],
+                "iscrowd": 0,
+                **further,
+            }
+            for number, (image, label, x1, y1, x2, y2) in enumerate(boxes)
+        ],
+    }
+
+
+def write_coco(folder):
+    (folder / "coco.json").write_text(json.dumps(coco_of()))
+    return folder / "coco.json"
+
+
+def write_yolo(folder):
+    (folder / "labels").mkdir()
+    names = "\nnames:\n  0: cat\n  1: dog\n"
+    (folder / "data.yaml").write_text(f"path: x{names}nc: 2\n")
+    for name in "abc":
+        lines = [
+            f"{['cat', 'dog'].index(label)} {(x1 + x2) / 2 / WIDTH} {(y1 + y2) / 2 / HEIGHT} "
+            f"{(x2 - x1) / WIDTH} {(y2 - y1) / HEIGHT}\n"
+            for image, label, x1, y1, x2, y2 in TRUE
+            if image == name
+        ]
+        (folder / "labels" / f"{name}.txt").write_text("".join(lines))
+    return folder / "labels"
+
+
+def write_voc(folder):
+    (folder / "voc").mkdir()
+    for name in "abc":
+        objects = "".join(
+            f"<object><name>{label}</name><bndbox><xmin>{x1}</xmin><ymin>{y1}</ymin><xmax>{x2}</xmax>"
+            f"<ymax>{y2}</ymax></bndbox></object>"
+            for image, label, x1, y1, x2, y2 in TRUE
+            if image == name
+        )
+        size = f"<size><width>{WIDTH}</width><height>{HEIGHT}</height><depth>3</depth></size>"
+        (folder / "voc" / f"{name}.xml").write_text(
+            f"<annotation><filename>{name}.png</filename>{size}{objects}</annotation>"
+        )
+    return folder / "voc"
+
+
+def write_labelme(folder):
+    (folder / "labelme").mkdir()
+    for name in "abc":
+        shapes = [
+            {"label": label, "points": [[x2, y1], [x1, y2]], "shape_type": "rectangle"}
+            for image, label, x1, y1, x2, y2 in TRUE
+            if image == name
+        ]
+        content = {
+            "shapes": shapes,
+            "imagePath": f"..\\{name}.png",
+            "imageWidth": WIDTH,
+            "imageHeight": HEIGHT,
+        }
+        (folder / "labelme" / f"{name}.json").write_text(json.dumps(content))
+    return folder / "labelme"
+
+
+def write_cvat(folder):
+    images = "".join(
+        f'<image id="{number}" name="x/{name}.png" width="{WIDTH}" height="{HEIGHT}">'
+        + "".join(
+            f'<box label="{label}" xtl="{x1}" ytl="{y1}" xbr="{x2}" ybr="{y2}" z_order="0"></box>'
+            for image, label, x1, y1, x2, y2 in TRUE
+            if image == name
+        )
+        + "</image>"
+        for number, name in enumerate("abc")
+    )
+    (folder / "cvat.xml").write_text(
+        f"<?xml version='1.0'?><annotations><version>1.1</version>{images}</annotations>"
+    )
+    return folder / "cvat.xml"
+
+
+WRITERS = {
+    "COCO": write_coco,
+    "YOLO": write_yolo,
+    "Pascal VOC": write_voc,
+    "LabelMe": write_labelme,
+    "CVAT": write_cvat,
+}
+
+
+def new_phase(folder, tables):
+    phase = declared_phase(folder / "phase", tables, {"name": ["a"]})
+    (phase / "cases.csv").unlink()
+    return phase
+
+
+def images_in(folder):
+    folder.mkdir()
+    for name in "abc":
+        Image.new("L", (WIDTH, HEIGHT)).save(folder / f"{name}.png")
+    return folder
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_boxes_of_each_format_become_the_reference(tmp_path, name):
+    phase = new_phase(tmp_path, BOXES)
+    options = ("--images", images_in(tmp_path / "images")) if name == "YOLO" else ()
+    done = run("cases", phase, "--boxes", WRITERS[name](tmp_path), *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{name}: 3 shapes, 3 of 3 cases\ncat (box) → cat: 1\ndog (box) → dog: 2\n" in done.stdout
+    assert (phase / "cases.csv").read_text() == "name,width,height\na,40,30\nb,40,30\nc,40,30\n"
+    header, *rows = [line.split(",") for line in (phase / "boxes.csv").read_text().splitlines()]
+    assert header == ["case", "x1", "y1", "x2", "y2", "class"]
+    assert [(row[0], row[5], *map(float, row[1:5])) for row in rows] == [
+        (case, label, *map(pytest.approx, corners)) for case, label, *corners in TRUE
+    ]
+    assert run("seal", phase).returncode == 0
+    again = run("cases", phase, "--boxes", write_coco(tmp_path))
+    assert "boxes.csv: exists already; nothing is overwritten" in again.stderr
+
+
+def test_results_of_coco_become_a_submission_and_are_scored(tmp_path):
+    phase = new_phase(tmp_path, BOXES)
+    names = write_coco(tmp_path)
+    assert run("cases", phase, "--boxes", names).returncode == 0
+    assert run("seal", phase).returncode == 0
+    results = [{**one, "score": 0.5 + one["id"] / 10} for one in coco_of()["annotations"]]
+    path = tmp_path / "results.json"
+    keys = ("image_id", "category_id", "bbox", "score")
+    path.write_text(json.dumps([{key: one[key] for key in keys} for one in results]))
+    command = ("convert", path, "--ground-truth", phase, "--output", tmp_path / "in")
+    assert "--coco FILE names the file of their images and classes" in run(*command).stderr
+    done = run(*command, "--coco", names)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "COCO results: 3 shapes, 3 of 3 cases" in done.stdout
+    scored = run("evaluate", "--input", tmp_path / "in", "--ground-truth", phase, "--output", tmp_path)
+    assert (scored.returncode, scored.stderr) == (0, "")
+    figures = json.loads((tmp_path / "metrics.json").read_text())["aggregates"]["t"]
+    assert figures["box_average_precision"]["value"] == 1
+
+
+def test_outlines_and_run_lengths_become_maps_of_labels(tmp_path):
+    square = np.zeros((HEIGHT, WIDTH), np.uint8)
+    square[3:13, 2:12] = 1
+    other = np.zeros_like(square)
+    other[5:25, 20:30] = 1
+    compressed = coco.encode(np.asfortranarray(other))
+    flat = square.ravel(order="F")
+    changes = np.flatnonzero(np.diff(flat, prepend=0, append=0))
+    counts = np.diff(np.concatenate([[0], changes, [flat.size]])).tolist()
+    content = coco_of([TRUE[0], TRUE[1], TRUE[0]])
+    for one, segmentation in zip(
+        content["annotations"],
+        (
+            {"size": [HEIGHT, WIDTH], "counts": counts},
+            {"size": [HEIGHT, WIDTH], "counts": compressed["counts"].decode()},
+            [[2.0, 3.0, 12.0, 3.0, 12.0, 13.0, 2.0, 13.0]],
+        ),
+        strict=True,
+    ):
+        one["segmentation"] = segmentation
+    content["annotations"][2]["image_id"] = 8
+    phase = new_phase(tmp_path, MAP)
+    (tmp_path / "coco.json").write_text(json.dumps(content))
+    done = run("cases", phase, "--boxes", tmp_path / "coco.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "cat (polygon) → cat: 1\ncat (run lengths) → cat: 1\ndog (run lengths) → dog: 1" in done.stdout
+    found = {name: np.asarray(Image.open(phase / "map" / f"{name}.png")) for name in "abc"}
+    np.testing.assert_array_equal(found["a"], square + 2 * other)
+    np.testing.assert_array_equal(found["b"], square)
+    assert not found["c"].any()
+    assert run("seal", phase).returncode == 0
+
+
+def test_masks_and_outlines_of_cvat(tmp_path):
+    """A mask is given by its runs, row by row, in its box."""
+    rle = ", ".join(map(str, [1, 2, 1, 3, 1]))
+    mask = f'<mask label="cat" rle="{rle}" left="5" top="6" width="4" height="2"/>'
+    outline = '<polygon label="dog" points="20,5;30,5;30,25;20,25"/>'
+    (tmp_path / "cvat.xml").write_text(
+        f'<annotations><image name="a.png" width="40" height="30">{mask}{outline}</image></annotations>'
+    )
+    phase = new_phase(tmp_path, MAP)
+    done = run("cases", phase, "--boxes", tmp_path / "cvat.xml")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = np.asarray(Image.open(phase / "map" / "a.png"))
+    expected = np.zeros((HEIGHT, WIDTH), np.uint8)
+    expected[5:25, 20:30] = 2
+    expected[6:8, 5:9] = [[0, 1, 1, 0], [1, 1, 1, 0]]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_points_of_labelme(tmp_path):
+    shapes = [{"label": "dog", "points": [[3.5, 4.0]], "shape_type": "point"}]
+    content = {"shapes": shapes, "imagePath": "a.png", "imageWidth": WIDTH, "imageHeight": HEIGHT}
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    phase = new_phase(tmp_path, POINTS)
+    done = run("cases", phase, "--boxes", tmp_path / "a.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (phase / "points.csv").read_text().splitlines()[1] == "a,3.5,4.0,dog"
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "told"),
+    [
+        ({"iscrowd": 1}, (), "annotations[0]: a crowd (iscrowd) has no counterpart"),
+        ({"iscrowd": 1}, ("--without-crowds",), ""),
+        ({"category_id": 5}, (), "category_id: expected one of the file's, found 5"),
+        ({"image_id": 99}, (), "image_id: expected one of the file's, found 99"),
+        ({"bbox": [1, 2, 3]}, (), "annotations[0]: expected an annotation, found a malformed one"),
+        ({"bbox": [1, 2, -3, 4]}, (), "expected a width and a height, found -3 and 4"),
+    ],
+)
+def test_what_cannot_be_mapped_is_named(tmp_path, change, options, told):
+    content = coco_of()
+    content["annotations"][0] |= change
+    (tmp_path / "coco.json").write_text(json.dumps(content))
+    phase = new_phase(tmp_path, BOXES)
+    done = run("cases", phase, "--boxes", tmp_path / "coco.json", *options)
+    assert told in done.stderr
+    assert done.returncode == bool(told)
+    assert (phase / "boxes.csv").exists() == (not told)
+    if not told:
+        assert "left out, crowds (iscrowd): 1" in done.stdout
+
+
+def test_labels_are_mapped_or_left_out_as_asked(tmp_path):
+    phase = new_phase(tmp_path, BOXES.replace('"cat"', '"feline"'))
+    path = write_coco(tmp_path)
+    done = run("cases", phase, "--boxes", path)
+    assert "label cat (1): expected a class (feline, dog); --class cat=CLASS maps it" in done.stderr
+    done = run("cases", phase, "--boxes", path, "--class", "cat=feline", "--class", "dog=")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "cat (box) → feline: 1\nleft out, the label dog: 2" in done.stdout
+
+
+def test_shapes_images_and_sizes_that_do_not_fit(tmp_path):
+    phase = new_phase(tmp_path, MAP)
+    done = run("cases", phase, "--boxes", write_coco(tmp_path))
+    assert "expected polygon or run lengths, found a box" in done.stderr
+    write_table(phase / "cases.csv", {"name": ["a", "b"], "width": [41, 40], "height": [30, 30]})
+    done = run("cases", phase, "--boxes", tmp_path / "coco.json")
+    assert "images that are no cases: train/c.png" in done.stderr
+    assert "train/a.png: expected 41 × 30 pixels, found 40 × 30 pixels" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        (
+            "x.json",
+            "{}",
+            "Pascal VOC, CVAT, or a folder of YOLO, found JSON of another kind",
+        ),
+        ("x.json", "not JSON", "found no JSON"),
+        ("x.xml", "<html></html>", "found XML of html"),
+        ("x.xml", '<!DOCTYPE a [<!ENTITY b "c">]><annotation/>', "a document type"),
+        (
+            "x.xml",
+            "<annotations><track/></annotations>",
+            "expected CVAT for images, found 1 tracks of a video",
+        ),
+    ],
+)
+def test_other_files_are_named(tmp_path, name, content, told):
+    phase = new_phase(tmp_path, BOXES)
+    (tmp_path / name).write_text(content)
+    done = run("cases", phase, "--boxes", tmp_path / name)
+    assert done.returncode == 1
+    assert told in done.stderr
