@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
 from evaluation.cli.common import EXPECTED, add_json, add_workers, problems_of, progress_bar, status_after
+from evaluation.core.fault import printable
 from evaluation.platform import machine, messages
 from evaluation.platform.messages import Streams
 
@@ -88,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     notes = len(checked.notices)
     but = f", but {notes} {'note' if notes == 1 else 'notes'} above" if notes else ""
-    streams.tell_organiser([f"No faults{but}: {submission} is a submission to {form.phase}"])
+    streams.tell_organiser([f"No faults{but}: {printable(submission)} is a submission to {form.phase}"])
     return 0
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from evaluation import __version__
-from evaluation.core.fault import FormFault, PhaseError
+from evaluation.core.fault import FormFault, PhaseError, printable
 from evaluation.core.trouble import MachineTrouble, trouble_of
 
 # --- Arguments: their types, and those that several commands have ---
@@ -102,8 +102,15 @@ def status_after(error: Exception) -> int:
     return 1 if trouble_of(error, "work") is None else MACHINE
 
 
+_MOST_CHARACTERS = 10_000
+
+
 def problems_of(error: Exception) -> list[str]:
-    """Return an expected error as lines for the user, one for each problem."""
+    """Return an expected error for the user: one line for each problem, without control characters."""
+    return [printable(problem, _MOST_CHARACTERS) for problem in _problems_of(error)]
+
+
+def _problems_of(error: Exception) -> list[str]:
     if trouble := trouble_of(error, "work on"):
         return [str(trouble)]
     if isinstance(error, PhaseError):

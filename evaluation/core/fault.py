@@ -10,6 +10,9 @@ from functools import lru_cache
 _MAX_PART_LENGTH = 120
 _MAX_QUOTED_LENGTH = 400
 _PLAIN_NAME = re.compile(r"[\w./-]+")
+_HOSTILE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 class FaultKind(StrEnum):
@@ -167,6 +170,14 @@ def printable(text: object, limit: int = _MAX_PART_LENGTH) -> str:
         for character in shorten(str(text), 2 * limit + 1)
     )
     return shorten(escaped, limit)
+
+
+def without_controls(text: str) -> str:
+    """Return a text for a page, with control characters and signs that turn its direction escaped.
+
+    Lines stay as they are: on a page a name cannot begin one.
+    """
+    return _HOSTILE.sub(lambda found: found.group().encode("unicode_escape").decode("ascii"), text)
 
 
 def quotation(text: str) -> str:

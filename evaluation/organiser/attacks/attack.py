@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.markup import escape
 
-from evaluation.cli.console import TableConsole, text_table
+from evaluation.cli.console import TableConsole, one_line, text_table
 from evaluation.core.challenge import Task
 from evaluation.core.field import Variant
 from evaluation.evaluate import scores_of_nothing
@@ -355,7 +354,7 @@ def print_attacks(phase: Phase, allowed: int, solver: bool) -> None:
         share = f"{found.recovered} of {found.cases}"
         rows.append((found.labels, found.method, str(found.submissions), share, str(found.correct), *bounds))
     if not rows:
-        console.print(escape(f"{name}: none of the attacks applies to what this phase publishes.\n"))
+        console.print(one_line(f"{name}: none of the attacks applies to what this phase publishes.\n"))
         return
     title = f"{name}: labels that attacks recover from metrics.json, {allowed} submissions at most"
     numbers = "submissions", "recovered", "right", "bound", "by what it uses"

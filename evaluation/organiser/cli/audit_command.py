@@ -5,11 +5,10 @@ import math
 from collections.abc import Sequence
 from itertools import groupby
 
-from rich.markup import escape
 from rich.table import Table
 
 from evaluation.cli.common import add_phases, tell
-from evaluation.cli.console import TableConsole, text_table
+from evaluation.cli.console import TableConsole, one_line, text_table
 from evaluation.core.fault import PhaseError
 from evaluation.organiser import audit
 from evaluation.organiser.leaves import found_leaf
@@ -95,7 +94,7 @@ def _print(phase: Phase, disclosure: audit.Disclosure) -> None:
     console.print(text_table(title, ("metric",), numbers, rows))
     if disclosure.labels:
         console.print(_table_of_labels(disclosure))
-    console.print(escape(_answer(phase, disclosure)))
+    console.print(one_line(_answer(phase, disclosure)))
 
 
 def _table_of_labels(disclosure: audit.Disclosure) -> Table:

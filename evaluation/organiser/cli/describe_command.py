@@ -69,21 +69,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(description: Description) -> None:
-    from rich.markup import escape
     from rich.table import Table
 
-    from evaluation.cli.console import TableConsole
+    from evaluation.cli.console import TableConsole, one_line
     from evaluation.organiser.describe_tables import tables_of
 
     console = TableConsole(_LOG_WIDTH)
     for table in tables_of(description):
-        shown = Table(title=escape(table.title), title_justify="left")
+        shown = Table(title=one_line(table.title), title_justify="left")
         for title, is_right in zip(table.columns, table.right, strict=True):
-            shown.add_column(escape(title), justify="right" if is_right else "left")
+            shown.add_column(one_line(title), justify="right" if is_right else "left")
         for row in table.rows:
-            shown.add_row(*map(escape, row))
+            shown.add_row(*map(one_line, row))
         console.print(shown)
         if table.note:
-            console.print(escape(table.note))
+            console.print(one_line(table.note))
     for notice in description.notices:
-        console.print(escape(f"note: {notice}"))
+        console.print(one_line(f"note: {notice}"))

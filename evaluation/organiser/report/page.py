@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
+from evaluation.core.fault import without_controls
 from evaluation.io.files import write_atomically
 from evaluation.organiser.further_analysis import AnalysisResult
 from evaluation.organiser.output import plain_cell, tabular
@@ -310,8 +311,17 @@ def rendered(template: str, filters: Mapping[str, Any], **content: Any) -> str:
 
 def as_script(content: Any) -> Markup:
     """Return a value as JSON that can be put into a script element: it cannot end that element."""
-    text = json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(shown_in(content), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.translate(_UNSAFE))  # noqa: S704 - nothing of markup is left in it
+
+
+def shown_in(content: Any) -> Any:
+    """Return a value in which every text is fit to be shown (see `without_controls`)."""
+    if isinstance(content, str):
+        return without_controls(content)
+    if isinstance(content, Mapping):
+        return {shown_in(key): shown_in(value) for key, value in content.items()}
+    return list(map(shown_in, content)) if isinstance(content, Sequence) else content
 
 
 def compact(content: Any, significant: int = 6) -> Any:
@@ -331,6 +341,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("evaluation.organiser.report", _TEMPLATES),
         autoescape=True,
+        finalize=lambda value: without_controls(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -382,7 +393,7 @@ def drawable(specification: Any) -> Any:
 
     Vega cuts long labels between the halves of such a sign, on which vl-convert fails.
     """
-    text = json.dumps(specification, ensure_ascii=False)
+    text = json.dumps(shown_in(specification), ensure_ascii=False)
     return json.loads(re.sub("[\U00010000-\U0010ffff]", "□", text))
 
 
