@@ -14,7 +14,7 @@ from evaluation.platform import machine
 from evaluation.platform.messages import participant_line
 from evaluation.summary import organiser_records
 from evaluation.workers.pool import DeadlineExceeded
-from evaluation.workers.unpacking import unpacked
+from evaluation.workers.unpacking import listed_runs, unpacked
 
 
 def evaluate_submission(
@@ -46,7 +46,10 @@ def check_submission(
     path = Path(form)
     expected = read_form(path) if path.is_file() else named_phase(form).form
     try:
-        with unpacked(_existing(submission), workers=workers) as folder:
+        with (
+            unpacked(_existing(submission), workers=workers) as unzipped,
+            listed_runs(unzipped, expected) as folder,
+        ):
             checked = check(expected, folder, machine.worker_count(workers), progress)
     except FormFault as fault:
         return CheckResult(fault.faults)

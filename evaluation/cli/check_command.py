@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
         from evaluation.workers.processes import warm_up
 
         warm_up()
+    # On a terminal, the participant's line would say again what the list says.
+    is_one_place = os.path.sameopenfile(1, 2)
     streams = Streams()
     if not machine.CAN_ISOLATE:
         streams.tell_organiser([machine.NO_ISOLATION])
@@ -56,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evaluation.evaluate import Checked, check
     from evaluation.phase import registry
     from evaluation.phase.form_file import read_form
-    from evaluation.workers.unpacking import unpacked
+    from evaluation.workers.unpacking import listed_runs, unpacked
 
     submission: Path = arguments.submission
     try:
@@ -67,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise PhaseError(f"{submission}: no such file or folder")
         workers = machine.worker_count(arguments.workers)
         with (
-            unpacked(submission, workers=workers) as folder,
+            unpacked(submission, workers=workers) as unzipped,
+            listed_runs(unzipped, form) as folder,
             progress_bar("cases", len(form.cases)) as progress,
         ):
             checked = check(form, folder, workers, progress)
@@ -85,7 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
     streams.tell_organiser(f"Note: {notice}" for notice in checked.notices)
     if checked.faults:
         streams.tell_organiser(messages.organiser_report(checked.faults))
-        streams.tell_participant(messages.participant_line(checked.faults))
+        if not is_one_place:
+            streams.tell_participant(messages.participant_line(checked.faults))
         return 1
     notes = len(checked.notices)
     but = f", but {notes} {'note' if notes == 1 else 'notes'} above" if notes else ""

@@ -1,12 +1,13 @@
 """Tables and lines on the terminal or in a log."""
 
 import sys
-from collections.abc import Iterable
-from typing import NoReturn
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NoReturn
 
+from rich.cells import cell_len
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from rich.markup import escape, render
+from rich.table import Column, Table
 
 from evaluation.core.fault import printable
 
@@ -22,6 +23,12 @@ class TableConsole(Console):
     def __init__(self, log_width: int, *, highlight: bool = False) -> None:
         width = None if sys.stdout.isatty() else log_width
         super().__init__(width=width, highlight=highlight)
+
+    def print(self, *objects: Any, **more: Any) -> None:
+        """Print objects; of a table that is wider than the console no number is cut, see `fitted`."""
+        for one in objects:
+            for part in fitted(one, self.width) if isinstance(one, Table) else (one,):
+                super().print(part, **more)
 
     def on_broken_pipe(self) -> NoReturn:
         """Raise `BrokenPipeError`; `evaluation.cli.common` ends the command."""
@@ -49,3 +56,79 @@ def text_table(
     for row in rows:
         table.add_row(*map(one_line, row))
     return table
+
+
+# --- Tables on narrow terminals: columns of numbers are never cut, texts are folded ---
+
+_FRAME = 3
+"""The frame and the space beside a cell."""
+_FOLDED = 24
+"""Most letters of a word that a folded text keeps together."""
+
+
+def fitted(table: Table, width: int) -> Iterator[Table | str]:
+    """Yield a table as it fits a width: whole, in parts with some of the columns each, or row by row.
+
+    The texts before the first number are in every part.
+    """
+    columns = table.columns
+    numeric = [position for position, column in enumerate(columns) if column.justify == "right"]
+    named = list(range(max(1, min(numeric, default=len(columns)))))
+    room = width - 1 - sum(_least(columns[position]) + _FRAME for position in named)
+    others = [_least(column) + _FRAME for column in columns[len(named) :]]
+    if room < max(others, default=0):
+        yield from _records(table)
+        return
+    parts, left = [list(named)], room
+    for position, needed in enumerate(others, start=len(named)):
+        if needed > left and len(parts[-1]) > len(named):
+            parts.append(list(named))
+            left = room
+        parts[-1].append(position)
+        left -= needed
+    for part in parts:
+        shown = Table(title_justify="left", caption_justify=table.caption_justify)
+        shown.title = table.title if part is parts[0] else None
+        shown.caption = table.caption if part is parts[-1] else None
+        widths = _widths([columns[position] for position in part], width - 1 - _FRAME * len(part))
+        for position, wide in zip(part, widths, strict=True):
+            column = columns[position]
+            shown.add_column(column.header, justify=column.justify, width=wide, overflow="fold")
+        for row in zip(*(columns[position].cells for position in part), strict=True):
+            shown.add_row(*row)
+        yield shown
+
+
+def _long(markup: object) -> int:
+    return cell_len(render(str(markup)).plain)
+
+
+def _least(column: Column) -> int:
+    """Return the least width of a column: no number is cut, and no word of a usual length."""
+    words = [_long(word) for word in str(column.header).split()]
+    if column.justify == "right":
+        return max([*map(_long, column.cells), *words, 1])
+    words += [min(_long(word), _FOLDED) for cell in column.cells for word in str(cell).split()]
+    return max([*words, 1])
+
+
+def _widths(columns: Sequence[Column], room: int) -> list[int]:
+    """Return the widths of columns: as their texts need where there is room, else as evenly as possible."""
+    least = [_least(column) for column in columns]
+    whole = [max(_long(column.header), *map(_long, column.cells), 1) for column in columns]
+    widths = list(whole)
+    while sum(widths) > room and widths != least:
+        widest = max((i for i in range(len(widths)) if widths[i] > least[i]), key=lambda i: widths[i])
+        widths[widest] -= 1
+    return widths
+
+
+def _records(table: Table) -> Iterator[str]:
+    """Yield the rows of a table one after the other, each cell on a line of its own."""
+    if table.title:
+        yield str(table.title)
+    for row in zip(*(column.cells for column in table.columns), strict=True):
+        lines = [f"{column.header}: {cell}" for column, cell in zip(table.columns, row, strict=True) if cell]
+        yield "\n  ".join(lines)
+    if table.caption:
+        yield str(table.caption)

@@ -42,17 +42,28 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     from evaluation.cli.console import TableConsole, text_table
 
-    rows = []
+    rows, reasons = [], list[str]()
     for one in figures:
         interval, deviation = one["confidence_interval"], one["standard_deviation"]
-        bounds = f"{interval['lower']:.4f} – {interval['upper']:.4f}" if interval else ""
-        spread = "" if deviation is None else f"{deviation:.4f}"
-        rows.append((one["task"], one["metric"].replace("_", " "), f"{one['value']:.4f}", bounds, spread))
+        bounds = f"{_shown(interval['lower'])} to {_shown(interval['upper'])}" if interval else ""
+        if not bounds:
+            reason = one["interval"] or _UNPUBLISHED
+            reasons += [] if reason in reasons else [reason]
+            bounds = f"none ({reasons.index(reason) + 1})"
+        spread = "" if deviation is None else _shown(deviation)
+        rows.append((one["task"], one["metric"].replace("_", " "), _shown(one["value"]), bounds, spread))
     table = text_table(title, ("task", "metric"), ("value", "95 % interval", "standard deviation"), rows)
     # A log has no width, and a folded table is unreadable.
     console = TableConsole(120, highlight=True)
     console.print(table)
-    for one in figures:
-        if one["interval"]:
-            console.print(f"no interval of {one['task']}.{one['metric']}: {one['interval']}")
+    for number, reason in enumerate(reasons, start=1):
+        console.print(f"({number}) no interval: {reason}")
     return 0
+
+
+_UNPUBLISHED = "this file publishes none; `report submission` shows all to organisers"
+
+
+def _shown(number: float) -> str:
+    """Return a number with the digits that the file has."""
+    return f"{number:.12g}".replace("-", "−")

@@ -433,6 +433,12 @@ class Socket:
         """Whether the output is a folder that holds one image rather than a JSON file."""
         return not self.file_name.endswith(".json")
 
+    def path(self, slug: str) -> str:
+        """Return where the output lies, of this socket or of one with another slug, below a job's outputs."""
+        if slug == self.slug:
+            return self.file_name
+        return f"images/{slug}" if self.is_image else f"{slug}.json"
+
 
 @dataclass(frozen=True)
 class CaseColumns:

@@ -118,9 +118,9 @@ def format_in_words(form: Form) -> str:
         lines += [f"An algorithm is run {_jobs(form, fields)}.", ""]
         lines += _section("Input", [*_inputs(form, fields), *_provided(form)])
     elif in_one_table(fields):
-        lines += [f"One csv file, or a zip archive with it, about {_count(len(form.cases))}:", ""]
+        lines += [f"One csv file, or a zip archive with it, for {_all(form)}:", ""]
     else:
-        lines += [f"One zip archive, about {_count(len(form.cases))}:", ""]
+        lines += [f"One zip archive, for {_all(form)}:", ""]
     if form.provided and form.submission == "archive":
         lines += _section("Provided", _provided(form))
     for field in fields:
@@ -165,12 +165,13 @@ def _of_field(field: Field, form: Form) -> Iterator[str]:
     examples = names[:_MAX_EXAMPLES]
     if form.submission == "algorithm":
         slug = form.sockets.get(field.name, field.socket.slug)
+        path = f"/output/{field.socket.path(slug)}"
         if field.socket.is_image:
-            yield f"- Output: the socket `{slug}`, an image"
+            yield f"- Output: the socket `{slug}`, `{path}/*.mha` or `{path}/*.tif`, one image"
         elif field.socket.stacked:
-            yield f"- Output: the socket `{slug}`, {in_words(field.socket.by)}"
+            yield f"- Output: the socket `{slug}`, `{path}`, {in_words(field.socket.by)}"
         else:
-            yield f"- Output: the socket `{slug}`, JSON"
+            yield f"- Output: the socket `{slug}`, `{path}`, JSON"
     elif isinstance(field.archive, Files):
         layout = field.archive
         yield f"- Files: one for each image, {_and_so_on([layout.path(name) for name in examples])}"
@@ -181,8 +182,10 @@ def _of_field(field: Field, form: Form) -> Iterator[str]:
         others = ", ".join(f"`{name}`" for name in table.files[1:])
         yield f"- File: `{table.files[0]}`" + (f" (or {others})" if others else "")
         columns = ", ".join(f"`{column}`" for column in (table.key, *table.columns))
-        many = "any number of rows for each image, none where there is nothing to report"
-        yield f"- Columns: {columns}; {many if isinstance(table, TableRows) else 'one row for each image'}"
+        many = "several rows for each image" if isinstance(table, TableRows) else "one row for each image"
+        if _may_lack_rows(field):
+            many = "any number of rows for each image, none where there is nothing to report"
+        yield f"- Columns: {columns}; {many}"
         yield f"- `{table.key}`: the image, {_and_so_on(examples)}, with or without its extension"
     describe = field.kind.describe
     if form.submission == "algorithm":
@@ -210,12 +213,21 @@ def _rules(form: Form, tasks: Sequence[Task]) -> Iterator[str]:
     optional = [task.title for task in tasks if task.name in form.optional_tasks]
     if form.missing == "reject":
         yield "- Every image needs its result: an incomplete submission is rejected, with a list."
+        titles = [field.title for field in fields_of(tasks) if _may_lack_rows(field)]
+        if titles and form.submission == "archive":
+            yield f"- An image without a row has a result, too, nothing: {', '.join(titles)}."
     else:
         yield "- An image without a result takes the worst value of each metric."
     if optional:
         yield f"- These tasks may be left out as a whole: {', '.join(optional)}."
     if form.submission == "archive":
         yield "- Letter case and the order of files, rows and columns do not matter; names of images do."
+
+
+def _may_lack_rows(field: Field) -> bool:
+    """Return whether an image without a row in a field's table says that there is nothing in it."""
+    objects = field.kind.objects
+    return isinstance(field.archive, TableRows) and objects is not None and objects.number == "any"
 
 
 def _of_run_time(run_time: RunTime) -> Iterator[str]:
@@ -237,6 +249,10 @@ def _jobs(form: Form, fields: Sequence[Field]) -> str:
 
 def _and_so_on(examples: Sequence[str]) -> str:
     return ", ".join(f"`{example}`" for example in examples) + ", …"
+
+
+def _all(form: Form) -> str:
+    return f"the {_count(len(form.cases))} of the test set"
 
 
 def _count(images: int) -> str:

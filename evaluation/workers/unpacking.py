@@ -6,6 +6,7 @@ every path, and writes.
 
 import contextlib
 import importlib
+import json
 import os
 import re
 import shutil
@@ -20,11 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.core.fault import Fault, FaultKind, Faults, FormFault
+from evaluation.core.challenge import fields_of
+from evaluation.core.fault import Fault, FaultKind, Faults, FormFault, PhaseError
+from evaluation.core.form import INTERFACE, Form, name_key
 from evaluation.core.outcome import Died
 from evaluation.io.files import MAX_ENTRIES, fault_of_path
 from evaluation.io.handover import HandoverError, array_of, decode, encode, list_of, text_of
+from evaluation.phase.registry import tasks_of_form
 from evaluation.platform import machine
+from evaluation.platform.algorithm import FILE_NAME
 from evaluation.platform.archive import BARE_TABLE
 from evaluation.platform.submission import MAX_SUBMISSION_BYTES, ZipContent, raise_unpacking
 from evaluation.workers.confinement import confine, limit_memory
@@ -191,3 +196,54 @@ def _ignores_case(folder: Path) -> bool:
     """Return whether names in a new folder that differ only in letter case are the same file."""
     with tempfile.NamedTemporaryFile(prefix="case-", dir=folder) as file:
         return (folder / Path(file.name).name.upper()).exists()
+
+
+# --- Runs on a participant's own machine, which have no list of jobs ---
+
+
+@contextlib.contextmanager
+def listed_runs(folder: Path, form: Form) -> Iterator[Path]:
+    """Yield a folder as the platform gives it to the container, with a list of jobs.
+
+    A folder that has a list, or no runs, is yielded as it is. Runs are folders named like their image or
+    stack that hold a folder "output"; of several interfaces, a run has that of its image.
+    """
+    runs = sorted(path.name for path in folder.iterdir() if (path / "output").is_dir())
+    if form.submission != "algorithm" or not runs or (folder / FILE_NAME).exists():
+        yield folder
+        return
+    if any(interface.by_value for interface in form.interfaces):
+        raise PhaseError(f"{folder}: expected {FILE_NAME}, since the value of an input tells the image")
+    interfaces = {interface.name: interface for interface in form.interfaces}
+    of_case = {name_key(case.name): case.columns.get(INTERFACE, "") for case in form.cases}
+    jobs = []
+    for name in runs:
+        interface = interfaces.get(of_case.get(name_key(name), ""))
+        inputs = interface.inputs if interface else form.input_sockets[:1] or ("image",)
+        jobs.append(
+            {
+                "pk": name,
+                "inputs": [{"socket": {"slug": slug}, "image": {"name": name}} for slug in inputs],
+                "outputs": [
+                    {"socket": {"slug": slug, "relative_path": field.socket.path(slug)}}
+                    for field in fields_of(tasks_of_form(form))
+                    for slug in [form.sockets.get(field.name, field.socket.slug)]
+                    if (folder / name / "output" / field.socket.path(slug)).exists()
+                ],
+            }
+        )
+    with tempfile.TemporaryDirectory(prefix="runs-") as target:
+        for name in runs:
+            output = Path(name, "output")
+            shutil.copytree(folder / output, target / output, symlinks=True, copy_function=_linked)
+        Path(target, FILE_NAME).write_text(json.dumps(jobs), encoding="utf-8")
+        yield Path(target)
+
+
+def _linked(source: str, target: str) -> str:
+    """Give a file a second name, or copy it where the system does not give one."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copyfile(source, target, follow_symlinks=False)
+    return target

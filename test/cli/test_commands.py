@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -271,7 +272,12 @@ def test_summary_shows_every_metric(phase, tmp_path):
     for task, figures in metrics.items():
         for name, estimate in figures.items():
             row = next(line for line in text.splitlines() if task in line and name.replace("_", " ") in line)
-            assert f"{estimate['value']:.4f}" in row
+            assert f"{estimate['value']:.12g} " in row
+            if interval := estimate.get("confidence_interval"):
+                assert f"{interval['lower']:g} to {interval['upper']:g}" in row
+            else:
+                (number,) = re.findall(r"none \((\d+)\)", row)
+                assert f"({number}) no interval: " in text
 
 
 def test_a_subset_can_be_sealed_and_says_what_was_drawn(tmp_path):
@@ -345,6 +351,10 @@ def test_check_says_what_the_container_says(phase, form, tmp_path):
     assert of_check.stdout == of_container.stdout
     assert of_check.stderr == of_container.stderr
     assert of_check.stdout.splitlines()[-1].startswith("Rejected, 5 faults: ")
+    # On a terminal, both streams are one: each fault stands there once.
+    words = [sys.executable, "-m", "evaluation", "check", "--form", form, submission, "--workers", "0"]
+    together = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert together.stdout == of_check.stdout
 
 
 @pytest.mark.parametrize(

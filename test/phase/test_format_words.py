@@ -20,7 +20,7 @@ from .test_form_file import PHASES
 
 def test_refuge(tmp_path):
     words = format_in_words(loaded_phase(tmp_path / "phase").form)
-    assert "One zip archive, about 4 images:" in words
+    assert "One zip archive, for the 4 images of the test set:" in words
     assert (
         "## Likelihood of glaucoma\n\n"
         "- File: `classification_results.csv`\n"
@@ -78,6 +78,7 @@ def test_an_algorithm_that_is_run_on_stacks():
     ) in words
     assert (
         "- Output: the socket `multiple-referable-glaucoma-binary-decisions`, "
+        "`/output/multiple-referable-glaucoma-binary-decisions.json`, "
         "a JSON list with one value for each image, in their order\n- Value: true or false\n"
     ) in words
     assert "an object with true, false or null for each of: appearance neuroretinal rim" in words
@@ -116,3 +117,41 @@ def test_what_is_provided_can_be_said_by_the_phase(tmp_path):
     (eyes / "manifest.json").unlink(missing_ok=True)
     (eyes / "phase.toml").write_text("provided = []\n" + (eyes / "phase.toml").read_text())
     assert "Provided" not in format_in_words(load_phase(eyes, scan(eyes)).form)
+
+
+KINDS = """
+[fields.cells]
+kind = "boxes"
+table = "cells.csv"
+classes = ["cell"]
+probability = true
+[fields.skull]
+kind = "keypoints"
+table = "skull.csv"
+names = ["sella", "nasion"]
+[tasks.cells.metrics.box_average_precision]
+field = "cells"
+[tasks.skull.metrics.mean_radial_error]
+field = "skull"
+worst = 100
+"""
+
+
+def test_only_what_may_be_nothing_needs_no_row(tmp_path):
+    (tmp_path / "phase.toml").write_text(f'name = "two"\ntitle = "Two"\nsubmission = "archive"\n{KINDS}')
+    (tmp_path / "cases.csv").write_text("name,width,height\na,20,20\n")
+    (tmp_path / "cells.csv").write_text("case,x1,y1,x2,y2,class\na,1,1,5,5,cell\n")
+    (tmp_path / "skull.csv").write_text("case,x,y,name\na,1,2,sella\na,3,4,nasion\n")
+    words = format_in_words(load_phase(tmp_path, scan(tmp_path)).form)
+    cells, skull = words.partition("## skull")[::2] if "## skull" in words else words.split("## Skull")
+    assert "any number of rows" in cells
+    assert "any number of rows" not in skull.partition("## What is missing")[0]
+    assert "z is not read" not in words  # a table has the columns that are named
+
+
+def test_an_algorithm_is_told_the_paths_of_its_outputs(tmp_path):
+    form = loaded_phase(tmp_path / "phase", keys={"submission": "algorithm"}).form
+    words = format_in_words(replace(form, sockets={"fovea": "macula"}))
+    assert "`/output/images/optic-disc-and-cup-segmentation/*.mha`" in words
+    assert "`/output/glaucoma-risk.json`" in words
+    assert "`/output/macula.json`" in words

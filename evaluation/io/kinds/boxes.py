@@ -438,7 +438,7 @@ class BoxesInSpace(field.Kind):
     def describe(self) -> str:
         """Return the content of a row."""
         many = "one box" if self.single else f"one box a row, at most {self.max_boxes} for an image"
-        corners = f"lower corner (1) and upper corner (2), each {self.space.in_words_of_json()}"
+        corners = f"lower corner (1) and upper corner (2), each {self.space.in_words()}"
         return f"{many}: {corners}{self.attributes.in_words()}"
 
     def describe_json(self) -> str:

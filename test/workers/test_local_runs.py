@@ -1,0 +1,66 @@
+"""`check` of an algorithm's local runs: a folder for each, without the platform's list of jobs."""
+
+import json
+
+import pytest
+
+from evaluation.core.fault import FaultKind
+from evaluation.library import check
+from evaluation.phase.form_file import write_form
+from test.phases import FIELDS, loaded_phase, refuge_submission
+
+ALGORITHM = {"submission": "algorithm"}
+
+
+@pytest.fixture
+def form(tmp_path):
+    path = tmp_path / "form.json"
+    path.write_bytes(write_form(loaded_phase(tmp_path / "phase", keys=ALGORITHM).form))
+    return path
+
+
+@pytest.fixture
+def runs(tmp_path, form):
+    """Return the outputs of one run for each image, as a container leaves them."""
+    archive = refuge_submission(tmp_path / "archive")
+    rows = {
+        name: [line.split(",") for line in (archive / name).read_text().splitlines()[1:]]
+        for name in ("classification_results.csv", "fovea_location_results.csv")
+    }
+    slugs = {field.name: field.socket.path(field.socket.slug) for field in FIELDS}
+    for name, risk in rows["classification_results.csv"]:
+        output = tmp_path / "runs" / name / "output"
+        mask = output / slugs["segmentation"]
+        mask.mkdir(parents=True)
+        (mask / "output.png").write_bytes((archive / "segmentation" / f"{name}.png").read_bytes())
+        (output / slugs["glaucoma_risk"]).write_text(risk)
+    for name, *point in rows["fovea_location_results.csv"]:
+        output = tmp_path / "runs" / name / "output" / slugs["fovea"]
+        output.write_text(json.dumps([float(value) for value in point]))
+    return tmp_path / "runs"
+
+
+def kinds(form, runs):
+    return [fault.kind for fault in check(form, runs, workers=0).faults]
+
+
+def test_runs_are_a_submission_and_are_left_as_they_are(form, runs):
+    before = {path: path.stat().st_nlink for path in runs.rglob("*")}
+    assert kinds(form, runs) == []
+    assert {path: path.stat().st_nlink for path in runs.rglob("*")} == before
+
+
+def test_faults_of_runs_are_those_of_jobs(form, runs):
+    (runs / "V0001" / "output" / "glaucoma-risk.json").write_text('"high"')
+    (runs / "V0002" / "output" / "fovea-location.json").unlink()
+    assert sorted(kinds(form, runs)) == sorted([FaultKind.MALFORMED, FaultKind.MISSING])
+
+
+def test_a_run_of_another_name_is_unknown_and_its_image_has_none(form, runs):
+    (runs / "V0001").rename(runs / "other")
+    assert FaultKind.UNKNOWN in kinds(form, runs)
+
+
+def test_a_list_of_jobs_counts_where_there_is_one(form, runs):
+    (runs / "predictions.json").write_text("[]")
+    assert set(kinds(form, runs)) == {FaultKind.MISSING}
