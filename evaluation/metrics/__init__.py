@@ -48,6 +48,8 @@ else:
         for topic in topics:
             module = importlib.import_module(f"{__name__}.{topic}")
             public |= {each: _telling(getattr(module, each)) for each in getattr(module, "__all__", ())}
+        for each in public.values():
+            each.__doc__ = _explained(each, public)
         globals().update(public, __all__=sorted(public))
         try:
             return globals()[name]
@@ -57,8 +59,11 @@ else:
     def _telling(function: Any) -> Any:
         # A notebook that shows NaN would not tell why; `evaluate` calls the functions themselves.
         import functools
+        import inspect
         import re
         import warnings
+
+        from numpy.typing import ArrayLike
 
         @functools.wraps(function)
         def told(*arguments: Any, **options: Any) -> Any:
@@ -74,7 +79,31 @@ else:
             return value
 
         told.__module__ = __name__  # where pickle finds it
+        signature = inspect.signature(function)
+        names = {ArrayLike: "ArrayLike", ArrayLike | None: "ArrayLike | None"}
+        shown = [
+            one.replace(annotation=names.get(one.annotation, one.annotation))
+            for one in signature.parameters.values()
+        ]
+        told.__signature__ = signature.replace(parameters=shown)
         return told
+
+    def _explained(function: Any, public: dict[str, Any]) -> str:
+        # Parameters that another function describes ("See `…`.") stand in the help of both.
+        import inspect
+        import re
+
+        def written(found: re.Match[str]) -> str:
+            wanted, other = found[1].split(", "), _explained(public[found[3]], public)
+            entries = re.findall(r"^(\w+(?:, \w+)*)( : .*)?\n((?:    .*\n)+)", f"{other}\n", re.MULTILINE)
+            return "".join(
+                f"{', '.join(same)}{kind}\n{text}"
+                for names, kind, text in entries
+                if (same := [name for name in names.split(", ") if name in wanted])
+            )
+
+        text = inspect.cleandoc(function.__doc__ or "")
+        return re.sub(r"(?m)^(\w+(?:, \w+)*)( : .*)?\n    See `(\w+)`\.\n", written, text)
 
     def __dir__() -> list[str]:
         return list(__getattr__("__all__"))

@@ -19,7 +19,7 @@ SECTIONS = ("Parameters", "Returns", "Notes", "References", "Examples")
 
 
 def sections_of(name):
-    return re.findall(r"^ +(\w+)\n +-+$", getattr(metrics, name).__doc__, re.MULTILINE)
+    return re.findall(r"^ *(\w+)\n *-+$", getattr(metrics, name).__doc__, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", metrics.__all__)
@@ -116,3 +116,13 @@ def test_nothing_is_loaded_before_it_is_used():
         timeout=60,
     )
     assert done.stdout.strip() == "['evaluation.metrics']"
+
+
+def test_help_describes_every_parameter_itself_and_names_types_shortly():
+    for name in ("hausdorff_distance", "label_average_surface_distance", "dice", "auc"):
+        function = getattr(metrics, name)
+        described = function.__doc__.partition("Parameters\n")[2].partition("\nReturns\n")[0]
+        assert "See `" not in described
+        for parameter in inspect.signature(function).parameters:
+            assert re.search(rf"(?m)^(\w+, )*{parameter}\b", described), name
+        assert "numpy._typing" not in str(inspect.signature(function))

@@ -16,31 +16,33 @@ from evaluation.phase.leaderboard import platform_metrics
 from evaluation.phase.places import PLATFORM_METHODS, platform_scheme, scheme_of
 from evaluation.phase.validation import InvalidTableError, read_table
 
+_EXAMPLE = """A whole scheme, for example:
+overall = "overall"
+method = { name = "rank-then-mean" }
+ties = "average"
+
+[[boards]]
+name = "detection"
+terms = [{ rank = "disc.f1", weight = 0.4 }, { rank = "disc.dice", weight = 0.6 }]
+
+[[boards]]
+name = "overall"
+terms = [{ place = "detection" }, { rank = "fovea.distance" }]
+ties = [{ rank = "fovea.distance" }]
+combination = "mean"
+"""
+
 
 def read_scheme(path: Path) -> Scheme:
-    """Return the scheme in a TOML file; weights are the exact decimals in the file.
+    """Return the scheme in a TOML file, as in `_EXAMPLE`; weights are the exact decimals in the file.
 
-    overall = "overall"
-    method = { name = "rank-then-mean" }
-    ties = "average"
-
-    [[boards]]
-    name = "detection"
-    terms = [{ rank = "disc.f1", weight = 0.4 }, { rank = "disc.dice", weight = 0.6 }]
-
-    [[boards]]
-    name = "overall"
-    terms = [{ place = "detection" }, { rank = "fovea.distance" }]
-    ties = [{ rank = "fovea.distance" }]
-    combination = "mean"
-
-    Raises `RankingError` listing every fault.
+    Raises `RankingError` listing every fault, and an example.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
         return read_table(SchemeTable, content).scheme()
     except InvalidTableError as error:
-        raise RankingError(*error.problems(str(path))) from None
+        raise RankingError(*error.problems(str(path)), *_EXAMPLE.splitlines()) from None
     except (OSError, ValueError) as error:
         raise_trouble_of(error, "read", path)
         raise RankingError(f"{path}: {error}") from None
