@@ -72,18 +72,17 @@ class MetricInterval:
 
 
 def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterval]) -> Chart | None:
-    """Return the chart; None without a metric that has finite best and worst values."""
+    """Return the chart; None without a metric."""
     rows = [
         {
             "metric": metric.title,
-            **{name: value for name, value in vars(metric).items() if name != "title"},
+            **{name: _finite(value) for name, value in vars(metric).items() if name != "title"},
             "position": _position(metric, metric.value),
             # where lower is better, the upper end is nearer to the worst value
-            "from": None if metric.lower is None else _position(metric, metric.lower),
-            "to": None if metric.upper is None else _position(metric, metric.upper),
+            "from": _position(metric, metric.lower),
+            "to": _position(metric, metric.upper),
         }
         for metric in metrics
-        if math.isfinite(metric.best) and math.isfinite(metric.worst)
     ]
     if not rows:
         return None
@@ -99,14 +98,22 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
         {"mark": bar, **known, "encoding": between},
         {"mark": point, "encoding": {"x": x, "tooltip": told}},
     ]
+    written = [
+        {"metric": one.title, "text": _in_words(one)} for one in metrics if _position(one, one.value) is None
+    ]
+    data: dict[str, Sequence[Record]] = {"metrics": rows}
+    if written:
+        data["unbounded"] = written
+        number = {"type": "text", "align": "left", "x": 6, "tooltip": None}
+        layers.append(layer("unbounded", number, text=vl.nominal("text")))
     bars = any(row["from"] is not None for row in rows)
     explained = "; the bar is its 95 % interval" if bars else ""
     described = f"Each metric between its worst and its best possible value{explained}."
-    described += " Metrics without a finite worst value are in the table alone."
+    described += " A metric without a worst possible value is written as a number." if written else ""
     specification = {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers}
     specification |= {"height": _ROW * len(rows)}
     title += " with 95 % intervals" if bars else ""
-    return Chart(name, title, described, {"metrics": rows}, specification, wide=True)
+    return Chart(name, title, described, data, specification, wide=True)
 
 
 _TICKS = [0, 0.25, 0.5, 0.75, 1]
@@ -114,5 +121,17 @@ _ROW = 46
 """Height of a row in pixels, for labels of three lines."""
 
 
-def _position(metric: MetricInterval, value: float) -> float:
+def _position(metric: MetricInterval, value: float | None) -> float | None:
+    if value is None or not (math.isfinite(metric.best) and math.isfinite(metric.worst)):
+        return None
     return (value - metric.worst) / (metric.best - metric.worst)
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _in_words(metric: MetricInterval) -> str:
+    ends = () if metric.lower is None or metric.upper is None else (metric.lower, metric.upper)
+    between = f" ({ends[0]:.12g} to {ends[1]:.12g})" if ends else ""
+    return f"{metric.value:.12g}{between}".replace("-", "−")

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from io import BytesIO
+from textwrap import wrap
 from time import gmtime
 
 import numpy as np
@@ -27,6 +28,8 @@ from evaluation.phase.leaderboard import digits_of, needed_metrics
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import MetricsFile, render
 
+_LETTERS = 70
+"""Of a line of a caption."""
 _STEPS = 10
 CURVE_NUMBERS = _STEPS - 1
 """How many numbers a curve adds to `metrics.json`; its ends are known."""
@@ -56,8 +59,10 @@ def has_curve(metric: Metric) -> bool:
 
 
 def _document(chart: Chart) -> bytes:
+    # The platform shows nothing but the drawing, so that title and caption are in it.
+    title = {"text": chart.title, "subtitle": wrap(chart.description, _LETTERS), "anchor": "start"}
     # Null has a meaning in a specification, such as an axis that is not drawn.
-    return f"{json.dumps(complete(chart), allow_nan=False)}\n".encode("ascii")
+    return f"{json.dumps(complete(chart) | {'title': title}, allow_nan=False)}\n".encode("ascii")
 
 
 def _metrics(scores: Scores, metrics: MetricsFile) -> Chart:
@@ -88,14 +93,14 @@ def _without_further_digits(chart: Chart) -> Chart:
         }
         for row in chart.data["metrics"]
     ]
-    return dataclasses.replace(chart, data={"metrics": rows})
+    return dataclasses.replace(chart, data={**chart.data, "metrics": rows})
 
 
 def _subgroups(scores: Scores, metrics: MetricsFile) -> Chart:
-    """Return the chart of the first metric of the platform's leaderboard that has public subgroups."""
+    """Return the chart of the first metric with public subgroups, those of the leaderboard first."""
     phase = scores.phase
     wanted = needed_metrics(phase.config, phase.challenge, phase.tasks)
-    for name, metric in metrics_of(scores.tasks).items():
+    for name, metric in sorted(metrics_of(scores.tasks).items(), key=lambda one: one[0] not in wanted):
         task, _, short = name.partition(".")
         whole = metrics.aggregates.get(task, {}).get(short)
         found = [
@@ -104,7 +109,7 @@ def _subgroups(scores: Scores, metrics: MetricsFile) -> Chart:
             for group, tasks in groups.items()
             if short in tasks.get(task, {})
         ]
-        if name in wanted and whole and found:
+        if whole and found:
             overall = ForestValue("", "all cases", whole.value)
             return forest_chart("subgroups", f"{metric.title} by subgroup", metric.title, overall, found)
     return _nothing("subgroups", "Subgroups")

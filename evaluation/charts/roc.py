@@ -17,6 +17,9 @@ class MarkedPoint:
     sensitivity: float
 
 
+_FALSE = "false-positive rate (1 − specificity)"
+
+
 def roc_chart(
     name: str,
     title: str,
@@ -36,7 +39,7 @@ def roc_chart(
         ],
         "chance": [{"false_positive_rate": end, "sensitivity": end} for end in (0, 1)],
     }
-    x = vl.share("false_positive_rate", "1 − specificity")
+    x = vl.share("false_positive_rate", _FALSE)
     y = vl.share("sensitivity", "sensitivity")
     layers: list[vl.Record] = [vl.layer("chance", vl.DASHED, x=x, y=y)]
     if band:
@@ -49,7 +52,10 @@ def roc_chart(
         data["labels"] = _labels(points, curves)
         diamond = {"type": "point", "filled": True, "size": 80, "color": vl.GREY, "shape": "diamond"}
         label = {"type": "text", "align": "left", "dx": 3, "fontSize": 11, "limit": 200}
-        at = {"x": vl.share("label_x", "1 − specificity"), "y": vl.share("label_y", "sensitivity")}
+        at = {
+            "x": vl.share("label_x", _FALSE),
+            "y": vl.share("label_y", "sensitivity"),
+        }
         ends = {"x2": {"field": "label_x"}, "y2": {"field": "label_y"}}
         told = vl.tooltip("name", numbers=("false_positive_rate", "sensitivity"))
         layers += [
@@ -102,8 +108,14 @@ def coarse_roc_chart(name: str, title: str, curves: Sequence[vl.NamedCurve]) -> 
         spanned = {"from": rates[:-1], "to": rates[1:], "lower": found[:-1], "upper": found[1:]}
         boxes += vl.rows_of(spanned, name=curve.name)
     colour = {"color": vl.lines_by_name(vl.marks_of(curve.name for curve in curves), legend=True)["color"]}
-    x, y = vl.share("false_positive_rate", "1 − specificity"), vl.share("sensitivity", "sensitivity")
-    box = {"x": vl.share("from", "1 − specificity"), "y": vl.share("lower", "sensitivity")}
+    x, y = (
+        vl.share("false_positive_rate", _FALSE),
+        vl.share("sensitivity", "sensitivity"),
+    )
+    box = {
+        "x": vl.share("from", _FALSE),
+        "y": vl.share("lower", "sensitivity"),
+    }
     ends = {"x2": {"field": "to"}, "y2": {"field": "upper"}}
     told = vl.tooltip("name", numbers=("false_positive_rate", "sensitivity"))
     layers = [

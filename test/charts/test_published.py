@@ -11,6 +11,7 @@ import pytest
 import vl_convert
 from sklearn.metrics import roc_curve
 
+from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
 from evaluation.charts.published import CURVE_NUMBERS, documents
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
@@ -21,6 +22,7 @@ from evaluation.phase.config import PhaseConfig
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from evaluation.phase.validation import read_table
+from test.charts.drawing import drawn
 from test.charts.vega_lite import validator
 from test.repository import REPOSITORY
 
@@ -173,3 +175,25 @@ def test_each_chart_is_named_once_and_known():
     for charts in (["roc", "roc"], ["violin"]):
         with pytest.raises(ValueError, match="charts"):
             read_table(PhaseConfig, {**keys, "charts": charts})
+
+
+def test_a_chart_says_by_itself_what_it_shows(charts):
+    for chart in charts.values():
+        assert chart["title"]["text"]
+        assert " ".join(chart["title"]["subtitle"]) in chart["description"]
+        assert max(map(len, chart["title"]["subtitle"])) <= 80
+
+
+def test_metrics_without_a_worst_value_are_written_and_not_left_out(scored, charts):
+    shown = {row["metric"]: row for row in charts["metrics"]["datasets"]["metrics"]}
+    written = {row["metric"]: row["text"] for row in charts["metrics"]["datasets"]["unbounded"]}
+    for task in scored.tasks:
+        for metric in task.metrics:
+            value = scored.metrics.aggregates[task.name][metric.name].value
+            assert metric.title in shown
+            if math.isinf(metric.worst):
+                assert written[metric.title].startswith(f"{value:g}")
+            else:
+                assert metric.title not in written
+    only = [MetricInterval("Distance in mm", 1.25, 1.0, 1.5, best=0, worst=math.inf)]
+    assert "1.25 (1 to 1.5)" in drawn(metric_intervals_chart("distance", "Distance", only))

@@ -12,14 +12,20 @@ from evaluation.phase.registry import known_challenges
 _MODULE = "evaluation.organiser.samples.{}"
 
 
+class _Layout(argparse.ArgumentDefaultsHelpFormatter):
+    """Names the default of every option that has one."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        return action.help if action.default is None else super()._get_help_string(action)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments, for every challenge under its name."""
     challenges = parser.add_subparsers(dest="challenge", required=True, metavar="CHALLENGE")
     for name in known_challenges():
         if importlib.util.find_spec(_MODULE.format(name)) is not None:
             module = importlib.import_module(_MODULE.format(name))
-            layout = argparse.ArgumentDefaultsHelpFormatter
-            added = challenges.add_parser(name, help=f"sample of {name}", formatter_class=layout)
+            added = challenges.add_parser(name, help=f"sample of {name}", formatter_class=_Layout)
             added.add_argument(
                 "--output",
                 type=Path,
