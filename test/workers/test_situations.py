@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import pytest
@@ -47,7 +47,7 @@ from .situations import (
 )
 
 MOST_CASES = 700  # of faults of one kind, a thousand are kept
-EACH_BYTE = {"label_map_2d", "label_map_3d", "label_mask"}
+EACH_BYTE = {"label_map_2d", "label_map_3d"}
 """Fields whose files are changed byte by byte; the others read files by the same modules."""
 ROOT = Path(evaluation.__file__).parent
 LONG = {"table of three million blank lines", "jobs: a hundred thousand zeros"}
@@ -157,11 +157,14 @@ def fault_sites() -> dict[tuple[str, int], tuple[range, str]]:
 
 
 class Tracer:
-    """Collects the lines that ran in the modules with faults."""
+    """Collects the lines with faults that ran; a function is traced until all of its own have run."""
 
     def __init__(self) -> None:
         self.lines: set[tuple[str, int]] = set()
-        self._files = {file for file, _ in fault_sites()}
+        self._faults: dict[str, set[int]] = {}
+        for (file, _), (lines, _) in fault_sites().items():
+            self._faults.setdefault(file, set()).update(lines)
+        self._left: dict[CodeType, set[int]] = {}
 
     def __enter__(self) -> Tracer:
         sys.settrace(self._call)
@@ -171,11 +174,20 @@ class Tracer:
         sys.settrace(None)
 
     def _call(self, frame: FrameType, event: str, argument: object) -> Any:
-        return self._line if frame.f_code.co_filename in self._files else None
+        code = frame.f_code
+        if code.co_filename not in self._faults:
+            return None
+        if (left := self._left.get(code)) is None:
+            own = {line for _, _, line in code.co_lines() if line is not None}
+            left = self._left[code] = own & self._faults[code.co_filename]
+        return self._line if left else None
 
     def _line(self, frame: FrameType, event: str, argument: object) -> Any:
-        self.lines.add((frame.f_code.co_filename, frame.f_lineno))
-        return self._line
+        code = frame.f_code
+        if (left := self._left[code]) and frame.f_lineno in left:
+            left.discard(frame.f_lineno)
+            self.lines.add((code.co_filename, frame.f_lineno))
+        return self._line if left else None
 
 
 @dataclass
