@@ -41,6 +41,7 @@ from evaluation.core.class_estimators import (
     Concordance,
     ConfusionFigure,
     MacroRocArea,
+    MeanOfClasses,
     PartialRocArea,
     PresenceF1,
     RocArea,
@@ -83,6 +84,7 @@ COVERS = {
     "average precision": "average_precision",
     "sensitivity at 80 % precision": "sensitivity_at_precision",
     "macro AUC": "macro_auc",
+    "macro average precision": "macro_average_precision",
     "precision": "precision negative_predictive_value",
     "F1": "f1 f_beta",
     "balanced accuracy": "balanced_accuracy",
@@ -96,11 +98,11 @@ COVERS = {
     "voxel_precision voxel_average_precision volume_similarity lesion_wise_dice lesion_f1 detected_lesions "
     "missed_lesions box_iou recognition_quality segmentation_quality success_detection_rate hamming_distance "
     "identification_rate generalised_energy_distance consensus_confidence voxel_calibration_error "
-    "symmetric_relative_score",
+    "symmetric_relative_score folded_share",
     "panoptic quality": "panoptic_quality",
     "mean HD95": "hausdorff_distance average_surface_distance lesion_wise_hausdorff_distance betti_error "
     "mean_radial_error volume_difference volume_crps false_positive_volume false_negative_volume "
-    "false_lesions lesion_count_difference",
+    "false_lesions lesion_count_difference target_registration_error log_jacobian_deviation",
     "mean absolute error": "mean_absolute_error bias brier_score voxel_brier_score log_loss",
     "upper limit of agreement": "",
     "RMSE": "root_mean_squared_error",
@@ -425,6 +427,11 @@ def _of_scores() -> Iterator[Population]:
         yield Population(
             _metric("macro AUC", macro), f"three classes {distance:g} apart", partial(_three, distance)
         )
+    names = ("first", "second", "third")
+    findings = MeanOfClasses(tuple(AveragePrecision(name, f"has_{name}") for name in names))
+    for distance in (1.5, 2.2):
+        metric = _metric("macro average precision", findings)
+        yield Population(metric, f"three findings {distance:g} apart", partial(_findings, distance))
     for high in (1.0, 3.0):
         metric = calibration_metric(
             "calibration error", "Calibration error", [("probability", "label")], "label", 10
@@ -445,6 +452,14 @@ def _three(distance: float, rng: np.random.Generator, cases: int) -> Columns:
     scores = rng.normal(size=(cases, 3))
     scores[np.arange(cases), true] += distance
     return {"true": true * 1.0, "first": scores[:, 0], "second": scores[:, 1], "third": scores[:, 2]}
+
+
+def _findings(distance: float, rng: np.random.Generator, cases: int) -> Columns:
+    columns: dict[str, Any] = {}
+    for name, share in (("first", 0.5), ("second", 0.35), ("third", 0.25)):
+        present = (rng.random(cases) < share).astype(float)
+        columns |= {name: rng.normal(size=cases) + distance * present, f"has_{name}": present}
+    return columns
 
 
 def _of_classes() -> Iterator[Population]:

@@ -10,6 +10,8 @@ FIELD = {
     "label_map": LABELS,
     "points": {"probability": True},
     "keypoints": {"names": ["a"]},
+    "displacement_field": LABELS | {"fixed_landmarks": "fixed.csv", "moving_landmarks": "moving.csv"},
+    "presence_probabilities": {"names": ["a", "b"]},
     "flags": {"names": ["a", "b"]},
     "number": {"minimum": 0, "maximum": 1, "reference": "class", "positive": ["b"], "negative": ["a"]},
 }
@@ -31,6 +33,7 @@ OPTIONS = {
     "sensitivity_at_specificity": {"specificity": 0.9},
     "specificity_at_sensitivity": {"sensitivity": 0.9},
     "success_detection_rate": {"radius": 2},
+    "target_registration_error": {"worst": 9},
     "symmetric_relative_score": {"epsilon": 1},
     "surface_dice": {"tolerance_mm": 1},
     "volume_crps": PROBABILITIES,

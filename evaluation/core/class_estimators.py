@@ -246,6 +246,9 @@ class SensitivityAtPrecision(_AtThresholds):
 class MeanOfClasses(estimator.MeanOfFigures):
     """The mean over classes of the figures that exist, by groups of the means of each over the groups."""
 
+    def optimism(self, table: CaseTable, /) -> float:
+        return float(np.nan_to_num(np.nanmean([figure.optimism(table) for figure in self.figures])))
+
     def by_group(self, column: str) -> Estimator:
         return _ByGroups(tuple(figure.by_group(column) for figure in self.figures), self.by_reference)
 

@@ -62,6 +62,13 @@ negative = ["0"]""",
     "points": 'kind = "points"\nprobability = true',
     "probability map": 'kind = "probability_map"',
     "survival": 'kind = "survival"',
+    "presences": 'kind = "presence_probabilities"\nnames = ["first", "second"]',
+    "displacement": """\
+kind = "displacement_field"
+labels = { 1 = "liver", 2 = "spleen" }
+fixed_landmarks = "fixed.csv"
+moving_landmarks = "moving.csv"
+""",
 }
 """The declaration of the field of each phase."""
 OPTIONS = {
@@ -82,6 +89,7 @@ OPTIONS = {
     "success_detection_rate": "radius = 3",
     "symmetric_relative_score": "epsilon = 1",
     "surface_dice": "tolerance_mm = 1",
+    "target_registration_error": "worst = 9",
     "volume_crps": 'probabilities = { liver = "probability" }',
     "voxel_calibration_error": 'probabilities = { liver = "probability" }',
 }

@@ -150,7 +150,7 @@ class ClassWiseCalibrationError(_ClassCalibration):
         return [(share, float(index == true)) for index, share in enumerate(shares)]
 
 
-class MeanAveragePrecision(MetricTable):
+class MacroAveragePrecision(MetricTable):
     """Average precision of the probability of each of several findings, and the mean of these.
 
     From 0 to 1, higher is better. A finding that no case has does not enter; with `group`, for example of the
@@ -161,7 +161,7 @@ class MeanAveragePrecision(MetricTable):
     2023 (CholecTriplet).
     """
 
-    metric: Literal["mean_average_precision"]
+    metric: Literal["macro_average_precision"]
     kinds = (PresencesField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:

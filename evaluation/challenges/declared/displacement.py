@@ -16,9 +16,8 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files, HiddenField, Reference, TableRows
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
-from evaluation.io.kinds.displacement import EXTENSIONS, Displacement, DisplacementField
+from evaluation.io.kinds.displacement import EXTENSIONS, Displacement, DisplacementField, Landmarks
 from evaluation.io.kinds.objects import Space
-from evaluation.io.kinds.points import Points
 from evaluation.io.kinds.volume import NO_REFERENCE
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.displacement import (
@@ -74,7 +73,7 @@ class DisplacementFieldTable(maps.LabelMapField):
         found = []
         for side in _SIDES:
             if file := getattr(self, f"{side}_landmarks"):
-                points = Points(Space(3, "pixels"))
+                points = Landmarks(Space(3, "pixels"))
                 rows = TableRows((file,), "case", points.columns)
                 found.append(HiddenField(f"{name}_{side}_landmarks", Reference(points, rows)))
             if self.labels:

@@ -17,6 +17,7 @@ from evaluation.core.formats import GZIP, HEAD_BYTES, NIFTI, Dimensions, format_
 from evaluation.io import nifti
 from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.kinds.label_map import MapKind, Shape, spacing_of
+from evaluation.io.kinds.points import Points, PointSet, point_set
 from evaluation.io.volumes import SLAB_BYTES, case_geometry, path_of
 from evaluation.io.voxels import BegunStream
 from evaluation.metrics.arrays import Floats
@@ -141,6 +142,17 @@ class DisplacementField(MapKind):
         return (
             "for each voxel of the fixed image the way to its place in the moving one, in voxels (x, y, z): "
             "an array (x, y, z, 3), as NIfTI or the only array of an `.npz` archive"
+        )
+
+
+@dataclass(frozen=True)
+class Landmarks(Points):
+    """Points of one of two images, in the order of those of the other."""
+
+    def example(self, case: CaseForm, random: np.random.Generator) -> PointSet:
+        """Return five points, as of the other image."""
+        return point_set(
+            [(*self.space.example(case, random), 0, 1, math.nan) for _ in range(5)], self.space.axes
         )
 
 

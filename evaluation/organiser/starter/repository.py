@@ -91,6 +91,8 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
                     if field in fields:
                         value = value if right else field.reference.kind.example(case, random)
                         prediction = field.kind.rehearse(value, case, Variant.NEAR)
+                        if prediction is None:  # of a field that other labels judge
+                            prediction = field.kind.example(case, random)
                         predicted[field.name] = field.kind.writable(prediction, case)
             writer.add(item.name, predicted)
             yield SampleCase(item.name, columns, true)

@@ -94,7 +94,7 @@ KINDS = {
     "instance_map": Example("recognition_quality", keys='labels = { 1 = "lesion" }', image=LESION),
     "probability_map": Example("voxel_brier_score", image=LESION.astype(np.float32)),
     "presence_probabilities": Example(
-        "mean_average_precision",
+        "macro_average_precision",
         [{"u": 1, "v": 0}],
         {"u": 1, "v": 0},
         'names = ["u", "v"]',

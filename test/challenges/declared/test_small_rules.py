@@ -149,12 +149,12 @@ names = ["grasper", "hook", "clipper"]
 references = ["has_grasper", "has_hook", "has_clipper"]
 
 [tasks.frames.metrics]
-mean_average_precision = {}
-of_videos = { metric = "mean_average_precision", group = "video" }
+macro_average_precision = {}
+of_videos = { metric = "macro_average_precision", group = "video" }
 """
 
 
-@checked(mean_average_precision="sklearn.metrics.average_precision_score")
+@checked(macro_average_precision="sklearn.metrics.average_precision_score")
 def test_average_precision_of_several_findings_by_video(tmp_path):
     random = np.random.default_rng(8)
     present = random.integers(0, 2, (40, 3))
@@ -178,7 +178,7 @@ def test_average_precision_of_several_findings_by_video(tmp_path):
             for one in range(3)
         ]
 
-    assert found["mean_average_precision"] == pytest.approx(np.mean(of(videos != "")), abs=5e-7)
+    assert found["macro_average_precision"] == pytest.approx(np.mean(of(videos != "")), abs=5e-7)
     by_video = np.array([of(videos == video) for video in np.unique(videos)])
     assert found["of_videos_hook"] == pytest.approx(np.nanmean(by_video[:, 1]), abs=5e-7)
     assert found["of_videos"] == pytest.approx(np.nanmean(by_video, axis=0).mean(), abs=5e-7)
