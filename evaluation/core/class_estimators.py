@@ -246,8 +246,9 @@ class SensitivityAtPrecision(_AtThresholds):
 class MeanOfClasses(estimator.MeanOfFigures):
     """The mean over classes of the figures that exist, by groups of the means of each over the groups."""
 
-    def optimism(self, table: CaseTable, /) -> float:
-        return float(np.nan_to_num(np.nanmean([figure.optimism(table) for figure in self.figures])))
+    def with_unseen(self, table: CaseTable, /) -> Sequence[float]:
+        found = np.array([figure.with_unseen(table) for figure in self.figures])
+        return [float(found[~np.isnan(found)].mean())] if not np.isnan(found).all() else ()
 
     def by_group(self, column: str) -> Estimator:
         return _ByGroups(tuple(figure.by_group(column) for figure in self.figures), self.by_reference)

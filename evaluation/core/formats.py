@@ -126,7 +126,12 @@ FORMATS = (
     ),
     Format("a WebP image", (".webp",), _starting(b"RIFF"), lossy=True),
     Format("a GIF image", (".gif",), _starting(b"GIF8")),
-    Format("a zip archive", (".zip",), _starting(b"PK\x03\x04"), needs=("zipfile", "numpy.lib.format")),
+    Format(
+        "a zip archive",
+        (".zip",),
+        _starting(b"PK\x03\x04"),
+        needs=("zipfile", "encodings.cp437", "numpy.lib.format"),
+    ),
     Format("an archive of an array of NumPy", (".npz",)),
     Format("a PDF document", (".pdf",), _starting(b"%PDF")),
     Format("a DICOM file", (".dcm",), re.compile(rb".{128}DICM", re.DOTALL)),

@@ -68,6 +68,8 @@ EXEMPT = {
     "FaultKind.TOO_LARGE, path, expected": "names in a zip, see `test_unpacking`",
     'f"an integer of {digits} digits"': "JSON files of organisers alone",
     '"another type of values"': "a type that was refused with the header",
+    "fault_at(_at(source, place)": "JSON of a stack, see `test_stacked`",
+    "fault_at(source, in_words(by)": "JSON of a stack, see `test_stacked`",
     "at most {_MAX_CHUNKS} chunks": "files of small images are limited before",
     'TOO_LARGE, expected, "more", number': "three million lines, which take long to trace",
 }

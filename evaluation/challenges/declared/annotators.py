@@ -91,6 +91,11 @@ class _ProbabilityTable(MetricTable):
                 )
         return tuple(self.probabilities.values())
 
+    def check_kind(self, table: FieldTable) -> None:
+        """Raise ValueError for labels that a displacement field warps: they have no probabilities."""
+        if table.kind != "label_map":
+            raise ValueError(f"expected a field of the kind label_map, found {table.kind!r}")
+
     def probability_of(self, comparison: FieldComparison, label: str) -> ProbabilityMapValue:
         """Return the submitted probabilities of a label."""
         submitted: ProbabilityMapValue = comparison.all_submitted[self.probabilities[label]]
@@ -102,6 +107,7 @@ class _LabelProbabilityTable(_ProbabilityTable, StructureMetricTable):
 
     def scored(self, table: StructureField) -> list[Structure]:
         """Return the labels that have probabilities. Raises ValueError for others that are named."""
+        self.check_kind(table)
         if lacking := [name for name in self.labels or () if name not in self.probabilities]:
             raise ValueError(f"labels: expected some of the probabilities, found {', '.join(lacking)}")
         chosen = self.labels or self.probabilities
@@ -208,6 +214,7 @@ class VoxelCalibrationError(_ProbabilityTable):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the error. Raises ValueError where a label has no probabilities."""
+        self.check_kind(table)
         assert isinstance(table, LabelMapField)
         labels = list(table.labels.values())
         if set(labels) != set(self.probabilities):

@@ -13,6 +13,7 @@ from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import worst_row
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import Boxes
+from evaluation.io.kinds.displacement import Displacement
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.number import ObservedTime
 from evaluation.io.kinds.points import PointSet
@@ -139,6 +140,18 @@ def values_of(field):
     if kind == "flags":
         flags = [(1, 0), (0, 0), (1, 1), (None, 1), (None, None)]
         return [{"field": one} for one in flags], flags
+    if kind == "presence_probabilities":
+        flags = [(1, 0), (0, 0), (1, 1), (None, 1), (None, None)]
+        return [{"field": one} for one in flags], [(1.0, 0.0), (0.0, 1.0), (0.5, 0.5), (5e-324, 1.0)]
+    if kind == "displacement_field":
+        landmarks = {f"field_{side}_landmarks": points((1, 1, 1)) for side in ("fixed", "moving")}
+        maps = [label_map(mask) for mask in REGIONS.values()]
+        references = [
+            {"field": None, "field_fixed_labels": fixed, "field_moving_labels": moving, **landmarks}
+            for fixed, moving in zip(maps, maps[1:] + maps[:1], strict=True)
+        ]
+        moved = [np.full((3, *SHAPE), shift) for shift in (0.0, 1.0, -1e6, 0.4)]
+        return references, [Displacement(field, (1.0, 1.0, 1.0)) for field in moved]
     assert kind == "survival"
     observed = [(5.0, 1), (2.0, 0), (9.0, 1), (2.0, 1)]
     return [{"field": ObservedTime(*one)} for one in observed], UNBOUNDED

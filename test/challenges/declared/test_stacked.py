@@ -63,7 +63,7 @@ def _phase(folder, tables, **references):
 
 
 def _scored(phase, folder, slug, content, inline=False):
-    """Return the figures of a submission with one job."""
+    """Return the figures of a submission with one job, which confined readers find as one process does."""
     output = folder / "submission" / "job1" / "output" / f"{slug}.json"
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(content))
@@ -75,7 +75,9 @@ def _scored(phase, folder, slug, content, inline=False):
         "outputs": [{"socket": socket, "value": content if inline else None}],
     }
     (folder / "submission" / "predictions.json").write_text(json.dumps([job]))
-    (task,) = evaluation.evaluate(phase, folder / "submission", workers=1).to_dict()["aggregates"].values()
+    alone, confined = (evaluation.check(phase, folder / "submission", workers=workers) for workers in (0, 1))
+    assert alone.faults == confined.faults
+    (task,) = evaluation.evaluate(phase, folder / "submission", workers=0).to_dict()["aggregates"].values()
     return {name: figure["value"] for name, figure in task.items()}
 
 

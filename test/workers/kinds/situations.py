@@ -25,8 +25,12 @@ from evaluation.io.kinds.classes import (
     PresenceProbabilities,
     ReferenceClass,
 )
+<<<<<<< HEAD
 from evaluation.io.kinds.displacement import EXTENSIONS, DisplacementField
 from evaluation.io.kinds.instance_map import InstanceMap
+=======
+from evaluation.io.kinds.displacement import EXTENSIONS, DisplacementField, Landmarks
+>>>>>>> cb72d46f (Hold displacement fields and stacks in the tests of every kind)
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.lesion_map import LesionMap
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
@@ -86,6 +90,7 @@ KINDS: dict[str, Kind] = {
     "points": Points(Space(3, "mm"), _NAMED, with_diameter=True),
     "point": Points(_PIXELS, single=True, max_points=3),
     "points_in_image": Points(_PIXELS, Attributes(("a", "b")), max_points=3),
+    "points_with_class_last": Points(_PIXELS, Attributes(("a", "b"), True, in_third_coordinate=True)),
     "keypoints": Keypoints(("first", "second"), _PIXELS),
     "keypoints_in_part": Keypoints(("first", "second"), Space(3, "mm"), partial=True),
 }
@@ -95,6 +100,7 @@ OF_REFERENCES = {
     AgreedFeatures,
     CellText,
     Label,
+    Landmarks,
     LesionMap,
     MainLabel,
     NoValue,
