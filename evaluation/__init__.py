@@ -10,6 +10,7 @@ As a library::
     result.cases("segmentation")["dice_cup"].describe()
 
 `evaluate` and `check` are in `evaluation.library`, `seal` and `rank` in `evaluation.organiser.library`,
+`interval` and `compare` (figures of arrays and frames) in `evaluation.organiser.inference`,
 `report_submission` and `report_leaderboard` in `evaluation.organiser.report_library`, the metrics on plain
 arrays in `evaluation.metrics`.
 """
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
     from evaluation.core.fault import PhaseError
     from evaluation.core.trouble import MachineTrouble
     from evaluation.library import CheckResult, Evaluation, SubmissionRejected, check, evaluate
+    from evaluation.organiser.inference import Difference, Estimate, compare, interval
     from evaluation.organiser.library import Ranking, Seal, rank, seal
     from evaluation.organiser.report_library import Report, report_leaderboard, report_submission
 
 __version__ = "0.1.0"
 __all__ = [
     "CheckResult",
+    "Difference",
+    "Estimate",
     "Evaluation",
     "MachineTrouble",
     "PhaseError",
@@ -40,7 +44,9 @@ __all__ = [
     "SubmissionRejected",
     "__version__",
     "check",
+    "compare",
     "evaluate",
+    "interval",
     "rank",
     "report_leaderboard",
     "report_submission",
@@ -50,6 +56,7 @@ __all__ = [
 _MODULES = dict.fromkeys(("check", "evaluate"), "evaluation.library")
 _MODULES |= dict.fromkeys(("CheckResult", "Evaluation", "SubmissionRejected"), "evaluation.library")
 _MODULES |= dict.fromkeys(("Ranking", "Seal", "rank", "seal"), "evaluation.organiser.library")
+_MODULES |= dict.fromkeys(("Difference", "Estimate", "compare", "interval"), "evaluation.organiser.inference")
 _MODULES |= dict.fromkeys(
     ("Report", "report_leaderboard", "report_submission"), "evaluation.organiser.report_library"
 )

@@ -59,7 +59,7 @@ FLOORS_OF_THE_ORGANISER = (
         "validate",
     ),
     ("annotation_files",),
-    ("annotators", "describe_tables", "library", "rehearsal", "rescoring"),
+    ("annotators", "describe_tables", "inference", "library", "rehearsal", "rescoring"),
     ("image", "settings"),
     ("report",),
     ("report_library",),
@@ -83,7 +83,11 @@ LEAVES = tuple(
 )
 # The strings outside of the organiser's wing that name its modules, besides those in `cli/commands.toml`.
 FOUND_BY_NAME = {
-    "evaluation": {"evaluation.organiser.library", "evaluation.organiser.report_library"},
+    "evaluation": {
+        "evaluation.organiser.inference",
+        "evaluation.organiser.library",
+        "evaluation.organiser.report_library",
+    },
     "evaluation.cli.common": {
         "evaluation.organiser"
     },  # tells the message for an image, which has no such wing

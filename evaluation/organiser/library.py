@@ -1,4 +1,4 @@
-"""The organiser's functions of the library: phases sealed and teams ranked, from any program.
+"""The organiser's functions of the library: phases sealed, teams ranked, figures compared, from any program.
 
 Nothing is printed and nothing of the caller's process is changed, as in `evaluation.library`.
 """
@@ -111,6 +111,8 @@ def rank(
     scheme: AnyPath = "challenge",
     ground_truth: AnyPath | None = None,
     options: RankOptions | None = None,
+    metrics: Mapping[str, str] | None = None,
+    definition: AnyPath | None = None,
 ) -> Ranking:
     """Rank teams by their results.
 
@@ -118,8 +120,8 @@ def rank(
     ----------
     results
         A folder with a sub-folder per team that holds `metrics.json` and `cases.json`, as `evaluate --each`
-        and ``Evaluation.write`` write them, or evaluations that the platform exports; for a ranking over
-        several phases, one such folder per role.
+        and ``Evaluation.write`` write them, a table of results (csv), or evaluations that the platform
+        exports; for a ranking over several phases, one of them per role.
     scheme
         "challenge" for the challenge's own, a method or scheme that `rank --scheme` knows by name, or a TOML
         file.
@@ -128,6 +130,11 @@ def rank(
         be programmed.
     options
         Which analyses are made, see `evaluation.organiser.ranking.analysis.RankOptions`.
+    metrics
+        Of a table: the better direction of each metric by name, and further keys as `rank --metric` takes
+        them, such as ``{"dice": "higher,worst=0"}``.
+    definition
+        Of a table: a TOML file, as `rank --definition` takes it.
 
     Returns
     -------
@@ -142,7 +149,7 @@ def rank(
     from evaluation.organiser.ranking.analysis import RankOptions
     from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
     from evaluation.organiser.ranking.platform_results import results_folders
-    from evaluation.organiser.ranking.results import read_results
+    from evaluation.organiser.ranking.result_tables import read_phase_results
     from evaluation.organiser.ranking.scheme_file import scheme_named
     from evaluation.phase import registry
 
@@ -152,7 +159,8 @@ def rank(
         registry.load_beside(Path(ground_truth))
     paths = {role: Path(path) for role, path in folders.items()}
     with results_folders(paths, folder) as found_in:
-        read = {role: read_results(path) for role, path in found_in.items()}
+        given = [f"{name}={described}" for name, described in (metrics or {}).items()]
+        read = read_phase_results(found_in, None if definition is None else Path(definition), given)
     schemes = {role: scheme_named(fspath(scheme), found, folder) for role, found in read.items()}
     ranked = {
         role: rank_phase(found, schemes[role], options or RankOptions(), role or None)

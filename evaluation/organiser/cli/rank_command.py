@@ -22,8 +22,8 @@ from evaluation.organiser.ranking.leaderboard import Selection, leaderboard_of, 
 from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
 from evaluation.organiser.ranking.pair_tests import TestOfMeans
 from evaluation.organiser.ranking.platform_results import results_folders
-from evaluation.organiser.ranking.result_tables import read_definition, read_results_table
-from evaluation.organiser.ranking.results import TEAMS, PhaseResults, RankingError, read_results
+from evaluation.organiser.ranking.result_tables import read_phase_results
+from evaluation.organiser.ranking.results import TEAMS, PhaseResults, RankingError
 from evaluation.organiser.ranking.scheme_file import scheme_named
 from evaluation.organiser.ranking.selection import SubmissionLimits, read_time, read_times, within_limits
 from evaluation.phase import registry
@@ -340,18 +340,9 @@ def _titles(given: list[str]) -> dict[str, str]:
 
 def read_all(arguments: argparse.Namespace, paths: Mapping[str, Path]) -> dict[str, PhaseResults]:
     """Return the results by role, an empty role for a single phase. Raises `RankingError`."""
-    if not any(path.is_file() for path in paths.values()):
-        if arguments.metric or arguments.definition:
-            raise RankingError("--metric and --definition describe a table, and none is given")
-        if arguments.ground_truth is not None:
-            registry.load_beside(arguments.ground_truth)
-        return {role: read_results(path) for role, path in paths.items()}
-
-    definition = read_definition(arguments.definition, arguments.metric)
-    return {
-        role: read_results_table(path, definition) if path.is_file() else read_results(path)
-        for role, path in paths.items()
-    }
+    if arguments.ground_truth is not None and not any(path.is_file() for path in paths.values()):
+        registry.load_beside(arguments.ground_truth)
+    return read_phase_results(paths, arguments.definition, arguments.metric)
 
 
 def methods_tables(arguments: argparse.Namespace, paths: Mapping[str, Path]) -> dict[str, Path]:
