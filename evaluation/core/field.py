@@ -213,7 +213,7 @@ class Kind(ABC):
 
     needs_size: ClassVar[bool] = False
     may_have_no_rows: ClassVar[bool] = True
-    average_items: ClassVar[int] = 200
+    average_items: int = 200
     late_modules: ClassVar[tuple[str, ...]] = ()
     max_json_values: ClassVar[int] = 1000
 

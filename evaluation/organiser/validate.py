@@ -2,15 +2,17 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from evaluation.challenges.declared.rules import DeclaredOptions
 from evaluation.charts.published import has_curve
 from evaluation.core.aggregation import metric_values
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
+from evaluation.core.limits import max_rows
 from evaluation.core.outcome import OrganiserFault, Progress, Scored, no_progress, organisers_problems
 from evaluation.core.views import Regions
 from evaluation.evaluate import run_reference, tables_of
@@ -51,6 +53,9 @@ def validate_phase(
     ]
     problems += _faults_of_keys(phase)
     PhaseError.raise_all(problems)
+    counts = _objects_of(phase)
+    problems += _faults_of_counts(phase, counts)
+    PhaseError.raise_all(problems)
     scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
     tables = tables_of(phase.tasks, phase.cases.forms, scored)
     missing = [
@@ -71,6 +76,7 @@ def validate_phase(
     notices += [
         f"{task.name}: {notice}" for task in phase.tasks for notice in task.notices(tables[task.name])
     ]
+    notices += _notices_of_counts(phase, counts)
     return Validation(phase, (*notices, *_notices_of_empty(phase)))
 
 
@@ -101,6 +107,53 @@ def _notices_of_empty(phase: Phase) -> Iterator[str]:
         values = (reference.value(field, case, row, sealed=False) for case, row in cases)
         if regions and all(value is not None and not _marks(regions, value) for value in values):
             yield f"{field.name}: the reference of all {len(cases)} cases is empty, without any structure"
+
+
+def _objects_of(phase: Phase) -> dict[str, list[int]]:
+    """Return how many objects the reference of each case has, by field that lists objects."""
+    found = {}
+    for field in fields_of(phase.tasks):
+        if field.kind.objects is None or field.reference.kind.objects is None:
+            continue
+        reference = OpenReference(phase.reference, [field])
+        values = (
+            reference.value(field, case, row, sealed=False)
+            for case, row in zip(phase.cases.forms, phase.rows, strict=True)
+            if field.cases(case)
+        )
+        found[field.name] = [field.reference.kind.items(value) for value in values if value is not None]
+    return found
+
+
+def _faults_of_counts(phase: Phase, counts: Mapping[str, Sequence[int]]) -> list[str]:
+    """Return a fault for each field whose reference is more than a submission may hold."""
+    fields = {field.name: field for field in fields_of(phase.tasks)}
+    problems = []
+    for name, objects in counts.items():
+        most = max_rows(len(objects), fields[name])
+        if sum(objects) > most:
+            enough = 2 * max(objects)
+            problems.append(
+                f"fields.{name}: a submission may list {most} objects, the reference lists {sum(objects)}: "
+                f"none could match it; expected at_most = {enough} or another that leaves room"
+            )
+    return problems
+
+
+def _notices_of_counts(phase: Phase, counts: Mapping[str, Sequence[int]]) -> Iterator[str]:
+    """Yield a notice for each metric that keeps fewer detections of an image than its reference lists."""
+    if not isinstance(options := phase.options, DeclaredOptions):
+        return
+    for task in options.tasks.values():
+        for name, metric in task.metrics.items():
+            kept = getattr(metric, "max_detections", None)
+            field = metric.field or next(iter(counts), "")
+            classes = max(1, len(getattr(options.fields[field], "classes", ()))) if field in counts else 1
+            if kept is not None and max(counts.get(field, [0]), default=0) > kept * classes:
+                yield (
+                    f"{name} keeps the {kept} most probable boxes of a class in a case, the reference of "
+                    f"one lists {max(counts[field])}: not even a perfect submission is rated as such"
+                )
 
 
 def _marks(regions: Regions, value: Any) -> bool:

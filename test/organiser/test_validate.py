@@ -142,3 +142,30 @@ def test_a_file_that_changed_after_the_scan_is_found_out(tmp_path):
     shutil.copy(folder / "masks" / "V0001.png", folder / "masks" / "V0002.png")
     with pytest.raises(PhaseError, match=r"masks/V0002\.png: differs from the sealed file"):
         validate_phase(folder, scanned, workers=0)
+
+
+def boxes_phase(folder, boxes, keys=""):
+    """Write a phase of two cases with so many boxes each."""
+    folder.mkdir()
+    (folder / "cases.csv").write_text("name,width,height\na,90,90\nb,90,90\n")
+    rows = [f"{case},{i % 80},{i // 80},{i % 80 + 5},{i // 80 + 5}\n" for case in "ab" for i in range(boxes)]
+    (folder / "cells.csv").write_text("case,x1,y1,x2,y2\n" + "".join(rows))
+    (folder / "phase.toml").write_text(
+        'name = "b"\ntitle = "B"\nsubmission = "archive"\nlearnable_labels = ["*"]\n'
+        f'[fields.cells]\nkind = "boxes"\nprobability = true\n{keys}\n'
+        "[tasks.t.metrics]\nbox_average_precision = {}\n"
+    )
+    return folder
+
+
+def test_a_reference_that_no_submission_may_match(tmp_path):
+    (problem,) = problems_of(boxes_phase(tmp_path / "many", 6001))
+    assert "12002" in problem
+    assert "at_most" in problem
+    validated(boxes_phase(tmp_path / "room", 6001, "at_most = 6100"))
+
+
+@pytest.mark.parametrize(("boxes", "notices"), [(100, 0), (101, 1)])
+def test_a_reference_of_more_boxes_than_an_average_precision_keeps(tmp_path, boxes, notices):
+    found = validated(boxes_phase(tmp_path / "phase", boxes)).notices
+    assert sum("101" in notice for notice in found) == notices

@@ -409,6 +409,19 @@ class ObjectFieldTable(ListFieldTable):
         "class, for positions in two axes (OCELOT).",
     )
 
+    at_most: int | None = Key(
+        default=None,
+        description="Largest number of objects of a case in a submission, and of their mean over the cases. "
+        "Default: 10000, with a mean of 1000.",
+        ge=1,
+        le=100_000,
+    )
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The largest number of objects of a case, and the largest mean."""
+        return (self.at_most or 10_000, self.at_most or 1000)
+
     @model_validator(mode="after")
     def _class_fits(self) -> Self:
         if self.class_in == "third_coordinate" and (self.axes == 3 or self.stacked == self.class_in):

@@ -99,10 +99,11 @@ class PointsField(detections.ObjectFieldTable):
 
     def value_kind(self, submitted: bool) -> Points:
         """Return the kind of the submitted value or of the reference, which may have diameters."""
-        attributes = self.attributes(submitted)
+        most, mean = self.limits
+        found = Points(self.space, self.attributes(submitted), max_points=most, average_items=mean)
         if submitted:
-            return Points(self.space, attributes)
-        return Points(self.space, attributes, self.diameter, self.unknown_diameter)
+            return found
+        return replace(found, with_diameter=self.diameter, unknown_diameter=self.unknown_diameter)
 
     def hidden(self, name: str) -> tuple[HiddenField, ...]:
         """Return the objects that are ignored."""

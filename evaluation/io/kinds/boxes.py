@@ -276,13 +276,13 @@ class BoxesInSpace(field.Kind):
     probability where the phase asks for them. The platform has no JSON of boxes with three axes.
     """
 
-    average_items: ClassVar[int] = 1000
     max_json_values: ClassVar[int] = 300_000
 
     space: Space
     attributes: Attributes = NO_ATTRIBUTES
     single: bool = False
     max_boxes: int = 10_000
+    average_items: int = 1000
 
     @property
     def columns(self) -> tuple[str, ...]:

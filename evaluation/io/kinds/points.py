@@ -215,7 +215,6 @@ class Points(Kind):
     without it.
     """
 
-    average_items: ClassVar[int] = 1000
     max_json_values: ClassVar[int] = 100_000
 
     space: Space
@@ -224,6 +223,7 @@ class Points(Kind):
     unknown_diameter: float | None = None
     single: bool = False
     max_points: int = 10_000
+    average_items: int = 1000
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -429,12 +429,12 @@ class Keypoints(Kind):
     """
 
     may_have_no_rows: ClassVar[bool] = False
-    average_items: ClassVar[int] = 1000
     max_json_values: ClassVar[int] = 100_000
 
     names: tuple[str, ...]
     space: Space
     partial: bool = False
+    average_items: int = 1000
 
     @cached_property
     def _points(self) -> Points:
