@@ -25,12 +25,8 @@ from evaluation.io.kinds.classes import (
     PresenceProbabilities,
     ReferenceClass,
 )
-<<<<<<< HEAD
-from evaluation.io.kinds.displacement import EXTENSIONS, DisplacementField
-from evaluation.io.kinds.instance_map import InstanceMap
-=======
 from evaluation.io.kinds.displacement import EXTENSIONS, DisplacementField, Landmarks
->>>>>>> cb72d46f (Hold displacement fields and stacks in the tests of every kind)
+from evaluation.io.kinds.instance_map import InstanceMap
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.lesion_map import LesionMap
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
