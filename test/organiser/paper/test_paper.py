@@ -267,7 +267,7 @@ def test_resamples_are_told_of_methods_that_draw_them_alone(paper):
         for method, text in TEXTS["intervals"].items()
     }
     assert "resamples" not in sentences["logit-DeLong"] != ""
-    assert "resamples" in sentences["studentised"]
+    assert "resamples" in sentences["Gaffke"]
 
 
 def test_every_line_of_a_table_fits_the_page(files):
