@@ -95,6 +95,75 @@ class ProbabilityMap(MapKind):
         return f"a probability from 0 to 1 for each {place_in_words(self.dimensions)}"
 
 
+LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class NumberMap(ProbabilityMap):
+    """A finite number from ``lowest`` to ``highest`` for every pixel of an image of the case's geometry.
+
+    In a rehearsal the reference is such an image. Values have the type of `ProbabilityMapValue`.
+    """
+
+    lowest: float = -LARGEST
+    highest: float = LARGEST
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> ProbabilityMapValue:
+        """Return the numbers of a file, cropped and checked. Raises `FormFault`."""
+        bounds = (self.highest, self.lowest)
+        path = path_of(source)
+        return self._value(
+            read_probabilities(path, case, files, self.dimensions, self.slab_bytes, *bounds), case
+        )
+
+    def rehearse(  # type: ignore[override]  # of another reference
+        self, reference: ProbabilityMapValue, case: CaseForm, variant: Variant
+    ) -> ProbabilityMapValue:
+        """Return an image: unchanged, with one value like its neighbour, as small as may be, or mirrored.
+
+        Mirrored are the values, between the smallest and the largest one of the image.
+        """
+        if variant is Variant.PERFECT:
+            return reference
+        numbers = reference.whole.copy()
+        lowest, highest = numbers.min(), numbers.max()
+        if variant is Variant.NEAR:
+            grow_by_a_pixel(numbers.reshape(-1, numbers.shape[2]), lowest)
+        elif variant is Variant.EMPTY:
+            numbers[...] = min(max(0.0, self.lowest), self.highest)
+        else:
+            numbers = lowest + (highest - numbers)
+        return self._of_voxels(numbers, case)
+
+    def example(self, case: CaseForm, random: np.random.Generator) -> ProbabilityMapValue:
+        """Return an image of random numbers."""
+        low, high = max(self.lowest, -1000.0), min(self.highest, 1000.0)
+        shape = case_geometry(case, self.dimensions).shape
+        return self._of_voxels(random.uniform(low, high, shape).astype(np.float32), case)
+
+    def unpack(self, packed: Packed, case: CaseForm) -> ProbabilityMapValue:
+        """Return the image, its numbers checked. Raises `HandoverError`."""
+        cropped = unpack_volume(packed, "<f4", case_geometry(case, self.dimensions).shape)
+        if not are_probabilities(cropped.values, self.highest, self.lowest):
+            raise HandoverError("expected numbers within their bounds")
+        return self._value(cropped, case)
+
+    def describe(self) -> str:
+        """Return the description for participants."""
+        return f"{numbers_in_words(self.lowest, self.highest)} for each {place_in_words(self.dimensions)}"
+
+
+def numbers_in_words(lowest: float, highest: float) -> str:
+    """Return which values a file may have, for messages and descriptions."""
+    if lowest <= -LARGEST and highest >= LARGEST:
+        return "finite values"
+    if highest >= LARGEST:
+        return f"finite values of at least {lowest:g}"
+    if lowest <= -LARGEST:
+        return f"finite values of at most {highest:g}"
+    return f"values from {lowest:g} to {highest:g}"
+
+
 def place_in_words(dimensions: Dimensions) -> str:
     """Return which image a file must have the geometry of, for descriptions."""
     if dimensions == 2:
@@ -102,9 +171,9 @@ def place_in_words(dimensions: Dimensions) -> str:
     return "voxel, in the size, spacing, origin and direction of the image"
 
 
-def are_probabilities(values: NDArray[Any], highest: float = 1.0) -> bool:
-    """Return whether all values are from 0 to 1, or to another; one that is not a number is not."""
-    return not values.size or bool(values.min() >= 0 and values.max() <= highest)
+def are_probabilities(values: NDArray[Any], highest: float = 1.0, lowest: float = 0.0) -> bool:
+    """Return whether all values are from 0 to 1, or between others; one that is not a number is not."""
+    return not values.size or bool(values.min() >= lowest and values.max() <= highest)
 
 
 def read_probabilities(
@@ -114,8 +183,9 @@ def read_probabilities(
     dimensions: Dimensions,
     slab_bytes: int,
     highest: float = 1.0,
+    lowest: float = 0.0,
 ) -> VolumeCrop:
-    """Return the values of an image as float32, from 0 to ``highest``, cropped to those that are not 0.
+    """Return the values of an image as float32 within bounds, cropped to those that are not 0.
 
     Raises `FormFault`.
     """
@@ -124,11 +194,11 @@ def read_probabilities(
         for z, plane in enumerate(case_planes(path, case, files, dimensions, slab_bytes), start=1):
             part = plane.crop
             values = part.values
-            if not are_probabilities(values, highest):
-                bad = values[~((values >= 0) & (values <= highest))].flat[0]
+            if not are_probabilities(values, highest, lowest):
+                bad = values[~((values >= lowest) & (values <= highest))].flat[0]
                 place = f" in plane {z}" if dimensions == 3 else ""
-                expected = "values from 0 to 1" if highest == 1 else "finite values of at least 0"
-                raise fault_at(FileSource(path), expected, f"{in_digits(float(bad), 0, 1)}{place}")
+                text = in_digits(float(bad), lowest, highest)
+                raise fault_at(FileSource(path), numbers_in_words(lowest, highest), f"{text}{place}")
             found = _cropped(values)  # values above 0 may become 0 as float32
             yield Crop(found.values, part.top + found.top, part.left + found.left)
 

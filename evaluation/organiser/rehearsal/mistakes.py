@@ -19,7 +19,7 @@ from evaluation.io.files import scratch_folder
 from evaluation.io.kinds.instance_map import InstanceMap
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.masks import LabelMask
-from evaluation.io.kinds.probability_map import DetectionMap, ProbabilityMap
+from evaluation.io.kinds.probability_map import DetectionMap, NumberMap, ProbabilityMap
 from evaluation.io.kinds.volume import ConfidenceVolume, Volume
 from evaluation.organiser.rehearsal.submissions import Stage, part_of, writer_of, written
 from evaluation.phase.phase import Phase
@@ -100,8 +100,8 @@ def _other_size(field: Field, value: Any) -> Kind | None:
 
 def _grey_values(field: Field, value: Any) -> Kind | None:
     kind = field.kind
-    if isinstance(kind, InstanceMap):
-        return None  # of which every whole number is a good one
+    if isinstance(kind, InstanceMap | NumberMap):
+        return None  # of which other numbers are good ones
     if isinstance(kind, LabelMask | LabelMap):
         listed = {*kind.labels, kind.background}
         number = next((one for one in range(_GREY, 0, -1) if one not in listed), None)

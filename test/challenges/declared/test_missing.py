@@ -92,6 +92,7 @@ KINDS = {
     ),
     "label_map": Example("dice", keys='labels = { 1 = "lesion" }', image=LESION),
     "instance_map": Example("recognition_quality", keys='labels = { 1 = "lesion" }', image=LESION),
+    "image": Example("image_mean_absolute_error", options="worst = 9", image=LESION.astype(np.float32)),
     "probability_map": Example("voxel_brier_score", image=LESION.astype(np.float32)),
     "presence_probabilities": Example(
         "macro_average_precision",

@@ -40,7 +40,7 @@ from evaluation.io.kinds.number import (
 )
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Keypoints, PointInImage, Points
-from evaluation.io.kinds.probability_map import DetectionMap, ProbabilityMap
+from evaluation.io.kinds.probability_map import DetectionMap, NumberMap, ProbabilityMap
 from evaluation.io.kinds.volume import ConfidenceVolume, NoValue, ReferenceVolume
 from evaluation.workers.late_imports import OpeningFinder
 
@@ -60,6 +60,8 @@ KINDS: dict[str, Kind] = {
     "instances_2d": InstanceMap({1: "cell"}, dimensions=2),
     "instances_3d": InstanceMap({1: "a", 2: "b"}, ranges={1: (1, 9), 2: (10, 19)}),
     "instances_and_classes": InstanceMap({1: "a", 2: "b"}, dimensions=2, class_plane=True),
+    "image_2d": NumberMap(dimensions=2, lowest=-1024, highest=3071),
+    "image_3d": NumberMap(),
     "detection_map_2d": DetectionMap(dimensions=2),
     "detection_map_3d": DetectionMap(any_confidence=True),
     "boxes": BoxList(("a", "b"), with_confidence=True),

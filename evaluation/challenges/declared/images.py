@@ -1,0 +1,298 @@
+"""Images of numbers, such as a synthetic CT or a dose, and their differences from the reference in a mask."""
+
+import math
+from abc import abstractmethod
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import FiniteFloat, model_validator
+
+from evaluation.challenges.declared import tables
+from evaluation.challenges.declared.maps import ImageFieldTable
+from evaluation.core.case_table import Row
+from evaluation.core.challenge import Values
+from evaluation.core.field import Field, Files, HiddenField, Reference
+from evaluation.core.form import CaseForm
+from evaluation.core.formats import extensions_of, image_formats
+from evaluation.core.keys import Key
+from evaluation.core.metric import mean_metric
+from evaluation.io.kinds.label_map import LabelMap
+from evaluation.io.kinds.probability_map import LARGEST, NumberMap, ProbabilityMapValue
+from evaluation.metrics.arrays import Bools, Floats
+from evaluation.metrics.image_similarity import (
+    MultiScaleReading,
+    multi_scale_similarity,
+    structural_similarity,
+)
+
+
+class ImageField(ImageFieldTable):
+    """An image or volume of numbers, such as a synthetic CT, a dose or a depth.
+
+    It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, `.tif` or `.mha` for
+    images; in an algorithm phase it is an image. Values are finite and kept in single precision. Size and
+    position are compared as for a `label_map`. The reference is such a file; a mask in which alone it counts
+    lies beside it, unknown to participants.
+    """
+
+    kind: Literal["image"]
+    minimum: FiniteFloat | None = Key(
+        default=None, description="Smallest value, at most 0. Default: any.", le=0
+    )
+    maximum: FiniteFloat | None = Key(
+        default=None, description="Largest value, at least 0. Default: any.", ge=0
+    )
+    unit: str = Key(default="", description="Unit of the values, such as `HU`.")
+    mask_folder: str | None = Key(
+        default=None,
+        description="Folder of the reference's masks, label maps of 0 and 1 named as the cases. Voxels that "
+        "are 0 there do not count. Default: all voxels count.",
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "ImageField":
+        if self.numbers.lowest >= self.numbers.highest:
+            raise ValueError("expected minimum < maximum")
+        return self
+
+    @property
+    def numbers(self) -> NumberMap:
+        """The kind of the values, submitted and reference."""
+        lowest = -LARGEST if self.minimum is None else self.minimum
+        highest = LARGEST if self.maximum is None else self.maximum
+        return NumberMap(self.dimensions, lowest=lowest, highest=highest)
+
+    @property
+    def image_extensions(self) -> tuple[str, ...]:
+        """The extensions of the formats that are read."""
+        return extensions_of(image_formats(self.dimensions, numbers=True))
+
+    def field(self, name: str) -> Field:
+        """Return the field of that name."""
+        return self.file_field(name, self.numbers, self.numbers, self.image_extensions)
+
+    def hidden(self, name: str) -> tuple[HiddenField, ...]:
+        """Return the mask."""
+        if self.mask_folder is None:
+            return ()
+        places = Files(self.mask_folder, extensions_of(image_formats(self.dimensions)))
+        mask = LabelMap({1: "mask"}, 0, self.dimensions)
+        return (HiddenField(mask_of(name), Reference(mask, places)),)
+
+
+def mask_of(field_name: str) -> str:
+    """Return the name of the hidden field with the mask of a field."""
+    return f"{field_name}_mask"
+
+
+class _ImageTable(tables.MetricTable):
+    """A figure of two images inside the mask of a case, as mean over cases."""
+
+    clip: Annotated[list[FiniteFloat], Key(min_length=2, max_length=2)] | None = Key(
+        default=None,
+        description="Smallest and largest value; others count as these. SynthRAD 2025: `[-1024, 3071]`. "
+        "Default: the bounds of the field.",
+    )
+    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (ImageField,)
+
+    @property
+    def needs_range(self) -> bool:
+        """Whether the figure follows from the range of the values."""
+        return True
+
+    def ends(self, table: ImageField) -> tuple[float, float]:
+        """Return the smallest and the largest value that counts. Raises ValueError without any."""
+        low, high = self.clip or (table.numbers.lowest, table.numbers.highest)
+        if low >= high:
+            raise ValueError("clip: expected two values in order")
+        if self.needs_range and high - low >= LARGEST:
+            raise ValueError("clip: expected two values, since the field has no bounds")
+        return low, high
+
+    @abstractmethod
+    def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
+        """Return the figure of two clipped images, (z, y, x) or (y, x), in a mask that is not empty."""
+
+    def bounds(self, table: ImageField) -> tuple[float, float]:
+        """Return the best and the worst value. Raises ValueError for options that do not fit."""
+        return 1.0, 0.0
+
+    def unit_of(self, table: ImageField) -> str:
+        """Return the unit of the figure."""
+        return ""
+
+    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
+        """Return the mean over cases. Raises ValueError for options that do not fit."""
+        assert isinstance(table, ImageField)
+        (low, high), (best, worst) = self.ends(table), self.bounds(table)
+
+        def mask_in(references: Values, shape: tuple[int, ...]) -> Bools:
+            mask: Any = references.get(mask_of(field_name)) if table.mask_folder else None
+            return np.ones(shape, np.bool_) if mask is None else mask.whole.reshape(shape) > 0
+
+        def row(comparison: tables.FieldComparison) -> Row:
+            def read(given: ProbabilityMapValue) -> Floats:
+                shape = given.shape[3 - table.dimensions :]
+                return np.clip(given.whole.reshape(shape).astype(np.float64), low, high)
+
+            made, true = comparison.derive(
+                ("clipped", low, high), lambda given: (read(given.submitted), read(given.reference))
+            )
+            mask = comparison.derive("mask", lambda given: mask_in(given.references, true.shape))
+            if not mask.any():
+                return {name: math.nan}
+            found = self.value(made, true, mask, (low, high))
+            return {name: min(max(found, min(best, worst)), max(best, worst))}
+
+        def worst_row(case: CaseForm, references: Values) -> Row:
+            reference: ProbabilityMapValue = references[field_name]
+            counts = mask_in(references, reference.shape[3 - table.dimensions :]).any()
+            return {name: worst if counts else math.nan}
+
+        metric = mean_metric(name, self.title_of(name), best, worst, unit=self.unit_of(table))
+        return tables.Measure((metric,), row, worst_row)
+
+
+class _ErrorTable(_ImageTable):
+    """A difference of values."""
+
+    worst: tables.Positive | None = Key(
+        default=None,
+        description="Difference of a case without a result, and the largest that counts. Default: that of "
+        "the ends of `clip`.",
+    )
+
+    @property
+    def needs_range(self) -> bool:
+        return self.worst is None
+
+    def bounds(self, table: ImageField) -> tuple[float, float]:
+        low, high = self.ends(table)
+        return 0.0, high - low if self.worst is None else self.worst
+
+    def unit_of(self, table: ImageField) -> str:
+        return table.unit
+
+
+class ImageMeanAbsoluteError(_ErrorTable):
+    """Mean absolute difference of two images inside the mask, as mean over cases.
+
+    At least 0, lower is better, in the unit of the values. A case without a voxel in its mask does not enter,
+    and one without a result counts as `worst`.
+
+    Oracle: scikit-learn, `mean_absolute_error` of the voxels.
+    """
+
+    metric: Literal["image_mean_absolute_error"]
+
+    def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
+        """Return the mean of the differences."""
+        return float(np.abs(prediction[mask] - reference[mask]).mean())
+
+
+class ImageRootMeanSquaredError(_ErrorTable):
+    """Root of the mean squared difference of two images inside the mask, as mean over cases.
+
+    At least 0, lower is better, in the unit of the values. A case without a voxel in its mask does not enter,
+    and one without a result counts as `worst`.
+
+    Oracle: scikit-learn, `root_mean_squared_error` of the voxels.
+    """
+
+    metric: Literal["image_root_mean_squared_error"]
+
+    def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
+        """Return the root of the mean of the squares."""
+        return math.sqrt(np.square(prediction[mask] - reference[mask]).mean())
+
+
+class PeakSignalToNoiseRatio(_ImageTable):
+    """Peak signal-to-noise ratio inside the mask: 10 · log10(R² / mean squared difference), in decibels.
+
+    From 0 to `best`, which equal images have; higher is better; mean over cases. R is the difference of the
+    ends of `clip`. A case without a voxel in its mask does not enter, and one without a result counts as 0.
+
+    Oracle: scikit-image, `peak_signal_noise_ratio`.
+    """
+
+    metric: Literal["peak_signal_to_noise_ratio"]
+    best: tables.Positive = Key(default=100.0, description="The largest ratio that counts, in decibels.")
+
+    def bounds(self, table: ImageField) -> tuple[float, float]:
+        """Return the largest ratio, and 0."""
+        return self.best, 0.0
+
+    def unit_of(self, table: ImageField) -> str:
+        """Return decibels."""
+        return "dB"
+
+    def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
+        """Return the ratio."""
+        error = float(np.square(prediction[mask] - reference[mask]).mean())
+        return 10 * math.log10((ends[1] - ends[0]) ** 2 / error) if error else math.inf
+
+
+class _SimilarityTable(_ImageTable):
+    """A similarity of windows, of images that have the smallest value outside of the mask."""
+
+    @abstractmethod
+    def similarity(self, prediction: Floats, reference: Floats, mask: Bools, data_range: float) -> float:
+        """Return the similarity, NaN where no window fits."""
+
+    def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
+        """Return the similarity, 0 where no window fits."""
+        made, true = (np.where(mask, values - ends[0], 0) for values in (prediction, reference))
+        found = self.similarity(made, true, mask, ends[1] - ends[0])
+        return 0.0 if math.isnan(found) else found
+
+
+class StructuralSimilarity(_SimilarityTable):
+    """Structural similarity (SSIM) inside the mask, as mean over cases.
+
+    From 0 to 1, higher is better; a negative mean counts as 0. Outside of the mask both images have the
+    smallest value of `clip`, whose ends are the range of the data. Windows that leave the image do not count.
+    A case without a voxel in its mask does not enter, and one without a result counts as 0.
+
+    Oracle: scikit-image, `structural_similarity`. Source: Wang et al., IEEE Trans. Image Process. 13:600,
+    2004; SynthRAD 2023 for the mask.
+    """
+
+    metric: Literal["structural_similarity"]
+    window: int = Key(default=7, description="Side of the window in voxels, odd.", ge=3, le=99)
+    gaussian: bool = Key(
+        default=False, description="Whether the window is Gaussian (σ = 1.5, 11 voxels) in place of uniform."
+    )
+
+    def bounds(self, table: ImageField) -> tuple[float, float]:
+        """Return 1 and 0. Raises ValueError for an even window."""
+        if self.window % 2 == 0:
+            raise ValueError(f"window: expected an odd number, found {self.window}")
+        return 1.0, 0.0
+
+    def similarity(self, prediction: Floats, reference: Floats, mask: Bools, data_range: float) -> float:
+        """Return the mean inside the mask."""
+        window = None if self.gaussian else self.window
+        return structural_similarity(prediction, reference, mask, data_range, window)
+
+
+class MultiScaleStructuralSimilarity(_SimilarityTable):
+    """Structural similarity over five scales (MS-SSIM) inside the mask, as mean over cases.
+
+    From 0 to 1, higher is better. Images are extended to at least 97 voxels along each axis by their edges;
+    the window is uniform, of 7 voxels. Between scales, neighbours are averaged, and every second voxel of
+    image and mask is kept. Else as `structural_similarity`.
+
+    Oracle: scikit-image, `structural_similarity`, scale by scale. Source: Wang et al., Asilomar Conference
+    2003, p. 1398; the program of SynthRAD 2025.
+    """
+
+    metric: Literal["multi_scale_structural_similarity"]
+    reading: MultiScaleReading = Key(
+        default="wang",
+        description="`wang`: contrast and structure of each scale, and luminance of the coarsest, are raised "
+        "to its weight after the mean. `synthrad`: all three of each scale before the mean (SynthRAD 2025).",
+    )
+
+    def similarity(self, prediction: Floats, reference: Floats, mask: Bools, data_range: float) -> float:
+        """Return the product over scales."""
+        return multi_scale_similarity(prediction, reference, mask, data_range, self.reading)

@@ -1,0 +1,129 @@
+"""Images of numbers in a hidden mask, against scikit-image and scikit-learn, through a whole phase."""
+
+import numpy as np
+import pytest
+from scipy.signal import fftconvolve
+from skimage.metrics import peak_signal_noise_ratio, structural_similarity
+from sklearn.metrics import mean_absolute_error, root_mean_squared_error
+
+import evaluation
+from evaluation.metrics import image_similarity
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.images import figures_of, volume_phase, write_images
+from test.oracles import checked
+
+SHAPE = (12, 20, 22)
+TABLES = """\
+[fields.map]
+kind = "image"
+minimum = -9000
+maximum = 9000
+mask_folder = "mask"
+[tasks.scans.metrics]
+image_mean_absolute_error = { clip = [-1024, 3071] }
+image_root_mean_squared_error = {}
+peak_signal_to_noise_ratio = { clip = [-1024, 3071] }
+structural_similarity = { clip = [-1024, 3071] }
+gaussian = { metric = "structural_similarity", clip = [-1024, 3071], gaussian = true }
+multi_scale_structural_similarity = { clip = [-1024, 3071], reading = "synthrad" }
+[ranking]
+metrics = ["scans.structural_similarity"]
+"""
+
+
+def scan(seed):
+    random = np.random.default_rng(seed)
+    true = np.cumsum(random.normal(0, 200, SHAPE), axis=2)
+    mask = (np.indices(SHAPE).sum(axis=0) > 12).astype(np.uint8)
+    return (true + random.normal(0, 90, SHAPE)).astype(np.float32), true.astype(np.float32), mask
+
+
+def covered(values, mask):
+    """Return the values that SynthRAD compares: clipped, −1024 outside of the mask, then from 0 on."""
+    return np.where(mask, np.clip(values.astype(float), -1024, 3071), -1024) + 1024
+
+
+def inside(values, mask, pad):
+    inner = (slice(pad, -pad),) * values.ndim
+    return values[inner][mask[inner] > 0].mean()
+
+
+def synthrad(made, true, mask):
+    """Return the product over scales, contrast and structure apart."""
+    pads = [((97 - size) // 2, 97 - size - (97 - size) // 2) for size in made.shape]
+    one, other, within = (np.pad(of, pads, mode="edge") for of in (made, true, mask))
+    box = np.ones((2, 2, 2)) / 8
+    product, c1, c2 = 1.0, (0.01 * 4095) ** 2, (0.03 * 4095) ** 2
+    for weight in image_similarity.SCALE_WEIGHTS:
+        _, whole = structural_similarity(one, other, data_range=4095, full=True)
+        # scikit-image has the product alone, which is positive here; its parts are raised alike.
+        assert whole.min() > -1
+        product *= np.clip(inside(np.maximum(whole, 0) ** weight, within, 3), 0, 1)
+        one, other = (fftconvolve(of, box, mode="same")[::2, ::2, ::2] for of in (one, other))
+        within = within[::2, ::2, ::2]
+    assert c1 < c2
+    return product
+
+
+@checked(
+    image_mean_absolute_error="sklearn.metrics.mean_absolute_error",
+    image_root_mean_squared_error="sklearn.metrics.root_mean_squared_error",
+    peak_signal_to_noise_ratio="skimage.metrics.peak_signal_noise_ratio",
+    structural_similarity="skimage.metrics.structural_similarity",
+    multi_scale_structural_similarity="skimage.metrics.structural_similarity",
+)
+def test_figures_inside_a_hidden_mask(tmp_path):
+    scans = {f"scan{seed}": scan(seed) for seed in range(3)}
+    write_images(tmp_path / "phase" / "mask", {name: of[2] for name, of in scans.items()})
+    phase = volume_phase(tmp_path, TABLES, {name: of[1] for name, of in scans.items()})
+    rows = []
+    for made, true, mask in scans.values():
+        one, other = (np.clip(of, -1024, 3071)[mask > 0] for of in (made, true))
+        windows = [covered(of, mask) for of in (made, true)]
+        maps = [
+            structural_similarity(*windows, data_range=4095, full=True, gaussian_weights=of)[1]
+            for of in (False, True)
+        ]
+        rows.append(
+            {
+                "image_mean_absolute_error": mean_absolute_error(other, one),
+                "image_root_mean_squared_error": root_mean_squared_error(true[mask > 0], made[mask > 0]),
+                "peak_signal_to_noise_ratio": peak_signal_noise_ratio(other, one, data_range=4095),
+                "structural_similarity": inside(maps[0], mask, 3),
+                "gaussian": inside(maps[1], mask, 5),
+                "multi_scale_structural_similarity": synthrad(*windows, mask),
+            }
+        )
+    expected = {key: np.mean([row[key] for row in rows]) for key in rows[0]}
+    assert 0.2 < expected["structural_similarity"] < 0.99
+    found = figures_of(phase, tmp_path, {name: of[0] for name, of in scans.items()})
+    assert found == pytest.approx(expected, rel=1e-5, abs=5e-4)
+    assert rehearse(load_phase(phase)).problems == ()
+
+
+def test_equal_images_are_perfect_in_every_reading():
+    made, true, mask = scan(5)
+    for reading in ("wang", "synthrad"):
+        same, other = (
+            image_similarity.multi_scale_similarity(of, true, mask > 0, 4095, reading) for of in (true, made)
+        )
+        assert same == pytest.approx(1)
+        assert 0 < other < 1
+
+
+def test_a_scale_without_mask_does_not_count():
+    made, true, _ = scan(6)
+    mask = np.zeros(SHAPE, bool)
+    mask[6, 9, 9] = True
+    assert 0 < image_similarity.multi_scale_similarity(made, true, mask, 4095, "wang") <= 1
+
+
+def test_values_out_of_bounds_are_faults(tmp_path):
+    made, true, mask = scan(1)
+    write_images(tmp_path / "phase" / "mask", {"scan": mask})
+    phase = volume_phase(tmp_path, TABLES, {"scan": true})
+    made[3, 4, 5] = np.nan
+    with pytest.raises(evaluation.SubmissionRejected) as rejected:
+        figures_of(phase, tmp_path, {"scan": made})
+    assert rejected.value.faults[0].found == "nan in plane 4"
