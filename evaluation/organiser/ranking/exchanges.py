@@ -17,6 +17,7 @@ from evaluation.organiser.ranking.pairwise import (
     PairTest,
     sign,
 )
+from evaluation.organiser.ranking.rank_statistics import published
 
 # --- The exchanges of two teams' results behind a randomisation test: random ones, or all of them ---
 
@@ -226,7 +227,8 @@ def _unseen_p(
             exponents *= scales[block, np.newaxis]
             np.minimum(exponents, 0.0, out=exponents)
             found[block] += np.exp(exponents, out=exponents).sum(axis=1)
-    return np.minimum(1.0, 2 * found / chosen.rows)
+    # To the published digits: a product of matrices rounds the last one by how many teams it has.
+    return published(np.minimum(1.0, 2 * found / chosen.rows))
 
 
 def _reached(
