@@ -98,11 +98,14 @@ COVERS = {
     "voxel_precision voxel_average_precision volume_similarity lesion_wise_dice lesion_f1 detected_lesions "
     "missed_lesions box_iou recognition_quality segmentation_quality success_detection_rate hamming_distance "
     "identification_rate generalised_energy_distance consensus_confidence voxel_calibration_error "
-    "symmetric_relative_score folded_share",
+    "symmetric_relative_score folded_share aggregated_jaccard matched_dice structural_similarity "
+    "multi_scale_structural_similarity",
     "panoptic quality": "panoptic_quality",
     "mean HD95": "hausdorff_distance average_surface_distance lesion_wise_hausdorff_distance betti_error "
     "mean_radial_error volume_difference volume_crps false_positive_volume false_negative_volume "
-    "false_lesions lesion_count_difference target_registration_error log_jacobian_deviation",
+    "false_lesions lesion_count_difference target_registration_error log_jacobian_deviation "
+    "matched_surface_distance image_mean_absolute_error image_root_mean_squared_error "
+    "peak_signal_to_noise_ratio",
     "mean absolute error": "mean_absolute_error bias brier_score voxel_brier_score log_loss",
     "upper limit of agreement": "",
     "RMSE": "root_mean_squared_error",

@@ -230,8 +230,11 @@ class CountDetermination(StructureMetricTable):
             return columns([2 * number + 1 for number in true], true)
 
         each = [Determination(f"{of}_predicted", f"{of}_true") for of in names]
-        metrics = [Metric(name, title, MeanOfFigures(tuple(each)), 1, -math.inf)]
+        none = "its coverage has not been simulated"
+        metrics = [Metric(name, title, MeanOfFigures(tuple(each)), 1, -math.inf, no_interval=none)]
         for figure, structure, of in zip(names, structures, each, strict=True):
             if len(structures) > 1:
-                metrics.append(Metric(figure, f"{title}, {structure.name}", of, 1, -math.inf))
+                metrics.append(
+                    Metric(figure, f"{title}, {structure.name}", of, 1, -math.inf, no_interval=none)
+                )
         return Measure(tuple(metrics), row, worst)
