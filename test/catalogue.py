@@ -13,7 +13,7 @@ FIELD = {
     "displacement_field": LABELS | {"fixed_landmarks": "fixed.csv", "moving_landmarks": "moving.csv"},
     "presence_probabilities": {"names": ["a", "b"]},
     "flags": {"names": ["a", "b"]},
-    "image": {"clip": [0, 1]},
+    "image": {"minimum": 0, "maximum": 1},
     "number": {"minimum": 0, "maximum": 1, "reference": "class", "positive": ["b"], "negative": ["a"]},
 }
 PROBABILITIES = {"probabilities": {"organ": "folder"}}

@@ -58,6 +58,7 @@ def test_every_package_that_is_imported_is_named():
         "PIL": "pillow",
         "sklearn": "scikit-learn",
         "grand_challenge_metrics": "grand-challenge-metrics",
+        "pydantic_core": "pydantic",  # its own core, which its documentation names
         "vl_convert": "vl-convert-python",
         "zlib_ng": "zlib-ng",
     }
@@ -66,7 +67,9 @@ def test_every_package_that_is_imported_is_named():
     named = {distributions.get(name, name).lower() for name in imported}
     assert "numpy" in named
     extras = {
-        name for extra in ("cluster", "report") for name in names_in(PROJECT["optional-dependencies"][extra])
+        name
+        for extra in ("annotations", "cluster", "report")
+        for name in names_in(PROJECT["optional-dependencies"][extra])
     }
     assert extras <= named | {"dask"}  # which the workers of a cluster are started with
     # What tests compare with is no less a part of what the figures mean.

@@ -60,6 +60,7 @@ positive = ["1"]
 negative = ["0"]""",
     "point": 'kind = "point"',
     "points": 'kind = "points"\nprobability = true',
+    "image": 'kind = "image"\nminimum = 0\nmaximum = 1',
     "probability map": 'kind = "probability_map"',
     "survival": 'kind = "survival"',
     "presences": 'kind = "presence_probabilities"\nnames = ["first", "second"]',

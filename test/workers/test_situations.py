@@ -63,7 +63,6 @@ EXEMPT = {
     "at most {MAX_PIXELS} pixels": "a phase that knows no size",
     "image data that contradict the header": "a decoder that contradicts the header that was checked",
     '"no page"': "the first page is there, or its place is damaged",
-    '"another extension"': "other extensions are unknown files",
     "a path inside the archive": "names in a zip, see `test_unpacking`",
     "FaultKind.TOO_LARGE, path, expected": "names in a zip, see `test_unpacking`",
     'f"an integer of {digits} digits"': "JSON files of organisers alone",

@@ -121,7 +121,7 @@ def test_teams_are_ranked_with_tests_and_variations(ranked):
     for name, metric in in_ranking.items():
         assert metric.no_intervals is None, name
         assert {pair.method for pair in metric.comparisons.pairs} == {
-            "permutation of the mean" if name == "all.brier_score" else "randomisation"
+            "equal means" if name == "all.brier_score" else "randomisation"
         }
         (apart,) = [pair for pair in metric.comparisons.pairs if (pair.first, pair.second) == ("good", "bad")]
         assert apart.significant, name
