@@ -145,7 +145,7 @@ def _reason(
         entering = np.flatnonzero(strata >= 0)
         number = len(entering) if units is None else distinct(units[entering]).size
         if number < FEWEST_UNBOUNDED:
-            of = "cases" if units is None else "clusters"
+            of = "clusters" if number < len(entering) else "cases"
             return f"fewer than {FEWEST_UNBOUNDED} {of}, and no largest value that a failure could have"
     return metric.no_interval
 

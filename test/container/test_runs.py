@@ -233,8 +233,8 @@ def copy_of_the_sources(folder: Path) -> Path:
         # A metric that says that lower is better, and a missing result that is scored as a right one.
         (
             "evaluation/challenges/refuge.py",
-            'mean_metric("dice_cup", "Dice of the cup", best=1, worst=0)',
-            'mean_metric("dice_cup", "Dice of the cup", best=0, worst=1)',
+            "best=1,\n                        worst=0,",
+            "best=0,\n                        worst=1,",
             "segmentation.dice_cup: the perfect submission gets 1, not the best value 0",
         ),
         (

@@ -46,7 +46,10 @@ def test_landmarks_by_hand():
         (lambda: match_points([[0, 0]], [[0, 0, 0]], 1), "expected as many axes"),
         (lambda: match_points([[0, math.nan]], [[0, 0]], 1), "predicted: expected finite numbers"),
         (lambda: match_points([0, 0], [[0, 0]], 1), r"of shape \(points, axes\), found \(2,\)"),
-        (lambda: match_points([[0, 0]], [[0, 0]], 1, matching="greedy"), "matching: expected 'nearest'"),
+        (
+            lambda: match_points([[0, 0]], [[0, 0]], 1, matching="greedy"),
+            "matching: expected one of 'nearest'",
+        ),
         (
             lambda: match_points([[0, 0]], [[0, 0]], 1, matching="any"),
             "confidence: expected one per prediction",

@@ -94,7 +94,8 @@ def _print(phase: Phase, disclosure: audit.Disclosure) -> None:
     console.print(text_table(title, ("metric",), numbers, rows))
     if disclosure.labels:
         console.print(_table_of_labels(disclosure))
-    console.print(one_line(_answer(phase, disclosure)))
+    for line in _answer(phase, disclosure).splitlines():
+        console.print(one_line(line))
 
 
 def _table_of_labels(disclosure: audit.Disclosure) -> Table:

@@ -152,6 +152,13 @@ def values_of(field):
         ]
         moved = [np.full((3, *SHAPE), shift) for shift in (0.0, 1.0, -1e6, 0.4)]
         return references, [Displacement(field, (1.0, 1.0, 1.0)) for field in moved]
+    if kind == "image":
+        ramp = np.linspace(0, 1, math.prod(SHAPE), dtype=np.float32).reshape(SHAPE)
+        found = [
+            ProbabilityMapValue(values.astype(np.float32), (0, 0, 0), SHAPE, (1.0, 1.0, 1.0))
+            for values in (np.zeros(SHAPE), np.full(SHAPE, 0.5), np.ones(SHAPE), ramp)
+        ]
+        return [{"field": one} for one in found], found
     assert kind == "survival"
     observed = [(5.0, 1), (2.0, 0), (9.0, 1), (2.0, 1)]
     return [{"field": ObservedTime(*one)} for one in observed], UNBOUNDED
