@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ import numpy as np
 from scipy.stats import norm
 
 from benchmarks import coverage
+from benchmarks.pages import write_table
 from evaluation.core.class_estimators import RocArea
 from evaluation.core.intervals import intervals, value_of
 from evaluation.core.metric import Metric
@@ -33,7 +33,6 @@ from evaluation.organiser.ranking.resampling import TeamCases
 _SEED, _RESAMPLES = 20260301, 200
 _ABILITY, _SPREAD, _THRESHOLD, _SHIFT, _SHARED, _GAIN = 1.6, 0.3, 0.9, 0.3, 0.5, 0.4
 _METRICS = {"t.auc": Metric("auc", "AUC", RocArea("score", "label"), 1.0, 0.0)}
-_TABLE = re.compile(r"(?<=<!-- comparisons -->\n).*?(?=<!-- /comparisons -->)", re.DOTALL)
 _POPULATIONS = ("area 0.8, 30 % positive", "area 0.97, 30 % positive", "0.9, 1.5 % failures at 0")
 _PHASES = ((100, 100), (100, 400))
 
@@ -46,15 +45,13 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=1000)
     parser.add_argument("--write", type=Path, metavar="PAGE")
     arguments = parser.parse_args()
-    lines = ["", f"{arguments.sets} sets each.", ""]
+    lines = [f"{arguments.sets} sets each.", ""]
     lines += ["| comparison | samples | wrong, % | contains, % |", "|---|---|---|---|"]
-    lines += [*_of_readers(arguments.sets), *_of_phases(arguments.sets), "", ""]
-    table = "\n".join(lines)
+    lines += [*_of_readers(arguments.sets), *_of_phases(arguments.sets)]
     if arguments.write is None:
-        print(table)
-        return
-    page = arguments.write.read_text(encoding="utf-8")
-    arguments.write.write_text(_TABLE.sub(lambda _: table, page), encoding="utf-8")
+        print(*lines, sep="\n")
+    else:
+        write_table(arguments.write, "comparisons", lines)
 
 
 def _of_readers(sets: int) -> Iterator[str]:

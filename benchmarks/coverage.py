@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta, norm
 
+from benchmarks.pages import write_table
 from evaluation.challenges.declared.detections import (
     CaseDetections,
     average_precision_measure,
@@ -124,7 +125,6 @@ Columns = Mapping[str, Any]
 Draw = Callable[[np.random.Generator, int], Columns]
 _SEED, _MINIMUM, _SIZES = 20260101, 10, (40, 100, 400)
 _WITHIN_PERSON = 0.7  # correlation of the two eyes of a person
-_TABLE = re.compile(r"(?<=<!-- coverage -->\n).*?(?=<!-- /coverage -->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -182,9 +182,7 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.results.mkdir(parents=True, exist_ok=True)
     if arguments.write:
-        page = arguments.write.read_text(encoding="utf-8")
-        table = "\n".join(["", *_lines(arguments.results), "", ""])
-        arguments.write.write_text(_TABLE.sub(lambda _: table, page), encoding="utf-8")
+        write_table(arguments.write, "coverage", _lines(arguments.results))
         return
     number, of = map(int, arguments.shard.split("/"))
     for population in list(populations())[number::of]:

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from benchmarks.coverage import Columns, table_of
+from benchmarks.pages import write_table
 from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import (
     Agreement,
@@ -61,7 +62,6 @@ from evaluation.organiser.ranking.resampling import (
 FOLDER = Path(__file__).parent / "populations"
 Point = Mapping[str, float]
 _SEED, _SIZES, _KEPT, _RESAMPLES, _MINIMUM, _LIMIT = 20261101, (40, 100, 400), 3, 300, 10, 60_000
-_TABLE = re.compile(r"(?<=<!-- worst -->\n).*?(?=<!-- /worst -->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,7 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.results.mkdir(parents=True, exist_ok=True)
     if arguments.write:
-        page = arguments.write.read_text(encoding="utf-8")
-        table = "\n".join(["", *_lines(arguments.results), "", ""])
-        arguments.write.write_text(_TABLE.sub(lambda _: table, page), encoding="utf-8")
+        write_table(arguments.write, "worst", _lines(arguments.results))
         return
     file = "tune" if arguments.tune else "verify"
     for one in searches():

@@ -38,7 +38,7 @@ _NAME = "cases.figure"
 
 
 @dataclass(frozen=True)
-class Estimate:
+class FigureEstimate:
     """A figure with its 95 % interval.
 
     ``lower``, ``upper`` and ``method`` are None without an interval, and ``reason`` says why. ``cases``: how
@@ -55,7 +55,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Difference:
+class FigureDifference:
     """Two figures on the same cases, and their difference: ``first`` minus ``second``.
 
     ``lower``, ``upper``: its 95 % interval, None where one of the figures has none. ``p_value``: two-sided,
@@ -63,8 +63,8 @@ class Difference:
     difference that the test finds with 80 % power, None where no difference in the range can be found so.
     """
 
-    first: Estimate
-    second: Estimate
+    first: FigureEstimate
+    second: FigureEstimate
     difference: float
     lower: float | None
     upper: float | None
@@ -87,7 +87,7 @@ def interval(
     resamples: int = 1000,
     seed: int = 0,
     interval_minimum: int = 10,
-) -> Estimate:
+) -> FigureEstimate:
     """Return a figure of one column with the interval that `evaluate` gives it.
 
     Parameters
@@ -119,9 +119,9 @@ def interval(
     """
     found = _metric(metric, best, worst, specificity)
     table, labels = _table(metric, values, reference, clusters, data)
-    return _estimates(found, [table], labels, _resampling(table, labels, seed, resamples, interval_minimum))[
-        0
-    ]
+    choice = _resampling(table, labels, seed, resamples, interval_minimum)
+    (estimate,) = _estimates(found, [table], labels, choice)
+    return estimate
 
 
 def compare(
@@ -140,7 +140,7 @@ def compare(
     resamples: int = 1000,
     seed: int = 0,
     interval_minimum: int = 10,
-) -> Difference:
+) -> FigureDifference:
     """Return the difference of two figures on the same cases, with the interval and the test of `rank`.
 
     Parameters
@@ -185,7 +185,7 @@ def compare(
         ends = (beside.lower, beside.upper) if found.better == "higher" else (-beside.upper, -beside.lower)
     difference = pair.difference if pair.first == "first" else -pair.difference
     of_first, of_second = estimates
-    return Difference(
+    return FigureDifference(
         of_first,
         of_second,
         difference,
@@ -264,7 +264,7 @@ def _resampling(
 
 def _estimates(
     metric: Metric, tables: list[CaseTable], labels: list[str] | None, choice: Resampling
-) -> list[Estimate]:
+) -> list[FigureEstimate]:
     found = intervals({_NAME: metric}, tables, choice)
     number = None if labels is None else len(set(labels))
     estimates = []
@@ -273,7 +273,7 @@ def _estimates(
         if _NAME in found.found:
             one = found.found[_NAME][position]
             ends = one.interval.lower, one.interval.upper, one.method
-            estimates.append(Estimate(value, *ends, entering, number))
+            estimates.append(FigureEstimate(value, *ends, entering, number))
         else:
-            estimates.append(Estimate(value, None, None, None, entering, number, found.missing[_NAME]))
+            estimates.append(FigureEstimate(value, None, None, None, entering, number, found.missing[_NAME]))
     return estimates

@@ -15,7 +15,7 @@ import math
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -465,34 +465,29 @@ def _spoilt_png(data: bytes) -> Iterator[bytes]:
     yield _byte(data, 11, 200)
 
 
+def _with_other_lines(
+    lines: list[bytes], sign: bytes, values: Iterable[bytes], *, instead: bytes, before: Iterable[bytes]
+) -> Iterator[bytes]:
+    """Yield a header with each line gone, doubled, replaced, preceded by others, or with another value."""
+    for number, line in enumerate(lines):
+        name = line.partition(sign)[0]
+        others = [b"", line * 2, instead, *(one + line for one in before)]
+        others += [name + sign + b" " + value + b"\n" for value in values]
+        for other in others:
+            yield b"".join([*lines[:number], other, *lines[number + 1 :]])
+
+
 def _spoilt_text_header(data: bytes) -> Iterator[bytes]:
     end = data.index(b"\n", data.index(b"ElementDataFile")) + 1
     lines = data[:end].splitlines(keepends=True)
-    for number, line in enumerate(lines):
-        name = line.partition(b"=")[0]
-        others = [b"", line * 2, b"no equals sign\n", b"Other = 1\n" + line, b"\xff" + line, b"\x01" + line]
-        for value in (
-            b"",
-            b"x",
-            b"1",
-            b"0",
-            b"-1",
-            b"2 2",
-            b"1 1 1",
-            b"1e999 1 1",
-            b"nan 1 1",
-            b"9999999 9999999 9999999",
-            b"0 0 0 0 0 0 0 0 0",
-            b"True",
-            b"False",
-            b"MET_UCHAR_ARRAY",
-            b"MET_FLOAT",
-            b"other.raw",
-            b"LIST",
-        ):
-            others.append(name + b"= " + value + b"\n")
-        for other in others:
-            yield b"".join([*lines[:number], other, *lines[number + 1 :]]) + data[end:]
+    values = (
+        *(b"", b"x", b"1", b"0", b"-1", b"2 2", b"1 1 1", b"1e999 1 1", b"nan 1 1"),
+        *(b"9999999 9999999 9999999", b"0 0 0 0 0 0 0 0 0", b"True", b"False"),
+        *(b"MET_UCHAR_ARRAY", b"MET_FLOAT", b"other.raw", b"LIST"),
+    )
+    before = (b"Other = 1\n", b"\xff", b"\x01")
+    for header in _with_other_lines(lines, b"=", values, instead=b"no equals sign\n", before=before):
+        yield header + data[end:]
     yield b"Comment = " + b"x" * 70_000 + b"\n" + data
     yield from (_byte(data, position, 255) for position in (end, end + 2, len(data) - 1))
     for added in (
@@ -507,30 +502,16 @@ def _spoilt_text_header(data: bytes) -> Iterator[bytes]:
 def _spoilt_nrrd(data: bytes) -> Iterator[bytes]:
     end = data.index(b"\n\n") + 1
     lines = data[:end].splitlines(keepends=True)
-    for number, line in enumerate(lines):
-        name = line.partition(b":")[0]
-        others = [b"", line * 2, b"no colon\n", b"# comment\n" + line, b"\xff" + line, b"NRRD0009\n"]
-        for value in (
-            *(
-                b"",
-                b"x",
-                b"0",
-                b"1",
-                b"-1",
-                b"2 2",
-                b"1 2 3",
-                b"nan nan nan",
-                b"big",
-                b"raw",
-                b"gzip",
-                b"hex",
-            ),
-            *(b"float", b"uint64", b"block", b"left-posterior-superior", b"scanner-xyz", b'"mm" "mm" "in"'),
-            *(b"(1,0)", b"(1,0,0) (0,1,0) (0,0,1)", b"(1,0,0) (0,1_0,0) (0,0,1)", b"none (1,0,0) (0,1,0)"),
-        ):
-            others.append(name + b": " + value + b"\n")
-        for other in others:
-            yield b"".join([*lines[:number], other, *lines[number + 1 :]]) + data[end:]
+    values = (
+        *(b"", b"x", b"0", b"1", b"-1", b"2 2", b"1 2 3", b"nan nan nan", b"big", b"raw", b"gzip", b"hex"),
+        *(b"float", b"uint64", b"block", b"left-posterior-superior", b"scanner-xyz", b'"mm" "mm" "in"'),
+        *(b"(1,0)", b"(1,0,0) (0,1,0) (0,0,1)", b"(1,0,0) (0,1_0,0) (0,0,1)", b"none (1,0,0) (0,1,0)"),
+    )
+    before = (b"# comment\n", b"\xff")
+    for header in _with_other_lines(lines, b":", values, instead=b"no colon\n", before=before):
+        yield header + data[end:]
+    for number in range(len(lines)):
+        yield b"".join([*lines[:number], b"NRRD0009\n", *lines[number + 1 :]]) + data[end:]
     for added in (
         *(b"byte skip: 3\n", b"line skip: 1\n", b"data file: other.raw\n", b"spacings: 1 1 1\n"),
         *(b'space units: "mm" "mm" "in"\n', b"comment=" + b"x" * 70_000 + b"\n"),

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Annotation:
+class ImageAnnotation:
     """One thing that is annotated in an image; ``place`` says where it stands, for messages.
 
     parts: of a box x1, y1, x2, y2, of a point x, y, of polygons the corners (n, 2) of each. runs: the lengths
@@ -48,7 +48,7 @@ class Annotations:
 
     format: str
     images: dict[str, Size | None] = field(default_factory=dict)
-    found: list[Annotation] = field(default_factory=list)
+    found: list[ImageAnnotation] = field(default_factory=list)
 
 
 def read_annotations(
@@ -122,7 +122,7 @@ class _Reader:
         self,
         items: Sequence[Any],
         place: Callable[[int], str],
-        read: Callable[[Any, str], Iterator[Annotation]],
+        read: Callable[[Any, str], Iterator[ImageAnnotation]],
     ) -> None:
         for number, item in enumerate(items):
             try:
@@ -171,14 +171,14 @@ def _of_coco(file: str, content: Mapping[str, Any], faults: list[str], name: str
     except (KeyError, TypeError, ValueError) as error:
         raise PhaseError(f"{file}: expected images and categories of COCO, found none: {error}") from None
 
-    def of_one(item: Any, place: str) -> Iterator[Annotation]:
+    def of_one(item: Any, place: str) -> Iterator[ImageAnnotation]:
         for key, names in (("image_id", images), ("category_id", labels)):
             if item[key] not in names:
                 raise _UnmappedError(f"{key}: expected one of the file's, found {item[key]}")
         score = item.get("score")
         confidence = None if score is None else float(_numbers([score])[0])
         image, label = images[item["image_id"]], labels[item["category_id"]]
-        one = Annotation(image, label, "box", place, (), (), confidence, bool(item.get("iscrowd")))
+        one = ImageAnnotation(image, label, "box", place, (), (), confidence, bool(item.get("iscrowd")))
         points = _numbers(item.get("keypoints", [])).reshape(-1, 3)
         titles = keypoints[item["category_id"]]
         if len(points) != len(titles) and len(points):
@@ -226,7 +226,9 @@ def _of_yolo(
             continue
         read.images[path.stem] = size
 
-        def of_one(line: str, place: str, image: str = path.stem, size: Size = size) -> Iterator[Annotation]:
+        def of_one(
+            line: str, place: str, image: str = path.stem, size: Size = size
+        ) -> Iterator[ImageAnnotation]:
             number, *cells = line.split()
             values = _numbers([float(cell) for cell in cells])
             if not number.isdigit() or int(number) >= len(classes):
@@ -237,9 +239,9 @@ def _of_yolo(
                 centre, half = values[:2] * scale, values[2:4] * scale / 2
                 confidence = float(values[4]) if len(values) == 5 else None
                 corners = np.concatenate([centre - half, centre + half])
-                yield Annotation(image, label, "box", place, (corners,), confidence=confidence)
+                yield ImageAnnotation(image, label, "box", place, (corners,), confidence=confidence)
             else:
-                yield Annotation(image, label, "polygon", place, (_corners(values) * scale,))
+                yield ImageAnnotation(image, label, "polygon", place, (_corners(values) * scale,))
 
         lines = [
             (number, line)
@@ -288,23 +290,23 @@ def _of_labelme(paths: Sequence[Path], faults: list[str]) -> Annotations:
             faults.append(f"{path.name}: expected the shapes of LabelMe, found other JSON")
             continue
 
-        def of_one(item: Any, place: str, image: str = name) -> Iterator[Annotation]:
+        def of_one(item: Any, place: str, image: str = name) -> Iterator[ImageAnnotation]:
             corners = np.array(item["points"], dtype=np.float64).reshape(-1, 2)
             _numbers(corners.ravel())
             label, kind = str(item["label"]), item.get("shape_type") or "polygon"
             if kind == "polygon":
-                yield Annotation(image, label, "polygon", place, (_corners(corners),))
+                yield ImageAnnotation(image, label, "polygon", place, (_corners(corners),))
             elif kind == "rectangle":
                 box = np.concatenate([corners.min(axis=0), corners.max(axis=0)])
-                yield Annotation(image, label, "box", place, (box,))
+                yield ImageAnnotation(image, label, "box", place, (box,))
             elif kind == "circle":
                 (centre, edge) = corners
                 turn = np.linspace(0, 2 * math.pi, 64, endpoint=False)
                 around = centre + np.hypot(*(edge - centre)) * np.column_stack([np.cos(turn), np.sin(turn)])
-                yield Annotation(image, label, "polygon", place, (around,))
+                yield ImageAnnotation(image, label, "polygon", place, (around,))
             elif kind in ("point", "points"):
                 for corner in corners:
-                    yield Annotation(image, label, "point", place, (corner,))
+                    yield ImageAnnotation(image, label, "point", place, (corner,))
             else:
                 raise _UnmappedError(f"expected a polygon, rectangle, circle or point, found {kind}")
 
@@ -346,7 +348,7 @@ def _of_xml(paths: Sequence[Path], faults: list[str]) -> Annotations:
             width, height = (root.findtext(f"size/{side}") for side in ("width", "height"))
             read.images[name] = Size(int(width), int(height)) if width and height and int(width) else None
 
-            def of_one(item: ElementTree.Element, place: str, image: str = name) -> Iterator[Annotation]:
+            def of_one(item: ElementTree.Element, place: str, image: str = name) -> Iterator[ImageAnnotation]:
                 sides = [
                     float(item.findtext(f"bndbox/{side}") or "nan")
                     for side in ("xmin", "ymin", "xmax", "ymax")
@@ -354,7 +356,7 @@ def _of_xml(paths: Sequence[Path], faults: list[str]) -> Annotations:
                 label = item.findtext("name")
                 if not label:
                     raise KeyError("name")
-                yield Annotation(image, label, "box", place, (_numbers(sides, 4),))
+                yield ImageAnnotation(image, label, "box", place, (_numbers(sides, 4),))
 
             _Reader(read, faults).each(
                 root.findall("object"), partial("{}, objects[{}]".format, path.name), of_one
@@ -364,20 +366,22 @@ def _of_xml(paths: Sequence[Path], faults: list[str]) -> Annotations:
     return read
 
 
-def _of_cvat(item: ElementTree.Element, place: str, *, image: str, size: Size | None) -> Iterator[Annotation]:
+def _of_cvat(
+    item: ElementTree.Element, place: str, *, image: str, size: Size | None
+) -> Iterator[ImageAnnotation]:
     label = item.get("label", "")
     if item.tag == "box":
         if float(item.get("rotation", 0)):
             raise _UnmappedError("expected a box parallel to the axes, found a rotated one")
         sides = [float(item.attrib[side]) for side in ("xtl", "ytl", "xbr", "ybr")]
-        yield Annotation(image, label, "box", place, (_numbers(sides, 4),))
+        yield ImageAnnotation(image, label, "box", place, (_numbers(sides, 4),))
     elif item.tag in ("polygon", "points"):
         corners = np.array([pair.split(",") for pair in item.attrib["points"].split(";")], dtype=np.float64)
         if item.tag == "polygon":
-            yield Annotation(image, label, "polygon", place, (_corners(corners),))
+            yield ImageAnnotation(image, label, "polygon", place, (_corners(corners),))
         else:
             for corner in corners:
-                yield Annotation(image, label, "point", place, (_numbers(corner, 2),))
+                yield ImageAnnotation(image, label, "point", place, (_numbers(corner, 2),))
     elif item.tag == "mask" and size is not None:
         lengths = [int(length) for length in item.attrib["rle"].split(",")]
         left, top, width, height = (int(item.attrib[key]) for key in ("left", "top", "width", "height"))
@@ -388,6 +392,6 @@ def _of_cvat(item: ElementTree.Element, place: str, *, image: str, size: Size | 
         flat = whole.ravel(order="F")
         changes = np.flatnonzero(np.diff(flat, prepend=False))
         runs = np.diff(np.concatenate([[0], changes, [flat.size]])).tolist()
-        yield Annotation(image, label, "run lengths", place, runs=tuple(runs))
+        yield ImageAnnotation(image, label, "run lengths", place, runs=tuple(runs))
     elif item.tag != "tag":
         raise _UnmappedError(f"expected a box, polygon, mask or points, found {item.tag}")

@@ -14,7 +14,7 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm, name_key
 from evaluation.io.pixels import Size, values_in_words
 from evaluation.metrics.crops import VolumeCrop
-from evaluation.organiser.annotation_files.formats import Annotation, Annotations
+from evaluation.organiser.annotation_files.formats import Annotations, ImageAnnotation
 
 _TAKEN = {"box": ("box", "polygon", "run lengths"), "point": ("point",), "region": ("polygon", "run lengths")}
 """Which shapes become what; a polygon has a box around it, a box is no outline."""
@@ -59,7 +59,7 @@ def map_annotations(
             faults.append(f"{image}: expected {Size(case.width, case.height)}, found {size}")
     has_shape = {one.place for one in annotations.found if one.shape in _TAKEN[target]}
     has_box = {one.place for one in annotations.found if one.shape == "box"}
-    taken: dict[str, list[tuple[int, Annotation]]] = defaultdict(list)
+    taken: dict[str, list[tuple[int, ImageAnnotation]]] = defaultdict(list)
     left_out: Counter[str] = Counter()
     labels: Counter[str] = Counter()
     for one in annotations.found:
@@ -131,7 +131,7 @@ def _class_of(label: str, classes: Sequence[str], is_any: bool, renamed: Mapping
     return next((place for place, one in enumerate(classes) if one.casefold() == name.casefold()), None)
 
 
-def _value(kind: Kind, target: str, taken: Sequence[tuple[int, Annotation]], case: CaseForm) -> Any:
+def _value(kind: Kind, target: str, taken: Sequence[tuple[int, ImageAnnotation]], case: CaseForm) -> Any:
     if target == "region":
         assert kind.regions is not None
         assert kind.regions.value is not None
@@ -148,7 +148,7 @@ def _value(kind: Kind, target: str, taken: Sequence[tuple[int, Annotation]], cas
     return kind.objects.value(np.array(rows, dtype=np.float64).reshape(-1, 6), case)
 
 
-def _corners(one: Annotation, case: CaseForm) -> Iterator[float]:
+def _corners(one: ImageAnnotation, case: CaseForm) -> Iterator[float]:
     """Return the lower and the upper corner of what is annotated."""
     if one.shape == "run lengths":
         ys, xs = np.nonzero(_mask(one, case))
@@ -160,7 +160,7 @@ def _corners(one: Annotation, case: CaseForm) -> Iterator[float]:
     return iter([*points.min(axis=0).tolist(), *points.max(axis=0).tolist()])
 
 
-def _mask(one: Annotation, case: CaseForm) -> NDArray[np.bool_]:
+def _mask(one: ImageAnnotation, case: CaseForm) -> NDArray[np.bool_]:
     """Return the pixels (y, x) of an outline or of run lengths."""
     try:
         from pycocotools import mask as coco

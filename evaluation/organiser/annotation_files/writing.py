@@ -19,7 +19,7 @@ from evaluation.phase import registry
 
 
 @dataclass(frozen=True)
-class Choices:
+class MappingChoices:
     """What an organiser says of annotations: see `add_arguments`."""
 
     field: str | None = None
@@ -51,12 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--coco", type=Path, metavar="FILE", help="the COCO file with the images and classes of COCO results")
 
 
-def choices_of(arguments: argparse.Namespace) -> Choices:
+def choices_of(arguments: argparse.Namespace) -> MappingChoices:
     """Return the choices of a command."""
-    return Choices(arguments.field, tuple(arguments.classes), arguments.without_crowds, arguments.coco)
+    return MappingChoices(arguments.field, tuple(arguments.classes), arguments.without_crowds, arguments.coco)
 
 
-def read_for(path: Path, cases: Iterable[CaseForm], choices: Choices) -> Annotations:
+def read_for(path: Path, cases: Iterable[CaseForm], choices: MappingChoices) -> Annotations:
     """Return annotations; ``cases`` give the sizes of images. Raises `PhaseError`."""
     sizes = {key_of_image(case.name): Size(case.width, case.height) for case in cases if case.width}
     return read_annotations(path, choices.coco, sizes)
@@ -65,7 +65,7 @@ def read_for(path: Path, cases: Iterable[CaseForm], choices: Choices) -> Annotat
 _Item = TypeVar("_Item", bound=AnyField)
 
 
-def _chosen(fields: Sequence[_Item], kind_of: Callable[[_Item], Kind], choices: Choices) -> _Item:
+def _chosen(fields: Sequence[_Item], kind_of: Callable[[_Item], Kind], choices: MappingChoices) -> _Item:
     fitting = [one for one in fields if is_mapped(kind_of(one))]
     if choices.field is not None:
         fitting = [one for one in fitting if one.name == choices.field]
@@ -77,7 +77,7 @@ def _chosen(fields: Sequence[_Item], kind_of: Callable[[_Item], Kind], choices: 
 
 
 def write_reference(
-    folder: Path, annotations: Annotations, cases: Sequence[CaseForm], choices: Choices
+    folder: Path, annotations: Annotations, cases: Sequence[CaseForm], choices: MappingChoices
 ) -> tuple[str, ...]:
     """Write the reference of a phase, which must not exist, and return what became of the annotations.
 
@@ -108,7 +108,7 @@ def write_reference(
 
 
 def submitted_values(
-    path: Path, fields: Sequence[Field], cases: Sequence[CaseForm], choices: Choices
+    path: Path, fields: Sequence[Field], cases: Sequence[CaseForm], choices: MappingChoices
 ) -> tuple[Field, Mapping[str, object], tuple[str, ...]]:
     """Return the field that annotations fill, its values by case, and what became of the annotations.
 
