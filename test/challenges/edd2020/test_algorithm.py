@@ -82,7 +82,7 @@ def test_check_words_and_rehearsal(phase, submission, tmp_path):
     assert read_form(tmp_path / "form.json") == form
     assert evaluation.check(tmp_path / "form.json", submission, workers=0).passed
     words = format_in_words(form)
-    assert f"- Output: the socket `{SOCKET}`, `/output/" in words
+    assert f"- Output: the socket `{SOCKET}`, `/output/{SOCKET}.json`, JSON" in words
     assert "the type `Multiple 2D bounding boxes`, boxes parallel to the axes; `name` is the class" in words
     assert "the planes of a MetaImage or the pages of a TIFF" in words
     assert rehearse(load_phase(phase)).problems == ()
