@@ -24,6 +24,7 @@ MethodName = Literal[
     "rank-then-mean",
     "rank-then-median",
     "test-then-rank",
+    "min-max",
 ]
 
 
@@ -31,12 +32,14 @@ MethodName = Literal[
 class Method:
     """How the values of the cases become the ranks of a metric.
 
-    "mean-then-rank" ranks the metric's own value, the mean if it has one value per case. The other methods
-    apply only to such metrics: the median or a quantile over the cases is ranked; teams are ranked in every
-    case, and the mean or median of these ranks is ranked; or teams are ranked by the number of teams that
-    they beat in a one-sided signed-rank test. ``quantile``: from the worse end. ``alpha``: of the tests.
-    ``adjust``: for the number of tests. Raises ValueError for a quantile or level outside [0, 1]. Source:
-    Maier-Hein et al. 2018, Nat. Commun. 9:5217; Wiesenfarth et al. 2021, Sci. Rep. 11:2369.
+    "mean-then-rank" ranks the metric's own value, the mean if it has one value per case. "min-max" takes that
+    value, too, and in place of its rank its distance from the best team's, in parts of that of the worst
+    team: 0 to 1, and ½ where all are equal. The other methods apply only to means: the median or a quantile
+    over the cases is ranked; teams are ranked in every case, and the mean or median of these ranks is ranked;
+    or teams are ranked by the number of teams that they beat in a one-sided signed-rank test. ``quantile``:
+    from the worse end. ``alpha``: of the tests. ``adjust``: for the number of tests. Raises ValueError for a
+    quantile or level outside [0, 1]. Source: Maier-Hein et al. 2018, Nat. Commun. 9:5217; Wiesenfarth et al.
+    2021, Sci. Rep. 11:2369; for "min-max" the ranking of SynthRAD 2025.
     """
 
     name: MethodName = "mean-then-rank"

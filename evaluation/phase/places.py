@@ -131,10 +131,34 @@ def place_teams(
         incomplete |= len(given) < len(scheme.metrics)
         given = {metric: np.where(incomplete, np.nan, column) for metric, column in given.items()}
     ranks |= {metric: competition_ranks(column, better[metric]) for metric, column in given.items()}
+    scaled = scheme.method.name == "min-max"
+    columns = {
+        metric: (*shared_ranks(rank, scheme.ties), rank > 0)
+        if not scaled or metric not in given
+        else _scaled(given[metric], better[metric])
+        for metric, rank in ranks.items()
+    }
     boards: dict[str, BoardPlaces] = {}
     for board in scheme.boards:
-        boards[board.name] = _board(board, ranks, boards, scheme.ties)
+        boards[board.name] = _board(board, columns, boards, scheme.ties)
     return Leaderboards(ranks, boards)
+
+
+_STEPS = 10**12  # of a scaled value, so that sums are exact
+_Column = tuple[IntArray, int, NDArray[np.bool_]]
+
+
+def _scaled(values: NDArray[np.float64], better: Better) -> _Column:
+    """Return values from 0 for the best team of each row to 1 for the worst, ½ where all are equal."""
+    present = ~np.isnan(values)
+    # Half of the largest number stands for infinity, so that differences are finite.
+    largest = np.finfo(np.float64).max / 2
+    costs = np.clip(-values if better == "higher" else values, -largest, largest)
+    low = np.where(present, costs, np.inf).min(axis=1, keepdims=True)
+    high = np.where(present, costs, -np.inf).max(axis=1, keepdims=True)
+    differ = present & (high > low)
+    shares = np.divide(costs - low, high - low, out=np.full(values.shape, 0.5), where=differ)
+    return np.rint(np.where(present, shares, 0) * _STEPS).astype(np.int64), _STEPS, present
 
 
 def combine_phases(
@@ -163,11 +187,11 @@ class _Term:
 
 
 def _board(
-    board: Board, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces], rule: Ties
+    board: Board, columns: Mapping[str, _Column], earlier: Mapping[str, BoardPlaces], rule: Ties
 ) -> BoardPlaces:
-    terms = [_column(term, ranks, earlier, rule) for term in board.terms]
-    columns = [_column(tie, ranks, earlier, rule) for tie in board.ties]
-    orders = [ranks_of_keys(column.numerators, column.present) for column in columns]
+    terms = [_column(term, columns, earlier, rule) for term in board.terms]
+    ties = [_column(tie, columns, earlier, rule) for tie in board.ties]
+    orders = [ranks_of_keys(tie.numerators, tie.present) for tie in ties]
     return _placed(terms, board.combination, orders)
 
 
@@ -184,11 +208,10 @@ def _placed(terms: Sequence[_Term], combination: Combination, orders: Sequence[I
 
 
 def _column(
-    term: Term, ranks: Mapping[str, IntArray], earlier: Mapping[str, BoardPlaces], rule: Ties
+    term: Term, columns: Mapping[str, _Column], earlier: Mapping[str, BoardPlaces], rule: Ties
 ) -> _Term:
     if isinstance(term, Rank):
-        rank = ranks[term.metric]
-        return _Term(*shared_ranks(rank, rule), rank > 0, term.weight)
+        return _Term(*columns[term.metric], term.weight)
     standing = earlier[term.board]
     present = standing.places > 0
     if isinstance(term, Place):

@@ -7,8 +7,10 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pandas
 import pytest
+from sklearn.preprocessing import MinMaxScaler
 
 from test.repository import REPOSITORY
 from test.started import run
@@ -187,3 +189,27 @@ def test_a_definition_without_a_table(tmp_path):
     done = run("rank", tmp_path / "folder", "--metric", "f1=higher")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "--metric and --definition describe a table, and none is given" in done.stderr
+
+
+def test_scaled_values_are_summed_as_scikit_learn_scales_them(tmp_path):
+    random = np.random.default_rng(0)
+    table = pandas.DataFrame(random.normal(100, 20, (7, 3)), columns=["mae", "psnr", "ssim"])
+    table.loc[4] = table.loc[2]
+    table.insert(0, "team", list("ABCDEFG"))
+    table.to_csv(tmp_path / "table.csv", index=False)
+    metrics = [
+        part
+        for metric in ("mae=lower", "psnr=higher", "ssim=higher,weight=2")
+        for part in ("--metric", metric)
+    ]
+    (phase,) = ranked(tmp_path / "out", tmp_path / "table.csv", *metrics, "--scheme", "min-max")["phases"]
+    scaled = MinMaxScaler().fit_transform(table[["mae", "psnr", "ssim"]] * [1, -1, -1]) @ [1, 1, 2]
+    expected = pandas.Series(scaled.round(9), index=table["team"]).rank(method="min").to_dict()
+    boards = {team["team"]: team["boards"]["overall"] for team in phase["teams"]}
+    assert {team: board["place"] for team, board in boards.items()} == expected
+    scores = [boards[team]["score"] for team in table["team"]]
+    assert [float(Fraction(score)) for score in scores] == pytest.approx(scaled, abs=1e-9)
+    assert expected["C"] == expected["E"]
+    assert "scaled from 0 for the best team to 1 for the worst: mae" in run(
+        "rank", tmp_path / "table.csv", *metrics, "--scheme", "min-max"
+    ).stdout.replace("\n", " ")

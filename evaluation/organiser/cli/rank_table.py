@@ -11,7 +11,7 @@ from evaluation.organiser.output import p_text
 from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
-from evaluation.organiser.ranking.methods import METHODS
+from evaluation.organiser.ranking.methods import METHODS, SCALED
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.phase.leaderboard import rounded_outwards
 
@@ -140,7 +140,7 @@ def _rule(phase: leaderboard_file.PhaseLeaderboard) -> str:
     """Return the rule that made the places, and its metrics, in one line."""
     method = phase.scheme["method"]
     rule = METHODS.get(method["name"])
-    text = "Teams were ranked by the value of each metric"
+    text = f"Teams were ranked by the value of each metric{SCALED.get(method['name'], '')}"
     if rule is not None:
         text = rule.sentence.format(**method)
     ranked = [metric for metric in phase.metrics.values() if metric.in_ranking]

@@ -21,6 +21,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseLeaderboard,
     Team,
 )
+from evaluation.organiser.ranking.methods import METHODS
 from evaluation.organiser.ranking.pairwise import holm, significance_tiers
 from evaluation.organiser.ranking.rank_statistics import kendall_tau_b, published_difference
 from evaluation.organiser.ranking.robustness import Variation
@@ -70,7 +71,7 @@ def _phase(board: PhaseLeaderboard, scheme: Scheme) -> RankedPhase:
 
 
 def _standing(board: PhaseLeaderboard, scheme: Scheme, teams: Sequence[Team]) -> Leaderboards:
-    by_cases = scheme.method.name != "mean-then-rank"
+    by_cases = scheme.method.name in METHODS
     known = [name for name in scheme.metrics if name in board.metrics]
     better: dict[str, Better] = {name: "lower" if by_cases else board.metrics[name].better for name in known}
     columns = {}
@@ -85,7 +86,7 @@ def _team(
     board: PhaseLeaderboard, scheme: Scheme, team: Team, ranked: Sequence[Team], standing: Leaderboards
 ) -> Team:
     if not team.eligible:
-        if scheme.method.name != "mean-then-rank":
+        if scheme.method.name in METHODS:
             return team
         joined = _standing(board, scheme, [*ranked, team]).boards
         boards = {name: would_be_board(joined[name], len(ranked)) for name in team.boards}

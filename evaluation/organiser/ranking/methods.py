@@ -238,7 +238,10 @@ METHODS: Mapping[MethodName, MethodRule] = {
         better="higher",
     ),
 }
-"""The methods that rank values of the cases; "mean-then-rank" ranks the metric's own value."""
+"""The methods that rank values of the cases; the others take the metric's own value."""
+
+SCALED = {"min-max": ", scaled from 0 for the best team to 1 for the worst"}
+"""What follows the value of a metric in a sentence on a method that takes it, where anything does."""
 
 
 # --- The scores of all teams in a metric by a ranking method, under any weights of the cases ---
@@ -268,11 +271,11 @@ class TeamScores:
 
 
 def is_by_method(metric: Metric, method: Method) -> bool:
-    """Return whether a method ranks other scores than the metric's own values: never "mean-then-rank".
+    """Return whether a method ranks other scores than the metric's own values, as those of `METHODS` do.
 
     A metric that is not a mean over cases, such as the area under a curve, keeps its own value.
     """
-    return method.name != "mean-then-rank" and metric.estimator.mean_column is not None
+    return method.name in METHODS and metric.estimator.mean_column is not None
 
 
 def team_scores(

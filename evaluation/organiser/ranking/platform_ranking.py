@@ -161,6 +161,8 @@ def _reasons(scheme: Scheme, platform: PlatformRanking, figures: Figures) -> lis
         reasons.append(f'equal teams do not share the lowest of their ranks (ties = "{scheme.ties}")')
     if _metric_by_method(scheme, overall, figures):
         reasons.append(f"the challenge ranks the values of the cases ({scheme.method.name})")
+    if scheme.method.name == "min-max" and (closest is None or len(closest.columns) > 1):
+        reasons.append("the challenge adds scaled values in place of ranks (min-max)")
     if scheme.phases:
         reasons.append("the challenge combines the places of several phases")
     return reasons
@@ -190,6 +192,8 @@ def example_of(
     If the metrics' own values do not make a difference, values of the cases are tried, and then teams
     without an optional task. The same scheme has the same example.
     """
+    if scheme.method.name == "min-max":
+        return None  # its places follow from no ranks
     search = _Search(scheme, platform, figures)
     complete = search.by_ranks(())
     return complete or search.by_cases() or (search.by_ranks(optional_tasks) if optional_tasks else None)

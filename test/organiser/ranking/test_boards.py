@@ -14,7 +14,7 @@ from evaluation.challenges.edd2020.rules import Edd2020Options
 from evaluation.challenges.edd2020.rules import ranking as edd2020_ranking
 from evaluation.challenges.justraigs.rules import RANKING as JUSTRAIGS
 from evaluation.challenges.refuge import RefugeOptions, ranking
-from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
+from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score
 from evaluation.phase.places import Better, Leaderboards, competition_ranks, place_teams, platform_scheme
 
 NAN = math.nan
@@ -258,3 +258,17 @@ def test_weights_with_too_many_digits_are_refused():
 def test_schemes_that_cannot_be_carried_out(boards, message):
     with pytest.raises(ValueError, match=message):
         Scheme(boards)
+
+
+def test_scaled_values_of_equal_infinite_and_missing_ones():
+    scheme = Scheme((Board("all", (Rank("t.a"), Rank("t.b"))),), "all", method=Method("min-max"))
+    values = {
+        "t.a": [[0.5, 0.5, 0.5, NAN], [3, 1, 2, 0]],
+        "t.b": [[1, 4, -math.inf, 2], [0.1, 0.2, 0.3, 0.4]],
+    }
+    board = place_teams(scheme, values, {"t.a": "higher", "t.b": "higher"}).boards["all"]
+    # All equal: ½ each; beside an infinitely bad value all others are best.
+    assert [board.score(team) for team in range(4)] == [0.5, 0.5, 1.5, None]
+    assert board.places.tolist() == [[1, 1, 3, 0], [2, 4, 1, 2]]
+    scores = [board.score(team, 1) for team in range(4)]
+    assert [float(score) for score in scores] == pytest.approx([1, 4 / 3, 2 / 3, 1])

@@ -248,7 +248,19 @@ def test_what_makes_the_places_differ_is_named_and_shown(scheme, platform, reaso
     assert "`rank` gives these places. Example: A, B, C with the " in note
 
 
-@pytest.mark.parametrize("name", sorted(set(get_args(MethodName)) - {"mean-then-rank"}))
+def test_scaled_values_are_named_where_there_is_more_than_one():
+    method = Method("min-max")
+    (note,) = differences_of(Scheme((TWO,), method=method), PLATFORM, figures(), TITLES)
+    assert note.endswith(
+        "but the challenge adds scaled values in place of ranks (min-max): `rank` gives these places"
+    )
+    assert (
+        differences_of(Scheme((ONE,), method=method), closest_ranking(Scheme((ONE,))), figures(), TITLES)
+        == []
+    )
+
+
+@pytest.mark.parametrize("name", sorted(set(get_args(MethodName)) - {"mean-then-rank", "min-max"}))
 @pytest.mark.parametrize("board", [ONE, OTHER], ids=["higher is better", "lower is better"])
 def test_every_method_on_the_values_of_the_cases_has_an_example(name, board):
     scheme = Scheme((board,), method=Method(name))

@@ -10,7 +10,7 @@ from evaluation.organiser.charts.values import Distribution, distribution_chart
 from evaluation.organiser.describe import PHASE, Description, Grouping
 from evaluation.organiser.describe import QuantityValues as Values
 from evaluation.organiser.describe_tables import tables_of
-from evaluation.organiser.ranking.methods import METHODS
+from evaluation.organiser.ranking.methods import METHODS, SCALED
 from evaluation.organiser.report.board.rankings import methods_of
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.page import Block, Section, Table, Text, identifier, listed, percent, text_of
@@ -31,7 +31,8 @@ def methods_paragraphs(phase: ReportedPhase) -> tuple[str, ...]:
         if metric.comparisons and metric.comparisons.pairs
     }
     filters = {"words": words_of, "listed": listed, "tests": methods_of}
-    written = text_of("methods.txt", filters, phase=phase, rule=rule, compared=compared)
+    scaled = SCALED.get(method["name"], "")
+    written = text_of("methods.txt", filters, phase=phase, rule=rule, compared=compared, scaled=scaled)
     cited = [source for key, source in CITATIONS.items() if any(f"({key})" in text for text in written)]
     return (*written, f"References: {'; '.join(cited)}.") if cited else written
 
