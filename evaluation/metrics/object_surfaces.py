@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.metrics.arrays import Bools, Floats, Integers
 from evaluation.metrics.matching import AnyIntegers, Overlaps
@@ -34,34 +33,73 @@ def distances_of_pairs(
     pairs. spacing_mm: along each axis. Of the predicted objects, then of the reference's: the pair of each
     voxel, and its distance in mm.
     """
-    from scipy.spatial import KDTree  # 0.3 s that few phases need
-
-    made = _points(prediction, matched.pair_prediction, spacing_mm)
-    true = _points(reference, matched.pair_reference, spacing_mm)
-    # Each pair lies at a place of its own along a further axis, farther apart than anything in an image.
-    farthest = 2 * sum(size * step for size, step in zip(prediction.shape, spacing_mm, strict=True))
-    places = [np.column_stack([points, pair * farthest]) for pair, points in (made, true)]
+    sides = [(prediction, matched.pair_prediction), (reference, matched.pair_reference)]
+    surfaces = [np.pad(np.where(surface_of_objects(of), of, 0), _NEAR) for of, _ in sides]
+    points = [_points(surface, pairs) for surface, (_, pairs) in zip(surfaces, sides, strict=True)]
     found = []
-    for (pair, _), own, other in zip((made, true), places, reversed(places), strict=True):
-        distance = KDTree(other).query(own)[0] if len(own) else np.zeros(0)
-        found.append((pair, np.asarray(distance, np.float64)))
+    for own, other in ((0, 1), (1, 0)):
+        (pair, place), numbers = points[own], sides[other][1] + 1
+        distance, far = _near_distances(surfaces[other], place, numbers[pair], spacing_mm)
+        if far.size:
+            from scipy.spatial import KDTree  # 0.3 s that few phases need
+
+            needed = np.isin(points[other][0], pair[far])
+            shape = surfaces[0].shape
+            # Each pair lies at a place of its own along a further axis, farther apart than an image is wide.
+            apart = 2 * sum(size * step for size, step in zip(shape, spacing_mm, strict=True))
+            to, from_ = (
+                np.column_stack([*(np.stack(np.unravel_index(at, shape)).T * spacing_mm).T, of * apart])
+                for of, at in ((points[other][0][needed], points[other][1][needed]), (pair[far], place[far]))
+            )
+            distance[far] = KDTree(to).query(from_)[0]
+        found.append((pair, distance))
     return found[0], found[1]
 
 
-def _points(
-    objects: AnyIntegers, of_pair: Integers, spacing_mm: Sequence[float]
-) -> tuple[Integers, NDArray[np.float64]]:
-    """Return the pair and the position in mm of each surface voxel of the object of each pair."""
-    voxels = np.argwhere(surface_of_objects(objects))
-    owner = objects[tuple(voxels.T)].astype(np.int64) - 1
-    order = np.argsort(owner, kind="stable")
-    counts = np.bincount(owner, minlength=1 + int(of_pair.max(initial=0)))
-    # An object may be in several pairs, and its voxels are then taken several times.
-    lengths = counts[of_pair]
-    starts = (np.cumsum(counts) - counts)[of_pair]
-    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    taken = order[np.repeat(starts, lengths) + within]
-    return np.repeat(np.arange(len(of_pair)), lengths), voxels[taken] * np.asarray(spacing_mm, np.float64)
+_NEAR = 3  # voxels: matched objects lie together, so that most distances are that short
+
+
+def _near_distances(
+    surface: AnyIntegers, places: Integers, wanted: Integers, spacing_mm: Sequence[float]
+) -> tuple[Floats, Integers]:
+    """Return the distance of each place from the surface of an object, and the indices of the far ones.
+
+    surface: the number of each voxel's object, 0 off the surfaces, with a margin of `_NEAR`. places: flat
+    indices; wanted: the number of an object for each.
+    """
+    offsets = np.indices((2 * _NEAR + 1,) * surface.ndim).reshape(surface.ndim, -1).T - _NEAR
+    lengths = np.sqrt(((offsets * np.asarray(spacing_mm, np.float64)) ** 2).sum(axis=1))
+    # All places nearer than this are among the offsets.
+    near = lengths < (_NEAR + 1) * min(spacing_mm)
+    order = np.argsort(lengths[near], kind="stable")
+    steps = (offsets[near] @ (np.array(surface.strides) // surface.itemsize))[order]
+    values, distances = surface.reshape(-1), np.zeros(len(places))
+    left, here, sought = np.arange(len(places)), places, wanted.astype(surface.dtype)
+    for step, length in zip(steps.tolist(), lengths[near][order].tolist(), strict=True):
+        missed = values[here + step] != sought
+        distances[left] = length
+        left, here, sought = left[missed], here[missed], sought[missed]
+        if not left.size:
+            break
+    return distances, left
+
+
+def _points(surface: AnyIntegers, of_pair: Integers) -> tuple[Integers, Integers]:
+    """Return the pair and the flat index of each surface voxel of the object of each pair."""
+    places = np.flatnonzero(surface)
+    owner = surface.reshape(-1)[places]
+    rest, found = np.arange(len(of_pair)), []
+    while rest.size:  # an object in several pairs is taken several times
+        pair = np.full(int(surface.max(initial=0)) + 1, -1)
+        objects, first = np.unique(of_pair[rest], return_index=True)
+        pair[objects + 1] = rest[first]
+        taken = pair[owner] >= 0
+        found.append((pair[owner[taken]], places[taken]))
+        rest = np.delete(rest, first)
+    if not found:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    pairs, indices = (np.concatenate(of) for of in zip(*found, strict=True))
+    return pairs, indices
 
 
 def average_distances(directions: Directions, pairs: int) -> Floats:

@@ -8,6 +8,7 @@ import pytest
 import SimpleITK
 from scipy import ndimage
 from scipy.spatial.distance import cdist
+from skimage.metrics import peak_signal_noise_ratio
 from sklearn import metrics
 
 import evaluation
@@ -23,6 +24,7 @@ NAMES = [
         "midog2025-classification",
         "midog2025-detection",
         "ocelot2023",
+        "synthrad2025",
         "toothfairy2",
     )
 ]
@@ -110,6 +112,65 @@ def test_hecktor_pools_voxels_of_all_patients(scored):
     assert figures["prognosis.concordance_index"] == pytest.approx(index, abs=5e-5)
     balanced = metrics.balanced_accuracy_score(hpv, guesses)
     assert figures["status.balanced_accuracy"] == pytest.approx(balanced, abs=5e-5)
+
+
+def windowed(made, true, place):
+    """Return luminance, contrast and structure of the window of 7 voxels around a place, by definition."""
+    part = tuple(slice(at - 3, at + 4) for at in place)
+    one, other = made[part].ravel(), true[part].ravel()
+    c1, c2 = (0.01 * 4095) ** 2, (0.03 * 4095) ** 2
+    variances, between = (one.var(ddof=1), other.var(ddof=1)), np.cov(one, other)[0, 1]
+    deviation = np.sqrt(variances[0] * variances[1])
+    means = one.mean(), other.mean()
+    return np.array(
+        [
+            (2 * means[0] * means[1] + c1) / (means[0] ** 2 + means[1] ** 2 + c1),
+            (2 * deviation + c2) / (sum(variances) + c2),
+            (between + c2 / 2) / (deviation + c2 / 2),
+        ]
+    )
+
+
+def synthrad_similarity(made, true, mask):
+    """Return MS-SSIM window by window; between levels the mean of eight neighbours, each at most at the edge."""
+    product = 1.0
+    for weight in (0.0448, 0.2856, 0.3001, 0.2363, 0.1333):
+        inner = np.argwhere(mask[3:-3, 3:-3, 3:-3]) + 3
+        # A window all of whose values are equal on both sides is 1; most of the padding is.
+        parts = np.array([windowed(made, true, place) for place in inner])
+        product *= np.prod(parts.clip(0) ** weight, axis=1).mean().clip(0, 1)
+        halved = []
+        for of in (made, true):
+            wide = np.pad(of, ((1, 0),) * 3)  # "same" of an even box looks back
+            blocks = [
+                wide[z : z + of.shape[0], y : y + of.shape[1], x : x + of.shape[2]]
+                for z in (0, 1)
+                for y in (0, 1)
+                for x in (0, 1)
+            ]
+            halved.append(np.mean(blocks, axis=0)[::2, ::2, ::2])
+        (made, true), mask = halved, mask[::2, ::2, ::2]
+    return product
+
+
+def test_synthrad_inside_the_body(scored):
+    folder, figures, result = scored["synthrad2025"]
+    sides = (volumes(folder, place) for place in ("submission/sct", "phase/sct", "phase/mask"))
+    rows = []
+    for made, true, mask in zip(*sides, strict=True):
+        inside = mask > 0
+        assert made[inside].max() > 3071
+        one, other = (of.clip(-1024, 3071).astype(float) for of in (made, true))
+        ratio = peak_signal_noise_ratio(other[inside], one[inside], data_range=4095)
+        whole = [np.where(inside, of + 1024, 0) for of in (one, other)]
+        pads = [((97 - size) // 2, 97 - size - (97 - size) // 2) for size in mask.shape]
+        padded = [np.pad(of, pads, mode="edge") for of in (*whole, inside)]
+        rows.append((np.abs(made - true)[inside].mean(dtype=float), ratio, *padded))
+    assert figures["images.mae"] == pytest.approx(np.mean([row[0] for row in rows]), abs=5e-5)
+    assert figures["images.psnr"] == pytest.approx(np.mean([row[1] for row in rows]), abs=5e-5)
+    similarity = np.mean([synthrad_similarity(*row[2:]) for row in rows])
+    assert 0.1 < similarity < 0.995
+    assert figures["images.ms_ssim"] == pytest.approx(similarity, abs=5e-5)
 
 
 def test_learn2reg_by_landmarks_and_warped_labels(scored):

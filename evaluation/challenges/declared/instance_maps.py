@@ -156,7 +156,9 @@ class InstanceComparison(MapComparison):
     def object_maps(self, structure: Structure, neighbours: Neighbours) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the objects of a class, or of some, in both maps, numbered from 1 on, 0 elsewhere."""
         chosen = zip(self.all_objects, self._of_class(structure), strict=True)
-        made, true = (np.append(0, np.cumsum(of) * of)[objects] for objects, of in chosen)
+        made, true = (
+            np.append(0, np.cumsum(of) * of).astype(objects.dtype)[objects] for objects, of in chosen
+        )
         return made, true
 
     def overlaps(self, structure: Structure, neighbours: Neighbours) -> Overlaps:

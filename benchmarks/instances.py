@@ -1,0 +1,131 @@
+"""All metrics of instances in 1,000² with 5,000 instances a side, and in 256³ with 2,000, against reading both maps.
+
+    python -m benchmarks.instances [--runs 3]
+
+Maps are compressed MetaImage files, as the platform writes them. In one process, through the metrics that a phase
+declares. Processor time: everything runs in one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import SimpleITK
+from numpy.typing import NDArray
+
+from evaluation.challenges.declared import instances, lesions
+from evaluation.challenges.declared.instance_maps import InstanceMapField
+from evaluation.challenges.declared.tables import FieldComparison
+from evaluation.core.field import FileSource
+from evaluation.core.form import CaseForm
+from evaluation.io.files import FileStream, ReadBuffer
+from evaluation.io.kinds.instance_map import InstanceMapValue
+from evaluation.io.volume_header import DEPTH, Geometry, geometry_columns
+
+_METRICS = {
+    "panoptic, recognition and segmentation quality": (
+        lesions.PanopticQuality(metric="panoptic_quality"),
+        lesions.RecognitionQuality(metric="recognition_quality"),
+        lesions.SegmentationQuality(metric="segmentation_quality"),
+    ),
+    "aggregated Jaccard index": (instances.AggregatedJaccardIndex(metric="aggregated_jaccard"),),
+    "counts": (instances.CountDetermination(metric="count_determination"),),
+    "matched Dice": (instances.MatchedDice(metric="matched_dice"),),
+    "matched surfaces": (instances.MatchedSurfaceDistance(metric="matched_surface_distance"),),
+}
+
+
+class _Files:
+    """The files of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._buffer = folder, ReadBuffer()
+
+    def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
+        return self._buffer.read(self._folder, path, limit_bytes=limit_bytes, may_be_empty=may_be_empty)
+
+    def open(self, path: str, limit_bytes: int) -> FileStream:
+        return FileStream(str(self._folder), path, limit_bytes)
+
+
+def main() -> None:
+    """Time reading, each metric and all of them, and print their ratio."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=3)
+    runs = parser.parse_args().runs
+    for shape, count in (((1000, 1000), 5000), ((256, 256, 256), 2000)):
+        _print(_drawn(shape, count), runs)
+
+
+def _drawn(shape: tuple[int, ...], count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return boxes in a grid, all of other sizes, and the same moved by up to two voxels along an axis."""
+    random = np.random.default_rng(0)
+    cells = [round(size / (np.prod(shape) / count) ** (1 / len(shape))) for size in shape]
+    cells[0] = -(-count // int(np.prod(cells[1:])))
+    true, made = np.zeros((2, *shape), np.int32)
+    for number, place in enumerate(np.ndindex(*cells)):
+        if number == count:
+            break
+        sides = np.array(shape) // cells
+        low = place * sides + random.integers(0, 1 + sides // 4)
+        high = low + random.integers(sides // 2, sides - sides // 4)
+        step = np.zeros(len(shape), int)
+        step[random.integers(len(shape))] = random.integers(0, 3)
+        for of, move in ((true, 0), (made, step)):
+            of[tuple(map(slice, low + move, high + move))] = number + 1
+    return made, true
+
+
+def _print(sides: tuple[NDArray[np.int32], NDArray[np.int32]], runs: int) -> None:
+    shape, count = sides[0].shape, len(np.unique(sides[1])) - 1
+    geometry = Geometry((1,) * (3 - len(shape)) + shape, (1.0,) * 3, (0.0,) * 3, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
+    columns = geometry_columns(geometry, DEPTH) if len(shape) == 3 else {}
+    case = CaseForm("case", shape[-1], shape[-2], columns)
+    table = InstanceMapField(kind="instance_map", labels={"1": "cell"}, dimensions=len(shape))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, values in zip(("made.mha", "true.mha"), sides, strict=True):
+            image = SimpleITK.GetImageFromArray(values)
+            SimpleITK.WriteImage(image, str(Path(folder) / name), useCompression=True)
+        files = _Files(Path(folder))
+
+        def read() -> list[InstanceMapValue]:
+            return [table.map.read(FileSource(name), case, files) for name in ("made.mha", "true.mha")]
+
+        made, true = read()
+        reading = _seconds(read, runs)
+    measures = {
+        name: [metric.measure(metric.metric, "map", table) for metric in of] for name, of in _METRICS.items()
+    }
+
+    def score(names: list[str]) -> None:
+        comparison = FieldComparison("map", made, {"map": true})
+        for measure in (one for name in names for one in measures[name]):
+            measure.row(comparison)
+
+    print(f"{' × '.join(map(str, shape))}, {count} instances a side: reading both maps {reading:.3f} s")
+    for name in measures:
+        print(f"  {name:<47} {_seconds(lambda name=name: score([name]), runs) / reading:5.2f} × reading")
+    print(f"  {'all':<47} {_seconds(lambda: score([*measures]), runs) / reading:5.2f} × reading")
+
+
+def _seconds(run: Callable[[], object], runs: int) -> float:
+    """Return the median of the processor time of some runs, after one."""
+    run()
+    seconds = []
+    for _ in range(runs):
+        started = time.process_time()
+        run()
+        seconds.append(time.process_time() - started)
+    return statistics.median(seconds)
+
+
+if __name__ == "__main__":
+    main()
