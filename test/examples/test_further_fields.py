@@ -132,11 +132,10 @@ def windowed(made, true, place):
 
 
 def synthrad_similarity(made, true, mask):
-    """Return MS-SSIM window by window; between levels the mean of eight neighbours, each at most at the edge."""
+    """Return MS-SSIM window by window; between levels, the mean of eight neighbours."""
     product = 1.0
     for weight in (0.0448, 0.2856, 0.3001, 0.2363, 0.1333):
         inner = np.argwhere(mask[3:-3, 3:-3, 3:-3]) + 3
-        # A window all of whose values are equal on both sides is 1; most of the padding is.
         parts = np.array([windowed(made, true, place) for place in inner])
         product *= np.prod(parts.clip(0) ** weight, axis=1).mean().clip(0, 1)
         halved = []
@@ -154,7 +153,7 @@ def synthrad_similarity(made, true, mask):
 
 
 def test_synthrad_inside_the_body(scored):
-    folder, figures, result = scored["synthrad2025"]
+    folder, figures, _ = scored["synthrad2025"]
     sides = (volumes(folder, place) for place in ("submission/sct", "phase/sct", "phase/mask"))
     rows = []
     for made, true, mask in zip(*sides, strict=True):
