@@ -9,10 +9,12 @@ phase declares. Processor time: everything runs in one thread.
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -71,26 +73,27 @@ def _drawn(shape: tuple[int, ...], count: int) -> tuple[NDArray[np.int32], NDArr
     cells = [round(size / (np.prod(shape) / count) ** (1 / len(shape))) for size in shape]
     cells[0] = -(-count // int(np.prod(cells[1:])))
     true, made = np.zeros((2, *shape), np.int32)
-    for number, place in enumerate(np.ndindex(*cells)):
-        if number == count:
-            break
-        sides = np.array(shape) // cells
-        low = place * sides + random.integers(0, 1 + sides // 4)
-        high = low + random.integers(sides // 2, sides - sides // 4)
-        step = np.zeros(len(shape), int)
-        step[random.integers(len(shape))] = random.integers(0, 3)
-        for of, move in ((true, 0), (made, step)):
-            of[tuple(map(slice, low + move, high + move))] = number + 1
+    sides = [size // of_axis for size, of_axis in zip(shape, cells, strict=True)]
+    for number, place in enumerate(itertools.islice(np.ndindex(*cells), count), start=1):
+        low = [
+            at * side + int(random.integers(0, 1 + side // 4)) for at, side in zip(place, sides, strict=True)
+        ]
+        long = [int(random.integers(side // 2, side - side // 4)) for side in sides]
+        axis, step = int(random.integers(len(shape))), int(random.integers(0, 3))
+        true[tuple(map(slice, low, map(sum, zip(low, long, strict=True))))] = number
+        low[axis] += step
+        made[tuple(map(slice, low, map(sum, zip(low, long, strict=True))))] = number
     return made, true
 
 
 def _print(sides: tuple[NDArray[np.int32], NDArray[np.int32]], runs: int) -> None:
     shape, count = sides[0].shape, len(np.unique(sides[1])) - 1
     direction = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    geometry = Geometry((1,) * (3 - len(shape)) + shape, (1.0,) * 3, (0.0,) * 3, direction)
-    columns = geometry_columns(geometry, DEPTH) if len(shape) == 3 else {}
+    columns = {}
+    if len(shape) == 3:
+        columns = geometry_columns(Geometry(shape, (1.0,) * 3, (0.0,) * 3, direction), DEPTH)
     case = CaseForm("case", shape[-1], shape[-2], columns)
-    table = InstanceMapField(kind="instance_map", labels={"1": "cell"}, dimensions=len(shape))
+    table = InstanceMapField(kind="instance_map", labels={"1": "cell"}, dimensions=3 if columns else 2)
     with tempfile.TemporaryDirectory() as folder:
         for name, values in zip(("made.mha", "true.mha"), sides, strict=True):
             image = SimpleITK.GetImageFromArray(values)
@@ -113,8 +116,8 @@ def _print(sides: tuple[NDArray[np.int32], NDArray[np.int32]], runs: int) -> Non
 
     print(f"{' × '.join(map(str, shape))}, {count} instances a side: reading both maps {reading:.3f} s")
     for name in measures:
-        print(f"  {name:<47} {_seconds(lambda name=name: score([name]), runs) / reading:5.2f} × reading")
-    print(f"  {'all':<47} {_seconds(lambda: score([*measures]), runs) / reading:5.2f} × reading")
+        print(f"  {name:<47} {_seconds(partial(score, [name]), runs) / reading:5.2f} × reading")
+    print(f"  {'all':<47} {_seconds(partial(score, [*measures]), runs) / reading:5.2f} × reading")
 
 
 def _seconds(run: Callable[[], object], runs: int) -> float:
