@@ -1,5 +1,6 @@
 """A field: one value that is submitted per case, with its kind, its location and its reference."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -206,6 +207,7 @@ class Kind(ABC):
     submission (see `items`), and ``max_json_values``, the commas and opening brackets in the JSON of a case.
     ``may_have_no_rows``: a case without a row of a table of lists has a value, the empty list, and no missing
     one. ``late_modules``: what `read` imports; a reader does so before it is confined, which ends imports.
+    ``highest``: any higher number of a pixel is a fault.
 
     Pictures, descriptions, ensembles, comparisons of annotators and attacks ask for the views of a value; see
     `evaluation.core.views`.
@@ -216,6 +218,7 @@ class Kind(ABC):
     average_items: int = 200
     late_modules: ClassVar[tuple[str, ...]] = ()
     max_json_values: ClassVar[int] = 1000
+    highest: float = math.inf
 
     @abstractmethod
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Any:

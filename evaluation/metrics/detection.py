@@ -22,13 +22,13 @@ from evaluation.metrics.froc import Candidates
 
 __all__ = ["box_average_precision", "mean_average_precision", "mean_detection_iou"]
 
-AveragePrecision = Literal["all_points", "101_points", "11_points"]
+CurveReading = Literal["all_points", "101_points", "11_points"]
 """Where a precision–recall curve is read: at all its points, or at equally spaced levels of recall."""
 BoxMatching = Literal["coco", "voc"]
 Ties = Literal["order", "together"]
 """Whether detections of equal confidence are ranked by position, or pass a threshold together."""
 COCO_THRESHOLDS = tuple(hundredths / 100 for hundredths in range(50, 100, 5))
-_LEVELS: dict[AveragePrecision, int] = {"101_points": 101, "11_points": 11}
+_LEVELS: dict[CurveReading, int] = {"101_points": 101, "11_points": 11}
 _ENTRIES_AT_ONCE = 1 << 17  # 1 MB of float64, which stays in the processor's cache
 
 
@@ -43,7 +43,7 @@ def box_average_precision(
     matching: BoxMatching = "coco",
     inclusive_corners: bool = False,
     max_detections: int = 100,
-    curve: AveragePrecision = "101_points",
+    curve: CurveReading = "101_points",
     ties: Ties = "order",
 ) -> float:
     """Return the average precision of the detections of one class, averaged over IoU thresholds.
@@ -133,7 +133,7 @@ def mean_average_precision(
     matching: BoxMatching = "coco",
     inclusive_corners: bool = False,
     max_detections: int = 100,
-    curve: AveragePrecision = "101_points",
+    curve: CurveReading = "101_points",
     ties: Ties = "order",
 ) -> float:
     """Return the average precision, averaged over the classes of the reference and over IoU thresholds.
@@ -172,7 +172,7 @@ def mean_average_precision(
     ... )
     0.75
     """
-    if curve not in get_args(AveragePrecision):
+    if curve not in get_args(CurveReading):
         raise ValueError(f"curve: expected '101_points', 'all_points' or '11_points', found {curve!r}")
     if ties not in get_args(Ties):
         raise ValueError(f"ties: expected 'order' or 'together', found {ties!r}")
@@ -423,7 +423,7 @@ class DetectionTable:
         tie = np.cumsum((np.diff(self._class, prepend=-1) != 0) | (np.diff(self.confidence, prepend=-1) != 0))
         return _last_of_run(tie), _last_of_run(segment * (tie.size + 1) + tie[position])
 
-    def average_precision(self, weights: NDArray[np.number], rule: AveragePrecision = "all_points") -> Floats:
+    def average_precision(self, weights: NDArray[np.number], rule: CurveReading = "all_points") -> Floats:
         """Return the area under the precision–recall curve with its envelope.
 
         weights: shape (resamples, images), whole numbers; an image of weight w counts as w copies. rule:
@@ -523,7 +523,7 @@ def mean_over_classes(values: Floats) -> Floats:
     )
 
 
-def _levels_passed(found: Floats, boxes: Floats, starts: Integers, rule: AveragePrecision) -> Floats:
+def _levels_passed(found: Floats, boxes: Floats, starts: Integers, rule: CurveReading) -> Floats:
     """Return at how many levels of recall each true positive is the first that reaches them.
 
     found: weight of the true positives up to each, shape (rows, true positives); boxes: of its class.

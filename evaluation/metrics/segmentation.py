@@ -4,9 +4,9 @@ Also Dice of two maps of confidences, the vertical cup-to-disc ratio of an optic
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar, overload
+from typing import Any, Generic, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -124,7 +124,7 @@ def f_beta(prediction: ArrayLike, reference: ArrayLike, beta: float, *, both_emp
     """
     if not 0 < beta < float("inf"):
         raise ValueError(f"beta: expected a number above 0, found {beta}")
-    return f_beta_of_counts(_counts(prediction, reference), beta, both_empty=both_empty)
+    return f_beta_of_counts(beta)(_counts(prediction, reference), both_empty=both_empty)
 
 
 def _counts(prediction: ArrayLike, reference: ArrayLike) -> "OverlapCounts[int]":
@@ -176,99 +176,60 @@ def overlap_of(prediction: Crop, reference: Crop) -> OverlapCounts[int]:
     )
 
 
-@overload
-def dice_of_counts(counts: OverlapCounts[int], *, both_empty: float) -> float: ...
-@overload
-def dice_of_counts(counts: OverlapCounts[AnyIntegers], *, both_empty: float) -> Floats: ...
-def dice_of_counts(
-    counts: OverlapCounts[int] | OverlapCounts[AnyIntegers], *, both_empty: float
-) -> float | Floats:
-    """Dice coefficient 2·|A∩B| / (|A| + |B|), in [0, 1]; `both_empty` where both regions are empty.
+@dataclass(frozen=True, slots=True)
+class OverlapRatio:
+    """A ratio in [0, 1] of numbers of pixels: ``parts`` returns its numerator and its denominator.
 
-    Source: Dice 1945, Ecology 26:297. Equal to `f_beta` with beta = 1.
+    Called with counts and the value of two empty regions, ``both_empty``; 0 where only the denominator is 0.
     """
-    return ratio_of_counts(2 * counts.intersection, counts.prediction + counts.reference, counts, both_empty)
+
+    parts: Callable[[OverlapCounts[Any]], tuple[Any, Any]]
+
+    @overload
+    def __call__(self, counts: OverlapCounts[int], *, both_empty: float) -> float: ...
+    @overload
+    def __call__(self, counts: OverlapCounts[AnyIntegers], *, both_empty: float) -> Floats: ...
+    def __call__(
+        self, counts: OverlapCounts[int] | OverlapCounts[AnyIntegers], *, both_empty: float
+    ) -> float | Floats:
+        numerator, denominator = self.parts(counts)
+        occupied = np.asarray(counts.prediction + counts.reference) > 0
+        value = np.where(occupied, 0.0, both_empty)
+        np.divide(numerator, denominator, out=value, where=occupied & (np.asarray(denominator) > 0))
+        return value if value.ndim else float(value)
 
 
-@overload
-def jaccard_of_counts(counts: OverlapCounts[int], *, both_empty: float) -> float: ...
-@overload
-def jaccard_of_counts(counts: OverlapCounts[AnyIntegers], *, both_empty: float) -> Floats: ...
-def jaccard_of_counts(
-    counts: OverlapCounts[int] | OverlapCounts[AnyIntegers], *, both_empty: float
-) -> float | Floats:
-    """Jaccard index (intersection over union) |A∩B| / |A∪B|, in [0, 1]; `both_empty` where both are empty."""
-    union = counts.prediction + counts.reference - counts.intersection
-    return ratio_of_counts(counts.intersection, union, counts, both_empty)
+dice_of_counts = OverlapRatio(lambda of: (2 * of.intersection, of.prediction + of.reference))
+"""Dice coefficient 2·|A∩B| / (|A| + |B|): F-beta with beta = 1. Source: Dice 1945, Ecology 26:297."""
 
+jaccard_of_counts = OverlapRatio(lambda of: (of.intersection, of.prediction + of.reference - of.intersection))
+"""Jaccard index (intersection over union) |A∩B| / |A∪B|."""
 
-@overload
-def precision_of_counts(counts: OverlapCounts[int], *, both_empty: float) -> float: ...
-@overload
-def precision_of_counts(counts: OverlapCounts[AnyIntegers], *, both_empty: float) -> Floats: ...
-def precision_of_counts(
-    counts: OverlapCounts[int] | OverlapCounts[AnyIntegers], *, both_empty: float
-) -> float | Floats:
-    """Share of the predicted pixels that are in the reference, in [0, 1].
+precision_of_counts = OverlapRatio(lambda of: (of.intersection, of.prediction))
+"""Share of the predicted pixels that are in the reference."""
 
-    0 if only the prediction is empty; `both_empty` if both are empty.
-    """
-    return ratio_of_counts(counts.intersection, counts.prediction, counts, both_empty)
+recall_of_counts = OverlapRatio(lambda of: (of.intersection, of.reference))
+"""Share of the reference's pixels that are predicted (sensitivity)."""
 
-
-@overload
-def recall_of_counts(counts: OverlapCounts[int], *, both_empty: float) -> float: ...
-@overload
-def recall_of_counts(counts: OverlapCounts[AnyIntegers], *, both_empty: float) -> Floats: ...
-def recall_of_counts(
-    counts: OverlapCounts[int] | OverlapCounts[AnyIntegers], *, both_empty: float
-) -> float | Floats:
-    """Share of the reference's pixels that are predicted (sensitivity), in [0, 1].
-
-    0 if only the reference is empty; `both_empty` if both are empty.
-    """
-    return ratio_of_counts(counts.intersection, counts.reference, counts, both_empty)
-
-
-def volume_similarity_of_counts(counts: OverlapCounts[AnyIntegers], *, both_empty: float) -> Floats:
-    """1 − |difference| / sum of the two volumes, in [0, 1]; `both_empty` where both are empty.
-
-    Source: Taha and Hanbury 2015, BMC Medical Imaging 15:29.
-    """
-    total = counts.prediction + counts.reference
-    return np.asarray(
-        ratio_of_counts(total - abs(counts.prediction - counts.reference), total, counts, both_empty)
+volume_similarity_of_counts = OverlapRatio(
+    lambda of: (
+        of.prediction + of.reference - abs(of.prediction - of.reference),
+        of.prediction + of.reference,
     )
+)
+"""1 − |difference| / sum of the two volumes. Source: Taha and Hanbury 2015, BMC Medical Imaging 15:29."""
 
 
-@overload
-def f_beta_of_counts(counts: OverlapCounts[int], beta: float, *, both_empty: float) -> float: ...
-@overload
-def f_beta_of_counts(counts: OverlapCounts[AnyIntegers], beta: float, *, both_empty: float) -> Floats: ...
-def f_beta_of_counts(
-    counts: OverlapCounts[int] | OverlapCounts[AnyIntegers], beta: float, *, both_empty: float
-) -> float | Floats:
-    """F-beta, the harmonic mean of precision and recall with recall weighted beta² times, in [0, 1].
+def f_beta_of_counts(beta: float) -> OverlapRatio:
+    """Return F-beta, the harmonic mean of precision and recall with recall weighted beta² times.
 
-    (1 + beta²)·|A∩B| / (beta²·|reference| + |prediction|): 0 if one region is empty or nothing overlaps,
-    `both_empty` if both are empty. Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
+    (1 + beta²)·|A∩B| / (beta²·|reference| + |prediction|): 0 if nothing overlaps. Source: van Rijsbergen,
+    Information Retrieval, 1979, chapter 7.
     """
     squared = beta * beta
-    numerator = (1.0 + squared) * counts.intersection
-    return ratio_of_counts(numerator, squared * counts.reference + counts.prediction, counts, both_empty)
-
-
-def ratio_of_counts(
-    numerator: float | NDArray[np.number],
-    denominator: float | NDArray[np.number],
-    counts: OverlapCounts[int] | OverlapCounts[AnyIntegers],
-    both_empty: float,
-) -> float | Floats:
-    """Return a ratio of counts: ``both_empty`` without any pixel, else 0 where the denominator is 0."""
-    occupied = np.asarray(counts.prediction + counts.reference) > 0
-    value = np.where(occupied, 0.0, both_empty)
-    np.divide(numerator, denominator, out=value, where=occupied & (np.asarray(denominator) > 0))
-    return value if value.ndim else float(value)
+    return OverlapRatio(
+        lambda of: ((1.0 + squared) * of.intersection, squared * of.reference + of.prediction)
+    )
 
 
 def weighted_dice(prediction: ArrayLike, reference: ArrayLike) -> float:

@@ -439,7 +439,7 @@ def _clusters(cells: Sequence[str]) -> int:
     return len({cell for cell in cells if cell}) + cells.count("")
 
 
-def _number_rows(column: describe_data.Numbers, grouping: Grouping) -> Iterator[NumberRow]:
+def _number_rows(column: describe_data.NumberColumn, grouping: Grouping) -> Iterator[NumberRow]:
     for group, chosen in grouping.members.items():
         inside = chosen[column.cases]
         values = column.values[inside]
@@ -465,7 +465,7 @@ def _class_rows(column: describe_data.Classes, grouping: Grouping) -> Iterator[C
             yield ClassRow(column.quantity, value, grouping.name, group, counts[value], of, share)
 
 
-def _tests(column: describe_data.Numbers, grouping: Grouping, against: str | None) -> list[TestOfGroups]:
+def _tests(column: describe_data.NumberColumn, grouping: Grouping, against: str | None) -> list[TestOfGroups]:
     values = {group: column.values[chosen[column.cases]] for group, chosen in grouping.members.items()}
     return compare_groups(values, against if against in grouping.groups else None)
 

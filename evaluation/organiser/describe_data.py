@@ -183,7 +183,7 @@ _NOT_DESCRIBED = ("name", "width", "height", CLUSTER_COLUMN, STACK_NAME, STACK_I
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberColumn:
     """A quantity over the cases of all phases.
 
     values: shape (values,), each finite. cases: shape (values,), the position of the case of each value.
@@ -214,7 +214,7 @@ class Classes:
 
 def _of_case_table(
     columns: Mapping[str, Sequence[str]], forms: Sequence[CaseForm], codes: Collection[str]
-) -> tuple[list[Numbers], list[Classes]]:
+) -> tuple[list[NumberColumn], list[Classes]]:
     """Return the columns of the case table and the sizes of the images; ``codes`` are never numbers."""
     numbers, classes = [], []
     sizes = [f"{form.width} × {form.height}" if form.width else "" for form in forms]
@@ -235,7 +235,7 @@ def _of_case_table(
         if are_numbers(cells) and name not in codes:
             values = np.array([parse_number(cells[position]) for position in filled])
             every = np.ones(len(forms), dtype=np.bool_)
-            numbers.append(Numbers(quantity, values, np.array(filled, dtype=np.int64), every))
+            numbers.append(NumberColumn(quantity, values, np.array(filled, dtype=np.int64), every))
         else:
             classes.append(Classes(quantity, tuple(cells)))
     return numbers, classes
@@ -279,7 +279,7 @@ class Data:
     cases: tuple[str, ...]
     phases: tuple[str, ...]
     columns: Mapping[str, tuple[str, ...]]
-    numbers: tuple[Numbers, ...]
+    numbers: tuple[NumberColumn, ...]
     classes: tuple[Classes, ...]
     notices: tuple[str, ...]
 
@@ -346,18 +346,18 @@ class _Measured:
         numbers = () if number is None else number if isinstance(number, tuple) else (float(number),)
         self._found[measured.quantity(field)][case] += numbers
 
-    def numbers(self) -> list[Numbers]:
+    def numbers(self) -> list[NumberColumn]:
         """Return the measurements as columns; fields of different cases with the same quantity share one."""
         columns: dict[Quantity, dict[int, list[float]]] = defaultdict(dict)
         for quantity, of_case in self._found.items():
             columns[self._named(quantity)] |= of_case
         return [self._column(named, dict(sorted(of_case.items()))) for named, of_case in columns.items()]
 
-    def _column(self, named: Quantity, of_case: Mapping[int, Sequence[float]]) -> Numbers:
+    def _column(self, named: Quantity, of_case: Mapping[int, Sequence[float]]) -> NumberColumn:
         cases = np.array(list(of_case), dtype=np.int64)
         values = np.array(list(chain(*of_case.values())), dtype=np.float64)
         could_have = np.isin(np.arange(self._cases), cases)
-        return Numbers(named, values, np.repeat(cases, list(map(len, of_case.values()))), could_have)
+        return NumberColumn(named, values, np.repeat(cases, list(map(len, of_case.values()))), could_have)
 
     def classes(self) -> list[Classes]:
         return [

@@ -33,7 +33,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReaderAnswer:
     """One answer of a reader to a question on a case; ``names`` may be the case's, ``image`` is a mask's key.
 
     A choice is the title of its option. ``value`` is None where only a mask was drawn.
@@ -52,7 +52,7 @@ class ReaderStudy:
     """The newest answers of each reader, and how many were left out or edited, by a word for them."""
 
     questions: list[Question]
-    answers: list[Answer]
+    answers: list[ReaderAnswer]
     counts: Counter[str] = field(default_factory=Counter)
     images: Mapping[str, str] = field(default_factory=dict)
 
@@ -78,7 +78,7 @@ def read_study(paths: Sequence[Path]) -> ReaderStudy:
     PhaseError.raise_all([f"{files}: expected {word}, found none" for word, of in lacking.items() if not of])
     study = ReaderStudy(list(questions.values()), [], images=images)
     problems: list[str] = []
-    newest: dict[tuple[str, str, str], tuple[datetime, Answer]] = {}
+    newest: dict[tuple[str, str, str], tuple[datetime, ReaderAnswer]] = {}
     for place, row in answers:
         question, of = questions.get(key_of(row.get("question"))), key_of(row.get("display_set"))
         if question is None or of not in sets:
@@ -100,7 +100,9 @@ def read_study(paths: Sequence[Path]) -> ReaderStudy:
             continue
         study.counts["edited"] += (modified - created).total_seconds() > 1
         reader = str(row.get("creator"))
-        answer = Answer(reader, sets[of], question, value, None if image is None else key_of(image), place)
+        answer = ReaderAnswer(
+            reader, sets[of], question, value, None if image is None else key_of(image), place
+        )
         key = (reader, of, key_of(row.get("question")))
         if key in newest:
             study.counts["replaced by a later one"] += 1

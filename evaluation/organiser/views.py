@@ -36,6 +36,11 @@ def regions_of(kind: Kind) -> Regions | None:
     return Regions(("",), marked, dimensions=voxels.dimensions)
 
 
+def left_out(name: str, kind: Kind, doing: str, views: str) -> str:
+    """Return the line that says why something leaves a field out: its kind has no such view."""
+    return f"{name}: left out of {doing}, since a {type(kind).__name__} has no {views}"
+
+
 def plane_of(mask: VolumeCrop) -> Crop:
     """Return the only plane of a mask of an image."""
     _, top, left = mask.corner

@@ -31,7 +31,7 @@ from evaluation.phase.registry import RUN_SECONDS, rules_of
 from evaluation.workers.batches import Columns, packed_outcomes
 from evaluation.workers.reader import ReadJob
 from evaluation.workers.reports import BatchReport, PackedValues
-from evaluation.workers.worker import Answer, AskReader, Handler, ReaderTrouble, Tick
+from evaluation.workers.worker import AskReader, Handler, ReaderTrouble, Reply, Tick
 
 # --- Scoring one case: the reference is opened, and no file of a submission ---
 
@@ -226,7 +226,7 @@ class _Scorer:
         self._scorer = CaseScorer(setup.reference, tasks)
         self._ask_reader = ask_reader
 
-    def __call__(self, job: ScoreJob, tick: Tick) -> Answer:
+    def __call__(self, job: ScoreJob, tick: Tick) -> Reply:
         outcomes: list[Outcome] = []
         kept = cache(lambda: PackedValues(job.values, self._fields))  # once for all cases of the batch
         cases = iter(job.cases.items())

@@ -24,7 +24,7 @@ from evaluation.workers.case_reader import CaseReader
 from evaluation.workers.own_code import problem_of, telling_of_home
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import BatchReport, IndexReport, Used, ValuesOfBatch
-from evaluation.workers.worker import Answer, Tick
+from evaluation.workers.worker import Reply, Tick
 
 INDEX_SECONDS = 30.0
 _QUICK_BYTES = 1 << 22
@@ -50,14 +50,14 @@ class SubmissionReader:
         self._root = ""
         self._cases: CaseReader | None = None
 
-    def __call__(self, job: IndexJob | ReadJob | FilesJob, tick: Tick) -> Answer:
+    def __call__(self, job: IndexJob | ReadJob | FilesJob, tick: Tick) -> Reply:
         """Return the parts of the answer to a job."""
         if isinstance(job, IndexJob):
             return self._index(job, tick)
         content = Content.unpacked(job.content)
         return self._files(content, job) if isinstance(job, FilesJob) else self._read(content, job, tick)
 
-    def _index(self, job: IndexJob, tick: Tick) -> Answer:
+    def _index(self, job: IndexJob, tick: Tick) -> Reply:
         tick(INDEX_SECONDS)
         form = replace(self._setup.form, cases=tuple(job.cases.instances()))
         with telling_of_home():
@@ -83,11 +83,11 @@ class SubmissionReader:
                     found.add(content.name)
         return found
 
-    def _files(self, content: Content, job: FilesJob) -> Answer:
+    def _files(self, content: Content, job: FilesJob) -> Reply:
         sources = content.sources[job.case]
         return BatchReport().packed([{name: source.file for name, source in sources.items()}])
 
-    def _read(self, content: Content, job: ReadJob, tick: Tick) -> Answer:
+    def _read(self, content: Content, job: ReadJob, tick: Tick) -> Reply:
         if self._cases is None or content.root != self._root:
             self._root = content.root
             self._cases = CaseReader(content.root, self._tasks, self._setup.form.missing)

@@ -36,7 +36,7 @@ from evaluation.workers.confinement import confine, limit_memory
 from evaluation.workers.pool import PoolSettings, open_pool
 from evaluation.workers.reading import DEADLY, require_no_lack
 from evaluation.workers.reports import REPORT_BYTES, pack_faults, unpack_faults
-from evaluation.workers.worker import Answer, AskReader, Handler, Tick
+from evaluation.workers.worker import AskReader, Handler, Reply, Tick
 
 # Names that Windows does not store, or gives to a device.
 _NOT_ON_WINDOWS = re.compile(
@@ -104,7 +104,7 @@ class _UnpackSetup:
         importlib.import_module(_IMPORTED_LATE)
         contents = self._contents()
 
-        def answer(job: int, tick: Tick) -> Answer:
+        def answer(job: int, tick: Tick) -> Reply:
             tick(_PIECE_SECONDS)
             try:
                 return encode([pack_faults(Faults()), 0, next(contents, [])])

@@ -24,9 +24,9 @@ from evaluation.workers.reports import (
 _OOM_SCORE = "800"
 _ALIVE_EVERY_SECONDS = 0.5
 
-Answer = Sequence[bytes | memoryview]
+Reply = Sequence[bytes | memoryview]
 Tick = Callable[[float], None]
-Handler = Callable[[Any, Tick], Answer]
+Handler = Callable[[Any, Tick], Reply]
 """Does a job and returns the parts of the answer.
 
 Before each case the tick is called with the case's limit in seconds of processor time.

@@ -103,7 +103,7 @@ def test_wrong_arguments(call, message):
 
 
 def f2(counts, *, both_empty):
-    return f_beta_of_counts(counts, 2, both_empty=both_empty)
+    return f_beta_of_counts(2)(counts, both_empty=both_empty)
 
 
 ALL = (dice_of_counts, jaccard_of_counts, precision_of_counts, recall_of_counts, f2)
@@ -139,7 +139,7 @@ def test_arrays(dtype):
 
 def test_beta_zero_is_precision_even_without_prediction():
     for counts, (_, _, expected, _, _) in TABLE:
-        assert f_beta_of_counts(OverlapCounts(*counts), 0, both_empty=0.25) == pytest.approx(expected)
+        assert f_beta_of_counts(0)(OverlapCounts(*counts), both_empty=0.25) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("both_empty", [0.0, 1.0])
@@ -183,10 +183,10 @@ def test_invariants(a, b, beta):
     assert precision_of_counts(back, both_empty=1) == r
     assert d == pytest.approx(2 * j / (1 + j))
     assert (d == 1) == np.array_equal(a, b)
-    assert f_beta_of_counts(there, 1, both_empty=1) == pytest.approx(d)
+    assert f_beta_of_counts(1)(there, both_empty=1) == pytest.approx(d)
     if there.intersection:
         harmonic = (1 + beta**2) * p * r / (beta**2 * p + r)
-        assert f_beta_of_counts(there, beta, both_empty=1) == pytest.approx(harmonic)
+        assert f_beta_of_counts(beta)(there, both_empty=1) == pytest.approx(harmonic)
 
 
 def test_refused_masks():

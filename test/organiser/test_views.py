@@ -55,7 +55,7 @@ def phase_of(folder, tasks='"layers"', reference=True, keys=""):
     found = lines() if reference else [()] * CASES
     rows = [[name, "8", str(16 * UNIT), *ends] for name, ends in zip(names(), found, strict=True)]
     write_csv(folder / "cases.csv", columns, rows)
-    if "moods" in tasks:
+    if "moods" in tasks or "shades" in tasks:
         write_csv(folder / "moods.csv", ["case", "mood"], [[name, "calm"] for name in names()])
     return folder
 
@@ -146,3 +146,29 @@ def test_a_kind_without_views_is_named(tmp_path):
     done = run("ensemble", *teams, "--ground-truth", folder, "--output", tmp_path / "together")
     assert done.returncode != 0
     assert "The mood" in done.stderr
+
+
+MOODS = {"mood": "calm", "shade": "0.5"}
+
+
+@pytest.mark.parametrize("word", MOODS)
+def test_what_cannot_be_compared_drawn_or_attacked_is_named(word, tmp_path):
+    """Nothing is asked of a mood, and of a shade only its pixels."""
+    keys = 'publish_label_subgroups = ["top"]\nresamples = 0\n[[subgroups]]\ncolumn = "top"'
+    folder = phase_of(tmp_path / "phase", f'"layers", "{word}s"', keys=keys)
+    teams = [bands(tmp_path / name, 0) for name in "xy"]
+    for place in (folder, *teams):
+        write_csv(place / "moods.csv", ["case", "mood"], [[name, MOODS[word]] for name in names()])
+    succeeded("seal", folder)
+    kind, page = word.title(), tmp_path / "page.html"
+    succeeded("report", "submission", "--ground-truth", folder, "--input", teams[0], "--output", page)
+    reason = f"since a {kind} has no regions, objects, decisions or numbers"
+    assert f"{word}: left out of pictures and sizes, {reason}" in page.read_text(encoding="utf-8")
+    assert f"{word}: left out of attacks on subgroups, since a {kind} has no" in " ".join(
+        succeeded("audit", folder, "--attack", "--submissions", "1").split()
+    )
+    if word == "shade":
+        ensemble = ("ensemble", *teams, "--ground-truth", folder, "--output", tmp_path / "together")
+        assert f"shade: left out of the agreement, {reason}" in succeeded(
+            *ensemble, "--report", tmp_path / "r"
+        )

@@ -19,7 +19,7 @@ from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import ThresholdMatches, iou_of_corners, match_at_thresholds, match_boxes
 from evaluation.metrics.detection import (
-    AveragePrecision,
+    CurveReading,
     DetectionTable,
     Ties,
     mean_over_classes,
@@ -421,7 +421,7 @@ class BoxAveragePrecision(_AverageOfBoxes):
 
     metric: Literal["box_average_precision"]
     of_envelope: ClassVar[bool] = True
-    curve: AveragePrecision = Key(
+    curve: CurveReading = Key(
         default="101_points",
         description="Where the precision–recall curve is read. `101_points`: the mean at 101 levels of "
         "recall (COCO). `all_points`: the whole area (PASCAL VOC from 2010 on). `11_points`: at 11 levels "

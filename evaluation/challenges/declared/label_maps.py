@@ -320,16 +320,12 @@ class _OverlapTable(LabelMetricTable):
 
     has_consensus: ClassVar[bool] = True
 
-    @staticmethod
-    @abstractmethod
-    def parts(counts: segmentation.LabelCounts) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return numerators and denominators; the ratio is 1 where a label is in neither map."""
+    ratio: ClassVar[segmentation.OverlapRatio]
+    """It is 1 where a label is in neither map."""
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the ratios."""
-        counts = comparison.counts
-        ratios = segmentation.ratio_of_counts(*self.parts(counts), counts, both_empty=1.0)
-        return _chosen(np.asarray(ratios), comparison.table, structures)
+        return _chosen(self.ratio(comparison.counts, both_empty=1.0), comparison.table, structures)
 
     @property
     def of_nothing(self) -> float:
@@ -350,7 +346,7 @@ class _OverlapTable(LabelMetricTable):
         self, counts: segmentation.LabelCounts, comparison: MapComparison, structure: Structure
     ) -> tables.Part:
         position = comparison.table.structures.index(structure)
-        return tables.Part(*(float(of[position]) for of in self.parts(counts)))
+        return tables.Part(*(float(of[position]) for of in self.ratio.parts(counts)))
 
 
 class Dice(_OverlapTable):
@@ -363,11 +359,7 @@ class Dice(_OverlapTable):
     """
 
     metric: Literal["dice"]
-
-    @staticmethod
-    def parts(counts: segmentation.LabelCounts) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the voxels of the overlap, of the sum of both regions."""
-        return 2 * counts.intersection, counts.prediction + counts.reference
+    ratio: ClassVar[segmentation.OverlapRatio] = segmentation.dice_of_counts
 
 
 class Jaccard(_OverlapTable):
@@ -380,11 +372,7 @@ class Jaccard(_OverlapTable):
     """
 
     metric: Literal["jaccard"]
-
-    @staticmethod
-    def parts(counts: segmentation.LabelCounts) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the voxels of the overlap, of those of either."""
-        return counts.intersection, counts.prediction + counts.reference - counts.intersection
+    ratio: ClassVar[segmentation.OverlapRatio] = segmentation.jaccard_of_counts
 
 
 class VoxelSensitivity(_OverlapTable):
@@ -397,11 +385,7 @@ class VoxelSensitivity(_OverlapTable):
     """
 
     metric: Literal["voxel_sensitivity"]
-
-    @staticmethod
-    def parts(counts: segmentation.LabelCounts) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the voxels of the overlap, of the region."""
-        return counts.intersection, counts.reference
+    ratio: ClassVar[segmentation.OverlapRatio] = segmentation.recall_of_counts
 
 
 class VoxelPrecision(_OverlapTable):
@@ -414,11 +398,7 @@ class VoxelPrecision(_OverlapTable):
     """
 
     metric: Literal["voxel_precision"]
-
-    @staticmethod
-    def parts(counts: segmentation.LabelCounts) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the voxels of the overlap, of the predicted ones."""
-        return counts.intersection, counts.prediction
+    ratio: ClassVar[segmentation.OverlapRatio] = segmentation.precision_of_counts
 
 
 class VolumeSimilarity(_OverlapTable):
@@ -432,12 +412,7 @@ class VolumeSimilarity(_OverlapTable):
     """
 
     metric: Literal["volume_similarity"]
-
-    @staticmethod
-    def parts(counts: segmentation.LabelCounts) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the sum of the volumes less their difference, of the sum."""
-        volumes = counts.prediction + counts.reference
-        return volumes - abs(counts.prediction - counts.reference), volumes
+    ratio: ClassVar[segmentation.OverlapRatio] = segmentation.volume_similarity_of_counts
 
 
 class VolumeTable(StructureMetricTable):

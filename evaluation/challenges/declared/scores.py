@@ -88,7 +88,7 @@ class PartialAreaUnderCurve(ScoreMetric):
         return self.score_measure(name, field_name, table, area, best, worst)
 
 
-class SensitivityAtSpecificity(ScoreMetric):
+class ScoreSensitivityAtSpecificity(ScoreMetric):
     """Highest sensitivity over all thresholds with at least a given specificity.
 
     From 0 to 1, higher is better. Cases of equal numbers are never separated; specificities are compared
@@ -137,7 +137,7 @@ class SpecificityAtSensitivity(ScoreMetric):
         return Measure((Metric(name, self.title_of(name), estimator, 1, 0),), row, worst_row)
 
 
-class AveragePrecision(ScoreMetric):
+class ScoreAveragePrecision(ScoreMetric):
     """Average precision: precision at every threshold, weighted by the recall that is gained.
 
     From 0 to 1, higher is better; not interpolated; chance is the share of positive cases. It needs a
@@ -159,7 +159,7 @@ class AveragePrecision(ScoreMetric):
         return self.score_measure(name, field_name, table, estimator, 1, 0)
 
 
-class SensitivityAtPrecision(ScoreMetric):
+class ScoreSensitivityAtPrecision(ScoreMetric):
     """Highest sensitivity over all thresholds with at least a given precision.
 
     From 0 to 1, higher is better; 0 if no threshold has that precision. Cases of equal numbers are never
@@ -216,7 +216,7 @@ class NetBenefit(ScoreMetric):
         )
 
 
-class CalibrationError(ScoreMetric):
+class ScoreCalibrationError(ScoreMetric):
     """Expected calibration error: mean distance of predicted from observed shares in bins of equal width.
 
     From 0 to 1, lower is better. Each bin counts with its share of the cases. The field is a probability,

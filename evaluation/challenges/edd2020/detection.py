@@ -13,7 +13,7 @@ from evaluation.core.estimator import CaseFigure, DetectionCurves, Estimator, Fi
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import BoxConfusion, LabelledBoxes, confuse_boxes, match_boxes
-from evaluation.metrics.detection import AveragePrecision, DetectionTable, mean_over_classes
+from evaluation.metrics.detection import CurveReading, DetectionTable, mean_over_classes
 
 MAX_CASES = 2000
 """Above this number of images average precision has no bootstrap interval unless the phase asks for one."""
@@ -34,7 +34,7 @@ class DetectionRules:
     averaged: tuple[float, ...]
     inclusive_corners: bool
     reported: tuple[float, ...] = ()
-    curve: AveragePrecision = "all_points"
+    curve: CurveReading = "all_points"
 
     @property
     def thresholds(self) -> tuple[float, ...]:

@@ -26,7 +26,7 @@ from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Floats, weighted_deviation
 from evaluation.metrics.crops import Crop
-from evaluation.metrics.detection import AveragePrecision
+from evaluation.metrics.detection import CurveReading
 
 OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
 """Column and title of the four overlap metrics."""
@@ -111,8 +111,8 @@ def _overlaps(counts: segmentation.OverlapCounts[int]) -> dict[str, float]:
     return {
         "precision": segmentation.precision_of_counts(counts, both_empty=1.0),
         "recall": segmentation.recall_of_counts(counts, both_empty=1.0),
-        "f1": segmentation.f_beta_of_counts(counts, 1, both_empty=1.0),
-        "f2": segmentation.f_beta_of_counts(counts, 2, both_empty=1.0),
+        "f1": segmentation.f_beta_of_counts(1)(counts, both_empty=1.0),
+        "f2": segmentation.f_beta_of_counts(2)(counts, both_empty=1.0),
     }
 
 
@@ -147,7 +147,7 @@ class Edd2020Options(Options):
     iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = tuple(
         hundredths / 100 for hundredths in range(25, 80, 5)
     )
-    average_precision: AveragePrecision = "all_points"
+    average_precision: CurveReading = "all_points"
     inclusive_corners: bool = True
     iou_of_score: Literal["iou_d", "iou_d_with_missed"] = "iou_d"
     generalisation_ranks: GeneralisationRanks = "map_d_map_g_and_dev_g"

@@ -225,7 +225,7 @@ class InstanceMap(LabelMap):
     @property
     def regions(self) -> Regions:
         """The classes: the voxels of all their objects."""
-        return replace(super().regions, value=None)
+        return replace(super().regions, value=None, unlisted=None)
 
     @property
     def objects(self) -> Objects:

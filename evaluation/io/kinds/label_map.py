@@ -21,7 +21,7 @@ from evaluation.core.formats import Dimensions
 from evaluation.core.views import Regions
 from evaluation.io import volumes
 from evaluation.io.handover import HandoverError, Packed, pack_volume, unpack_volume
-from evaluation.io.kinds.masks import oddities_of_labels
+from evaluation.io.kinds.masks import oddities_of_labels, unlisted_beside
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import values_in_words
 from evaluation.io.volume_header import GEOMETRY_COLUMNS, Geometry
@@ -245,7 +245,8 @@ class LabelMap(MapKind):
     def regions(self) -> Regions:
         """The structures."""
         names = tuple(self.labels.values())
-        return Regions(names, self._regions, self._of_regions, self.dimensions)
+        unlisted = unlisted_beside(self.labels, self.background)
+        return Regions(names, self._regions, self._of_regions, self.dimensions, unlisted=unlisted)
 
     def _regions(self, value: LabelMapValue) -> Iterator[VolumeCrop]:
         return (VolumeCrop(value.positions == i, value.corner) for i in range(1, len(self.labels) + 1))

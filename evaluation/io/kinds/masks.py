@@ -42,6 +42,12 @@ def oddities_of_labels(
         yield f"no label but {names[0]} occurs"
 
 
+def unlisted_beside(labels: Mapping[int, str], background: int) -> tuple[int, int] | None:
+    """Return a number of 8 bits that is not listed, and the background; None where all are."""
+    number = next((one for one in range(255, 0, -1) if one not in {*labels, background}), None)
+    return None if number is None else (number, background)
+
+
 # --- Label masks: 8-bit images in which each listed grey value names a region ---
 
 _HEADER_ALLOWANCE = 1 << 20
@@ -131,7 +137,9 @@ class LabelMask(Kind):
     @property
     def regions(self) -> Regions:
         """The labels; a nested one with those inside of it."""
-        return Regions(tuple(self.labels.values()), self._regions, self._of_regions, nested=self.nested)
+        unlisted = unlisted_beside(self.labels, self.background) if self.unlisted_as is None else None
+        names = tuple(self.labels.values())
+        return Regions(names, self._regions, self._of_regions, nested=self.nested, unlisted=unlisted)
 
     def _regions(self, value: Crop) -> list[VolumeCrop]:
         labels = tuple(self.labels)

@@ -53,6 +53,7 @@ class ProbabilityMap(MapKind):
     In a rehearsal the reference is a label map; its first ``foreground`` labels are 1 and all others 0.
     """
 
+    highest = 1.0
     dimensions: Dimensions = 3
     foreground: int = 1
     slab_bytes: int = SLAB_BYTES
@@ -264,7 +265,7 @@ class DetectionMap(MapKind):
     slab_bytes: int = SLAB_BYTES
 
     @property
-    def highest(self) -> float:
+    def highest(self) -> float:  # type: ignore[override]
         """The highest confidence that is allowed."""
         return float(np.finfo(np.float32).max) if self.any_confidence else 1.0
 

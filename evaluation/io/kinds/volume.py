@@ -80,6 +80,7 @@ class ConfidenceVolume(VolumeKind):
     ``level_values``: what the levels of confidence are worth in the reference, if participants may know it.
     """
 
+    highest = 1.0
     slab_bytes: int = SLAB_BYTES
     level_values: tuple[float, ...] = ()
 

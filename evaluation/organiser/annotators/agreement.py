@@ -27,7 +27,7 @@ from evaluation.metrics.intervals import Interval
 from evaluation.metrics.points import euclidean_distance, match_pairs
 from evaluation.metrics.segmentation import dice_of_counts
 from evaluation.organiser.output import write_rows
-from evaluation.organiser.views import overlap_of_masks
+from evaluation.organiser.views import left_out, overlap_of_masks
 
 # --- Agreement of two annotators on the boxes of an image, and on the classes of common boxes ---
 
@@ -91,9 +91,13 @@ class Facts:
     amounts: dict[str, float] = field(default_factory=dict)
 
 
-def is_comparable(kind: Kind) -> bool:
-    """Return whether values of a kind can be compared with each other."""
-    return bool(kind.regions or kind.objects or kind.choices or kind.numbers)
+def not_compared(kinds: Mapping[str, Kind]) -> list[str]:
+    """Return a line for each field, by name, whose values cannot be compared with each other."""
+    return [
+        left_out(name, kind, "the agreement", "regions, objects, decisions or numbers")
+        for name, kind in kinds.items()
+        if not (kind.regions or kind.objects or kind.choices or kind.numbers)
+    ]
 
 
 def facts(kind: Kind, value: Any) -> Facts:

@@ -16,9 +16,9 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import CellsSource, Field, Files, JsonSource, Source
 from evaluation.core.form import CaseForm, name_key
-from evaluation.io.kinds.masks import LabelMask
+from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.annotators.annotations import ANNOTATORS, read_like_references
-from evaluation.organiser.reader_study import Answer, Question, ReaderStudy, letters_of, read_study
+from evaluation.organiser.reader_study import Question, ReaderAnswer, ReaderStudy, letters_of, read_study
 from evaluation.organiser.submission_writer import ArchiveWriter, write_case_file
 from evaluation.phase.cases import read_cases
 from evaluation.phase.registry import read_configuration
@@ -64,16 +64,17 @@ def _questions_of(field: Field, questions: Sequence[Question]) -> list[Question]
     return [
         one
         for one in questions
-        if letters_of(one.text) in names or (one.is_polygon and _label_of(field, one) is not None)
+        if letters_of(one.text) in names or (one.is_polygon and _region_of(field, one) is not None)
     ]
 
 
-def _label_of(field: Field, question: Question) -> int | None:
-    """Return the label of a mask that a question of polygons is about: that of its name, or the only one."""
-    labels: Mapping[int, str] = getattr(field.kind, "labels", {})
-    named = [label for label, name in labels.items() if letters_of(name) == letters_of(question.text)]
-    own = letters_of(question.text) in {letters_of(field.name), letters_of(field.title)}
-    return next(iter(named or (labels if own and len(labels) == 1 else ())), None)
+def _region_of(field: Field, question: Question) -> int | None:
+    """Return the position of the region that a question of polygons is about: its name, or the only one."""
+    names = [letters_of(name) for name in field.kind.regions.names] if field.kind.regions else []
+    if (text := letters_of(question.text)) in names:
+        return names.index(text)
+    own = text in {letters_of(field.name), letters_of(field.title)}
+    return 0 if own and len(names) == 1 else None
 
 
 def _write(
@@ -86,7 +87,7 @@ def _write(
 ) -> None:
     drawn = {path.name.partition(".")[0].casefold(): path for path in masks.iterdir()} if masks else {}
     problems: list[str] = []
-    by_reader: dict[str, dict[str, list[tuple[Field, Answer]]]] = defaultdict(lambda: defaultdict(list))
+    by_reader: dict[str, dict[str, list[tuple[Field, ReaderAnswer]]]] = defaultdict(lambda: defaultdict(list))
     for answer in study.answers:
         case = next((cases[key] for name in answer.names if (key := name_key(name)) in cases), None)
         if case is None:
@@ -107,11 +108,11 @@ def _write(
                     if isinstance(field.archive, Files) and answer.image:
                         _copy_mask(place, field.archive, case, _file_of(answer, study, drawn))
                     elif isinstance(field.archive, Files) and answer.question.is_polygon:
-                        if (label := _label_of(field, answer.question)) is None:
+                        if (region := _region_of(field, answer.question)) is None:
                             raise PhaseError(
                                 f"{field.title}: expected a question for each region of the mask"
                             )
-                        polygons[field.name][label] = answer.value
+                        polygons[field.name][region] = answer.value
                     else:
                         values[field.name] = _value(field, case, answer)
                 except PhaseError as error:
@@ -131,7 +132,7 @@ def _folder_name(reader: str) -> str:
     return re.sub(r"[^\w.@+-]", "_", reader).lstrip(".") or "_"
 
 
-def _value(field: Field, case: CaseForm, answer: Answer) -> Any:
+def _value(field: Field, case: CaseForm, answer: ReaderAnswer) -> Any:
     """Return an answer as the reference's kind reads it. Raises `PhaseError`."""
     value, file = answer.value, "answer"
     if isinstance(value, dict) and isinstance(value.get("point"), list) and field.kind.socket_kind != "Point":
@@ -155,7 +156,7 @@ def _value(field: Field, case: CaseForm, answer: Answer) -> Any:
 # --- Masks: downloaded images, and polygons ---
 
 
-def _file_of(answer: Answer, study: ReaderStudy, drawn: Mapping[str, Path]) -> Path:
+def _file_of(answer: ReaderAnswer, study: ReaderStudy, drawn: Mapping[str, Path]) -> Path:
     name = study.images.get(str(answer.image), "").partition(".")[0].casefold()
     if (found := drawn.get(str(answer.image)) or drawn.get(name)) is None:
         raise PhaseError(f"expected the mask {answer.image} in the folder of --masks, found none")
@@ -172,17 +173,22 @@ def _copy_mask(place: Path, layout: Files, case: CaseForm, file: Path) -> None:
 
 
 def _draw(place: Path, field: Field, case: CaseForm, polygons: Mapping[int, Any]) -> None:
-    """Write the mask of polygons by label; labels are listed from the inside out, the inner ones on top."""
-    layout, kind = field.archive, field.kind
-    if not isinstance(kind, LabelMask) or not isinstance(layout, Files) or not (case.width and case.height):
-        raise PhaseError(f"{field.title}: polygons need a mask of grey values and the sizes of the images")
-    image = np.full((case.height, case.width), kind.background, np.uint8)
-    for label in reversed(list(kind.labels)):
-        answer = polygons.get(label, {"polygons": []})
+    """Write the mask of polygons by region; regions are listed from the inside out, the inner ones on top."""
+    layout, kind, view = field.archive, field.kind, field.kind.regions
+    assert isinstance(layout, Files)  # as the caller has found
+    if not (view and view.value and view.dimensions == 2 and case.width and case.height):
+        raise PhaseError(f"{field.title}: polygons need a mask of regions and the sizes of the images")
+    masks, inside = [], np.zeros((1, case.height, case.width), bool)
+    for region in range(len(view.names)):
+        mask = np.zeros_like(inside)
+        answer = polygons.get(region, {"polygons": []})
         for polygon in answer.get("polygons", [answer]):
             points = polygon.get("path_points")
-            image[rasterised(points, case.width, case.height, _spacing_of(case))] = label
+            mask |= rasterised(points, case.width, case.height, _spacing_of(case))
+        masks.append(VolumeCrop(mask & ~inside, (0, 0, 0)))
+        inside |= mask
     extension = next((one for one in (".png", ".bmp") if one in layout.extensions), layout.extensions[0])
+    image = kind.writable(view.value(masks, case), case)
     write_case_file(place, kind, layout, case.name, image, extension)
 
 

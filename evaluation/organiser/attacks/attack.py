@@ -22,6 +22,7 @@ from evaluation.organiser.attacks.attack_by_constraints import labels_by_constra
 from evaluation.organiser.attacks.attack_on_classes import labels_of_classes, targets
 from evaluation.organiser.attacks.attack_tools import Oracle, Recovered, Spoiler, subsets_of_sum, value_of
 from evaluation.organiser.audit import Disclosure, Labels
+from evaluation.organiser.views import left_out
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
@@ -353,6 +354,11 @@ def print_attacks(phase: Phase, allowed: int, solver: bool) -> None:
         bounds = ("–" if math.isinf(one) else f"{one:g}" for one in (found.bound, found.bound_of_used))
         share = f"{found.recovered} of {found.cases}"
         rows.append((found.labels, found.method, str(found.submissions), share, str(found.correct), *bounds))
+    for task in phase.tasks if phase.config.subgroups else ():
+        spoilt = {spoiler.field.name for spoiler in attack_tools.spoilers(task, Oracle(phase, [task], 0))}
+        for field in (field for field in task.fields if field.name not in spoilt):
+            lacks = "regions, objects or numbers of which a value can be made"
+            console.print(one_line(left_out(field.name, field.kind, "attacks on subgroups", lacks)))
     if not rows:
         console.print(one_line(f"{name}: none of the attacks applies to what this phase publishes.\n"))
         return

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluation.cli.common import progress_bar, whole_number
+from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.cli.shared import add_combination, rules_of
 from evaluation.platform import machine
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the ensemble. Raises `PhaseError` with the faults of the submissions or the phase."""
+    from evaluation.organiser.annotators.agreement import not_compared
     from evaluation.organiser.annotators.ensemble import IN_WORDS, write_agreement, write_ensemble
     from evaluation.phase.manifest import scan
     from evaluation.phase.phase import load_phase
@@ -89,6 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(f"In teams.csv, chosen_on = {phase.config.name} marks it\n")
     if arguments.report:
         write_agreement(arguments.report, written)
+        of_fields = {field.name: field.kind for field in fields_of(tasks) if field.name in written.cases}
+        sys.stdout.write("".join(f"{line}\n" for line in not_compared(of_fields)))
         if arguments.gain:
             _write_gain(arguments, tasks, members, written, how)
         sys.stdout.write(f"{arguments.report}\n")

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from evaluation.cli.common import progress_bar
+from evaluation.organiser.annotators.agreement import not_compared
 from evaluation.organiser.annotators.annotations import ellipses_as_masks, open_annotators
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.organiser.annotators.study import study_as_annotations
@@ -66,5 +67,7 @@ def _fuse_folder(arguments: argparse.Namespace, given_in: Path) -> list[Path]:
             )
         with progress_bar("cases", len(given.cases.forms)) as progress:
             fused = fuse_annotators(given, arguments.output, rules, machine.worker_count(), progress)
+    for line in not_compared({field.name: field.reference.kind for field in given.fused}):
+        sys.stderr.write(f"Note: {line}\n")
     write_reference_report(report_folder(arguments), fused, rules)
     return [arguments.output, report_folder(arguments)]

@@ -16,11 +16,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.outcome import CaseJob
 from evaluation.evaluate import check
 from evaluation.io.files import scratch_folder
-from evaluation.io.kinds.instance_map import InstanceMap
-from evaluation.io.kinds.label_map import LabelMap
-from evaluation.io.kinds.masks import LabelMask
-from evaluation.io.kinds.probability_map import DetectionMap, NumberMap, ProbabilityMap
-from evaluation.io.kinds.volume import ConfidenceVolume, Volume
+from evaluation.io.kinds.volume import Volume
 from evaluation.organiser.rehearsal.submissions import Stage, part_of, writer_of, written
 from evaluation.phase.phase import Phase
 
@@ -100,19 +96,8 @@ def _other_size(field: Field, value: Any) -> Kind | None:
 
 def _grey_values(field: Field, value: Any) -> Kind | None:
     kind = field.kind
-    if isinstance(kind, InstanceMap | NumberMap):
-        return None  # of which other numbers are good ones
-    if isinstance(kind, LabelMask | LabelMap):
-        listed = {*kind.labels, kind.background}
-        number = next((one for one in range(_GREY, 0, -1) if one not in listed), None)
-        if number is None or getattr(kind, "unlisted_as", None) is not None:
-            return None
-        return _Changed(kind, partial(_grey, number, kind.background))
-    if isinstance(kind, ProbabilityMap | ConfidenceVolume) or (
-        isinstance(kind, DetectionMap) and not kind.any_confidence
-    ):
-        return _Changed(kind, partial(_grey, _GREY, 0))
-    return None
+    number = (_GREY, 0) if kind.highest < _GREY else kind.regions and kind.regions.unlisted
+    return _Changed(kind, partial(_grey, *number)) if number else None
 
 
 _WRONG = frozenset({FaultKind.WRONG_VALUE, FaultKind.MALFORMED, FaultKind.UNREADABLE, FaultKind.UNKNOWN})

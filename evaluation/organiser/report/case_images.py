@@ -188,7 +188,7 @@ def _picture_of_volume(
 
 
 def _picture_of_objects(
-    found: object_drawing.Objects, size: tuple[int, int], photograph: overlays.Colours | None
+    found: object_drawing.DrawnObjects, size: tuple[int, int], photograph: overlays.Colours | None
 ) -> CaseImage:
     lossy = photograph is not None and found.axes == 2 and found.in_pixels
     panels = object_drawing.VIEW_NAMES if found.axes == 3 else ()

@@ -60,7 +60,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Objects:
+class DrawnObjects:
     """The objects drawn for one case in one field, at least one unless the whole image is shown.
 
     joined: pairs of positions between which a line is drawn. surroundings: show the surroundings of the
@@ -118,7 +118,7 @@ Drawing = Literal["boxes", "box", "points", "objects"]
 
 def objects_of(
     options: Options, task: Task, field: Field, predicted: Any, references: Values
-) -> Objects | None:
+) -> DrawnObjects | None:
     """Return the drawing of a field with `objects_in`; None without any to draw.
 
     Hits are those of the field's metric; without such a metric, boxes hit at `HIT`, and of points none is
@@ -132,20 +132,22 @@ def objects_of(
     if view.form == "point" and not known:
         named = view.classes if view.number in ("each", "some") and len(view.classes) > 1 else ()
         drawn, joined = _landmarks(found, true, bool(named), joined=not several)
-        return Objects(drawn, joined, not several, in_pixels, named) if drawn else None
+        return DrawnObjects(drawn, joined, not several, in_pixels, named) if drawn else None
     if not several:
         below = replace(_box(true[0, 2:].tolist(), overlays.AGREEMENT), wide=True)
         both = below, _box(found[0, 2:].tolist(), overlays.FALSE)
-        return Objects(both, surroundings=True, in_pixels=in_pixels, kind="box")
+        return DrawnObjects(both, surroundings=True, in_pixels=in_pixels, kind="box")
     verdicts = _overlapping(view, found, true)
     if known:
         verdicts = known[1].matched(field.name, predicted, references).verdicts()
     if view.form == "point":
         points = tuple(_points(found, true, verdicts))
-        return Objects(points, in_pixels=in_pixels, kind="objects") if points else None
+        return DrawnObjects(points, in_pixels=in_pixels, kind="objects") if points else None
     boxes = tuple(_boxes(found, true, verdicts))
     return (
-        Objects(boxes, in_pixels=in_pixels, kind="boxes") if boxes or (in_pixels and view.axes == 2) else None
+        DrawnObjects(boxes, in_pixels=in_pixels, kind="boxes")
+        if boxes or (in_pixels and view.axes == 2)
+        else None
     )
 
 
@@ -262,7 +264,9 @@ class _View:
         return (x - self.left) * scale, down * scale
 
 
-def object_panels(found: Objects, size: tuple[int, int], photograph: overlays.Colours | None) -> Image.Image:
+def object_panels(
+    found: DrawnObjects, size: tuple[int, int], photograph: overlays.Colours | None
+) -> Image.Image:
     """Return one panel, or with three axes three panels side by side.
 
     size: height and width of the case's image in pixels, 0 where they are not known. photograph: None, or
@@ -277,7 +281,7 @@ def object_panels(found: Objects, size: tuple[int, int], photograph: overlays.Co
     return _drawn(found, view, overlays.fitted(overlays.ground(window, photograph)))
 
 
-def _window(found: Objects, size: tuple[int, int]) -> Box:
+def _window(found: DrawnObjects, size: tuple[int, int]) -> Box:
     """Return the part of an image that is shown, in whole pixels."""
     height, width = size
     whole = Box(0, height, 0, width)
@@ -289,11 +293,11 @@ def _window(found: Objects, size: tuple[int, int]) -> Box:
     return part.intersection(whole)
 
 
-def _ends(found: Objects, axis: int) -> tuple[float, float]:
+def _ends(found: DrawnObjects, axis: int) -> tuple[float, float]:
     return min(one.lower[axis] for one in found.drawn), max(one.upper[axis] for one in found.drawn)
 
 
-def _on_nothing(found: Objects, axes: tuple[int, int]) -> Image.Image:
+def _on_nothing(found: DrawnObjects, axes: tuple[int, int]) -> Image.Image:
     """Return the objects in a square of a plane without an image, with a margin, of one size in all views."""
     ends = [_ends(found, axis) for axis in range(found.axes)]
     half = (0.5 + _MARGIN) * max(_SMALLEST, *(high - low for low, high in ends))
@@ -302,7 +306,7 @@ def _on_nothing(found: Objects, axes: tuple[int, int]) -> Image.Image:
     return _drawn(found, _View(axes, x - half, x + half, y - half, y + half), ground)
 
 
-def _drawn(found: Objects, view: _View, picture: Image.Image) -> Image.Image:
+def _drawn(found: DrawnObjects, view: _View, picture: Image.Image) -> Image.Image:
     """Return a picture of a view with the objects in it."""
     scale = picture.width / (view.right - view.left)
     draw = ImageDraw.Draw(picture)

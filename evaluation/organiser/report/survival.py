@@ -59,6 +59,7 @@ def _blocks(
         return
     found = _Observed(predicted[given], time[given], event[given] > 0, int((~given).sum()))
     reference = field.reference.kind
+    # The view of numbers has no unit for an event and its time.
     unit = reference.unit if isinstance(reference, TimeToEvent) else ""
     start = identifier(f"{task.name}-{field.name}")
     groups = _groups(found, kind.risk)

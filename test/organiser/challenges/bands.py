@@ -1,5 +1,7 @@
 """A `challenge.py` with a kind of its own: the rows of an image between two lines, an optical layer."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from evaluation.define import (
@@ -20,9 +22,10 @@ from evaluation.define import (
     Task,
     Values,
     Variant,
+    Voxels,
     mean_metric,
 )
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop, VolumeCrop
 
 
 def content_of(source: Source):
@@ -89,6 +92,17 @@ class Mood(Kind):
         return "a word"
 
 
+class Shade(Mood):
+    """The grey value of a whole image, of which only the pixels are asked for."""
+
+    @property
+    def voxels(self) -> Voxels:
+        return Voxels(lambda value: [Crop(np.full((2, 2), float(value)))], self._of_voxels, dimensions=2)
+
+    def _of_voxels(self, array, case):
+        return f"{array.max():g}"
+
+
 def score(submitted: Values, reference: Values) -> Row:
     (top, bottom), (first, last) = submitted["layer"], reference["layer"]
     shared = max(0, min(bottom, last) - max(top, first))
@@ -111,6 +125,7 @@ MOOD = Field(
     socket=Socket("mood", "mood.json"),
     reference=Reference(Mood(), TableRows(("moods.csv",), "case", ("mood",))),
 )
+SHADE = replace(MOOD, name="shade", title="The shade", kind=Shade())
 
 
 def _tasks(options):
@@ -125,6 +140,7 @@ def _tasks(options):
             score=lambda submitted, reference: {"same": float(submitted["mood"] == reference["mood"])},
             metrics=(same,),
         ),
+        Task("shades", "Shades", (SHADE,), score=lambda submitted, reference: {"same": 1}, metrics=(same,)),
     )
 
 
