@@ -334,6 +334,15 @@ def test_reports_alone_need_what_they_are_made_with():
     assert all(module.startswith(rooms) for module in users)
 
 
+def test_a_public_class_has_a_name_of_its_own():
+    places: dict[str, list[str]] = {}
+    for module, path in MODULES.items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(module)
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 def test_metrics_know_neither_files_nor_policy():
     # SimpleITK, which also reads files, has the distance transform.
     transforms = "evaluation.metrics.nearest"
