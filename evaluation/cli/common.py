@@ -4,7 +4,7 @@ import argparse
 import os
 import select
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from typing import TypeVar
@@ -168,7 +168,20 @@ def _is_closed() -> bool:
     return True
 
 
-def tell(problems: Sequence[str], consequence: str = "") -> None:
-    """Write problems to stderr, each on a line of its own."""
-    lines = [*problems, consequence] if consequence else problems
-    sys.stderr.write("".join(f"{line}\n" for line in lines))
+def tell(problems: Iterable[str], consequence: str = "") -> None:
+    """Write problems or notes to stderr, each on a line of its own."""
+    sys.stderr.write(_lines([*problems, consequence] if consequence else problems))
+
+
+def say(*lines: object) -> None:
+    """Write results to stdout, each on a line of its own."""
+    sys.stdout.write(_lines(lines))
+
+
+_LONGEST_LINE = 16_000
+"""Most characters of a line; the middle of a longer one is left out."""
+
+
+def _lines(lines: Iterable[object]) -> str:
+    """Return lines in which no name of a stranger, or path, begins another line or controls a terminal."""
+    return "".join(f"{printable(line, _LONGEST_LINE)}\n" for line in lines)

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from evaluation.core.fault import PhaseError
+from evaluation.core.fault import PhaseError, shorten
 from evaluation.core.form import name_key
 from evaluation.organiser.platform_export import Row, key_of, name_of, names_of_images, read_rows
 
@@ -91,9 +91,16 @@ def read_study(paths: Sequence[Path]) -> ReaderStudy:
         image = row.get("answer_image")
         try:
             value = _value_of(row["answer"], question)
-            created, modified = (datetime.fromisoformat(row[key]) for key in ("created", "modified"))
-        except (KeyError, TypeError, ValueError) as error:
-            problems.append(f"{place}: expected an answer of type {question.answer_type}: {error}")
+        except (KeyError, TypeError, ValueError):
+            ids = f" (ids {', '.join(map(str, question.options))})" if question.options else ""
+            expected = f"expected an answer of type {question.answer_type}{ids}"
+            problems.append(f"{place}: {expected}, found {shorten(repr(row['answer']))}")
+            continue
+        times = [str(row.get(key)) for key in ("created", "modified")]
+        try:
+            created, modified = map(datetime.fromisoformat, times)
+        except ValueError:
+            problems.append(f"{place}: expected times in created and modified, found {', '.join(times)}")
             continue
         if value is None and image is None:
             study.counts["unanswered"] += 1

@@ -1,10 +1,17 @@
 """Names that strangers chose cannot forge a line, colour a terminal or turn the direction of a text."""
 
+import csv
+import json
 import re
 import shutil
 
 import pytest
 
+from test.organiser.annotators.test_reader_study import DECLARED, Export
+from test.organiser.cyst_benchmark.annotators import cyst_annotators
+from test.organiser.justraigs_graders.test_graders import HEADER, ROWS
+from test.organiser.ranking.test_platform_results import evaluation
+from test.organiser.test_archive_items import item, scan
 from test.phases import refuge_phase, refuge_submission, tiny_cases
 from test.started import run
 
@@ -102,13 +109,143 @@ COMMANDS = {
     "subset": ["subset", "--output", "@half", "--share", "0.5", "--by", "camera", "@phase"],
     "paper": ["paper", "@phase", "--results", "@results", "--output", "@paper"],
 }
+BOXES = """\
+name = "boxes"
+title = "Boxes"
+submission = "archive"
+
+[fields.lesions]
+kind = "boxes"
+classes = ["lesion"]
+probability = true
+
+[tasks.all.metrics]
+box_average_precision = { field = "lesions" }
+"""
+
+
+def table(path, *rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+@pytest.fixture(scope="module")
+def gathered(given):
+    """Add what comes with names from elsewhere: tables, annotations, and exports of the platform."""
+    table(given / "answers.csv", ["name", "final_label", "ann", HOSTILE], [HOSTILE, "RG", "RG", HOSTILE])
+    table(given / "passed.csv", ["grader"], ["ann"], [HOSTILE], ["cy"])
+    table(given / "images.csv", ["name"], ["E1"], [HOSTILE])
+    table(
+        given / "graders.csv",
+        [*HEADER, "Grader G1", "Grader G2", "Grader G3"],
+        *([HOSTILE if number else row[0], *row[1:], "ann", HOSTILE, "cy"] for number, row in enumerate(ROWS)),
+    )
+    table(given / "teams.csv", ["team", "case", "dice"], ["a", "F1", "0.5"], [HOSTILE, "F1", HOSTILE])
+    table(given / "labels.csv", ["name", HOSTILE], [HOSTILE, HOSTILE], ["b", "1"])
+    keys = 'challenge = "justraigs"\nname = "eyes"\ntitle = "Eyes"\nsubmission = "archive"\n'
+    (given / "eyes.toml").write_text(keys)
+
+    metrics = json.loads((given / "results" / "a" / "metrics.json").read_text())
+    rows = [evaluation(number, team, metrics) for number, team in enumerate(("a", HOSTILE), start=1)]
+    rows.append(evaluation(3, f"{HOSTILE} failed", None, status="Failed"))
+    (given / "evaluations.json").write_text(json.dumps(rows))
+
+    for folder in ("read", "asked"):
+        (given / folder).mkdir()
+        (given / folder / "phase.toml").write_text(DECLARED)
+        (given / folder / "cases.csv").write_text("name,width,height\nF1,12,10\nF2,12,10\n")
+    for reader in ("ana", HOSTILE):
+        for name, column in (("predictions", "referable"), (HOSTILE, HOSTILE)):
+            table(given / "read" / "readers" / reader / f"{name}.csv", ["case", column], ["F1", HOSTILE])
+    export = Export(given / "export")
+    for reader in ("ana", HOSTILE):
+        for case in (1, 2):
+            export.say(reader, case, "Referable?", True)
+            export.say(reader, case, "Grade", HOSTILE)
+    export.write()
+
+    for folder in ("boxes", "items"):
+        (given / folder).mkdir()
+        (given / folder / "phase.toml").write_text(BOXES)
+    (given / "boxes" / "cases.csv").write_text("name,width,height\nF1,12,10\n")
+    images = [{"id": 1, "file_name": "F1.png", "width": 12, "height": 10}]
+    images += [{"id": 2, "file_name": f"{HOSTILE}.png", "width": 12, "height": 10}]
+    boxes = [
+        {"id": n, "image_id": n, "category_id": n, "bbox": [1, 1, 2, 2], "iscrowd": 0, "area": 4}
+        for n in (1, 2)
+    ]
+    classes = [{"id": 1, "name": "lesion"}, {"id": 2, "name": HOSTILE}]
+    (given / "coco.json").write_text(
+        json.dumps({"images": images, "annotations": boxes, "categories": classes})
+    )
+    items = [item(1, scan(f"{HOSTILE}.png")), item(2, scan(f"{HOSTILE}.png")), item(3, title=HOSTILE)]
+    (given / "items.json").write_text(json.dumps(items))
+    socket = {"slug": HOSTILE, "relative_path": f"{HOSTILE}.json", "example_value": HOSTILE}
+    values = [
+        {"socket": {"slug": slug, "relative_path": "images/ct", "is_image_kind": True}} for slug in ("ct",)
+    ]
+    job = {"pk": HOSTILE, "status": HOSTILE, "inputs": values, "outputs": [{"socket": socket}]}
+    (given / "kit.json").write_text(json.dumps([job]))
+
+    oct_folder = cyst_annotators(given / "oct", volumes=3).folder
+    (oct_folder / "annotations" / HOSTILE).mkdir()
+    (oct_folder / "annotations" / HOSTILE / f"{HOSTILE}.mha").write_bytes(b"none")
+    return given
+
+
+FURTHER = {
+    "audit --attack": ["audit", "@phase", "--attack", "--submissions", "3"],
+    "plan": [
+        *("plan", "--pilot", "@results", "--teams", "a", HOSTILE, "--metric", "classification.auc"),
+    ],
+    "plan of nobody": ["plan", "--pilot", "@results", "--teams", "a", f"{HOSTILE} x", "--metric", HOSTILE],
+    "graders exam": ["graders", "exam", "@answers.csv", "--output", "@exam.csv"],
+    "graders pairs": ["graders", "pairs", "@images.csv", "--graders", "@passed.csv", "--output", "@p.csv"],
+    "fuse graders": ["fuse", "graders", "@graders.csv", "--phase", "@eyes.toml", "--output", "@graded"],
+    "fuse annotators": ["fuse", "annotators", "@read", "--output", "@fused"],
+    "fuse annotators of a study": [
+        *("fuse", "annotators", "@asked", "@export/answers.json", "@export/questions.json"),
+        *("@export/sets.json", "@export/images.json", "--output", "@answered"),
+    ],
+    "fuse cysts": ["fuse", "cysts", "@oct", "--report", "@cysts", "--output", "@cysts-phase"],
+    "rank of a table": ["rank", "@teams.csv", "--metric", "dice=higher"],
+    "rank of evaluations": ["rank", "@evaluations.json", "--output", "@exported"],
+    "report of evaluations": [
+        *("report", "leaderboard", "@evaluations.json", "--ground-truth", "@phase", "--output", "@e.html"),
+    ],
+    "evaluate --since": [
+        *("evaluate", "--each", "@teams", "--ground-truth", "@phase", "--output", "@again"),
+        *("--since", "@results"),
+    ],
+    "report changes": ["report", "changes", "@again", "--output", "@changes.html"],
+    "cases --labels": ["cases", "@boxes", "--labels", "@labels.csv"],
+    "cases --boxes": ["cases", "@boxes", "--boxes", "@coco.json"],
+    "cases --archive": ["cases", "@items", "--archive", "@items.json"],
+    "new": ["new", "@new", "--from", "@kit.json"],
+    "new in a folder": ["new", f"@{HOSTILE} new", "--like", "points"],
+    "sample": [
+        "sample",
+        "refuge",
+        "--output",
+        f"@{HOSTILE} sample",
+        "--cases",
+        "8",
+        "--width",
+        "160",
+        "--height",
+        "160",
+    ],
+    "build of nothing": ["build", f"@none/{HOSTILE}"],
+    "export of nothing": ["export", f"@none/{HOSTILE}"],
+}
 READ = (".html", ".tex", ".md", ".svg", ".txt")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_no_command_repeats_a_hostile_name_as_it_is(given, name):
+@pytest.mark.parametrize("name", [*COMMANDS, *FURTHER])
+def test_no_command_repeats_a_hostile_name_as_it_is(given, gathered, name):
     before = {path: path.stat().st_mtime_ns for path in given.rglob("*")}
-    finished = started(given, *COMMANDS[name])
+    finished = started(given, *(COMMANDS | FURTHER)[name])
     assert finished.returncode in (0, 1), finished.stderr  # no error of usage, no traceback
     assert "Traceback" not in finished.stderr
     is_clean(finished.stdout + finished.stderr, name)

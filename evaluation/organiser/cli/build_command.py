@@ -1,8 +1,8 @@
 """`build`: the image of a phase in any folder, or the images without a phase."""
 
 import argparse
-import sys
 
+from evaluation.cli.common import say
 from evaluation.organiser.cli.shared import add_recipe, recipe_of, tell_built, tell_terminal
 from evaluation.organiser.image.build import build_image, build_without_phase
 
@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Build and print the names of the images. Raises `PhaseError`."""
     if arguments.without_phase:
         names = build_without_phase(recipe_of(arguments), tell_terminal)
-        sys.stdout.write("".join(f"{name}\n" for name in names))
+        say(*names)
     else:
         tell_built(build_image(arguments.folder, recipe_of(arguments), tell_terminal))
     return 0

@@ -1,11 +1,10 @@
 """`cases`: writes or completes the case table of a phase from its files."""
 
 import argparse
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from evaluation.cli.common import add_phase, progress_bar
+from evaluation.cli.common import add_phase, progress_bar, say, tell
 from evaluation.io.pixels import values_in_words
 from evaluation.organiser.annotation_files.writing import add_arguments as add_mapping
 from evaluation.organiser.annotation_files.writing import choices_of, read_for, write_reference
@@ -88,6 +87,6 @@ def run(arguments: argparse.Namespace) -> int:
     if table.empty:
         counts = ", ".join(f"{name} ({count})" for name, count in table.empty.items() if name != NAME)
         lines.append(f"still empty: {counts}")
-    sys.stdout.write("\n".join(lines) + "\n")
-    sys.stderr.write("".join(f"differs: {line}\n" for line in table.differing))
+    say(*lines)
+    tell(f"differs: {line}" for line in table.differing)
     return 1 if table.differing else 0

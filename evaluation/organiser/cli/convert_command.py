@@ -1,13 +1,12 @@
 """`convert`: an archive submission as jobs of an algorithm, and jobs as an archive submission, for tests."""
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evaluation.cli.common import progress_bar
+from evaluation.cli.common import progress_bar, say
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Fault, FaultKind, PhaseError
 from evaluation.core.field import Field, Files, Kind, TableColumns
@@ -89,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
             faults += _changed(source, written, form, fields)
         PhaseError.raise_all(faults)
     form_of_output = "jobs" if to_jobs else "an archive; run times are left out"
-    sys.stdout.write(f"{arguments.output}: {len(form.cases)} cases as {form_of_output}\n")
+    say(f"{arguments.output}: {len(form.cases)} cases as {form_of_output}")
     return 0
 
 
@@ -113,8 +112,7 @@ def _run_annotations(arguments: argparse.Namespace) -> int:
             for position in range(len(form.cases)):
                 written.read(position, [item.name], faults)
         PhaseError.raise_all(faults)
-    lines = (*lines, *(f"not in it: {name}" for name in others))
-    sys.stdout.write("\n".join([*lines, f"{arguments.output}: {len(values)} cases", ""]))
+    say(*lines, *(f"not in it: {name}" for name in others), f"{arguments.output}: {len(values)} cases")
     return 0
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.cli.common import add_json, add_phases, progress_bar
+from evaluation.cli.common import add_json, add_phases, progress_bar, say
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.cli.shared import add_features
 
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(render(description, organisers=True).decode("utf-8"))
         return 0
     _print(description)
-    sys.stdout.write("".join(f"{path}\n" for path in paths))
+    say(*paths)
     return 0
 
 

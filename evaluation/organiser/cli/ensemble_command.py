@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.cli.common import progress_bar, whole_number
+from evaluation.cli.common import progress_bar, say, whole_number
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.cli.shared import add_combination, rules_of
@@ -80,22 +79,22 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bar("cases", len(form.cases)) as progress:
         written = write_ensemble(form, tasks, members, arguments.output, rules_of(arguments), progress)
     cases = ", ".join(f"{name} in {count}" for name, count in written.cases.items())
-    sys.stdout.write(
-        f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}\n"
-        f"values of cases: {cases}\n"
+    say(
+        f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}",
+        f"values of cases: {cases}",
     )
     how = chosen.members(phase) if chosen else "by hand"
     if chosen:
-        sys.stdout.write(f"{IN_WORDS[how]}\n")
+        say(IN_WORDS[how])
     if how == "on these cases":
-        sys.stdout.write(f"In teams.csv, chosen_on = {phase.config.name} marks it\n")
+        say(f"In teams.csv, chosen_on = {phase.config.name} marks it")
     if arguments.report:
         write_agreement(arguments.report, written)
         of_fields = {field.name: field.kind for field in fields_of(tasks) if field.name in written.cases}
-        sys.stdout.write("".join(f"{line}\n" for line in not_compared(of_fields)))
+        say(*not_compared(of_fields))
         if arguments.gain:
             _write_gain(arguments, tasks, members, written, how)
-        sys.stdout.write(f"{arguments.report}\n")
+        say(arguments.report)
     return 0
 
 
@@ -108,7 +107,7 @@ def _chosen(arguments: argparse.Namespace) -> Chosen | None:
         return None
     given = _by_name(arguments.submissions)
     chosen = best_of_board(arguments.leaderboard, given, arguments.top, arguments.board)
-    sys.stdout.write(f"the first {arguments.top} by {chosen.column}: {', '.join(chosen.folders)}\n")
+    say(f"the first {arguments.top} by {chosen.column}: {', '.join(chosen.folders)}")
     return chosen
 
 
@@ -137,9 +136,9 @@ def _write_gain(
     write_gain(arguments.report, found)
     for gain in found.gains:
         p_value = "not tested" if gain.p_holm is None else f"p = {gain.p_holm:.2g} after Holm"
-        sys.stdout.write(
+        say(
             f"{gain.metric}: {gain.ensemble_value:.4f}, {gain.member} {gain.member_value:.4f}: "
-            f"gain {gain.gain:+.4f}, {p_value}\n"
+            f"gain {gain.gain:+.4f}, {p_value}"
         )
 
 

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from evaluation.cli.common import say, tell
 from evaluation.organiser import settings
 from evaluation.organiser.cli.shared import add_recipe, recipe_of, tell_built, tell_terminal
 from evaluation.organiser.image import codabench
@@ -51,21 +52,21 @@ def run(arguments: argparse.Namespace) -> int:
         name = codabench.image_for_codabench(image)
         docker_image = arguments.docker_image or name
         output = arguments.output or arguments.folder / "export"
-        sys.stdout.write(f"{codabench.write_bundle(phase, image, docker_image, output)}\n")
-        sys.stdout.write(
+        say(
+            codabench.write_bundle(phase, image, docker_image, output),
             f"Push the image {name} to a registry as {docker_image}, so that Codabench can pull it; "
-            "then upload competition.zip there. The bundle holds the labels.\n"
+            "then upload competition.zip there. The bundle holds the labels.",
         )
         return 0
     least = settings.metrics_of_empty_submission(phase, machine.worker_count())
     chosen = settings.platform_settings(phase, least)
     image = build_image(folder, recipe_of(arguments), tell_terminal)
     tell_built(image)
-    sys.stderr.write("".join(f"Note: {note}\n" for note in settings.notes_of(phase, chosen)))
+    tell(f"Note: {note}" for note in settings.notes_of(phase, chosen))
     output = arguments.output or arguments.folder / "export"
     content = settings.settings_file(chosen)
     for path in export_image(image, content, output, tell_terminal, arguments.compression):
         size = path.stat().st_size
-        sys.stdout.write(f"{path}: {size // 1_000_000} MB\n" if path.suffix == ".gz" else f"{path}\n")
+        say(f"{path}: {size // 1_000_000} MB" if path.suffix == ".gz" else path)
     sys.stdout.write(next_steps(image, output))
     return 0

@@ -1,10 +1,9 @@
 """`fuse`: build the reference of a phase from several annotators."""
 
 import argparse
-import sys
 from pathlib import Path
 
-from evaluation.cli.common import progress_bar
+from evaluation.cli.common import progress_bar, say, tell
 from evaluation.organiser.annotators.agreement import not_compared
 from evaluation.organiser.annotators.annotations import ellipses_as_masks, open_annotators
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
@@ -44,14 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Build the reference and print the paths. Raises `PhaseError` with the faults of the input files."""
-    sys.stdout.write("".join(f"{path}\n" for path in arguments.fuse(arguments)))
+    say(*arguments.fuse(arguments))
     return 0
 
 
 def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
     if arguments.exports:
         with study_as_annotations(arguments.input, arguments.exports, arguments.masks) as (folder, told):
-            sys.stderr.write(f"Note: {told}\n")
+            tell([f"Note: {told}"])
             return _fuse_folder(arguments, folder)
     return _fuse_folder(arguments, arguments.input)
 
@@ -60,14 +59,14 @@ def _fuse_folder(arguments: argparse.Namespace, given_in: Path) -> list[Path]:
     rules = rules_of(arguments)
     with ellipses_as_masks(given_in) as folder:
         given = open_annotators(folder)
-        for column, names in given.ignored.items():
-            sys.stderr.write(
-                f"Note: {column}: cases.csv has this column already; what {', '.join(names)} say is ignored. "
-                "Remove the column to combine their values\n"
-            )
+        tell(
+            f"Note: {column}: cases.csv has this column already; what {', '.join(names)} say is ignored. "
+            "Remove the column to combine their values"
+            for column, names in given.ignored.items()
+        )
         with progress_bar("cases", len(given.cases.forms)) as progress:
             fused = fuse_annotators(given, arguments.output, rules, machine.worker_count(), progress)
-    for line in not_compared({field.name: field.reference.kind for field in given.fused}):
-        sys.stderr.write(f"Note: {line}\n")
+    left_out = not_compared({field.name: field.reference.kind for field in given.fused})
+    tell(f"Note: {line}" for line in left_out)
     write_reference_report(report_folder(arguments), fused, rules)
     return [arguments.output, report_folder(arguments)]

@@ -1,14 +1,13 @@
 """`plan`: the number of cases that a test set needs for intervals of a width, or to show a difference."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import astuple
 from fractions import Fraction
 from pathlib import Path
 from typing import get_args
 
-from evaluation.cli.common import share, whole_number
+from evaluation.cli.common import say, share, whole_number
 from evaluation.core.fault import PhaseError
 from evaluation.organiser import plan
 from evaluation.organiser.output import write_rows
@@ -75,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the needed numbers of cases. Raises `PhaseError` for arguments that do not fit together."""
     if arguments.pilot is not None or arguments.difference is not None:
-        sys.stdout.write("\n".join(_difference(arguments)) + "\n")
+        say(*_difference(arguments))
         return 0
     aims = _aims(arguments)
     prevalence: Fraction | None = arguments.prevalence
@@ -88,8 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         rows = [(*astuple(one.aim), one.positives, one.negatives, one.cases) for one in needed]
         write_rows(arguments.output, _COLUMNS, rows)
-    lines = [*_lines_needed(needed, prevalence), *_lines_given(given)]
-    sys.stdout.write("\n".join(lines) + "\n")
+    say(*_lines_needed(needed, prevalence), *_lines_given(given))
     return 0
 
 

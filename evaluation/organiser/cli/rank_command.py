@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from evaluation.cli.common import add_json, share, whole_number
+from evaluation.cli.common import add_json, say, share, whole_number
 from evaluation.core.scheme import Method, MethodName, Scheme, Ties
 from evaluation.io.tables import DECIMAL
 from evaluation.organiser.cli.rank_table import print_leaderboard
@@ -290,7 +290,7 @@ def _rank(arguments: argparse.Namespace, choices: RankOptions, paths: Mapping[st
         sys.stdout.write(render(board, organisers=True).decode("utf-8"))
         return 0
     print_leaderboard(board)
-    sys.stdout.write("".join(f"{path}\n" for path in written))
+    say(*written)
     return 0
 
 

@@ -2,9 +2,8 @@
 
 import argparse
 import math
-import sys
 
-from evaluation.cli.common import add_phase, progress_bar
+from evaluation.cli.common import add_phase, progress_bar, say
 from evaluation.cli.console import TableConsole, text_table
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rehearsal import MOST_CASES, MOST_PIXELS, Rehearsal, rehearse
@@ -24,13 +23,9 @@ def run(arguments: argparse.Namespace) -> int:
     _print(rehearsal, f"{phase.config.name}: rehearsed on {rehearsal.cases} of {len(phase.rows)} cases")
     if rehearsal.cases < len(phase.rows):
         most = f"{MOST_CASES} cases and {MOST_PIXELS // 1_000_000} million pixels"
-        sys.stdout.write(
-            f"note: the other cases were left out, evenly spaced: at most {most} are rehearsed\n"
-        )
-    for note in rehearsal.notes:
-        sys.stdout.write(f"note: {note}\n")
-    for name in rehearsal.untried:
-        sys.stdout.write(f"note: {name} was not tested: no case enters it\n")
+        say(f"note: the other cases were left out, evenly spaced: at most {most} are rehearsed")
+    say(*(f"note: {note}" for note in rehearsal.notes))
+    say(*(f"note: {name} was not tested: no case enters it" for name in rehearsal.untried))
     if rehearsal.problems:
         raise PhaseError(*rehearsal.problems)
     return 0

@@ -1,9 +1,8 @@
 """`seal`: validates a phase and writes its manifest, which `evaluate` requires."""
 
 import argparse
-import sys
 
-from evaluation.cli.common import add_phase, progress_bar
+from evaluation.cli.common import add_phase, progress_bar, say
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.named import phase_folder
@@ -22,8 +21,6 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bar("reference", len(scanned.files)) as progress:
         validation = validate_phase(folder, scanned, machine.worker_count(), progress)
     manifest = seal(folder, scanned)
-    lines = [f"note: {notice}" for notice in validation.notices]
-    sys.stdout.write(
-        "\n".join([*lines, f"{folder}: sealed {len(validation.phase.rows)} cases", manifest.digest]) + "\n"
-    )
+    say(*(f"note: {notice}" for notice in validation.notices))
+    say(f"{folder}: sealed {len(validation.phase.rows)} cases", manifest.digest)
     return 0

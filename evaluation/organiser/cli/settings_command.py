@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from evaluation.cli.common import add_phase
+from evaluation.cli.common import add_phase, say, tell
 from evaluation.organiser import settings
 from evaluation.phase.named import named_phase
 from evaluation.platform import machine
@@ -26,8 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
     least = settings.metrics_of_empty_submission(phase, machine.worker_count())
     chosen = settings.platform_settings(phase, least)
     if arguments.public:
-        sys.stdout.write("".join(f"{path}\n" for path in settings.public_paths(least)))
+        say(*settings.public_paths(least))
     else:
         sys.stdout.buffer.write(settings.settings_file(chosen))
-        sys.stderr.write("".join(f"Note: {note}\n" for note in settings.notes_of(phase, chosen)))
+        tell(f"Note: {note}" for note in settings.notes_of(phase, chosen))
     return 0

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from evaluation.cli.common import share_below_one, whole_number
+from evaluation.cli.common import say, share_below_one, tell, whole_number
 
 if TYPE_CHECKING:
     from evaluation.organiser.annotators.combine import CombinationRules
@@ -68,7 +68,7 @@ def write_report(report: Report, arguments: argparse.Namespace) -> int:
     report.write(arguments.output)
     if arguments.figures is not None:
         report.write_figures(arguments.figures)
-    sys.stdout.write(f"{arguments.output}\n")
+    say(arguments.output)
     return 0
 
 
@@ -148,10 +148,10 @@ def recipe_of(arguments: argparse.Namespace) -> Recipe:
 def tell_terminal(line: str) -> None:
     """Show a line of progress on a terminal; a log has none."""
     if sys.stderr.isatty():
-        sys.stderr.write(f"{line}\n")
+        tell([line])
 
 
 def tell_built(image: BuiltImage) -> None:
     """Print a line about the image, and the notes for the organiser."""
-    sys.stderr.write("".join(f"Note: {note}\n" for note in image.notes))
-    sys.stdout.write(f"{image.summary}\n")
+    tell(f"Note: {note}" for note in image.notes)
+    say(image.summary)

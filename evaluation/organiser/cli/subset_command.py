@@ -1,10 +1,9 @@
 """`subset`: a phase of a part of another phase's cases."""
 
 import argparse
-import sys
 from pathlib import Path
 
-from evaluation.cli.common import add_phase, progress_bar, share, whole_number
+from evaluation.cli.common import add_phase, progress_bar, say, share, whole_number
 from evaluation.organiser.cli.shared import add_seed
 from evaluation.organiser.subset import DrawnCases, draw, write_subset
 from evaluation.phase.named import named_phase
@@ -52,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     lines = [f"{output}: {len(part.positions)} of {len(phase.rows)} cases", *_strata(part)]
     lines += [f"note: {path} is left out" for path in left_out]
-    sys.stdout.write("\n".join(lines) + "\n")
+    say(*lines)
     return 0
 
 

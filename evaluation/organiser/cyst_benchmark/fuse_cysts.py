@@ -1,10 +1,9 @@
 """`fuse cysts`: a confidence benchmark of cysts in OCT volumes, built in steps."""
 
 import argparse
-import sys
 from pathlib import Path
 
-from evaluation.cli.common import progress_bar
+from evaluation.cli.common import progress_bar, tell
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.cli.shared import Parts, add_fused
 from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
@@ -63,6 +62,6 @@ def _fuse(arguments: argparse.Namespace) -> list[Path]:
     with progress_bar("steps", len(steps)) as progress:
         for done, step in enumerate(steps, start=1):
             for warning in run_step(step, benchmark):
-                sys.stderr.write(f"warning: {step}: {warning}\n")
+                tell([f"warning: {step}: {warning}"])
             progress(done)
     return [arguments.report, *([arguments.output] if "combination" in steps else [])]

@@ -23,7 +23,7 @@ from typing import Any
 from zlib_ng import gzip_ng
 
 import evaluation
-from evaluation.core.fault import PhaseError
+from evaluation.core.fault import PhaseError, printable
 from evaluation.io.files import sha256_of_file, write_atomically
 from evaluation.organiser.image import sbom
 from evaluation.organiser.image.build import PACKAGE, BuiltImage, Tell, engine, package_files
@@ -171,7 +171,7 @@ def next_steps(image: BuiltImage, output: Path) -> str:
     """Return the steps of an administrator of the challenge with the files."""
     phase = image.name.removeprefix("evaluation-")
     text = (resources.files("evaluation.organiser.image") / "templates/next_steps.txt").read_text("utf-8")
-    return Template(text).substitute(phase=phase, output=output)
+    return Template(text).substitute(phase=phase, output=printable(output, 1000))
 
 
 def _write_compressed(path: Path, command: Sequence[str], level: int) -> None:

@@ -92,11 +92,11 @@ def hold_exam(table: Path) -> list[grading.GraderFigures]:
         for row in answers.rows:
             final = row.cells[FINAL_COLUMN].upper()
             if final not in tables.MAIN_LABELS:
-                row.fault(FINAL_COLUMN, f"expected {known}, found {final!r}")
+                row.fault(FINAL_COLUMN, f"expected {known}, found {row.cells[FINAL_COLUMN]!r}")
             for candidate in candidates:
                 answer = row.cells[candidate].upper()
                 if answer and answer not in tables.MAIN_LABELS:
-                    row.fault(candidate, f"expected {known} or nothing, found {answer!r}")
+                    row.fault(candidate, f"expected {known} or nothing, found {row.cells[candidate]!r}")
                 gradings.append(grading.Grading(candidate, answer, final))
         for name, count in Counter(row.cells[NAME] for row in answers.rows).items():
             if count > 1 or not name:

@@ -1,9 +1,9 @@
 """`graders`: admit graders by an exam, and draw who grades which images."""
 
 import argparse
-import sys
 from pathlib import Path
 
+from evaluation.cli.common import say
 from evaluation.organiser.justraigs_graders import assignment
 from evaluation.organiser.justraigs_graders.arguments import add_blocks, add_limits, limits_of
 from evaluation.organiser.justraigs_graders.assignment import hold_exam, write_pairs, write_results
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do the step and print its result. Raises `PhaseError` with the faults of the input files."""
-    sys.stdout.write(arguments.step(arguments))
+    say(arguments.step(arguments))
     return 0
 
 
@@ -49,11 +49,11 @@ def _exam(arguments: argparse.Namespace) -> str:
     candidates, limits = hold_exam(arguments.answers), limits_of(arguments)
     write_results(arguments.output, candidates, limits)
     passed = sum(not candidate.is_below(limits) for candidate in candidates)
-    return f"{arguments.output}: {passed} of {len(candidates)} passed\n"
+    return f"{arguments.output}: {passed} of {len(candidates)} passed"
 
 
 def _pairs(arguments: argparse.Namespace) -> str:
     blocks = write_pairs(
         arguments.images, arguments.graders, arguments.output, arguments.seed, arguments.block
     )
-    return f"{arguments.output}: pairs for {blocks} {'block' if blocks == 1 else 'blocks'}\n"
+    return f"{arguments.output}: pairs for {blocks} {'block' if blocks == 1 else 'blocks'}"

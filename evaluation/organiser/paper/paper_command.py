@@ -1,10 +1,9 @@
 """`paper`: the manuscript of a challenge with its archive and data sheets, and the check of an archive."""
 
 import argparse
-import sys
 from pathlib import Path
 
-from evaluation.cli.common import add_workers, progress_bar, tell
+from evaluation.cli.common import add_workers, progress_bar, say, tell
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.cli.shared import add_features
 
@@ -70,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     lines = [str(arguments.output), f"{closed} of {len(document.items)} items of BIAS are answered: bias.md"]
     if asked := drafts(document.study):
         lines.append(f"the archive's metadata are a draft: {ANSWERS} lacks {', '.join(asked)}")
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    say(*lines)
     return 0
 
 
@@ -82,5 +81,5 @@ def _verify(arguments: argparse.Namespace) -> int:
     faults = verify(arguments.verify)
     tell(faults, f"{arguments.verify}: is not as it was published" if faults else "")
     if not faults:
-        sys.stdout.write(f"{arguments.verify}: all tables follow from the results\n")
+        say(f"{arguments.verify}: all tables follow from the results")
     return 1 if faults else 0

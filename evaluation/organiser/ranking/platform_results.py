@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from evaluation.cli.common import tell
 from evaluation.core.fault import PhaseError, printable
 from evaluation.io.tables import write_csv
 from evaluation.organiser.platform_export import Row, has_rows, read_rows, slug_of
@@ -54,7 +54,7 @@ def results_folders(paths: Mapping[str, Path], phase: Path | None = None) -> Ite
                 texts = tuple(text.replace(str(found[role]), str(path)) for text in texts)
             raise RankingError(*texts) from None
     if found != dict(paths):
-        sys.stderr.write(f"Note: {_HINT}\n")
+        tell([f"Note: {_HINT}"])
 
 
 def _write_results(path: Path, role: str, folder: Path, phase: Path | None) -> None:
@@ -88,7 +88,7 @@ def _write_results(path: Path, role: str, folder: Path, phase: Path | None) -> N
     if failed:
         of = ", ".join(f"{printable(team)} ({count})" for team, count in failed.items())
         total = f"{failed.total()} of {len(of_submissions)} submissions"
-        sys.stderr.write(f"Note: {path.name}: {total} have no evaluation that succeeded: {of}\n")
+        tell([f"Note: {path.name}: {total} have no evaluation that succeeded: {of}"])
 
 
 def _of_one_phase(path: Path, rows: Sequence[Row], role: str) -> list[Row]:

@@ -2,10 +2,9 @@
 
 import argparse
 import importlib.util
-import sys
 from pathlib import Path
 
-from evaluation.cli.common import progress_bar
+from evaluation.cli.common import progress_bar, say
 from evaluation.core.fault import PhaseError
 from evaluation.phase.registry import known_challenges
 
@@ -47,5 +46,5 @@ def run(arguments: argparse.Namespace) -> int:
             folders = module.write(arguments, progress)
     except ValueError as error:
         raise PhaseError(str(error)) from None
-    sys.stdout.write("".join(f"{folder}\n" for folder in folders))
+    say(*folders)
     return 0

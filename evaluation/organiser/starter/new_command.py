@@ -1,9 +1,9 @@
 """`new`: a new repository for an organiser, with a phase, a sample and the files for its image."""
 
 import argparse
-import sys
 from pathlib import Path
 
+from evaluation.cli.common import say, tell
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.starter.forge import write_from_pack
 from evaluation.organiser.starter.repository import KINDS, write_repository
@@ -38,10 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise PhaseError("--algorithm: expected with --like, since a pack has its own interfaces")
     if arguments.pack is not None:
         written = write_from_pack(arguments.folder, *arguments.pack)
-        sys.stderr.write("".join(f"{line}\n" for line in (*written.notes, *written.left_out)))
-        sys.stdout.write("".join(f"{folder}\n" for folder in written.folders))
+        tell([*written.notes, *written.left_out])
+        say(*written.folders)
         return 1 if written.left_out else 0
 
     write_repository(arguments.folder, arguments.like, arguments.algorithm)
-    sys.stdout.write(f"{arguments.folder}: read README.md there; first of all: evaluation seal phase\n")
+    say(f"{arguments.folder}: read README.md there; first of all: evaluation seal phase")
     return 0

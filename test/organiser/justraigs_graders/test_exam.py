@@ -77,7 +77,7 @@ def test_every_fault_of_a_table_is_listed(tmp_path):
         hold_exam(table(tmp_path, rows))
     problems = caught.value.problems
     assert any(
-        problem.startswith("answers.csv, line 2, ann: ") and "'MAYBE'" in problem for problem in problems
+        problem.startswith("answers.csv, line 2, ann: ") and "'maybe'" in problem for problem in problems
     )
     assert any(problem.startswith("answers.csv, line 3, final_label: ") for problem in problems)
     assert any("found 2 of 'a'" in problem for problem in problems)
