@@ -196,9 +196,6 @@ def gathered(given):
 
 FURTHER = {
     "audit --attack": ["audit", "@phase", "--attack", "--submissions", "3"],
-    "plan": [
-        *("plan", "--pilot", "@results", "--teams", "a", HOSTILE, "--metric", "classification.auc"),
-    ],
     "plan of nobody": ["plan", "--pilot", "@results", "--teams", "a", f"{HOSTILE} x", "--metric", HOSTILE],
     "graders exam": ["graders", "exam", "@answers.csv", "--output", "@exam.csv"],
     "graders pairs": ["graders", "pairs", "@images.csv", "--graders", "@passed.csv", "--output", "@p.csv"],

@@ -112,7 +112,7 @@ def test_a_reader_beside_a_scorer_has_seen_nothing_of_the_case_before(tmp_path):
 
 def test_silence_beside_scorers_until_the_deadline_costs_the_cases_that_are_left(tmp_path):
     """Else a reader could choose by a label whether there is a result."""
-    limits = "[limits]\nbudget_seconds = 4\ncase_seconds = 60\n"
+    limits = "[limits]\nbudget_seconds = 10\ncase_seconds = 60\n"  # much longer than until scoring begins
     status, log, line, result = evaluated(tmp_path, [NUMBERS["be silent"], HONEST], [0, 0], limits)
     assert (status, line) == (0, "")
     assert told(result) == [1.0, 1.0]
