@@ -227,9 +227,9 @@ class PhaseError(Exception):
 
     @classmethod
     def raise_all(cls, problems: Collection[str]) -> None:
-        """Raise one error with all problems, if there are any."""
+        """Raise one error with all problems, each once, if there are any."""
         if problems:
-            raise cls(*problems)
+            raise cls(*dict.fromkeys(problems))
 
 
 # --- The known name closest to a misspelt one ---
