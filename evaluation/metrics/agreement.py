@@ -87,16 +87,13 @@ def cohen_kappa(
 def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
     """Return Fleiss' kappa of any number of annotators.
 
+    Returns: as for `cohen_kappa`.
+
     Parameters
     ----------
     ratings : sequence of sequences of hashable
         For every case, the categories that its annotators chose. Their number may differ between cases;
         cases with fewer than two annotators do not enter.
-
-    Returns
-    -------
-    float
-        At most 1, higher is better; 0 is the agreement by chance.
 
     Notes
     -----

@@ -103,6 +103,8 @@ def _is_missing(name: Hashable) -> bool:
 def accuracy(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
     """Return the share of cases with the right class.
 
+    References: as for `confusion_matrix`.
+
     Parameters
     ----------
     predicted : array_like of int or str, shape (cases,)
@@ -119,10 +121,6 @@ def accuracy(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike |
     -----
     NaN if no case is left, so also for empty input. A case without a result is wrong. Raises ValueError for
     lengths that differ or an invalid weight.
-
-    References
-    ----------
-    M. Grandini et al., "Metrics for multi-class classification: an overview", arXiv:2008.05756, 2020.
 
     Examples
     --------

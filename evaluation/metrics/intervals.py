@@ -385,6 +385,8 @@ _MOST_CASES = 1 << 50
 def wilson_sample_size(proportion: float, half_width: float, level: float = 0.95) -> int:
     """Return the fewest cases for which Wilson's interval of a proportion has at most a half-width.
 
+    References: as for `wilson_interval`.
+
     Parameters
     ----------
     proportion : float
@@ -406,11 +408,6 @@ def wilson_sample_size(proportion: float, half_width: float, level: float = 0.95
     falls with each further case, so that any larger number of cases serves too. Cases are independent: with
     two eyes of each person, for example, more are needed. Raises ValueError for an argument out of its range,
     and where more than 2⁵⁰ cases are needed.
-
-    References
-    ----------
-    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
-    American Statistical Association 22:209–212, 1927.
 
     Examples
     --------

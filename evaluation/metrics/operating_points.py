@@ -87,6 +87,8 @@ def specificity_at_sensitivity(
 ) -> float:
     """Return the highest specificity at a sensitivity that is at least the given one.
 
+    References: as for `roc_curve`.
+
     Parameters
     ----------
     scores, labels, weights
@@ -104,10 +106,6 @@ def specificity_at_sensitivity(
     NaN if there is no positive or no negative case with weight, so also for empty input. A negative case with
     the score +inf counts as missing and is a false positive at every threshold. Raises ValueError as `auc`,
     and for a sensitivity outside [0, 1].
-
-    References
-    ----------
-    T. Fawcett, "An introduction to ROC analysis", Pattern Recognition Letters 27:861–874, 2006.
 
     Examples
     --------

@@ -92,17 +92,14 @@ def average_symmetric_surface_distance(
 ) -> float:
     """Return the mean of the distances from every surface pixel of either region to the other surface.
 
+    References: as for `label_average_surface_distance`.
+
     Parameters, Returns and errors: as for `modified_hausdorff_distance`.
 
     Notes
     -----
     NaN if the reference is empty; the diagonal of the array if only the prediction is empty. The distances of
     both directions are pooled, so the region with the larger surface has more influence.
-
-    References
-    ----------
-    T. Heimann et al., "Comparison and evaluation of methods for liver segmentation from CT datasets", IEEE
-    Transactions on Medical Imaging 28:1251–1265, 2009.
 
     Examples
     --------

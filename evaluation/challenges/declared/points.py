@@ -100,7 +100,7 @@ class PointsField(detections.ObjectFieldTable):
     def value_kind(self, submitted: bool) -> Points:
         """Return the kind of the submitted value or of the reference, which may have diameters."""
         most, mean = self.limits
-        found = Points(self.space, self.attributes(submitted), max_points=most, average_items=mean)
+        found = Points(self.space, self.attributes(submitted), most=most, average_items=mean)
         if submitted:
             return found
         return replace(found, with_diameter=self.diameter, unknown_diameter=self.unknown_diameter)
@@ -296,7 +296,7 @@ class KeypointsField(detections.ListFieldTable):
 
     def value_kind(self, submitted: bool) -> Keypoints:
         """Return the kind of both sides."""
-        return Keypoints(tuple(self.names), self.space, self.partial)
+        return Keypoints.named(tuple(self.names), self.space, self.partial)
 
 
 class LandmarkMetric(tables.MetricTable):

@@ -17,20 +17,19 @@ from evaluation.io.handover import HandoverError, Packed, array_of, list_of
 from evaluation.io.kinds.annotation_json import (
     BOXES,
     MAX_FAULTS,
+    Annotation,
+    AnnotationType,
+    Corners,
     boxes_of_json,
     within_image,
     written,
     written_box,
 )
-from evaluation.io.kinds.number import number_of_cell
 from evaluation.io.kinds.objects import (
-    NO_ATTRIBUTES,
     Attributes,
+    ObjectsInSpace,
     Space,
-    all_or_faults,
-    objects_of,
     oddities_of_corners,
-    rows_of_case,
 )
 from evaluation.io.pixels import Size
 
@@ -268,21 +267,16 @@ def _json_of(value: Boxes, attributes: Attributes, single: bool = False) -> dict
 
 
 @dataclass(frozen=True)
-class BoxesInSpace(field.Kind):
-    """Any number of boxes, at most ``max_boxes``; or with ``single`` exactly one in each case.
+class BoxesInSpace(ObjectsInSpace):
+    """Any number of boxes, or with ``single`` exactly one in each case; see `ObjectsInSpace`.
 
     The value is a `Boxes` with rows of class index, probability, the lower corner and the upper corner, each
-    x, y and with three axes z. In a table a box is a row: x1, y1(, z1), x2, y2(, z2), then class and
-    probability where the phase asks for them. The platform has no JSON of boxes with three axes.
+    x, y and with three axes z. In a table a row begins with x1, y1(, z1), x2, y2(, z2). The platform has no
+    JSON of boxes with three axes.
     """
 
+    annotation: ClassVar[AnnotationType] = BOXES
     max_json_values: ClassVar[int] = 300_000
-
-    space: Space
-    attributes: Attributes = NO_ATTRIBUTES
-    single: bool = False
-    max_boxes: int = 10_000
-    average_items: int = 1000
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -293,9 +287,7 @@ class BoxesInSpace(field.Kind):
     @property
     def socket_kind(self) -> str | None:
         """The platform's kind of socket; boxes with three axes have none."""
-        if self.space.axes > 2:
-            return None
-        return BOXES.one if self.single else BOXES.many
+        return None if self.space.axes > 2 else super().socket_kind
 
     def oddities(self, value: Boxes, case: CaseForm) -> Iterator[str]:
         """Yield as `BoxList.oddities` does; boxes in mm may lie anywhere."""
@@ -305,42 +297,32 @@ class BoxesInSpace(field.Kind):
 
     def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> Boxes:
         """Return the boxes at a source. Raises `FormFault` with the faults of all boxes."""
-        faults: list[Fault] = []
-        rows = all_or_faults(self._rows(source, case, faults), faults)
+        rows = self.numbers_of_objects(source, case)
         return Boxes(np.array(rows, dtype=np.float64).reshape(-1, self._width))
 
     @property
     def _width(self) -> int:
         return 2 + 2 * self.space.axes
 
-    def _rows(self, source: field.Source, case: CaseForm, faults: list[Fault]) -> Iterator[tuple[float, ...]]:
-        """Yield class index, probability and both corners of every box."""
-        if isinstance(source, field.CellsSource):
-            yield self._of_cells(source, case, faults)
-        elif isinstance(source, field.RowsSource):
-            for row in rows_of_case(source, case, 1 if self.single else self.max_boxes, self.single):
-                yield self._of_cells(row, case, faults)
-        elif isinstance(source, field.JsonSource) and self.space.axes == 2:
-            for found in boxes_of_json(source, self.max_boxes, self.single):
-                if isinstance(found, FormFault):
-                    faults += found.faults
-                    continue
-                annotation, corners = found
-                faults += self._faults_of_corners(annotation.source, corners, case)
-                yield (*self.attributes.of_annotation(annotation, faults), *corners)
-        else:
-            raise TypeError(f"no boxes can be read from {type(source).__name__}")
+    def of_cells(self, row: field.CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
+        """Return class index, probability and both corners."""
+        count, before = 2 * self.space.axes, len(faults)
+        corners = tuple(self.coordinates(row, count, faults))
+        if len(faults) == before:
+            faults += self._faults_of_corners(row, corners, case)
+        return (*self.attributes.of_cells(row, count, faults), *corners)
 
-    def _of_cells(self, row: field.CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
-        corners: list[float] = []
-        for number in range(2 * self.space.axes):
-            try:
-                corners.append(number_of_cell(row, number, "a finite number"))
-            except FormFault as fault:
-                faults += fault.faults
-        if len(corners) == 2 * self.space.axes:
-            faults += self._faults_of_corners(row, tuple(corners), case)
-        return (*self.attributes.of_cells(row, 2 * self.space.axes, faults), *corners)
+    def of_json(self, source: field.JsonSource) -> Iterator[tuple[Annotation, Corners] | FormFault]:
+        """Yield every annotation with its corners, or its faults."""
+        return boxes_of_json(source, self.most, self.single)
+
+    def of_annotation(
+        self, found: tuple[Annotation, Corners], case: CaseForm, faults: list[Fault]
+    ) -> tuple[float, ...]:
+        """Return the same of an annotation."""
+        annotation, corners = found
+        faults += self._faults_of_corners(annotation.source, corners, case)
+        return (*self.attributes.of_annotation(annotation, faults), *corners)
 
     def _faults_of_corners(
         self, source: field.Source, corners: tuple[float, ...], case: CaseForm
@@ -358,17 +340,7 @@ class BoxesInSpace(field.Kind):
     @property
     def objects(self) -> Objects:
         """The boxes."""
-        return Objects(
-            "box",
-            lambda value: value.rows,
-            lambda rows, case: Boxes(rows),
-            self.attributes.classes,
-            self.space.axes,
-            self.space.unit,
-            "one" if self.single else "any",
-            self.attributes.with_probability,
-            most=self.max_boxes,
-        )
+        return self.view("box", lambda value: value.rows, lambda rows, case: Boxes(rows))
 
     def items(self, value: Boxes) -> int:
         """Return the number of boxes."""
@@ -380,13 +352,11 @@ class BoxesInSpace(field.Kind):
 
     def unpack(self, packed: Packed, case: CaseForm) -> Boxes:
         """Return boxes of known classes within the bounds of the space. Raises `HandoverError`."""
-        rows = objects_of(packed, self._width, 1 if self.single else self.max_boxes)
+        rows = self.unpacked(packed, self._width)
         low, high = np.transpose(self.space.bounds(case))
         lower, upper = np.split(rows[:, 2:], 2, axis=1)
         if not ((low <= lower) & (lower <= upper) & (upper <= high)).all():
             raise HandoverError("expected boxes within the bounds of the image")
-        if self.single and not len(rows):
-            raise HandoverError("expected one box")
         self.attributes.check(rows[:, 0], rows[:, 1])
         return Boxes(rows)
 
@@ -426,20 +396,13 @@ class BoxesInSpace(field.Kind):
             for label, probability, *corners in value.rows.tolist()
         ]
 
-    def write_cells(self, value: Boxes) -> tuple[str, ...]:
-        """Return the cells of a single box."""
-        (row,) = self.write_rows(value)
-        return row
-
     def write_json(self, value: Boxes) -> dict[str, object]:
         """Return the platform's `2D bounding box` or `Multiple 2D bounding boxes`."""
         return _json_of(value, self.attributes, self.single)
 
     def describe(self) -> str:
         """Return the content of a row."""
-        many = "one box" if self.single else f"one box a row, at most {self.max_boxes} for an image"
-        corners = f"lower corner (1) and upper corner (2), each {self.space.in_words()}"
-        return f"{many}: {corners}{self.attributes.in_words()}"
+        return self.in_words("box", "lower corner (1) and upper corner (2), each ")
 
     def describe_json(self) -> str:
         """Return the platform's type and its content."""

@@ -1,23 +1,27 @@
 """Listed objects such as points and boxes: their space, class and probability."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, hint_of_name, in_digits, name_meant, shorten
-from evaluation.core.field import CellsSource, RowsSource, Source, fault_at
+from evaluation.core.field import CellsSource, JsonSource, Kind, RowsSource, Source, fault_at
 from evaluation.core.form import CaseForm
+from evaluation.core.views import Objects
 from evaluation.io.box_files import MAX_COORDINATE
 from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.json_files import json_kind
-from evaluation.io.kinds.annotation_json import MAX_FAULTS, Annotation
+from evaluation.io.kinds.annotation_json import MAX_FAULTS, Annotation, AnnotationType
 from evaluation.io.kinds.number import number_of_cell
+from evaluation.metrics.arrays import Floats
 
 # --- The space of points and boxes: its axes, its unit and its bounds ---
 
+Of = Callable[[Floats, CaseForm], Any]
 AXES = ("x", "y", "z")
 FAR_AWAY = 1e6
 """A distance in millimetres or pixels beyond any image."""
@@ -223,23 +227,6 @@ class Attributes:
 NO_ATTRIBUTES = Attributes()
 
 
-def objects_of(packed: Packed, columns: int, most: int) -> NDArray[np.float64]:
-    """Return a table (objects, columns) of finite numbers. Raises `HandoverError`."""
-    rows: NDArray[np.float64] = array_of(packed, ["<f8"], 2)
-    if rows.shape[1] != columns or len(rows) > most or not np.isfinite(rows).all():
-        raise HandoverError(f"expected at most {most} objects of {columns} finite numbers")
-    return rows
-
-
-def rows_of_case(source: RowsSource, case: CaseForm, most: int, single: bool) -> Iterator[CellsSource]:
-    """Yield the rows of a case. Raises `FormFault` for too many, and where a ``single`` one is missing."""
-    if len(source.rows) > most or (single and not source.rows):
-        expected = f"{'one row' if single else f'at most {most} rows'} for {case.name}"
-        kind = FaultKind.TOO_LARGE if source.rows else FaultKind.MISSING
-        raise fault_at(source, expected, str(len(source.rows)), kind)
-    yield from source.each()
-
-
 def all_or_faults(rows: Iterable[tuple[float, ...]], faults: list[Fault]) -> list[tuple[float, ...]]:
     """Return all rows. Raises `FormFault` if reading them adds to ``faults``.
 
@@ -252,6 +239,103 @@ def all_or_faults(rows: Iterable[tuple[float, ...]], faults: list[Fault]) -> lis
             break
     FormFault.raise_all(faults)
     return found
+
+
+# --- Points and boxes: how they are read from cells, rows or JSON, one by one ---
+
+
+@dataclass(frozen=True)
+class ObjectsInSpace(Kind):
+    """Any number of points or boxes, at most ``most``, or with ``single`` exactly one in each case.
+
+    In a table an object is a row: its coordinates, then class and probability where the phase asks for them.
+    ``annotation`` is the platform's type of them in JSON.
+    """
+
+    annotation: ClassVar[AnnotationType]
+
+    space: Space
+    attributes: Attributes = NO_ATTRIBUTES
+    single: bool = False
+    most: int = 10_000
+    average_items: int = 1000
+
+    @property
+    def socket_kind(self) -> str | None:
+        """The platform's kind of socket."""
+        return self.annotation.one if self.single else self.annotation.many
+
+    def numbers_of_objects(self, source: Source, case: CaseForm) -> list[tuple[float, ...]]:
+        """Return the numbers of every object. Raises `FormFault` with the faults of all objects."""
+        faults: list[Fault] = []
+        return all_or_faults(self._each(source, case, faults), faults)
+
+    def _each(self, source: Source, case: CaseForm, faults: list[Fault]) -> Iterator[tuple[float, ...]]:
+        if isinstance(source, CellsSource):
+            yield self.of_cells(source, case, faults)
+        elif isinstance(source, RowsSource):
+            if len(source.rows) > (1 if self.single else self.most) or (self.single and not source.rows):
+                expected = f"{'one row' if self.single else f'at most {self.most} rows'} for {case.name}"
+                kind = FaultKind.TOO_LARGE if source.rows else FaultKind.MISSING
+                raise fault_at(source, expected, str(len(source.rows)), kind)
+            for row in source.each():
+                yield self.of_cells(row, case, faults)
+        elif isinstance(source, JsonSource) and self.socket_kind:
+            for found in self.of_json(source):
+                if isinstance(found, FormFault):
+                    faults += found.faults
+                else:
+                    yield self.of_annotation(found, case, faults)
+        else:
+            raise TypeError(f"no {self.annotation.list_key} can be read from {type(source).__name__}")
+
+    @abstractmethod
+    def of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
+        """Return the numbers of the object in a row."""
+
+    @abstractmethod
+    def of_json(self, source: JsonSource) -> Iterable[Any]:
+        """Yield what `of_annotation` takes of every object, or the `FormFault` of one."""
+
+    @abstractmethod
+    def of_annotation(self, found: Any, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
+        """Return the numbers of an object in JSON."""
+
+    def coordinates(self, row: CellsSource, count: int, faults: list[Fault]) -> list[float]:
+        """Return the first numbers of a row, 0 for a faulty one."""
+        found = [0.0] * count
+        for position in range(count):
+            try:
+                found[position] = number_of_cell(row, position, "a finite number")
+            except FormFault as fault:
+                faults += fault.faults
+        return found
+
+    def unpacked(self, packed: Packed, columns: int) -> NDArray[np.float64]:
+        """Return a table (objects, columns) of finite numbers. Raises `HandoverError`."""
+        most = 1 if self.single else self.most
+        rows: NDArray[np.float64] = array_of(packed, ["<f8"], 2)
+        if rows.shape[1] != columns or len(rows) > most or not np.isfinite(rows).all():
+            raise HandoverError(f"expected at most {most} objects of {columns} finite numbers")
+        if self.single and not len(rows):
+            raise HandoverError("expected one object")
+        return rows
+
+    def view(self, form: Literal["point", "box"], of: Callable[[Any], Floats], value: Of) -> Objects:
+        """Return the view of the objects."""
+        number: Literal["one", "any"] = "one" if self.single else "any"
+        kept = self.attributes.classes, self.space.axes, self.space.unit, number
+        return Objects(form, of, value, *kept, self.attributes.with_probability, most=self.most)
+
+    def write_cells(self, value: Any) -> tuple[str, ...]:
+        """Return the cells of a single object."""
+        (row,) = self.write_rows(value)
+        return row
+
+    def in_words(self, one: str, place: str = "") -> str:
+        """Return the content of a row."""
+        many = f"one {one}" if self.single else f"one {one} a row, at most {self.most} for an image"
+        return f"{many}: {place}{self.space.in_words()}{self.attributes.in_words()}"
 
 
 def _cell(row: CellsSource, position: int) -> CellsSource:

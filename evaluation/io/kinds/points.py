@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -26,6 +25,7 @@ from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.annotation_json import (
     POINTS,
     Annotation,
+    AnnotationType,
     read_annotation,
     read_annotations,
     written,
@@ -33,13 +33,10 @@ from evaluation.io.kinds.annotation_json import (
 )
 from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json
 from evaluation.io.kinds.objects import (
-    NO_ATTRIBUTES,
     WITHIN_A_PIXEL,
     Attributes,
+    ObjectsInSpace,
     Space,
-    all_or_faults,
-    objects_of,
-    rows_of_case,
 )
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.points import euclidean_distance
@@ -206,34 +203,24 @@ def rows_of_points(points: PointSet) -> Floats:
 
 
 @dataclass(frozen=True)
-class Points(Kind):
-    """Any number of points up to ``max_points``, or with ``single`` exactly one per case.
+class Points(ObjectsInSpace):
+    """Any number of points, or with ``single`` exactly one per case; see `ObjectsInSpace`.
 
-    In a table a point is a row: its coordinates, then class, probability and diameter where there are several
-    classes, ``with_probability`` and ``with_diameter``. The diameter of a reference object is in the unit of
-    the coordinates. An empty cell or a negative number stands for ``unknown_diameter``, and is a fault
-    without it.
+    With ``with_diameter`` the last cell of a row is the diameter of a reference object, in the unit of the
+    coordinates. An empty cell or a negative number stands for ``unknown_diameter``, and is a fault without
+    it.
     """
 
+    annotation: ClassVar[AnnotationType] = POINTS
     max_json_values: ClassVar[int] = 100_000
 
-    space: Space
-    attributes: Attributes = NO_ATTRIBUTES
     with_diameter: bool = False
     unknown_diameter: float | None = None
-    single: bool = False
-    max_points: int = 10_000
-    average_items: int = 1000
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The usual names of a table's columns, in their order."""
         return (*self.space.names, *self.attributes.columns, *("diameter",) * self.with_diameter)
-
-    @property
-    def socket_kind(self) -> str:
-        """The platform's kind of socket."""
-        return POINTS.one if self.single else POINTS.many
 
     def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
         """Yield whether there is no point, or none outside the first pixel."""
@@ -244,40 +231,14 @@ class Points(Kind):
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> PointSet:
         """Return the points at a source. Raises `FormFault` with the faults of all points."""
-        faults: list[Fault] = []
-        rows = all_or_faults(self._rows(source, case, faults), faults)
-        return point_set(rows, self.space.axes)
+        return point_set(self.numbers_of_objects(source, case), self.space.axes)
 
-    def _rows(self, source: Source, case: CaseForm, faults: list[Fault]) -> Iterator[tuple[float, ...]]:
-        """Yield coordinates, class index, probability and diameter of every point."""
-        if isinstance(source, CellsSource):
-            yield self._of_cells(source, case, faults)
-        elif isinstance(source, RowsSource):
-            for row in rows_of_case(source, case, 1 if self.single else self.max_points, self.single):
-                yield self._of_cells(row, case, faults)
-        elif isinstance(source, JsonSource):
-            if self.single:
-                yield self._of_annotation(read_annotation(source, POINTS), case, faults)
-                return
-            for found in read_annotations(source, POINTS, self.max_points):
-                if isinstance(found, FormFault):
-                    faults += found.faults
-                else:
-                    yield self._of_annotation(found, case, faults)
-        else:
-            raise TypeError(f"no points can be read from {type(source).__name__}")
-
-    def _of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
-        position: list[float] = []
-        for number in range(self.space.axes):
-            try:
-                position.append(number_of_cell(row, number, "a finite number"))
-            except FormFault as fault:
-                faults += fault.faults
-                position.append(0.0)
+    def of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
+        """Return coordinates, class index, probability and diameter."""
+        axes = self.space.axes
+        position = self.coordinates(row, axes, faults)
         faults += self.space.faults(row, position, case)
-        label, probability = self.attributes.of_cells(row, self.space.axes, faults)
-        return (*position, label, probability, self._diameter(row, faults))
+        return (*position, *self.attributes.of_cells(row, axes, faults), self._diameter(row, faults))
 
     def _diameter(self, row: CellsSource, faults: list[Fault]) -> float:
         if not self.with_diameter:
@@ -293,7 +254,14 @@ class Points(Kind):
             return float("nan")
         return self.unknown_diameter if diameter < 0 and self.unknown_diameter is not None else diameter
 
-    def _of_annotation(self, found: Annotation, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
+    def of_json(self, source: JsonSource) -> Iterable[Annotation | FormFault]:
+        """Yield every annotation, or its faults."""
+        return (
+            [read_annotation(source, POINTS)] if self.single else read_annotations(source, POINTS, self.most)
+        )
+
+    def of_annotation(self, found: Annotation, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
+        """Return the same of an annotation."""
         position = found.coordinates[0][: self.space.axes]
         faults += self.space.faults(found.source, position, case)
         return (*position, *self.attributes.of_annotation(found, faults), float("nan"))
@@ -301,18 +269,8 @@ class Points(Kind):
     @property
     def objects(self) -> Objects:
         """The points, as wide as their diameters where they have one."""
-        return Objects(
-            "point",
-            rows_of_points,
-            self._of_rows,
-            self.attributes.classes,
-            self.space.axes,
-            self.space.unit,
-            "one" if self.single else "any",
-            self.attributes.with_probability,
-            most=self.max_points,
-            sizes=(lambda value: value.diameters) if self.with_diameter else None,
-        )
+        view = self.view("point", rows_of_points, self._of_rows)
+        return replace(view, sizes=lambda value: value.diameters) if self.with_diameter else view
 
     def _of_rows(self, rows: Floats, case: CaseForm) -> PointSet:
         axes = self.space.axes
@@ -331,9 +289,9 @@ class Points(Kind):
     def unpack(self, packed: Packed, case: CaseForm) -> PointSet:
         """Return points of known classes within the bounds of the space. Raises `HandoverError`."""
         axes = self.space.axes
-        rows = objects_of(packed, axes + 2, 1 if self.single else self.max_points)
+        rows = self.unpacked(packed, axes + 2)
         low, high = np.transpose(self.space.bounds(case))
-        if not ((rows[:, :axes] >= low) & (rows[:, :axes] <= high)).all() or (self.single and not len(rows)):
+        if not ((rows[:, :axes] >= low) & (rows[:, :axes] <= high)).all():
             raise HandoverError("expected points within the bounds of the image")
         self.attributes.check(rows[:, axes], rows[:, axes + 1])
         return point_set(np.column_stack([rows, np.full(len(rows), np.nan)]), axes)
@@ -374,11 +332,6 @@ class Points(Kind):
             for position, label, probability, diameter in points
         ]
 
-    def write_cells(self, value: PointSet) -> tuple[str, ...]:
-        """Return the cells of a single point."""
-        (row,) = self.write_rows(value)
-        return row
-
     def write_json(self, value: PointSet) -> dict[str, object]:
         """Return the platform's `Point` or `Multiple points`."""
         triples = np.zeros((len(value), _AXES_IN_JSON))
@@ -394,8 +347,7 @@ class Points(Kind):
 
     def describe(self) -> str:
         """Return the content of a row."""
-        many = "one point" if self.single else f"one point a row, at most {self.max_points} for an image"
-        return f"{many}: {self.space.in_words()}{self.attributes.in_words()}"
+        return self.in_words("point")
 
     def describe_json(self) -> str:
         """Return the platform's type and its content."""
@@ -420,8 +372,8 @@ def moved_points(reference: PointSet, space: Space, case: CaseForm, variant: Var
 
 
 @dataclass(frozen=True)
-class Keypoints(Kind):
-    """Points with the given names; a row of a table holds coordinates and name.
+class Keypoints(Points):
+    """Points with the names of its classes; a row of a table holds coordinates and name.
 
     The value is a `PointSet` with one point for each name, in the order of ``names``. A name that is
     duplicate or unknown is a fault, and so is a missing one unless the points are ``partial``: a case then
@@ -429,33 +381,33 @@ class Keypoints(Kind):
     """
 
     may_have_no_rows: ClassVar[bool] = False
-    max_json_values: ClassVar[int] = 100_000
 
-    names: tuple[str, ...]
-    space: Space
     partial: bool = False
-    average_items: int = 1000
 
-    @cached_property
-    def _points(self) -> Points:
-        attributes = Attributes(self.names, always_named=True)
-        return Points(self.space, attributes, max_points=2 * len(self.names))
+    @classmethod
+    def named(cls, names: tuple[str, ...], space: Space, partial: bool = False) -> "Keypoints":
+        """Return the kind of points with those names."""
+        return cls(space, Attributes(names, always_named=True), most=2 * len(names), partial=partial)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the points."""
+        return self.attributes.classes
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The usual names of a table's columns, in their order."""
         return (*self.space.names, "name")
 
-    @property
-    def socket_kind(self) -> str:
-        """The platform's kind of socket."""
-        return POINTS.many
+    def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
+        """Yield nothing."""
+        return iter(())
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> PointSet:
         """Return the points at a source. Raises `FormFault` with the faults of all points."""
         if not isinstance(source, RowsSource | JsonSource):
             raise TypeError(f"no keypoints can be read from {type(source).__name__}")
-        found = self._points.read(source, case, files)
+        found = super().read(source, case, files)
         FormFault.raise_all(list(self._faults(found, source, case)))
         order = np.argsort(found.classes)
         return PointSet(
@@ -473,19 +425,11 @@ class Keypoints(Kind):
     @property
     def objects(self) -> Objects:
         """The points."""
-        return replace(self._points.objects, number="some" if self.partial else "each")
-
-    def items(self, value: PointSet) -> int:
-        """Return the number of points."""
-        return len(value)
-
-    def pack(self, value: PointSet) -> Packed:
-        """Return a table of coordinates, index of the name, and 1."""
-        return self._points.pack(value)
+        return replace(super().objects, number="some" if self.partial else "each")
 
     def unpack(self, packed: Packed, case: CaseForm) -> PointSet:
         """Return a point of each name, or of some. Raises `HandoverError`."""
-        value = self._points.unpack(packed, case)
+        value = super().unpack(packed, case)
         if (np.diff(value.classes) < 1).any() or not (self.partial or len(value) == len(self.names)):
             raise HandoverError(f"expected {len(self.names)} points, each once")
         return value
@@ -500,14 +444,6 @@ class Keypoints(Kind):
         labels = [label for label in range(len(self.names)) if label <= half or random.random() < 0.5]
         rows = [(*self.space.example(case, random), label, 1.0, float("nan")) for label in labels]
         return point_set(rows, self.space.axes)
-
-    def write_rows(self, value: PointSet) -> list[tuple[str, ...]]:
-        """Return the cells of every point."""
-        return self._points.write_rows(value)
-
-    def write_json(self, value: PointSet) -> dict[str, object]:
-        """Return the platform's `Multiple points`."""
-        return self._points.write_json(value)
 
     def describe(self) -> str:
         """Return the content of the rows."""

@@ -136,7 +136,7 @@ def test_faults_of_json(source, expected):
 
 
 def test_counts_and_coordinates_are_bounded():
-    few = Points(Space(3), max_points=1)
+    few = Points(Space(3), most=1)
     assert faults(few, rows(few, "1,2,3", "1,2,3")) == ["points.csv: expected at most 1 rows for S1, found 2"]
     (fault,) = faults(few, listed({"point": [1, 2, 3]}, {"point": [1, 2, 3]}))
     assert fault == "p.json, points: expected at most 1 points, found 2"

@@ -69,7 +69,7 @@ KINDS: dict[str, Kind] = {
     "boxes_kept": BoxList(("a", "b"), with_confidence=True, outside="keep", remedy="; see the page"),
     "boxes_voc": BoxList(("a", "b"), with_confidence=False, layout="voc_xml", outside="clip", max_boxes=3),
     "boxes_in_space": BoxesInSpace(Space(3, "mm"), _NAMED),
-    "box_in_image": BoxesInSpace(_PIXELS, single=True, max_boxes=3),
+    "box_in_image": BoxesInSpace(_PIXELS, single=True, most=3),
     "number": Number(0, 1),
     "number_of_any_size": Number(),
     "condition": ConditionScore(0, 1),
@@ -86,11 +86,11 @@ KINDS: dict[str, Kind] = {
     "point_in_image": PointInImage(),
     "point_that_may_be_hidden": PointInImage(may_be_invisible=True),
     "points": Points(Space(3, "mm"), _NAMED, with_diameter=True),
-    "point": Points(_PIXELS, single=True, max_points=3),
-    "points_in_image": Points(_PIXELS, Attributes(("a", "b")), max_points=3),
+    "point": Points(_PIXELS, single=True, most=3),
+    "points_in_image": Points(_PIXELS, Attributes(("a", "b")), most=3),
     "points_with_class_last": Points(_PIXELS, Attributes(("a", "b"), True, in_third_coordinate=True)),
-    "keypoints": Keypoints(("first", "second"), _PIXELS),
-    "keypoints_in_part": Keypoints(("first", "second"), Space(3, "mm"), partial=True),
+    "keypoints": Keypoints.named(("first", "second"), _PIXELS),
+    "keypoints_in_part": Keypoints.named(("first", "second"), Space(3, "mm"), partial=True),
 }
 """The kinds of fields by name."""
 
