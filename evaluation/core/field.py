@@ -69,6 +69,10 @@ class CellsSource:
     line: int
     columns: tuple[str, ...]
 
+    def at(self, position: int) -> "CellsSource":
+        """Return one of the cells."""
+        return CellsSource((self.cells[position],), self.file, self.line, (self.columns[position],))
+
     def line_and_field(self) -> LineAndField:
         """Return where the value is in the file."""
         return self.line, ", ".join(self.columns)

@@ -261,8 +261,7 @@ class ClassProbabilities(Kind):
 
     def _of_cells(self, source: CellsSource) -> Probabilities:
         def read(position: int) -> float:
-            cell, column = source.cells[position], source.columns[position]
-            one = CellsSource((cell,), source.file, source.line, (column,))
+            one = source.at(position)
             return _in_range(one, number_of_cell(one, 0, _NUMBER), _NUMBER)
 
         return all_numbers(read, len(self.classes))
@@ -446,10 +445,10 @@ class FlagSet(ColumnKind):
 
     def _of_cells(self, source: CellsSource) -> Flags:
         faults: list[Fault] = []
-        for cell, column in zip(source.cells, source.columns, strict=True):
+        for position, cell in enumerate(source.cells):
             if cell not in _CELLS:
-                one = CellsSource((cell,), source.file, source.line, (column,))
-                faults += fault_at(one, "1, 0 or nothing", repr(shorten(cell)), FaultKind.MALFORMED).faults
+                one, found = source.at(position), repr(shorten(cell))
+                faults += fault_at(one, "1, 0 or nothing", found, FaultKind.MALFORMED).faults
         FormFault.raise_all(faults)
         return tuple(_CELLS[cell] for cell in source.cells)
 

@@ -181,8 +181,8 @@ def number_of_cell(source: field.CellsSource, position: int, expected: str) -> f
     try:
         return parse_number(source.cells[position])
     except ReadError as error:
-        one = field.CellsSource(source.cells, source.file, source.line, (source.columns[position],))
-        raise field.fault_at(one, expected, error.found, FaultKind.MALFORMED, error.hint) from None
+        kind = FaultKind.MALFORMED
+        raise field.fault_at(source.at(position), expected, error.found, kind, error.hint) from None
 
 
 def number_of_json(source: field.JsonSource, value: object, expected: str) -> float:
@@ -290,9 +290,7 @@ class TimeToEvent(field.Kind):
         kinds = (Number(minimum=0.0, unit=self.unit), Label())
 
         def read(position: int) -> float:
-            cells, columns = (source.cells[position],), (source.columns[position],)
-            cell = field.CellsSource(cells, source.file, source.line, columns)
-            return kinds[position].read(cell, case, files)
+            return kinds[position].read(source.at(position), case, files)
 
         time, event = all_numbers(read, 2)
         return ObservedTime(time, int(event))

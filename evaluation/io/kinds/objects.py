@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -138,7 +138,7 @@ class Attributes:
         """Return the class index and the probability in the cells of a row from position ``first`` on."""
         label, probability = 0, 1.0
         if self.has_classes:
-            label = self._class(row.cells[first], _cell(row, first), faults)
+            label = self._class(row.cells[first], row.at(first), faults)
         if self.with_probability:
             column = first + self.has_classes
             try:
@@ -147,7 +147,7 @@ class Attributes:
                 faults += fault.faults
             if not 0 <= probability <= 1:
                 found = in_digits(probability, 0, 1, digits=12)
-                faults += fault_at(_cell(row, column), self._PROBABILITY, found).faults
+                faults += fault_at(row.at(column), self._PROBABILITY, found).faults
         return label, probability
 
     def of_annotation(self, annotation: Annotation, faults: list[Fault]) -> tuple[int, float]:
@@ -336,7 +336,3 @@ class ObjectsInSpace(Kind):
         """Return the content of a row."""
         many = f"one {one}" if self.single else f"one {one} a row, at most {self.most} for an image"
         return f"{many}: {place}{self.space.in_words()}{self.attributes.in_words()}"
-
-
-def _cell(row: CellsSource, position: int) -> CellsSource:
-    return replace(row, columns=(row.columns[position],))

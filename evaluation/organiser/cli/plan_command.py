@@ -22,27 +22,10 @@ _COLUMNS = ("figure", "value", "half_width", "positives", "negatives", "cases")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
-    add(
-        "--sensitivity",
-        type=share,
-        nargs="+",
-        metavar=("VALUE", "HALF_WIDTH"),
-        help="the expected sensitivity, and the half-width that its 95 %% interval is to have",
-    )
-    add(
-        "--specificity",
-        type=share,
-        nargs="+",
-        metavar=("VALUE", "HALF_WIDTH"),
-        help="the expected specificity, and the half-width that its 95 %% interval is to have",
-    )
-    add(
-        "--auc",
-        type=share,
-        nargs="+",
-        metavar=("VALUE", "HALF_WIDTH"),
-        help="the expected area under the ROC curve, and the half-width that its 95 %% interval is to have",
-    )
+    figures = {"sensitivity": "sensitivity", "specificity": "specificity", "auc": "area under the ROC curve"}
+    for name, figure in figures.items():
+        words = f"the expected {figure}, and the half-width that its 95 %% interval is to have"
+        add(f"--{name}", type=share, nargs="+", metavar=("VALUE", "HALF_WIDTH"), help=words)
     add("--prevalence", type=share, metavar="SHARE", help="share of positive cases in the test set")
     add(
         "--cases",
