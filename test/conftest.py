@@ -1,10 +1,11 @@
-"""The distribution of tests over processes, and the Docker engine for tests of the container."""
+"""The tests of a session in several processes, and the Docker engine for tests of the container."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,23 +14,43 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from .forks import PROCESS, Forks
+
 _BRANCHES: Any = None
-if {"EVALUATION_BRANCHES", "PYTEST_XDIST_WORKER"} <= os.environ.keys():
+if "EVALUATION_BRANCHES" in os.environ:
     # Before the package is imported. With coverage.py tests took 3.7 times the processor time on Python 3.11;
-    # slipcover stops counting a branch that has run, and costs a few seconds for each process.
+    # slipcover stops counting a branch that has run, and costs a few seconds in all.
     import slipcover
 
+    # Tests start others, which write nothing there.
+    _FOLDER = Path(os.environ.pop("EVALUATION_BRANCHES")).absolute()
     _BRANCHES = slipcover.Slipcover(immediate=True, branch=True, source=["evaluation"])
     slipcover.ImportManager(_BRANCHES, slipcover.FileMatcher(sources=["evaluation"])).__enter__()
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
+def _write_branches(process: str) -> None:
     """Write which branches of the package ran in this process, and which did not."""
     if _BRANCHES is not None:
-        folder = Path(os.environ["EVALUATION_BRANCHES"])
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{os.environ['PYTEST_XDIST_WORKER']}.json"
-        path.write_text(json.dumps(_BRANCHES.get_coverage()), encoding="utf-8")
+        _FOLDER.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(_BRANCHES.get_coverage())
+        (_FOLDER / f"{process}.json").write_text(text, encoding="utf-8")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the number of processes."""
+    group = parser.getgroup("processes")
+    group._addoption("-n", "--processes", type=int, default=0, help="run tests in so many processes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Run tests in forks, where more than one process is wanted and libraries may be forked."""
+    if config.option.processes > 1 and sys.platform == "linux":
+        config.pluginmanager.register(Forks(config.option.processes, _scope, _write_branches))
+
+
+def pytest_sessionfinish() -> None:
+    """Write the branches that ran before tests were run in others, or in this process alone."""
+    _write_branches("main")
 
 
 # How long one example takes says more about the machine's load than about the code. Every run draws other
@@ -75,24 +96,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=place)
 
 
-@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep tests that share fixtures in one process, which makes them once."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class ByFile(LoadScopeScheduling):  # type: ignore[misc]
-        def _split_scope(self, nodeid: str) -> str:
-            return _scope(nodeid)
-
-    return ByFile(config, log)
-
-
 def once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[], str]) -> str:
     """Return a text that the first process makes that needs it, while the others wait."""
     import fcntl  # not on Windows
 
     own = tmp_path_factory.getbasetemp()
-    file = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / f"{name}.txt"
+    file = (own.parent if own.name.startswith(PROCESS) else own) / f"{name}.txt"
     with file.open("a+", encoding="utf-8") as made:
         fcntl.flock(made, fcntl.LOCK_EX)
         if file.stat().st_size == 0:

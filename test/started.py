@@ -79,6 +79,10 @@ def write_program(path: Path, first: str = "") -> None:
     path.chmod(0o755)
 
 
+_started: list[subprocess.Popen[bytes]] = []
+"""Kept, since forks of this process (`test.forks`) have no handler that would end the server, nor keep it."""
+
+
 @cache
 def _server() -> str:
     """Return the address of this process's server; it ends with this process."""
@@ -97,6 +101,7 @@ def _server() -> str:
         )
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     atexit.register(process.kill)
+    _started.append(process)
     return address
 
 
