@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 import evaluation
@@ -201,10 +201,20 @@ def _phase_files(phase: Path, place: str) -> Iterator[tuple[str, Path]]:
 
 
 def _write_context(stream: IO[bytes], files: Iterable[tuple[str, Path]]) -> None:
-    """Write files as a tar archive, alike on every machine: with one time, owner and mode."""
+    """Write files as a tar archive, alike on every machine: with one time, owner and mode.
+
+    Folders have members of their own, as in what `docker build` sends: the engine finds the same layers.
+    """
+    folders: set[PurePosixPath] = set()
     # The engine may refuse the build before it has read everything.
     with suppress(BrokenPipeError), stream, tarfile.open(fileobj=stream, mode="w|") as tar:
         for name, path in files:
+            for folder in reversed(PurePosixPath(name).parents[:-1]):
+                if folder not in folders:
+                    folders.add(folder)
+                    member = tarfile.TarInfo(str(folder))
+                    member.type, member.mode, member.mtime = tarfile.DIRTYPE, 0o755, _TIME
+                    tar.addfile(member)
             member = tarfile.TarInfo(name)
             member.mode = 0o600 if path.name == NONCE else 0o644
             member.mtime = _TIME

@@ -87,7 +87,10 @@ def test_the_engine_gets_the_recipe_the_package_and_one_phase_alike_everywhere(e
     (mine / "phase" / "cases.csv").chmod(0o600)
     main(["build", str(mine)])
     members = [line.split() for line in engine.context]
-    names = [name for _, _, name in members]
+    # Folders are sent like files, as `docker build` does: both ways find the layers of the other.
+    folders = {name for mode, _, name in members if mode == "755"}
+    names = [name for _, _, name in members if name not in folders]
+    assert folders == {str(parent) for name in names for parent in Path(name).parents[:-1]}
     assert names[:2] == ["Dockerfile", "requirements.txt"]
     assert {name.partition("/")[0] for name in names[2:]} == {"evaluation", "ground-truth"}
     assert {name for name in names if name.startswith("ground-truth")} == {
@@ -95,7 +98,7 @@ def test_the_engine_gets_the_recipe_the_package_and_one_phase_alike_everywhere(e
     }
     assert "evaluation/organiser/image/build.py" in names
     assert not [name for name in names if "__pycache__" in name]
-    assert {mode for mode, _, name in members if not name.endswith(".nonce")} == {"644"}
+    assert {mode for mode, _, name in members if not name.endswith(".nonce")} == {"644", "755"}
     # The time that the Dockerfile gives to later ones: a build by hand makes the same layers.
     (epoch,) = re.findall(
         r"^ARG SOURCE_DATE_EPOCH=(.+)$", (REPOSITORY / "Dockerfile").read_text(), re.MULTILINE
