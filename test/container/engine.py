@@ -12,7 +12,6 @@ from pathlib import Path
 
 from test.repository import REPOSITORY
 
-PHASES = sorted(path.parent.name for path in REPOSITORY.glob("ground-truth/*/phase.toml"))
 GROUND_TRUTH = "/opt/evaluation/ground-truth"
 
 # The restrictions of the platform's machine, and more.

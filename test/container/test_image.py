@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 
 import pytest
 
 from evaluation import __version__
+from test.repository import THOROUGH
 
 from .engine import (
     HARDENED,
@@ -262,9 +262,7 @@ def test_the_base_image_is_recorded(facts):
     assert labels["org.opencontainers.image.base.digest"].startswith("sha256:")
 
 
-@pytest.mark.skipif(
-    not os.environ.get("EVALUATION_REBUILD"), reason="EVALUATION_REBUILD=1 builds twice: minutes"
-)
+@pytest.mark.skipif(not THOROUGH, reason="EVALUATION_THOROUGH=1 builds twice: minutes")
 def test_two_builds_have_equal_layers(image):
     def layers():
         return json.loads(docker("image", "inspect", image).stdout)[0]["RootFS"]["Layers"]

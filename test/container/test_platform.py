@@ -18,13 +18,12 @@ from evaluation.organiser.audience import Views, recorded_run, views_of
 from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings
 from evaluation.phase.phase import load_phase
 from scripts import platform_runtime
+from test.repository import OF_EACH_CHALLENGE
 
 from .engine import REPOSITORY, docker, on_platform, sealed_reference, submission_of
 
 pytestmark = pytest.mark.container
 
-# One of each challenge: what differs between containers is what a challenge reads and how its input comes.
-OF_EACH_CHALLENGE = ("adam-onsite", "cysts", "edd2020", "justraigs-phase1", "refuge-onsite")
 # A phase of folders and one of jobs.
 RUN_TWICE = ("refuge-onsite", "justraigs-phase1")
 

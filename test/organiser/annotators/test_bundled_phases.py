@@ -16,9 +16,7 @@ from evaluation.organiser.annotators.ensemble import write_ensemble
 from evaluation.organiser.annotators.reference import fuse_annotators
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from test.repository import REPOSITORY
-
-PHASES = ["refuge-onsite", "adam-onsite", "cysts", "justraigs-phase1", "edd2020"]
+from test.repository import OF_EACH_CHALLENGE, REPOSITORY
 
 
 def phase_of(name: str, folder: Path):
@@ -38,7 +36,7 @@ def metrics(phase, submission):
     }
 
 
-@pytest.mark.parametrize("name", PHASES)
+@pytest.mark.parametrize("name", OF_EACH_CHALLENGE)
 def test_an_ensemble_of_copies_scores_like_the_submission(name, tmp_path):
     phase = phase_of(name, tmp_path)
     given = REPOSITORY / "test" / "input" / name
