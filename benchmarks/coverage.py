@@ -297,8 +297,13 @@ def _lines(folder: Path) -> list[str]:
             f"| {_of_sizes(sizes, 'percentile', '.1f')} "
             f"| {' / '.join(dict.fromkeys(f'{one.sets:,}' for one in sizes))} |"
         )
+    return [*lines, "", covers_in_words()]
+
+
+def covers_in_words() -> str:
+    """Return the sentence of docs/intervals.md that says which metrics the rows stand for."""
     stands = [f"{title}: `{'`, `'.join(names.split())}`" for title, names in COVERS.items() if names]
-    return [*lines, "", f"Rows stand for these metrics of the catalogue. {'; '.join(stands)}."]
+    return f"Rows stand for these metrics of the catalogue. {'; '.join(stands)}."
 
 
 def _covered(one: Coverage) -> str:
