@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +32,22 @@ from evaluation.organiser.ranking.readers import AgainstReaders, against_readers
 from evaluation.organiser.ranking.resampling import TeamCases
 
 _SEED, _RESAMPLES = 20260301, 200
-_ABILITY, _SPREAD, _THRESHOLD, _SHIFT, _SHARED, _GAIN = 1.6, 0.3, 0.9, 0.3, 0.5, 0.4
+_GAIN = 0.4
 _METRICS = {"t.auc": Metric("auc", "AUC", RocArea("score", "label"), 1.0, 0.0)}
 _POPULATIONS = ("area 0.8, 30 % positive", "area 0.97, 30 % positive", "0.9, 1.5 % failures at 0")
 _PHASES = ((100, 100), (100, 400))
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Readers with abilities and thresholds about a mean; the scores of a case correlate by ``shared``."""
+
+    number: int
+    ability: float = 1.6
+    spread: float = 0.3
+    threshold: float = 0.9
+    shift: float = 0.3
+    shared: float = 0.5
 
 
 def main() -> None:
@@ -59,7 +72,8 @@ def _of_readers(sets: int) -> Iterator[str]:
         name = "sensitivity at the readers' specificity" if decided else "AUC"
         for readers, positives, negatives in ((3, 40, 60), (5, 45, 69), (5, 40, 360), (10, 100, 100)):
             rng = np.random.default_rng((_SEED, readers, positives, decided))
-            rows = [_one(rng, readers, positives, negatives, decided) for _ in range(sets)]
+            population = Readers(readers)
+            rows = [beside_readers(population, rng, positives, negatives, decided) for _ in range(sets)]
             p_values = [equal.p_value for equal, _, _ in rows if equal.p_value is not None]
             true = rows[0][2]
             inside = [
@@ -72,24 +86,24 @@ def _of_readers(sets: int) -> Iterator[str]:
             yield f"| {name}, team − readers | {samples} | {wrong:.1f} | {contains:.1f} |"
 
 
-def _one(
-    rng: np.random.Generator, readers: int, positives: int, negatives: int, decided: bool
+def beside_readers(
+    of: Readers, rng: np.random.Generator, positives: int, negatives: int, decided: bool
 ) -> tuple[AgainstReaders, AgainstReaders, float]:
     """Return the rows of an algorithm that equals the mean reader and of a better one, and its difference."""
     label = np.repeat([1.0, 0.0], [positives, negatives])
-    abilities = _ABILITY + _SPREAD * rng.normal(size=readers)
-    thresholds = _THRESHOLD + _SHIFT * rng.normal(size=readers)
-    of_case = math.sqrt(_SHARED) * rng.normal(size=label.size)
-    noise = of_case + math.sqrt(1 - _SHARED) * rng.normal(size=(readers + 1, label.size))
+    abilities = of.ability + of.spread * rng.normal(size=of.number)
+    thresholds = of.threshold + of.shift * rng.normal(size=of.number)
+    of_case = math.sqrt(of.shared) * rng.normal(size=label.size)
+    noise = of_case + math.sqrt(1 - of.shared) * rng.normal(size=(of.number + 1, label.size))
     scores = noise[1:] + abilities[:, np.newaxis] * label
     if decided:
         readings = (scores > thresholds[:, np.newaxis]).astype(float)
-        own, spread = math.sqrt(1 + _SHIFT**2), math.sqrt(1 + _SHIFT**2 + _SPREAD**2)
-        equal = _THRESHOLD + (_ABILITY - _THRESHOLD) * own / spread
-        gain = norm.cdf((equal + _GAIN - _THRESHOLD) / own) - norm.cdf((equal - _THRESHOLD) / own)
+        own, spread = math.sqrt(1 + of.shift**2), math.sqrt(1 + of.shift**2 + of.spread**2)
+        equal = of.threshold + (of.ability - of.threshold) * own / spread
+        gain = norm.cdf((equal + _GAIN - of.threshold) / own) - norm.cdf((equal - of.threshold) / own)
     else:
         readings, root = scores, math.sqrt(2)
-        equal = _ABILITY * root / math.sqrt(2 + _SPREAD**2)
+        equal = of.ability * root / math.sqrt(2 + of.spread**2)
         gain = norm.cdf((equal + _GAIN) / root) - norm.cdf(equal / root)
     tables = tuple(
         {"t": coverage.table_of({"score": noise[0] + ability * label, "label": label})}

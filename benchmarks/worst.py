@@ -1,12 +1,13 @@
 """The least coverage of intervals and the most wrong comparisons, searched over families of populations.
 
-    python -m benchmarks.worst --results FOLDER [--only NAME] [--sets 300] [--first 60] [--tune]
+    python -m benchmarks.worst --results FOLDER [--only NAME] [--sets 250] [--first 10] [--tune]
     python -m benchmarks.worst --results FOLDER --write docs/intervals.md
 
 A family is every combination of the values in `populations/verify.toml`, on which no method was chosen (those
-are in `tune.toml`, and read with --tune). Each population is tried on a few samples; the three with the least
-coverage are tried again on new samples, and the least of these is reported with its place in the family. For
-shares of independent cases all samples are enumerated. The second command replaces the table in the page.
+are in `tune.toml`, and read with --tune). Each population is tried on a few samples; the four with the least
+coverage are tried again, and the least of these is measured on new samples. A population counts only if most
+of its samples have an interval. For shares of independent cases all samples are enumerated. The second
+command replaces the table in the page.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import math
 import re
 import tomllib
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cache, partial
@@ -27,8 +28,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
+from benchmarks.comparisons import Readers, beside_readers
 from benchmarks.coverage import Columns, table_of
 from benchmarks.pages import write_table
 from evaluation.core.case_table import CaseTable
@@ -61,7 +63,7 @@ from evaluation.organiser.ranking.resampling import (
 
 FOLDER = Path(__file__).parent / "populations"
 Point = Mapping[str, float]
-_SEED, _SIZES, _KEPT, _RESAMPLES, _MINIMUM, _LIMIT = 20261101, (40, 100, 400), 3, 300, 10, 60_000
+_SEED, _SIZES, _KEPT, _RESAMPLES, _MINIMUM, _LIMIT = 20261101, (40, 100, 400), 4, 300, 10, 100_000
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,12 @@ class Search:
     outcome: Callable[[np.random.Generator, int, Point], bool | None]
     wrong: bool = False
 
-    def shares(self, point: Point, cases: int, sets: int, again: bool) -> tuple[float, int]:
-        """Return the share of outcomes in per cent, and how many there are."""
+    def shares(self, point: Point, cases: int, sets: int, stage: int) -> tuple[float, int]:
+        """Return the share of outcomes in per cent, NaN unless most sets have one, and how many there are."""
         key = zlib.crc32(json.dumps([self.title, dict(point)]).encode())
-        rng = np.random.default_rng((_SEED, key, cases, again))
+        rng = np.random.default_rng((_SEED, key, cases, stage))
         found = [one for _ in range(sets) if (one := self.outcome(rng, cases, point)) is not None]
-        return (100 * float(np.mean(found)) if found else math.nan), len(found)
+        return (100 * float(np.mean(found)) if 2 * len(found) > sets else math.nan), len(found)
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,9 @@ class Worst:
 def family(name: str, file: str = "verify") -> list[Point]:
     """Return all populations of a family."""
     values = tomllib.loads((FOLDER / f"{file}.toml").read_text(encoding="utf-8"))[name]
-    return [dict(zip(values, one, strict=True)) for one in product(*values.values())]
+    points = [dict(zip(values, one, strict=True)) for one in product(*values.values())]
+    # Persons with one case are the same however many of them are large.
+    return [one for one in points if one.get("cluster") != 1 or one["large"] == values["large"][0]]
 
 
 def main() -> None:
@@ -111,8 +115,8 @@ def main() -> None:
     )
     parser.add_argument("--results", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--only", default="", metavar="NAME")
-    parser.add_argument("--sets", type=int, default=300)
-    parser.add_argument("--first", type=int, default=60)
+    parser.add_argument("--sets", type=int, default=250)
+    parser.add_argument("--first", type=int, default=10)
     parser.add_argument("--tune", action="store_true")
     parser.add_argument("--write", type=Path, metavar="PAGE")
     arguments = parser.parse_args()
@@ -136,10 +140,12 @@ def worst(search: Search, cases: int, first: int, sets: int, file: str = "verify
     if search.family == "share":
         tried = [(_exact(point["right"], cases), point, 0) for point in points]
     else:
-        rough = [(search.shares(point, cases, first, again=False)[0], point) for point in points]
-        order = sorted((one for one in rough if not math.isnan(one[0])), key=lambda one: sign * one[0])
-        again = [(search.shares(point, cases, sets, again=True), point) for _, point in order[:_KEPT]]
-        tried = [(share, point, number) for (share, number), point in again]
+        left = points
+        for stage, (number, kept) in enumerate(((first, _KEPT), (sets // 4, 1), (sets, 1))):
+            found = [(*search.shares(point, cases, number, stage), point) for point in left]
+            ordered = sorted((one for one in found if not math.isnan(one[0])), key=lambda one: sign * one[0])
+            left = [point for _, _, point in ordered[:kept]]
+        tried = [(share, point, of) for share, of, point in ordered[:1]]
     if not tried:
         return Worst(search.title, search.wrong, cases, math.nan, "", 0, len(points))
     share, point, number = min(tried, key=lambda one: sign * one[0])
@@ -233,11 +239,18 @@ def searches() -> Iterator[Search]:
         yield Search(title, "numbers", _holds(metric, _numbers))
     yield Search("value of a calibrated model in its band", "calibration", _in_band)
     yield Search("sets of all ranks, six teams of equal means", "ranks", _ranks_hold)
-    yield Search(
-        "`--margin`: not inferior, mean Dice worse by the margin", "margin", _not_inferior, wrong=True
-    )
+    for title, kind in (
+        ("mean Dice", "margin"),
+        ("AUC", "margin_of_areas"),
+        ("accuracy", "margin_of_shares"),
+    ):
+        worse = partial(_not_inferior, _WORSE[kind])
+        yield Search(f"`--margin`: not inferior, {title} worse by the margin", kind, worse, wrong=True)
     yield Search("tiers: a break between six teams of equal means", "ranks", _tiers_break, wrong=True)
     yield Search("change between two phases of one population", "mean", _changed, wrong=True)
+    for title, decided in (("AUC", False), ("sensitivity at the readers' specificity", True)):
+        differs = partial(_differs_from_readers, decided)
+        yield Search(f"a team equal to the average reader, {title}", "readers", differs, wrong=True)
 
 
 def _metric(estimator: Any, worst_value: float = 0.0, best: float = 1.0) -> Metric:
@@ -253,7 +266,7 @@ def _holds(metric: Metric, draw: Draw) -> Callable[[np.random.Generator, int, Po
         table = table_of(draw(rng, cases, point))
         if math.isnan(value_of(metric, table)):
             return None
-        found = intervals({"t.m": metric}, [table], _resampling(rng, table, point)).found.get("t.m")
+        found = intervals({"t.m": metric}, [table], _resampling(rng, table)).found.get("t.m")
         if not found:
             return None
         wanted, one = true(tuple(point.items())), found[0].interval
@@ -262,26 +275,33 @@ def _holds(metric: Metric, draw: Draw) -> Callable[[np.random.Generator, int, Po
     return outcome
 
 
-def _resampling(rng: np.random.Generator, table: CaseTable, point: Point) -> Resampling:
-    size = int(point.get("cluster", 1))
-    clusters = {name: f"P{case // size}" for case, name in enumerate(table.names)} if size > 1 else None
+def _resampling(rng: np.random.Generator, table: CaseTable) -> Resampling:
+    clusters = None
+    if "person" in table.column_names:
+        clusters = {
+            name: f"P{one:g}" for name, one in zip(table.names, table["person"].tolist(), strict=True)
+        }
     return Resampling(int(rng.integers(1 << 30)), _RESAMPLES, _MINIMUM, clusters=clusters)
 
 
-def _of_persons(values: NDArray[np.float64], rng: np.random.Generator, point: Point) -> NDArray[np.float64]:
-    """Return values of which those of a person are equal or, in a third of the persons, their own."""
-    size = int(point.get("cluster", 1))
-    person = np.arange(len(values)) // size
-    own = rng.random(len(values))[person] < 1 / 3
-    return np.where(own, values, values[person * size])
+def _persons(rng: np.random.Generator, cases: int, point: Point) -> NDArray[np.intp]:
+    """Return the person of every case: a share has the size of the family, the others one case."""
+    is_large = rng.random(cases) < point.get("large", 1.0)
+    return np.repeat(np.arange(cases), np.where(is_large, int(point["cluster"]), 1))[:cases]
 
 
 def _values(rng: np.random.Generator, cases: int, point: Point) -> Columns:
+    """Return values of which those of a person are equal or, in a third of the persons, their own."""
     concentration, centre = point["concentration"], point["centre"]
     x = rng.beta(concentration * centre, concentration * (1 - centre), cases)
     x = np.round(x, int(point["rounded"])) if point["rounded"] else x
     x = np.where(rng.random(cases) < point["failures"], 0.0, x)
-    return {"x": _of_persons(x, rng, point)}
+    if point["cluster"] == 1:
+        return {"x": x}
+    person = _persons(rng, cases, point)
+    first = np.unique(person, return_index=True)[1]
+    own = rng.random(cases)[person] < 1 / 3
+    return {"x": np.where(own, x, x[first][person]), "person": person * 1.0}
 
 
 def _errors(rng: np.random.Generator, cases: int, point: Point) -> Columns:
@@ -313,14 +333,15 @@ def _numbers(rng: np.random.Generator, cases: int, point: Point) -> Columns:
 
 
 def _in_band(rng: np.random.Generator, cases: int, point: Point) -> bool:
-    size = int(point["cluster"])
-    person = np.arange(cases) // size
+    person = _persons(rng, cases, point)
+    # What a person has in common: the class that the probabilities call for, and part of these.
     probability = rng.beta(1.0, point["steep"], cases)
+    probability = np.where(rng.random(cases)[person] < point["alike"], probability[person], probability)
     label = rng.random(cases)[person] < probability
-    table = table_of({"p": probability, "y": label * 1.0})
+    table = table_of({"p": probability, "y": label * 1.0, "person": person * 1.0})
     metric = calibration_metric("m", "", [("p", "y")], "y", 10)
     assert metric.fixed_intervals is not None
-    resampling = _resampling(rng, table, point)
+    resampling = _resampling(rng, table)
     found = metric.fixed_intervals(table, resampling.seed, units_of(resampling.clusters, table.names))
     band = found["under_calibration"].interval
     return band.lower <= value_of(metric, table) <= band.upper
@@ -328,7 +349,7 @@ def _in_band(rng: np.random.Generator, cases: int, point: Point) -> bool:
 
 @dataclass(frozen=True)
 class _Teams:
-    """Teams of which each has a value of every case, shape (teams, cases), with everything `rank` needs."""
+    """Teams of which each has results of every case, with everything `rank` needs."""
 
     metric: Metric
     cases: TeamCases
@@ -336,11 +357,10 @@ class _Teams:
     resampling: Resampling
 
     @classmethod
-    def of(cls, columns: NDArray[np.float64], rng: np.random.Generator, point: Point) -> _Teams:
-        tables = tuple({"t": table_of({"x": column})} for column in columns)
-        resampling = _resampling(rng, tables[0]["t"], point)
+    def of(cls, metric: Metric, columns: Sequence[Columns], rng: np.random.Generator) -> _Teams:
+        tables = tuple({"t": table_of(of_team)} for of_team in columns)
+        resampling = _resampling(rng, tables[0]["t"])
         names = tuple(f"T{team}" for team in range(len(columns)))
-        metric = _metric(Mean("x"))
         values = {team: value_of(metric, table["t"]) for team, table in zip(names, tables, strict=True)}
         return cls(metric, TeamCases(names, tables, resampling.clusters), values, resampling)
 
@@ -353,33 +373,61 @@ class _Teams:
         return resample_teams(self.metrics, self.cases, draws).values["t.m"]
 
 
-def _not_inferior(rng: np.random.Generator, cases: int, point: Point) -> bool:
-    """Return whether a team that fails, as often as to be worse by the margin, is said not to be inferior."""
-    shared, failures = point["shared"], point["failures"]
-    parts = rng.normal(size=(3, cases))
-    columns = 0.88 + 0.03 * np.clip(math.sqrt(shared) * parts[0] + math.sqrt(1 - shared) * parts[1:], -3, 3)
-    columns[0, rng.random(cases) < failures] = 0.0
-    teams = _Teams.of(columns, rng, point)
-    resampled, ends = (
-        {"t.m": teams.resampled()},
-        intervals_of_teams(teams.metrics, teams.cases, teams.resampling),
-    )
-    margin = [Margin("t.m", 0.88 * failures, "T1")]
-    values = {"t.m": teams.values}
-    (found,) = margin_tests(margin, teams.metrics, values, teams.cases, resampled, ends, False)
+# The metric, the results of a team that is worse than another by a margin, and of this one, and the margin.
+Worse = Callable[[np.random.Generator, int, Point], tuple[Metric, list[Columns], float]]
+
+
+def _not_inferior(worse: Worse, rng: np.random.Generator, cases: int, point: Point) -> bool | None:
+    metric, columns, margin = worse(rng, cases, point)
+    teams = _Teams.of(metric, columns, rng)
+    ends = intervals_of_teams(teams.metrics, teams.cases, teams.resampling)
+    if not ends.found:
+        return None
+    resampled, values = {"t.m": teams.resampled()}, {"t.m": teams.values}
+    margins = [Margin("t.m", margin, "T1")]
+    (found,) = margin_tests(margins, teams.metrics, values, teams.cases, resampled, ends, False)
     return found.conclusion != "not shown"
 
 
+def _normal_pair(rng: np.random.Generator, cases: int, point: Point) -> NDArray[np.float64]:
+    """Return what two teams add in each case, shape (2, cases), with the correlation of the family."""
+    parts = rng.normal(size=(3, cases))
+    return np.asarray(math.sqrt(point["shared"]) * parts[0] + math.sqrt(1 - point["shared"]) * parts[1:])
+
+
+def _worse_mean(rng: np.random.Generator, cases: int, point: Point) -> tuple[Metric, list[Columns], float]:
+    """A team that fails, as often as to be worse by the margin."""
+    columns = 0.88 + 0.03 * np.clip(_normal_pair(rng, cases, point), -3, 3)
+    columns[0, rng.random(cases) < point["failures"]] = 0.0
+    return _metric(Mean("x")), [{"x": column} for column in columns], 0.88 * point["failures"]
+
+
+def _worse_area(rng: np.random.Generator, cases: int, point: Point) -> tuple[Metric, list[Columns], float]:
+    label = (rng.random(cases) < point["balance"]) * 1.0
+    areas = np.array([point["area"] - point["margin"], point["area"]])
+    scores = _normal_pair(rng, cases, point) + math.sqrt(2) * norm.ppf(areas)[:, np.newaxis] * label
+    return _metric(RocArea("s", "y")), [{"s": score, "y": label} for score in scores], point["margin"]
+
+
+def _worse_share(rng: np.random.Generator, cases: int, point: Point) -> tuple[Metric, list[Columns], float]:
+    shares = np.array([point["right"] - point["margin"], point["right"]])
+    right = _normal_pair(rng, cases, point) < norm.ppf(shares)[:, np.newaxis]
+    return _metric(Share("x")), [{"x": column * 1.0} for column in right], point["margin"]
+
+
+_WORSE = {"margin": _worse_mean, "margin_of_areas": _worse_area, "margin_of_shares": _worse_share}
+
+
 def _equal_teams(rng: np.random.Generator, cases: int, point: Point) -> _Teams:
-    """Return six teams of equal means, of which three fail rarely and are better else."""
+    """Return six teams of equal means, of which three fail rarely and are better else; cases: persons."""
     size, failures = int(point["cluster"]), point["failures"]
-    person = np.arange(cases * size) // size
+    person = _persons(rng, cases * size, point)
     parts = rng.normal(size=(7, cases * size))
-    spread = np.clip(math.sqrt(0.5) * (parts[0] + parts[1:])[:, person * size], -3, 3)
+    spread = np.clip(math.sqrt(0.5) * (parts[0] + parts[1:])[:, person], -3, 3)
     columns = 0.9 * (1 - failures) + 0.02 * spread
-    fails = rng.random((3, cases))[:, person] < failures
+    fails = rng.random((3, cases * size))[:, person] < failures
     columns[:3] = np.where(fails, 0.0, 0.9 + 0.02 * spread[:3])
-    return _Teams.of(columns, rng, point)
+    return _Teams.of(_metric(Mean("x")), [{"x": one, "person": person * 1.0} for one in columns], rng)
 
 
 def _ranks_hold(rng: np.random.Generator, cases: int, point: Point) -> bool:
@@ -402,13 +450,23 @@ def _changed(rng: np.random.Generator, cases: int, point: Point) -> bool | None:
     metric, of_phases = _metric(Mean("x")), []
     for number in (cases, 100):
         table = table_of(_values(rng, number, point))
-        found = intervals({"t.m": metric}, [table], _resampling(rng, table, point)).found
+        found = intervals({"t.m": metric}, [table], _resampling(rng, table)).found
         if "t.m" not in found:
             return None
         one = found["t.m"][0].interval
         of_phases.append(MetricOfTeam(value_of(metric, table), 1, one.lower, one.upper))
     change = change_between("t.m", "team", ("first", "second"), *of_phases)
     return change.p_value is not None and change.p_value < 0.05
+
+
+def _differs_from_readers(decided: bool, rng: np.random.Generator, cases: int, point: Point) -> bool | None:
+    """Return whether a team as good as the average reader is said to differ, by a two-sided test at 5 %."""
+    positives = round(cases * point["balance"])
+    if min(positives, cases - positives) < _MINIMUM:
+        return None
+    population = Readers(int(point["readers"]), point["ability"], point["spread"], shared=point["shared"])
+    equal, _, _ = beside_readers(population, rng, positives, cases - positives, decided)
+    return equal.p_value is not None and equal.p_value < 0.05
 
 
 if __name__ == "__main__":

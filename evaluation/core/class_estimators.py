@@ -17,7 +17,7 @@ from evaluation.metrics import classification
 from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan, weighted_deviation, weighted_mean
 from evaluation.metrics.bootstrap import UnitWeights
 from evaluation.metrics.confusion import Confusion, weighted_confusion, weighted_f1_score
-from evaluation.metrics.intervals import Interval, percentile_interval, wilson_interval
+from evaluation.metrics.intervals import UNSEEN_UNITS, Interval, percentile_interval, wilson_interval
 from evaluation.metrics.operating_points import (
     sensitivity_at_first_kept_point,
     sensitivity_between_kept_points,
@@ -101,18 +101,13 @@ class _OfScores(Estimator):
         self,
         table: CaseTable,
         figure: Callable[[classification.RocTable, Floats], Floats],
-        weight: float,
+        size: float,
     ) -> Sequence[float]:
-        """Return a figure with one more negative of some weight, above all other cases.
-
-        So rare are such negatives that a sample may hold none. Half a case (Jeffreys' prior) is the least
-        with which intervals of average precisions hold, a whole one of partial areas, which rest on few
-        negatives.
-        """
+        """Return a figure with as many negatives above all cases as the sample may lack."""
         labelled = ~np.isnan(table[self.label])
         scores = np.append(table[self.score][labelled], np.inf)
         weights = np.ones((1, scores.size))
-        weights[:, -1] = weight
+        weights[:, -1] = UNSEEN_UNITS * size
         positive = np.append(table[self.label][labelled] > 0, False)
         return [float(figure(classification.roc_table(scores, positive), weights)[0])]
 
@@ -150,8 +145,8 @@ class PartialRocArea(_OfScores):
         table = roc_table_of(cases.table, self.score, self.label)
         return self._figure(table, roc_counts_of(cases, self.score, self.label))
 
-    def with_unseen(self, table: CaseTable, /) -> Sequence[float]:
-        return self.of_unseen_negative(table, self._figure, 1.0)
+    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
+        return self.of_unseen_negative(table, self._figure, size)
 
     def _figure(
         self, table: classification.RocTable, weights: ArrayLike | classification.WeightedCounts
@@ -228,8 +223,8 @@ class AveragePrecision(_AtThresholds):
     def figure(self, table: classification.RocTable, weights: ArrayLike) -> Floats:
         return classification.weighted_average_precision(table, weights, reading=self.reading)
 
-    def with_unseen(self, table: CaseTable, /) -> Sequence[float]:
-        return self.of_unseen_negative(table, self.figure, 0.5)
+    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
+        return self.of_unseen_negative(table, self.figure, size)
 
 
 @dataclass(frozen=True)
@@ -246,8 +241,8 @@ class SensitivityAtPrecision(_AtThresholds):
 class MeanOfClasses(estimator.MeanOfFigures):
     """The mean over classes of the figures that exist, by groups of the means of each over the groups."""
 
-    def with_unseen(self, table: CaseTable, /) -> Sequence[float]:
-        found = np.array([figure.with_unseen(table) for figure in self.figures])
+    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
+        found = np.array([figure.with_unseen(table, size) for figure in self.figures])
         return [float(found[~np.isnan(found)].mean())] if not np.isnan(found).all() else ()
 
     def by_group(self, column: str) -> Estimator:
@@ -533,6 +528,10 @@ class Agreement(Estimator):
         if bounded and self.absolute is not None:
             return "Fisher-studentised"
         return super().interval_method(bounded, clustered)
+
+    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
+        # Cases that are drawn twice are ties, which lower the mean of the bootstrap of ranks.
+        return list(self.values(WeightedCases(table, np.ones((1, len(table))))))
 
     def weighted_influence(self, cases: WeightedCases) -> Floats:
         table = cases.table

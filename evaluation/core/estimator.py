@@ -215,11 +215,11 @@ class Estimator:
         """
         return None
 
-    def with_unseen(self, table: CaseTable, /) -> Sequence[float]:
-        """Return values that the figure would have with a case that the sample may lack.
+    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
+        """Return values that the figure would have with units that the sample may lack, of so many cases.
 
-        Such as a rare false positive or a dear error; of an envelope, which is read at its best points, the
-        value less its bias. Not of sums, see `of_sums`.
+        Such as rare false positives; of an envelope, which is read at its best points, the value less its
+        bias. Not of sums, see `of_sums`.
         """
         return ()
 
@@ -290,7 +290,7 @@ class Figure(Estimator):
     detections: DetectionCurves | None = None
     case_figure: CaseFigure | None = None
 
-    def with_unseen(self, table: CaseTable, /) -> Sequence[float]:
+    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
         if not self.of_envelope:
             return ()
         found = self.values(table.derive("halves", _halves))

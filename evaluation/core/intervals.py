@@ -24,7 +24,7 @@ from evaluation.metrics.intervals import (
     student_quantile,
     wilson_bootstrap_interval,
 )
-from evaluation.metrics.unseen import share_interval, unseen_case_intervals
+from evaluation.metrics.unseen import share_interval, size_of_unseen, unseen_case_intervals
 
 
 def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
@@ -125,7 +125,8 @@ class Sample:
             number = min(distinct(units[strata == one]).size for one in distinct(strata))
         low, high = sorted((metric.best, metric.worst))
         value = value_of(metric, table)
-        return Evidence(value, (low, high), number, estimator.is_share, estimator.with_unseen(table))
+        unseen = estimator.with_unseen(table, size_of_unseen(units))
+        return Evidence(value, (low, high), number, estimator.is_share, unseen)
 
     def share_columns(self) -> list[Floats]:
         """Return the columns of the shares that are resampled, of each table."""

@@ -17,7 +17,8 @@ __all__ = ["auc_sample_size", "wilson_interval", "wilson_sample_size"]
 
 _BISECTIONS = 60
 _NEARLY_NORMAL = 1e6
-_FEW_UNITS = 50
+UNSEEN_UNITS = 2
+"""The units of a class that a sample may lack, by search the fewest with which areas hold."""
 _NO_VARIANCE = 1e-20  # of a figure between 0 and 1: rounding
 
 
@@ -175,25 +176,23 @@ def area_interval(parts: "Components", level: float = 0.95) -> Interval:
 
     The quantile is Student's with the degrees of freedom of Welch and Satterthwaite, which matters where one
     class has few cases. Where the area is 0 or 1 or its variance 0, that estimate says nothing, and the
-    interval is the score interval of Hanley and McNeil's variance, with numbers of units for those of cases:
-    an area of 1 gets a lower bound below 1. With fewer than 50 units in a class that has less than a fifth of
-    all, the interval contains this one, too.
+    interval is the score interval of Hanley and McNeil's variance, with numbers of units for those of cases.
+    Each bound is at least as far as the area with two more units of the class that has fewer, on the wrong or
+    the right side of all others: so rare are such units that a sample may hold none.
     Source: Pepe 2003, The Statistical Evaluation of Medical Tests, section 5.2.5 (logit); variance, see
     `area_variance`; Newcombe 2006, Stat. Med. 25:559, method 5 (score interval).
     """
     area, found = float(parts.area), area_variance(parts)
     positives, negatives = distinct(parts.positive_units).size, distinct(parts.negative_units).size
     if found.variance == 0 or not 0 < area < 1:
-        return score_interval(area, positives, negatives, level)
-    quantile = student_quantile((1 + level) / 2, found.degrees_of_freedom)
-    centre = math.log(area / (1 - area))
-    half = quantile * math.sqrt(found.variance) / (area * (1 - area))
-    lower, upper = (_logistic(centre + side * half) for side in (-1, 1))
-    if min(positives, negatives) < min(_FEW_UNITS, (positives + negatives) / 5):
-        # DeLong's variance of so few and unbalanced units misses rare errors.
-        score = score_interval(area, positives, negatives, level)
-        return Interval(min(lower, score.lower), max(upper, score.upper))
-    return Interval(lower, upper)
+        spread = score_interval(area, positives, negatives, level)
+    else:
+        quantile = student_quantile((1 + level) / 2, found.degrees_of_freedom)
+        centre = math.log(area / (1 - area))
+        half = quantile * math.sqrt(found.variance) / (area * (1 - area))
+        spread = Interval(_logistic(centre - half), _logistic(centre + half))
+    seen = 1 - UNSEEN_UNITS / (min(positives, negatives) + UNSEEN_UNITS)
+    return Interval(min(spread.lower, area * seen), max(spread.upper, 1 - (1 - area) * seen))
 
 
 def score_interval(area: float, positives: int, negatives: int, level: float = 0.95) -> Interval:

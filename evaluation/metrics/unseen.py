@@ -47,14 +47,13 @@ def unseen_case_intervals(
     """Return the intervals of figures of the same cases, each bound with one more unit as far on its side.
 
     unit_of_case: shape (cases,), the unit that every case belongs to, numbered from 0. The units and the
-    unseen one, which holds as many cases as a unit does on average, have random weights, exponential and
-    independent (the Bayesian bootstrap, Rubin 1981, Ann. Stat. 9:130); the bounds are the quantiles
-    (1 ∓ level) / 2 of the figure. For a mean, no bound falls as a value rises. For values of 0 and 1 this is
-    the interval of Clopper and Pearson.
+    unseen one, whose size is `size_of_unseen`, have random weights, exponential and independent (the Bayesian
+    bootstrap, Rubin 1981, Ann. Stat. 9:130); the bounds are the quantiles (1 ∓ level) / 2 of the figure. For
+    a mean, no bound falls as a value rises. For values of 0 and 1 this is Clopper and Pearson's interval.
     Source: Gaffke 2005, Math. Methods Stat. 14:451; Learned-Miller and Thomas 2020, arXiv:1905.06208.
     """
     check_level(level)
-    units, cases = int(unit_of_case.max()) + 1, unit_of_case.size
+    units, size = int(unit_of_case.max()) + 1, size_of_unseen(unit_of_case)
     sums = np.zeros((units, sum(len(one.columns) for one in figures)))
     np.add.at(sums, unit_of_case, np.concatenate([one.columns for one in figures]).T)
     generator = np.random.Generator(np.random.PCG64(seed))
@@ -66,7 +65,7 @@ def unseen_case_intervals(
         drawn = weights[: block.stop - start]
         generator.standard_exponential(out=drawn)
         totals[block] = drawn[:, :-1] @ sums
-        unseen[block, 0] = drawn[:, -1:] * (cases / units)
+        unseen[block, 0] = drawn[:, -1:] * size
     found, first = [], 0
     for one in figures:
         own = totals[:, np.newaxis, first : first + len(one.columns)]
@@ -77,6 +76,15 @@ def unseen_case_intervals(
         (low,), (high,) = quantiles(lower, ((1 - level) / 2,)), quantiles(upper, ((1 + level) / 2,))
         found.append(Interval(min(float(low), value), max(float(high), value)))
     return found
+
+
+def size_of_unseen(unit_of_case: NDArray[np.integer]) -> float:
+    """Return how many cases a unit has that the sample may lack: as many as the unit of a case on average.
+
+    Where few units hold most cases, these decide a mean, and one of their size may be missing.
+    """
+    sizes = np.bincount(unit_of_case)
+    return float(sizes @ sizes / sizes.sum())
 
 
 def share_interval(successes: int, total: int, level: float = 0.95) -> Interval:

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
-from math import inf, isnan
+from math import inf, isclose, isnan
 from typing import Any
 
 import numpy as np
@@ -120,8 +120,21 @@ def analyses_of(phase: Phase) -> tuple[FurtherAnalysis, ...]:
     return tuple(one for one in known if one.fields <= fields)
 
 
-def results_of(phase: Phase, rows: Sequence[Measured], resampling: Resampling) -> Iterator[AnalysisResult]:
-    """Yield the results of the analyses that have any row, from the rows of all cases of a submission."""
+def results_of(
+    phase: Phase, rows: Sequence[Measured], resampling: Resampling, tables: Mapping[str, CaseTable]
+) -> Iterator[AnalysisResult]:
+    """Yield the results of the analyses that have any row, from the rows of all cases of a submission.
+
+    tables: the results per case by task. A figure that is a metric of the phase, too, has the interval of the
+    metric.
+    """
+    known = {
+        f"{task.name}.{metric.name}": (metric, tables[task.name])
+        for task in phase.tasks
+        if task.name in tables
+        for metric in task.metrics
+        if metric.estimator.mean_column
+    }
     for analysis in analyses_of(phase):
         own = [row for row in rows if row.analysis == analysis.name]
         kept = [row for row in own if not row.left_out]
@@ -130,16 +143,23 @@ def results_of(phase: Phase, rows: Sequence[Measured], resampling: Resampling) -
         if kept:
             lost = (row for row in own if row.left_out)
             yield AnalysisResult(
-                phase.config.name, analysis, tuple(_figures(analysis, kept, resampling)), (*kept, *lost)
+                phase.config.name,
+                analysis,
+                tuple(_figures(analysis, kept, resampling, known)),
+                (*kept, *lost),
             )
 
 
 def _figures(
-    analysis: FurtherAnalysis, rows: Sequence[Measured], resampling: Resampling
+    analysis: FurtherAnalysis,
+    rows: Sequence[Measured],
+    given: Resampling,
+    of_phase: Mapping[str, tuple[Metric, CaseTable]],
 ) -> Iterator[AnalysisFigure]:
     """Yield the metrics of every part that exist; rows of one case or cluster are resampled together."""
-    if resampling.clusters is None and len({(row.part, row.case) for row in rows}) < len(rows):
-        resampling = replace(resampling, clusters={row.case: row.case for row in rows})
+    resampling = given
+    if given.clusters is None and len({(row.part, row.case) for row in rows}) < len(rows):
+        resampling = replace(given, clusters={row.case: row.case for row in rows})
     for part, title in analysis.texts["parts"].items():
         of_part = [row for row in rows if row.part == part]
         names = [row.case for row in of_part]
@@ -152,8 +172,24 @@ def _figures(
         for name, metric in metrics.items():
             entering = np.flatnonzero(metric.estimator.strata(table) >= 0).tolist()
             known = (title, metric.title, len({names[row] for row in entering}), len(entering), values[name])
-            if name in found.missing:
-                yield AnalysisFigure(*known, None, None, found.missing[name])
+            own, called = found, name
+            for other, (same, of_task) in of_phase.items():
+                if len(entering) == known[2] and _is_same_mean(metric, table, same, of_task):
+                    own, called = intervals({other: same}, [of_task], given), other
+            if called in own.missing:
+                yield AnalysisFigure(*known, None, None, own.missing[called])
             else:
-                (one,) = found.found[name]
+                (one,) = own.found[called]
                 yield AnalysisFigure(*known, one.interval.lower, one.interval.upper, one.method)
+
+
+def _is_same_mean(metric: Metric, table: CaseTable, other: Metric, of_other: CaseTable) -> bool:
+    """Return whether two metrics are the mean of the same values of the same cases."""
+    found: list[dict[str, float]] = []
+    for one, rows in ((metric, table), (other, of_other)):
+        if (column := one.estimator.mean_column) is None:
+            return False
+        given = zip(rows.names, rows[column].tolist(), strict=True)
+        found.append({name: value for name, value in given if not isnan(value)})
+    first, second = found
+    return first.keys() == second.keys() and all(isclose(first[name], second[name]) for name in first)

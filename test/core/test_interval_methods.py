@@ -41,7 +41,11 @@ from evaluation.metrics.intervals import (
     wilson_bootstrap_interval,
 )
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
-from evaluation.metrics.regression import weighted_intraclass_correlation, weighted_pearson_correlation
+from evaluation.metrics.regression import (
+    weighted_intraclass_correlation,
+    weighted_pearson_correlation,
+    weighted_spearman_correlation,
+)
 
 TARGET = Fraction(85, 100)
 METRICS = {
@@ -190,17 +194,33 @@ def test_a_correlation_without_spread_has_a_bound_on_one_side():
     assert 0.5 < found.interval.lower < found.interval.upper == 1
 
 
-def test_average_precision_counts_half_a_negative_above_all_cases():
-    """Four positives above sixteen negatives: with half a negative before them, precisions k / (k + ½)."""
+def test_figures_of_scores_count_two_negatives_above_all_cases():
+    """Four positives above sixteen negatives: with two negatives before them, precisions k / (k + 2)."""
     cases = CaseTable(
         [f"C{case:02}" for case in range(20)],
         [{"score": -float(case), "label": float(case < 4)} for case in range(20)],
     )
     (unseen,) = AveragePrecision("score", "label").with_unseen(cases)
-    assert unseen == pytest.approx(np.mean([1 / 1.5, 2 / 2.5, 3 / 3.5, 4 / 4.5]))
-    # Of the specificities from ¾ on, a whole negative above all takes 1 / 17, as part of the quarter.
+    assert unseen == pytest.approx(np.mean([1 / 3, 2 / 4, 3 / 5, 4 / 6]))
+    # Two persons of two images each are four.
+    (persons,) = AveragePrecision("score", "label").with_unseen(cases, 2)
+    assert persons == pytest.approx(np.mean([1 / 5, 2 / 6, 3 / 7, 4 / 8]))
+    # Of the specificities from ¾ on, two negatives above all take 2 / 18, as part of the quarter.
     area = PartialRocArea("score", "label", Fraction(3, 4), Fraction(1), standardised=False)
-    assert area.with_unseen(cases) == pytest.approx([1 / 4 - 1 / 17])
+    assert area.with_unseen(cases) == pytest.approx([1 / 4 - 2 / 18])
+
+
+def test_ranks_that_nearly_agree_have_an_interval_that_reaches_above_their_ties():
+    """Drawn cases that are equal lower a rank correlation; the true one is 6 / π · asin(ρ / 2) (Pearson)."""
+    rng, correlation = np.random.default_rng(5), 0.995
+    true, inside = 6 / math.pi * math.asin(correlation / 2), 0
+    metric = Metric("m", "", Agreement("x", "y", weighted_spearman_correlation), 1, -1)
+    for _ in range(60):
+        pairs = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], 40)
+        cases = CaseTable([f"C{case:02}" for case in range(40)], [{"x": x, "y": y} for x, y in pairs])
+        ((found,),) = intervals({"t.m": metric}, [cases], Resampling(3, 100, 10)).found.values()
+        inside += found.interval.lower <= true <= found.interval.upper
+    assert inside >= 53  # of 60, as many as 99 of 100 intervals of 95 % would; about the bootstrap alone: 49
 
 
 def test_an_envelope_is_too_high_by_the_rise_of_halves():

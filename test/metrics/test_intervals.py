@@ -102,6 +102,17 @@ def test_a_perfect_area_has_a_bound(positives, negatives):
     assert constant.upper > 0.55
 
 
+def test_an_area_reaches_to_that_with_two_units_that_no_case_shows():
+    """One pair of 30 · 70 in the wrong order has little variance; two more positives below lose 2 / 32."""
+    positive = np.arange(100) < 30
+    score = np.where(positive, 10.0 + np.arange(100), 0.0)
+    score[99] = 10.5
+    area = 1 - 1 / (30 * 70)
+    found, reversed_found = (area_interval(components(side * score, positive)) for side in (1, -1))
+    assert found.lower == pytest.approx(area * 30 / 32)
+    assert (reversed_found.lower, reversed_found.upper) == pytest.approx((1 - found.upper, 1 - found.lower))
+
+
 def test_clusters_give_a_perfect_area_a_lower_bound():
     positive = np.arange(40) < 12
     alone = area_interval(components(positive.astype(float), positive))

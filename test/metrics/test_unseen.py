@@ -21,7 +21,7 @@ from evaluation.core.estimator import (
 from evaluation.core.intervals import intervals, value_of
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.unseen import joint_distance, share_interval
+from evaluation.metrics.unseen import joint_distance, share_interval, size_of_unseen
 
 
 def interval_of(estimator, columns, worst=0.0, best=1.0, units=None, resamples=400):
@@ -93,6 +93,18 @@ def test_a_regular_mean_has_nearly_students_interval():
     found, value = interval_of(Mean("x"), {"x": values}, 53, 47, resamples=4000)
     half = t.ppf(0.975, 1999) * values.std(ddof=1) / math.sqrt(2000)
     assert (found.lower, found.upper) == pytest.approx((value - half, value + half), abs=0.1 * half)
+
+
+def test_the_person_that_a_sample_lacks_has_the_size_of_the_large_ones():
+    """Of 60 persons 12 have ten images: one who is missed has (12 · 100 + 48) / 168 of them, not 2.8."""
+    sizes = np.array([10] * 12 + [1] * 48)
+    persons = np.repeat(np.arange(60), sizes)
+    assert size_of_unseen(persons) == pytest.approx(1248 / 168)
+    found, _ = interval_of(Mean("x"), {"x": np.full(168, 0.9)}, units=persons, resamples=20_000)
+    rng = np.random.default_rng(1)
+    weights = rng.standard_exponential((20_000, 61)) * np.append(sizes, 1248 / 168)
+    expected = np.quantile(0.9 * weights[:, :-1].sum(axis=1) / weights.sum(axis=1), 0.025)
+    assert found.lower == pytest.approx(expected, abs=0.006)
 
 
 def test_values_of_a_person_count_once():

@@ -1,5 +1,6 @@
 """The search for the worst coverage: its families, one that must fall short, and one that is exact."""
 
+import math
 import tomllib
 
 import numpy as np
@@ -41,12 +42,13 @@ def test_the_worst_population_is_found_and_tried_again():
     def outcome(rng, cases, point):
         return bool((rng.random(cases) < point["failures"]).any())
 
-    found = worst.worst(worst.Search("plain", "ranks", outcome), 40, 50, 400)
-    rarest = min(point["failures"] for point in worst.family("ranks"))
+    found = worst.worst(worst.Search("plain", "margin", outcome), 40, 50, 400)
+    rarest = min(point["failures"] for point in worst.family("margin"))
     assert found.where.startswith(f"failures {rarest:g}")
+    assert (found.sets, found.populations) == (400, 9)
     assert found.share == pytest.approx(100 * (1 - (1 - rarest) ** 40), abs=8)
-    wrong = worst.worst(worst.Search("plain", "ranks", outcome, wrong=True), 40, 50, 400)
-    assert wrong.where.startswith("failures 0.03")
+    wrong = worst.worst(worst.Search("plain", "margin", outcome, wrong=True), 40, 50, 400)
+    assert wrong.where.startswith("failures 0.055")
 
 
 def test_shares_are_enumerated():
@@ -63,21 +65,29 @@ def test_shares_are_enumerated():
 
 def test_intervals_hold_the_value_of_very_many_cases():
     """Of values that are all 0.6 every interval holds the true value, and none those about another one."""
-    point = {"cluster": 1}
+    point: dict[str, float] = {}
     metric = Metric("m", "", Mean("x"), 1, 0)
     holds = worst.Search(
         "equal", "mean", worst._holds(metric, lambda rng, cases, _: {"x": np.full(cases, 0.6)})
     )
-    assert holds.shares(point, 20, 3, again=False) == (100, 3)
-    # Below ten cases there is no interval.
-    assert holds.shares(point, 9, 3, again=False)[1] == 0
+    assert holds.shares(point, 20, 3, 0) == (100, 3)
+    # Below ten cases there is no interval, and a population counts only where most samples have one.
+    share, number = holds.shares(point, 9, 3, 0)
+    assert (math.isnan(share), number) == (True, 0)
     drifting = worst._holds(metric, lambda rng, cases, _: {"x": np.full(cases, 0.1 if cases < 1000 else 0.9)})
-    assert worst.Search("moved", "mean", drifting).shares(point, 20, 3, again=False) == (0, 3)
+    assert worst.Search("moved", "mean", drifting).shares(point, 20, 3, 0) == (0, 3)
 
 
 def test_every_comparison_has_an_outcome():
     rng = np.random.default_rng(1)
     for search in worst.searches():
-        if search.family in {"margin", "ranks", "calibration"} or search.wrong:
-            point = worst.family(search.family)[0]
-            assert search.outcome(rng, 40, point) in {True, False}
+        if search.family in {"ranks", "calibration"} or search.wrong:
+            point = worst.family(search.family)[-1]
+            assert search.outcome(rng, 60, point) in {True, False}
+
+
+def test_persons_have_the_size_of_the_family_or_one_case():
+    point = {"cluster": 3, "large": 0.5}
+    sizes = np.bincount(worst._persons(np.random.default_rng(1), 300, point))[:-1]  # the last may be cut
+    assert set(sizes.tolist()) == {1, 3}
+    assert worst._persons(np.random.default_rng(1), 4, {"cluster": 3}).tolist() == [0, 0, 0, 1]

@@ -286,8 +286,8 @@ class ConcordanceIndex(MetricTable):
 
     From 0 to 1, higher is better; 0.5 is chance. A pair is comparable if the earlier of its times is an
     event; of two equal times, if exactly one is an event, which counts as the earlier. Equal predictions
-    count half. A case without a result loses every pair. Above 2000 cases an interval is computed only if the
-    phase asks for it.
+    count half. A case without a result loses every pair. Above 20,000 cases an interval is computed only if
+    the phase asks for it.
 
     Oracle: lifelines, `concordance_index`. Source: Harrell et al., Statistics in Medicine 15:361, 1996.
     """

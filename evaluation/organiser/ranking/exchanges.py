@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Floats
+from evaluation.metrics.unseen import size_of_unseen
 from evaluation.organiser.ranking.pairwise import (
     EQUAL_MEANS,
     PERMUTATION_OF_MEANS,
@@ -114,9 +115,9 @@ def mean_tests(
     With a span, the null is that the means are equal: the largest size of a difference in a case, infinite
     for that of the values seen. The units, and one that the sample may lack, have random weights,
     exponential and independent; the unseen one differs by the span against the sign of the mean, in as many
-    cases as a unit has on average. p is twice the probability that the weighted sum has the other sign, given
-    the weights of the sample: the mean of min(1, exp(−Σwd / span)). It is at most the product of
-    1 / (1 + d / span) over units, which is taken where it is tiny. No population of equal means is known that
+    cases as `size_of_unseen` tells. p is twice the probability that the weighted sum has the other sign: the
+    mean of min(1, exp(−Σwd / span)). It is at most the product of 1 / (1 + d / span) over units, which is
+    taken where it is tiny. No population of equal means and units of one size is known that
     is rejected too often. Source: Gaffke 2005, Math. Methods Stat. 14:451.
 
     Without one, the null is that the teams are exchangeable in every unit. With few units all exchanges are
@@ -168,7 +169,7 @@ def _tests(
         of_pairs = np.maximum(*(seen[0][team] for team in (first, second)))
         of_pairs = of_pairs - np.minimum(*(seen[1][team] for team in (first, second)))
         reach = np.where(of_pairs > 0, np.maximum(of_pairs, span if math.isfinite(span) else 0), 1.0)
-        reach *= cases / units
+        reach *= size_of_unseen(chosen.unit_of_case[entering])
     total, squares, variance, bounds = np.empty((4, len(pairs)))
     for block in _slices(len(pairs), sums.shape[1]):
         difference = sums[first[block]] - sums[second[block]]

@@ -329,7 +329,7 @@ def organiser_page(
         told = "metrics.json shows participants less: here are all figures, rounded as there."
     results = replace(results, metrics=replace(results.metrics, aggregates=aggregates))
     rows = [row for value in values for row in value.measured]
-    analyses = tuple(results_of(results.phase, rows, results.resampling))
+    analyses = tuple(results_of(results.phase, rows, results.resampling, results.tables))
     page = _page(
         results,
         BANNER,

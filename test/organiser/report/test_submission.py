@@ -302,3 +302,17 @@ def test_teams_with_the_same_place_are_not_beaten(bundled_phase):
 
     assert re.findall(r"\d+", answer(LeaderboardPlace(1, 1.0, 13, 6))) == ["6", "12", "6"]
     assert re.findall(r"\d+", answer(LeaderboardPlace(1, 1.0, 13, 0))) == ["12", "12"]
+
+
+def test_a_figure_of_an_analysis_that_is_a_metric_has_the_interval_of_the_metric(bundled_phase):
+    bundled = bundled_phase("refuge-onsite")
+    (rim,) = (one for one in whole_page(bundled).analyses if one.analysis.name == "rim")
+    errors = {one.part: one for one in rim.figures if one.metric == "Absolute error"}
+    of_metric = bundled.results.estimates["segmentation"]["vertical_cup_to_disc_ratio_error"]
+    interval = of_metric.confidence_interval
+    ratio = errors["Vertical cup-to-disc ratio"]
+    assert (ratio.value, ratio.lower, ratio.upper) == pytest.approx(
+        (of_metric.value, interval.lower, interval.upper), rel=1e-9
+    )
+    # That of no metric allows for no failure, which an analysis leaves out.
+    assert errors["Rim-to-disc ratio"].upper < ratio.upper
