@@ -60,7 +60,7 @@ def test_points_with_diameters():
 
 
 def test_named_points_have_positions():
-    kind = Keypoints.named(("left", "right"), Space(2, "pixels"))
+    kind = Keypoints(("left", "right"), Space(2, "pixels"))
     assert measured(kind, point_set([(1, 2, 1, 1, np.nan), (3, 4, 0, 1, np.nan)], 2)) == {
         "x of right (pixels)": 1.0,
         "y of right (pixels)": 2.0,

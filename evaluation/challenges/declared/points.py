@@ -296,7 +296,7 @@ class KeypointsField(detections.ListFieldTable):
 
     def value_kind(self, submitted: bool) -> Keypoints:
         """Return the kind of both sides."""
-        return Keypoints.named(tuple(self.names), self.space, self.partial)
+        return Keypoints(tuple(self.names), self.space, self.partial)
 
 
 class LandmarkMetric(tables.MetricTable):

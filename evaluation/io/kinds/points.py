@@ -371,9 +371,9 @@ def moved_points(reference: PointSet, space: Space, case: CaseForm, variant: Var
 # --- Keypoints: named points such as landmarks, each exactly once per case ---
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Keypoints(Points):
-    """Points with the names of its classes; a row of a table holds coordinates and name.
+    """Points with the given names, which are their classes; a row of a table holds coordinates and name.
 
     The value is a `PointSet` with one point for each name, in the order of ``names``. A name that is
     duplicate or unknown is a fault, and so is a missing one unless the points are ``partial``: a case then
@@ -384,10 +384,9 @@ class Keypoints(Points):
 
     partial: bool = False
 
-    @classmethod
-    def named(cls, names: tuple[str, ...], space: Space, partial: bool = False) -> "Keypoints":
-        """Return the kind of points with those names."""
-        return cls(space, Attributes(names, always_named=True), most=2 * len(names), partial=partial)
+    def __init__(self, names: tuple[str, ...], space: Space, partial: bool = False) -> None:
+        super().__init__(space, Attributes(names, always_named=True), most=2 * len(names))
+        object.__setattr__(self, "partial", partial)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import Keypoints
 
 CASE = CaseForm("S1", 100, 50)
-KIND = Keypoints.named(("nose", "ear"), Space(2, "pixels"))
+KIND = Keypoints(("nose", "ear"), Space(2, "pixels"))
 
 
 def rows(*lines, kind=KIND):
@@ -56,7 +56,7 @@ def test_each_name_once(lines, expected):
 
 
 def test_one_name_alone():
-    kind = Keypoints.named(("fovea",), Space(2, "pixels"))
+    kind = Keypoints(("fovea",), Space(2, "pixels"))
     assert kind.read(rows("1,2,fovea", kind=kind), CASE, None).positions.tolist() == [[1, 2]]
     assert faults(rows("1,2,disc", kind=kind), kind) == [
         'points.csv, line 2, name: expected a class (fovea), found "disc"'

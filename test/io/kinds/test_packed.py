@@ -35,7 +35,7 @@ SHAPE, SPACING_MM = (2, 4, 5), (1, 1, 1)
 SCORED = Attributes(("a", "b"), with_probability=True)
 POINTS = Points(Space(2, "pixels"), SCORED, most=3)
 POINT = Points(Space(3), single=True)
-NAMED = Keypoints.named(("x", "y"), Space(2, "pixels"))
+NAMED = Keypoints(("x", "y"), Space(2, "pixels"))
 SPACE_BOXES = BoxesInSpace(Space(3, "pixels"), SCORED, most=3)
 BITS = np.array([[True, False, True], [False, True, True]])
 

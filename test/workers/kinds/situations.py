@@ -89,8 +89,8 @@ KINDS: dict[str, Kind] = {
     "point": Points(_PIXELS, single=True, most=3),
     "points_in_image": Points(_PIXELS, Attributes(("a", "b")), most=3),
     "points_with_class_last": Points(_PIXELS, Attributes(("a", "b"), True, in_third_coordinate=True)),
-    "keypoints": Keypoints.named(("first", "second"), _PIXELS),
-    "keypoints_in_part": Keypoints.named(("first", "second"), Space(3, "mm"), partial=True),
+    "keypoints": Keypoints(("first", "second"), _PIXELS),
+    "keypoints_in_part": Keypoints(("first", "second"), Space(3, "mm"), partial=True),
 }
 """The kinds of fields by name."""
 
