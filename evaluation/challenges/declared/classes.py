@@ -194,8 +194,9 @@ class DecisionMetric(MetricTable, ABC):
         if isinstance(table, DecisionField):
             return Decided(("negative", "positive"), predicted, true, float)
         assert isinstance(table, ClassField | ClassProbabilitiesField)
-        index = _most_probable if isinstance(table, ClassProbabilitiesField) else float
-        return Decided(tuple(map(str, table.classes)), predicted, true, index)
+        if isinstance(table, ClassField):
+            return Decided(tuple(map(str, table.classes)), predicted, true, float)
+        return Decided(tuple(table.classes), predicted, true, lambda given: float(given.index(max(given))))
 
     def _decide(self, table: scalars.NumberField) -> Callable[[float], float]:
         """Return the function from a number to 1 or 0. Raises ValueError for options that do not fit."""
@@ -275,10 +276,6 @@ class OneClassMetric(DecisionMetric, ABC):
         if self.of not in classes:
             raise ValueError(f"of: expected one of {', '.join(classes)}, found {self.of or 'none'}")
         return classes.index(self.of)
-
-
-def _most_probable(probabilities: tuple[float, ...]) -> float:
-    return float(probabilities.index(max(probabilities)))
 
 
 # --- Metrics of decided classes: accuracy, sensitivity, F scores, correlation, kappa ---

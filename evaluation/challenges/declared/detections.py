@@ -436,10 +436,6 @@ class ObjectFieldTable(ListFieldTable):
         names = tuple(self.classes)
         return Attributes(names, submitted and self.probability, in_third_coordinate=of_third)
 
-    def class_names(self) -> tuple[str, ...]:
-        """Return the names of figures of single classes; none where there is only one."""
-        return figure_names(self.classes)
-
 
 # --- Metrics of listed objects by any rule for hits: F1, precision, recall, free-response ROC ---
 
@@ -467,7 +463,7 @@ class ObjectMetric(tables.MetricTable):
         return CaseDetections(
             lambda comparison: comparison.derive(("hits", options), hits),
             lambda references: np.bincount(labels(references[field_name]), minlength=classes).tolist(),
-            table.class_names(),
+            figure_names(table.classes),
         )
 
 

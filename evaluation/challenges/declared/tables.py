@@ -221,11 +221,6 @@ def group_key(column: str) -> str:
     return f"group_{column}"
 
 
-def group_label(column: str) -> HiddenField:
-    """Return the label with the group of each case."""
-    return HiddenField(group_key(column), Reference(CellText(), CaseColumns((column,))))
-
-
 def no_columns(case: CaseForm, references: Values) -> Row:
     """Return no column: the worst values follow from the metrics."""
     return {}
@@ -438,7 +433,9 @@ class MetricTable(KeyTable, ABC):
 
     def further_labels(self) -> tuple[HiddenField, ...]:
         """Return the labels that the metric needs beside those of its fields."""
-        return () if self.group is None else (group_label(self.group),)
+        if self.group is None:
+            return ()
+        return (HiddenField(group_key(self.group), Reference(CellText(), CaseColumns((self.group,)))),)
 
     def further_fields(self, table: FieldTable, fields: Mapping[str, FieldTable]) -> tuple[str, ...]:
         """Return the names of other fields that the metric needs beside its own; by default none.

@@ -121,11 +121,6 @@ class DetectionFigures:
         position = self._rules.thresholds.index(threshold)
         return mean_over_classes(self.average_precision[..., [position]])[:, 0]
 
-    @property
-    def class_average_precision(self) -> Floats:
-        """AP of every class averaged over the thresholds, shape (resamples, classes); NaN for absent ones."""
-        return np.asarray(self.average_precision[..., self._rules.averaged_positions].mean(axis=2))
-
     def mean_iou(self, with_missed: bool) -> Floats:
         """Return the mean IoU over classes, then thresholds, shape (resamples,); see `DetectionTable`."""
         per_class = self._cases.derive(
@@ -465,8 +460,9 @@ class TwoSets:
         return image_detections(self.rules, table, second).details() if second.any() else {}
 
     def _precisions(self, cases: WeightedCases, value: int) -> Floats:
-        """Return the AP of each class in one of the sets, shape (resamples, classes)."""
-        return DetectionFigures(self.rules, cases, self.column, value).class_average_precision
+        """Return the AP of each class in one of the sets, shape (resamples, classes), NaN for absent ones."""
+        found = DetectionFigures(self.rules, cases, self.column, value).average_precision
+        return np.asarray(found[..., self.rules.averaged_positions].mean(axis=2))
 
 
 def _mean(class_values: Floats) -> Floats:

@@ -115,8 +115,8 @@ def facts(kind: Kind, value: Any) -> Facts:
             stated.decisions[f"{name} present"] = pixels > 0
             stated.amounts[f"{name} {_SIZES[regions.dimensions]}"] = float(pixels)
     if (objects := kind.objects) and objects.number == "any":
-        labels = objects.of(value)[:, 0]
-        for label, name in enumerate(objects.classes or (_plural(objects),)):
+        labels, several = objects.of(value)[:, 0], "boxes" if objects.form == "box" else f"{objects.form}s"
+        for label, name in enumerate(objects.classes or (several,)):
             number = int(np.count_nonzero(labels == label))
             stated.decisions[f"{name} present"] = number > 0
             stated.amounts[f"number of {name}"] = float(number)
@@ -154,10 +154,6 @@ def measures(kind: Kind, first: Any, second: Any) -> Mapping[str, float]:
             return {"IoU": float(iou_of_corners(one, other, inclusive_corners=objects.inclusive))}
         found |= _compared_boxes(objects, *rows)
     return found
-
-
-def _plural(view: Objects) -> str:
-    return "boxes" if view.form == "box" else f"{view.form}s"
 
 
 def _positions(view: Objects, value: Any) -> Iterator[tuple[str, Floats | None]]:

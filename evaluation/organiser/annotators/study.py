@@ -95,7 +95,8 @@ def _write(
             problems.append(f"{answer.place}: expected a case of cases.csv, found {found}")
             continue
         of = [field for field in fields if answer.question in asked[field.name]]
-        by_reader[_folder_name(answer.reader)][case.name] += [(field, answer) for field in of]
+        place_of_reader = re.sub(r"[^\w.@+-]", "_", answer.reader).lstrip(".") or "_"
+        by_reader[place_of_reader][case.name] += [(field, answer) for field in of]
     for reader, of_cases in sorted(by_reader.items()):
         place = folder / reader
         place.mkdir(parents=True)
@@ -126,10 +127,6 @@ def _write(
                 problems += (f"{reader}, {case.name}: {problem}" for problem in error.problems)
         writer.close()
     PhaseError.raise_all(problems)
-
-
-def _folder_name(reader: str) -> str:
-    return re.sub(r"[^\w.@+-]", "_", reader).lstrip(".") or "_"
 
 
 def _value(field: Field, case: CaseForm, answer: ReaderAnswer) -> Any:
