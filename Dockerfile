@@ -14,7 +14,7 @@ RUN cd /opt/evaluation && python -m venv --without-pip venv && python -m pip --p
 RUN useradd --uid 1000 --user-group --create-home --shell /usr/sbin/nologin evaluation && mkdir /input /output \
  && chown evaluation:evaluation /output && chmod 0777 /output && find / -xdev -perm /6000 -type f -exec chmod a-s {} + \
  && find /opt /usr -depth \( -name pip -o -name 'pip-*' -o -name 'pip3*' -o -name ensurepip -o -name '*.whl' -o -name \
-      pydoc_data -o -path '*/site-packages/*/tests' -o -path '/usr/local/lib/python3.*/test' \) -exec rm -rf {} + \
+      pydoc_data -o -path '*/site-packages/*/tests' -o -path '*/lib/python3.*/test' \) -exec rm -rf {} + \
  && dpkg --purge --force-all perl-base && rm -rf /usr/share/doc /usr/share/info /usr/share/locale \
       /usr/share/man /var/cache/* /var/lib/apt/lists/* /var/log/*
 # No byte code can be written at run time; these imports write what an evaluation needs. All of it would add 19 MB.

@@ -59,7 +59,7 @@ class ReaderStudy:
     @property
     def told(self) -> str:
         """The counts in words."""
-        return ", ".join(f"{count} {word}" for word, count in self.counts.items())
+        return ", ".join(f"{count} {word}" for word, count in self.counts.items() if count)
 
 
 def read_study(paths: Sequence[Path]) -> ReaderStudy:

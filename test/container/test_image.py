@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import subprocess
 
 import pytest
@@ -196,10 +197,10 @@ def test_no_cache_is_left(files):
     assert [path for path in files if path.startswith(caches)] == []
 
 
-def test_no_tests_of_packages_are_left(files):
-    packages = [path for path in files if "/site-packages/" in path]
-    assert packages
-    assert [path for path in packages if "/tests/" in path] == []
+def test_no_tests_and_no_other_language_are_left(files):
+    unused = re.compile(r"/lib/python3[.]\d+/(.*/)?tests?/|/pydoc_data/|/bin/perl|/perl-base/")
+    assert any("/site-packages/" in path for path in files)
+    assert [path for path in files if unused.search(path)] == []
 
 
 def test_byte_code_is_there_for_what_an_evaluation_imports(image):

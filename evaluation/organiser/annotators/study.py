@@ -6,8 +6,9 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from evaluation.phase.registry import read_configuration
 from evaluation.workers.case_reader import CaseReader
 
 Lengths = tuple[float, float]
+_SPACING = "spacing_mm"
 
 
 @contextmanager
@@ -48,7 +50,11 @@ def study_as_annotations(
         texts = ", ".join(repr(question.text) for question in study.questions)
         raise PhaseError(f"expected a question that is called like a field ({names}), found {texts}")
     form_columns = configuration.challenge.form_columns_of(configuration.config.submission)
-    cases = {name_key(case.name): case for case in read_cases(folder, form_columns).forms}
+    table = read_cases(folder, form_columns)
+    cases = {
+        name_key(case.name): replace(case, columns={_SPACING: row.cells.get(_SPACING, ""), **case.columns})
+        for case, row in zip(table.forms, table.rows, strict=True)
+    }
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary) / "annotations"
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(ANNOTATORS))
@@ -131,16 +137,20 @@ def _write(
 
 def _value(field: Field, case: CaseForm, answer: ReaderAnswer) -> Any:
     """Return an answer as the reference's kind reads it. Raises `PhaseError`."""
-    value, file = answer.value, "answer"
-    if isinstance(value, dict) and isinstance(value.get("point"), list) and field.kind.socket_kind != "Point":
-        value = [place / size for place, size in zip(value["point"][:2], _spacing_of(case), strict=False)]
+    value, file, kind = answer.value, "answer", cast(Any, field.kind)
+    if getattr(getattr(kind, "space", None), "unit", "pixels") == "pixels":
+        value = _in_pixels(value, _spacing_of(case))
+    if isinstance(value, dict) and isinstance(value.get("point"), list) and kind.socket_kind != "Point":
+        value = value["point"][:2]
+    if getattr(kind, "listed", None) is False:
+        kind = replace(kind, listed=True)  # the titles of the options that were chosen
     source: Source = JsonSource(value, file, answer.question.text)
     if isinstance(value, bool | float | str):
         text = value if isinstance(value, str) else repr(value).removesuffix(".0")
         text = str(int(value)) if isinstance(value, bool) else text
         source = CellsSource((text,), file, 1, (field.name,))
     try:
-        read = field.kind.read(source, case, CaseReader(".", (), "worst").files)
+        read = kind.read(source, case, CaseReader(".", (), "worst").files)
     except TypeError:
         raise PhaseError(f"{field.title} takes no answer of type {answer.question.answer_type}") from None
     except Exception as error:
@@ -148,6 +158,18 @@ def _value(field: Field, case: CaseForm, answer: ReaderAnswer) -> Any:
             raise
         raise PhaseError(*map(str, error.faults)) from None
     return field.kind.writable(read, case)
+
+
+def _in_pixels(value: Any, spacing_mm: Lengths) -> Any:
+    """Return an annotation whose positions [x, y, …] are divided by the size of a pixel."""
+    match value:
+        case [float() | int() as x, float() | int() as y, *more]:
+            return [x / spacing_mm[0], y / spacing_mm[1], *more]
+        case list():
+            return [_in_pixels(one, spacing_mm) for one in value]
+        case dict():
+            return {key: _in_pixels(one, spacing_mm) for key, one in value.items()}
+    return value
 
 
 # --- Masks: downloaded images, and polygons ---
@@ -191,8 +213,14 @@ def _draw(place: Path, field: Field, case: CaseForm, polygons: Mapping[int, Any]
 
 def _spacing_of(case: CaseForm) -> Lengths:
     """Return the size of a pixel in mm (x, y), 1 where the phase does not say it."""
-    x, y, *_ = case.columns.get("spacing_mm", "").split() or ("1", "1")
-    return float(x), float(y)
+    text = case.columns[_SPACING]
+    try:
+        x, y, *_ = map(float, text.split() or (1, 1))
+        if min(x, y) > 0:
+            return x, y
+    except ValueError:
+        pass
+    raise PhaseError(f"cases.csv, {case.name}: expected lengths in mm as {_SPACING}, found {text!r}")
 
 
 def rasterised(points: Any, width: int, height: int, spacing_mm: Lengths) -> NDArray[np.bool_]:

@@ -1,6 +1,7 @@
 """Evaluations that were exported from grand-challenge.org, as a folder of results that is ranked."""
 
 import json
+import re
 import shutil
 import tempfile
 from collections import Counter, defaultdict
@@ -35,10 +36,10 @@ def is_evaluations(path: Path) -> bool:
 def results_folders(paths: Mapping[str, Path], phase: Path | None = None) -> Iterator[dict[str, Path]]:
     """Yield paths of results by role, with a temporary folder in place of each file of evaluations.
 
-    Teams are the creators of submissions. Of a submission, the newest evaluation that succeeded counts. A
-    `teams.csv` beside the file is that of the results. Submissions without such an evaluation are told on
-    standard error. ``phase``: needed where the platform showed only the metrics of its leaderboard. Raises
-    `RankingError` with every fault of the files.
+    Teams are the creators of submissions, which are named by number and key. Of a submission, the newest
+    evaluation that succeeded counts. A `teams.csv` beside the file is that of the results. Submissions
+    without such an evaluation are told on standard error. ``phase``: needed where the platform showed only
+    the metrics of its leaderboard. Raises `RankingError` with every fault of the files.
     """
     with tempfile.TemporaryDirectory() as temporary:
         found = dict(paths)
@@ -70,9 +71,11 @@ def _write_results(path: Path, role: str, folder: Path, phase: Path | None) -> N
         submitted[evaluations[0]["submission"]["creator"]["username"]].append(evaluations)
     for team, submissions in submitted.items():
         for number, evaluations in enumerate(submissions, start=1):
-            place = folder / team / str(number)
+            # With its key: submissions of one name belong together over phases, those of one number do not.
+            name = f"{number}-{re.sub(r'[^0-9A-Za-z]', '', str(evaluations[0]['submission']['pk']))[:8]}"
+            place = folder / team / name
             place.mkdir(parents=True)
-            times.append([team, str(number), _created_of(evaluations).isoformat()])
+            times.append([team, name, _created_of(evaluations).isoformat()])
             content = _metrics_of(evaluations)
             if content is None:
                 failed[team] += 1

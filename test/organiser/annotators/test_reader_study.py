@@ -43,6 +43,30 @@ referable = { metric = "accuracy", field = "referable" }
 grade = { metric = "accuracy", field = "grade" }
 thickness = { metric = "mean_absolute_error", field = "thickness" }
 """
+BOXED = """\
+name = "study"
+title = "Study"
+submission = "archive"
+resamples = 0
+
+[fields.lesions]
+kind = "boxes"
+unit = "{unit}"
+table = "lesions.csv"
+
+[fields.disc]
+kind = "box"
+unit = "{unit}"
+
+[fields.findings]
+kind = "flags"
+names = ["none", "mild", "severe"]
+
+[tasks.all.metrics]
+lesions = {{ metric = "box_f1", field = "lesions", matching = "optimal" }}
+disc = {{ metric = "box_iou", field = "disc" }}
+findings = {{ metric = "hamming_distance", field = "findings" }}
+"""
 OPTIONS = [
     {"id": 11, "title": "none", "default": False},
     {"id": 12, "title": "mild"},
@@ -53,6 +77,8 @@ QUESTIONS = {
     "Remarks": ("Text", []), "Fovea": ("Point", []),
     "Optic disc": ("Polygon", []), "Optic cup": ("Polygon", []),
     "Glaucoma risk": ("Bool", []), "Segmentation": ("Mask", []),
+    "Lesions": ("Multiple 2D bounding boxes", []), "Disc": ("2D bounding box", []),
+    "Findings": ("Multiple choice", OPTIONS),
 }  # fmt: skip
 
 
@@ -141,11 +167,17 @@ def square(size):
     }
 
 
-def annotations(tmp_path, toml):
+def corners(x1, y1, x2, y2, size_mm):
+    """Return the corners of a box in pixels, as viewers give them: in mm, from the first one on around."""
+    around = [(x1, y1), (x1, y2), (x2, y2), (x2, y1)]
+    return [[x * size_mm, y * size_mm, 0.5] for x, y in around]
+
+
+def annotations(tmp_path, toml, cases="name,width,height\nF1,12,10\nF2,12,10\n"):
     folder = tmp_path / "annotations"
     folder.mkdir()
     (folder / "phase.toml").write_text(toml, encoding="utf-8")
-    (folder / "cases.csv").write_text("name,width,height\nF1,12,10\nF2,12,10\n", encoding="utf-8")
+    (folder / "cases.csv").write_text(cases, encoding="utf-8")
     return folder, Export(tmp_path / "export")
 
 
@@ -201,6 +233,55 @@ def test_points_and_polygons(tmp_path):
     assert sorted(np.unique(found, return_counts=True)[1].tolist()) == [9, 36 - 9, 120 - 36]
 
 
+@pytest.mark.parametrize("extension", [".json", ".csv"])
+@pytest.mark.parametrize(("unit", "size_mm"), [("pixels", 1.0), ("pixels", 0.5), ("mm", 1.0)])
+def test_boxes_and_several_choices(tmp_path, extension, unit, size_mm):
+    cases = f"name,width,height,spacing_mm\nF1,100,100,{size_mm} {size_mm}\nF2,100,100,{size_mm} {size_mm}\n"
+    folder, export = annotations(tmp_path, BOXED.format(unit=unit), cases)
+    version = {"major": 1, "minor": 0}
+    for reader, moved in (("ana", 0.0), ("bob", 1.0), ("cy", 2.0)):
+        for case in (1, 2):
+            boxes = [
+                {"name": "Box 1", "corners": corners(10 + moved, 10, 30 + moved, 30, size_mm)},
+                {"corners": corners(50, 60, 70, 80, size_mm)},
+            ]
+            # In the second case, one of three readers alone sees the second box.
+            found = boxes if case == 1 or reader == "ana" else boxes[:1]
+            many = {"type": "Multiple 2D bounding boxes", "boxes": found, "version": version}
+            export.say(reader, case, "Lesions", many)
+            disc = {"corners": corners(20, 20 + moved, 40, 40 + moved, size_mm), "name": "disc"}
+            export.say(reader, case, "Disc", {"type": "2D bounding box", **disc, "version": version})
+            export.say(reader, case, "Findings", [13] if reader == "cy" else [12, 13])
+    output = tmp_path / "out"
+    assert main(["fuse", "annotators", str(folder), *export.write(extension), "--output", str(output)]) == 0
+    with (output / "lesions.csv").open(encoding="utf-8", newline="") as file:
+        lines = [
+            (row["case"], *(float(row[key]) for key in ("x1", "y1", "x2", "y2")))
+            for row in csv.DictReader(file)
+        ]
+    assert sorted(lines) == [("F1", 11, 10, 31, 30), ("F1", 50, 60, 70, 80), ("F2", 11, 10, 31, 30)]
+    for row in rows_in(output).values():
+        assert [float(row[f"disc_{key}"]) for key in ("x1", "y1", "x2", "y2")] == [20, 21, 40, 41]
+        assert [row[name] for name in ("none", "mild", "severe")] == ["0", "1", "1"]
+    assert main(["seal", str(output)]) == 0
+
+
+def test_a_spacing_that_is_none(tmp_path, capsys):
+    cases = "name,width,height,spacing_mm\nF1,100,100,0 0\nF2,100,100,half\n"
+    folder, export = annotations(tmp_path, BOXED.format(unit="pixels"), cases)
+    for case in (1, 2):
+        disc = {
+            "type": "2D bounding box",
+            "corners": corners(2, 2, 4, 4, 1),
+            "version": {"major": 1, "minor": 0},
+        }
+        export.say("ana", case, "Disc", disc)
+    assert main(["fuse", "annotators", str(folder), *export.write(), "--output", str(tmp_path / "out")]) == 1
+    told = capsys.readouterr().err
+    for case, found in (("F1", "0 0"), ("F2", "half")):
+        assert f"cases.csv, {case}: expected lengths in mm as spacing_mm, found {found!r}" in told
+
+
 def test_unanswered_edited_and_ground_truth_are_told_apart(study, tmp_path, capsys):
     folder, export = study
     export.say("dan", 1, "Grade", None)
@@ -209,6 +290,7 @@ def test_unanswered_edited_and_ground_truth_are_told_apart(study, tmp_path, caps
     export.say("expert", 1, "Grade", 11, is_ground_truth=True)
     assert main(["fuse", "annotators", str(folder), *export.write(), "--output", str(tmp_path / "out")]) == 0
     told = capsys.readouterr().err
+    assert " 0 " not in told
     for words in ("2 unanswered", "1 edited", "1 of the ground truth", "1 replaced by a later one"):
         assert words in told
     assert rows_in(tmp_path / "out")["F1"]["referable"] == "0"  # ana has changed her mind

@@ -150,6 +150,50 @@ def test_several_phases_in_one_file_or_in_several(folder, tmp_path):
     assert len(board["phases"]) == 2
 
 
+def two_phases(folder):
+    """Return the rows of two phases: in the first, teams were evaluated 1, 2 and 3 times, and were better."""
+    rows, number = {"offline": [], "onsite": []}, 0
+    for count, team in enumerate(QUALITY, start=1):
+        for attempt in range(1, count + 1):
+            number += 1
+            metrics = copy.deepcopy(metrics_of(folder, team))
+            metrics["phase"].update(name="offline", manifest="another")
+            dice = metrics["aggregates"]["segmentation"]["dice_cup"]
+            dice["value"] = round(dice["value"] + 0.01 * attempt, 12)
+            rows["offline"].append(evaluation(number, team, metrics))
+        rows["onsite"].append(evaluation(20 + count, team, metrics_of(folder, team)))
+    for slug, of_phase in rows.items():
+        for row in of_phase:
+            row["submission"]["phase"] = {**PHASE, "slug": slug}
+    return rows
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_gaps_and_changes_between_phases_are_those_of_the_exports(folder, tmp_path, together):
+    rows = two_phases(folder)
+    if together:
+        file = written(tmp_path / "list.json", [*rows["onsite"], *rows["offline"]])
+        paths = {"offline": file, "onsite": file}
+    else:
+        paths = {role: written(tmp_path / f"{role}.csv", of) for role, of in rows.items()}
+    output = tmp_path / "leaderboard"
+    done = run("rank", *(f"{role}={path}" for role, path in paths.items()), "--output", output)
+    assert done.returncode == 0, done.stderr
+
+    def table(name):
+        with (output / name).open(encoding="utf-8", newline="") as file:
+            return [row for row in csv.DictReader(file) if row["metric"].endswith("dice_cup")]
+
+    gaps = {
+        (row["team"], int(row["evaluations"])): float(row["gap"]) for row in table("development-gaps.csv")
+    }
+    assert gaps == pytest.approx({("ana", 1): 0.01, ("bob", 2): 0.02, ("cy", 3): 0.03})
+    (trend,) = table("gap-trends.csv")
+    assert (trend["team"], int(trend["points"]), float(trend["correlation"])) == ("", 3, 1)
+    changes = {row["team"]: float(row["change"]) for row in table("generalisation.csv")}
+    assert changes == pytest.approx({"ana": -0.01, "bob": -0.02, "cy": -0.03})
+
+
 def test_metrics_of_the_leaderboard_alone_need_the_phase(folder, tmp_path):
     refuge_phase(tmp_path / "phase")
     rows = rows_of(folder)
