@@ -80,8 +80,8 @@ def under_shim(image: str, folder: Path, *submissions: Path) -> list[Shimmed]:
     settings: dict[str, Any] = {
         "USER": config["User"],
         "WRITABLE_DIRECTORIES": WRITABLE,
-        "CMD_B64J": base64.b64encode(json.dumps(config["Cmd"]).encode()).decode(),
-        "ENTRYPOINT_B64J": base64.b64encode(json.dumps(config["Entrypoint"]).encode()).decode(),
+        "CMD_B64J": base64.b64encode(json.dumps(config.get("Cmd")).encode()).decode(),
+        "ENTRYPOINT_B64J": base64.b64encode(json.dumps(config.get("Entrypoint")).encode()).decode(),
     }
     try:
         done = docker(

@@ -53,6 +53,7 @@ def images_of(page: Path) -> set[str]:
         f"evaluation-{line[4]}" for line in lines if line[:4] == ["python", "-m", "evaluation", "build"]
     }
     built |= {f"evaluation-{line[2]}:run" for line in lines if line[:2] == ["./run.sh", "--audience"]}
+    built |= {f"evaluation-{line[4]}-codabench" for line in lines if line[5:7] == ["--for", "codabench"]}
     return built | {line[line.index("--tag") + 1] for line in lines if "--tag" in line}
 
 

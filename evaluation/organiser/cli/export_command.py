@@ -11,6 +11,7 @@ from evaluation.organiser.image import codabench
 from evaluation.organiser.image.build import build_image, phase_folder_of
 from evaluation.organiser.image.export import export_image, next_steps
 from evaluation.phase.manifest import scan
+from evaluation.phase.named import phase_folder
 from evaluation.phase.phase import load_phase
 from evaluation.platform import machine
 
@@ -44,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Build the image, write the files, print their sizes and what to do with them. Raises `PhaseError`."""
     folder = phase_folder_of(arguments.folder)
+    output = arguments.output or phase_folder(arguments.folder) / "export"
     # First of all, since what the platform would refuse needs no image to be found.
     phase = load_phase(folder, scan(folder))
     if arguments.platform is not None:
@@ -51,7 +53,6 @@ def run(arguments: argparse.Namespace) -> int:
         image = build_image(folder, recipe_of(arguments), tell_terminal)
         name = codabench.image_for_codabench(image)
         docker_image = arguments.docker_image or name
-        output = arguments.output or arguments.folder / "export"
         say(
             codabench.write_bundle(phase, image, docker_image, output),
             f"Push the image {name} to a registry as {docker_image}, so that Codabench can pull it; "
@@ -63,7 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
     image = build_image(folder, recipe_of(arguments), tell_terminal)
     tell_built(image)
     tell(f"Note: {note}" for note in settings.notes_of(phase, chosen))
-    output = arguments.output or arguments.folder / "export"
     content = settings.settings_file(chosen)
     for path in export_image(image, content, output, tell_terminal, arguments.compression):
         size = path.stat().st_size

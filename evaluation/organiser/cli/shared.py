@@ -124,7 +124,7 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default=".",
         metavar="FOLDER",
-        help="a phase folder, or the repository with one in phase/ (default: the current folder)",
+        help="a phase folder, the repository with one in phase/, or a name (default: the current folder)",
     )
     add("--base", metavar="IMAGE", help="image of Python to start from, such as python@sha256:…")
     words = "instead of the package's own, from the same files"

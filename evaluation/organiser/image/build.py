@@ -24,6 +24,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.phase import registry
 from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
 from evaluation.phase.manifest import NONCE
+from evaluation.phase.named import phase_folder
 
 PACKAGE = Path(evaluation.__file__).parent
 _DISTRIBUTED = Path(__file__).parent / "base"  # where a distribution has what the repository has on top
@@ -80,7 +81,8 @@ class BuiltImage:
 
 
 def phase_folder_of(folder: Path) -> Path:
-    """Return a phase folder, given itself or its repository. Raises `PhaseError`."""
+    """Return a phase folder, given itself, its repository or its name. Raises `PhaseError`."""
+    folder = phase_folder(folder)
     for place in (folder, folder / "phase"):
         if (place / FILE_NAME).is_file():
             return place

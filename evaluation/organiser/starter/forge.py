@@ -94,6 +94,15 @@ class PackPhase(_PackPart):
     evaluation_additional_inputs: list[PackSocket] = []
     evaluation_additional_outputs: list[PackSocket] = []
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_one_interface(cls, value: Any) -> Any:
+        """Return the phase with its interface; until version 0.6 packs have its inputs and outputs alone."""
+        match value:
+            case {"algorithm_inputs": inputs, "algorithm_outputs": outputs}:
+                return {"algorithm_interfaces": [{"inputs": inputs, "outputs": outputs}], **value}
+        return value
+
 
 class PackChallenge(_PackPart):
     """A challenge."""

@@ -29,6 +29,8 @@ def test_new_needs_one_known_start(tmp_path, arguments):
 def test_a_folder_without_a_phase(tmp_path, capsys, command):
     assert main([command, str(tmp_path)]) == 1
     assert "expected phase.toml or phase/phase.toml, found neither" in capsys.readouterr().err
+    assert main([command, "chess"]) == 1
+    assert "expected a phase folder or the name of a phase, found neither" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["build", "export"])

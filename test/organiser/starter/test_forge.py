@@ -86,6 +86,14 @@ def scored(folder):
     return metrics
 
 
+def test_a_pack_without_interfaces(tmp_path):
+    old = pack(algorithm_inputs=[CT, AGE], algorithm_outputs=[RISK, SCORE_MR])
+    del old["challenge"]["phases"][0]["algorithm_interfaces"]
+    folder, _ = written(tmp_path, old)
+    assert toml_of(folder)["fields"].keys() == {"risk", "score_mr"}
+    scored(folder)
+
+
 # `InterfaceKindChoices` of the platform (app/grandchallenge/components/models.py), and the kind here.
 KINDS = {
     "String": "class", "Integer": "number", "Float": "number", "Bool": "decision", "Anything": "number",
