@@ -83,6 +83,8 @@ from evaluation.io.kinds.boxes import BoxList as BoxList
 from evaluation.io.kinds.classes import ClassLabel as ClassLabel
 from evaluation.io.kinds.classes import ClassProbabilities as ClassProbabilities
 from evaluation.io.kinds.classes import FlagSet as FlagSet
+from evaluation.io.kinds.displacement import Displacement as Displacement
+from evaluation.io.kinds.displacement import DisplacementField as DisplacementField
 from evaluation.io.kinds.instance_map import InstanceMap as InstanceMap
 from evaluation.io.kinds.instance_map import InstanceMapValue as InstanceMapValue
 from evaluation.io.kinds.label_map import LabelMap as LabelMap
@@ -98,7 +100,9 @@ from evaluation.io.kinds.points import Keypoints as Keypoints
 from evaluation.io.kinds.points import PointInImage as PointInImage
 from evaluation.io.kinds.points import Points as Points
 from evaluation.io.kinds.points import PointSet as PointSet
+from evaluation.io.kinds.probability_map import NumberMap as NumberMap
 from evaluation.io.kinds.probability_map import ProbabilityMap as ProbabilityMap
+from evaluation.io.kinds.probability_map import ProbabilityMapValue as ProbabilityMapValue
 from evaluation.io.kinds.volume import NO_REFERENCE as NO_REFERENCE
 from evaluation.io.volumes import case_geometry as case_geometry
 from evaluation.io.volumes import case_values as case_values

@@ -102,13 +102,16 @@ def _ranking(
     section = result_file.RankingSection(_by_task(components), composites or None)
     if not phase.leaderboard:
         return section
+    better = {name: metric.better for name, metric in metrics_of(phase.tasks).items()}
+    better |= {composite.name: composite.better for composite in phase.challenge.composites}
     places = place_among(
         phase.leaderboard,
-        {name: result_file.as_written(value) for name, value in values.items()},
+        {name: result_file.as_written(value) for name, value in {**values, **composites}.items()},
         scheme_of(phase.challenge, phase.options),
-        {name: metric.better for name, metric in metrics_of(phase.tasks).items()},
+        better,
     )
-    return replace(section, ranks=_by_task(places.ranks), places=dict(places.boards))
+    of_metrics = {name: rank for name, rank in places.ranks.items() if name in values}
+    return replace(section, ranks=_by_task(of_metrics), places=dict(places.boards))
 
 
 def _values(aggregates: Estimates) -> dict[str, float]:

@@ -134,6 +134,26 @@ class StackSource:
         return None, self.place
 
 
+@dataclass(frozen=True, slots=True)
+class ImageStackSource:
+    """An image file in which the planes of all cases of a stack follow each other.
+
+    starts: the first plane of each case in the order of the stack, and the number of all planes.
+    """
+
+    path: str
+    starts: tuple[int, ...]
+
+    @property
+    def file(self) -> str:
+        """The path of the file."""
+        return self.path
+
+    def line_and_field(self) -> LineAndField:
+        """Return that the whole file is meant."""
+        return None, None
+
+
 class JsonFileSource(NamedTuple):
     """A JSON file that is still to be read: one value, or with ``entries`` the values of a stack.
 
@@ -162,8 +182,8 @@ class JsonFileSource(NamedTuple):
 Source = FileSource | CellsSource | RowsSource | JsonSource
 """What a kind reads a value from."""
 
-IndexedSource = Source | StackSource | JsonFileSource
-"""What the index of a submission notes for a value: a source, or JSON in which the source of a case lies."""
+IndexedSource = Source | StackSource | ImageStackSource | JsonFileSource
+"""What the index of a submission notes for a value: a source, or a file in which that of a case lies."""
 
 
 class ByteStream(Protocol):

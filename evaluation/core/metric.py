@@ -23,9 +23,9 @@ class Metric:
     ``ordered`` is false if the value alone does not separate good submissions from useless ones (a spread, a
     difference, a number of false objects), or if it compares with another reference than the task's.
     ``unit`` is empty for a plain number. ``reached`` is false if no submission need have the best value, as
-    a case has several references. ``structures``: those regions of ``field`` that it measures, taken as one;
-    empty if it measures something else. If the reference leaves nothing to average, the metric does not
-    exist: its value is NaN and it is omitted from all output.
+    a case has several references, or counts less where it has no object. ``structures``: those regions of
+    ``field`` that it measures, taken as one; empty if it measures something else. If the reference leaves
+    nothing to average, the metric does not exist: its value is NaN and it is omitted from all output.
     """
 
     name: str

@@ -3,7 +3,7 @@
 import io
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,6 +144,31 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVol
 def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
     """Return a volume (z, y, x), or an image of its one plane without ``geometry``, as a compressed file."""
     return write_with_simpleitk(values, extension, geometry)
+
+
+def plain(values: NDArray[Any], geometry: Geometry, dimensions: int) -> bytes:
+    """Return a volume (z, y, x), or an image of its one plane, as a file that is not compressed."""
+    shape, three = values.shape[::-1][:dimensions], (1.0, 1.0, 1.0)
+    direction = geometry.direction or UPRIGHT
+    lines = {
+        "ObjectType": "Image",
+        "NDims": dimensions,
+        "BinaryData": True,
+        "ElementByteOrderMSB": values.dtype.byteorder == ">",
+        "DimSize": _joined(shape),
+        "ElementSpacing": _joined((geometry.spacing_mm or three)[:dimensions]),
+    }
+    if dimensions == len(three):
+        lines["Offset"] = _joined(geometry.origin_mm or (0.0, 0.0, 0.0))
+        lines["TransformMatrix"] = _joined([*direction[::3], *direction[1::3], *direction[2::3]])
+    code = f"{values.dtype.kind}{values.dtype.itemsize}"
+    lines["ElementType"] = next(name for name, known in _TYPES.items() if known == code)
+    lines[_LAST_KEY] = "LOCAL"
+    return "".join(f"{key} = {value}\n" for key, value in lines.items()).encode() + values.tobytes()
+
+
+def _joined(numbers: Iterable[float]) -> str:
+    return " ".join(map(repr, numbers))
 
 
 def _numbers(text: str) -> list[float]:

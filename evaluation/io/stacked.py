@@ -10,7 +10,7 @@ from evaluation.core.field import EntriesBy, JsonSource, fault_at
 from evaluation.core.form import name_key
 from evaluation.io.json_files import json_kind
 
-_LISTS = ("points", "boxes")
+_LISTS = ("points", "boxes", "polygons")
 _MOST_FAULTS = 100
 _NUMBERED = re.compile(r"image_([0-9]{1,9})")
 

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, FormFault, ReadError
-from evaluation.core.field import ByteStream, FileAccess, FileSource, Source
+from evaluation.core.field import ByteStream, FileAccess, FileSource, ImageStackSource, Source
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import (
     GZIP,
@@ -20,6 +21,7 @@ from evaluation.core.formats import (
     format_of_name,
     image_formats,
 )
+from evaluation.io import metaimage
 from evaluation.io.grey_images import CODECS, read_large_cropped, read_numbers, write_grey, write_values
 from evaluation.io.pixels import Size
 from evaluation.io.volume_header import (
@@ -146,3 +148,58 @@ def case_planes(
             yield from volume.planes()
     except ReadError as error:
         raise FormFault(error.fault(path)) from None
+
+
+# --- One file in which the planes of all cases of a stack follow each other ---
+
+
+class _Part:
+    """The image of a case as a file in memory."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path, self._data = path, memoryview(data)
+
+    def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
+        return self._data
+
+    @contextmanager
+    def open(self, path: str, limit_bytes: int) -> Iterator[ByteStream]:
+        yield BegunStream(self._data, None)
+
+
+class StackedImage:
+    """The images of a stack in one file, which is decoded once if its cases come in their order."""
+
+    def __init__(self, source: ImageStackSource, files: FileAccess, dimensions: Dimensions) -> None:
+        self.source, self.dimensions = source, dimensions
+        self._files = files
+        self._open = ExitStack()
+        self._next = -1
+        self._planes: Iterator[Plane] = iter(())
+
+    def part_of(self, case: CaseForm) -> _Part:
+        """Return the planes of a case as a MetaImage file of its geometry. Raises `FormFault`."""
+        geometry, path = case_geometry(case, self.dimensions), self.source.path
+        start, stop = self.source.starts[case.stack_index : case.stack_index + 2]
+        try:
+            if not 0 <= self._next <= start:
+                self._begin(geometry)
+            chosen = [self._plane(geometry) for _ in range(self._next, stop)][start - stop :]
+        except ReadError as error:
+            self._next = -1
+            raise FormFault(error.fault(path)) from None
+        return _Part(f"{path}.mha", metaimage.plain(np.stack(chosen), geometry, self.dimensions))
+
+    def _begin(self, geometry: Geometry) -> None:
+        """Open the file anew and compare its size, which follows from any case of the stack."""
+        self._open.close()
+        shape = (self.source.starts[-1], *geometry.shape[1:])
+        stream = self._files.open(self.source.path, _BYTES_PER_VOXEL * math.prod(shape) + _HEADER_ALLOWANCE)
+        volume = open_volume(self._open.enter_context(stream), self.source.path, max_pages=max(shape))
+        for problem in check_geometry(Geometry(volume.header.geometry.shape), Geometry(shape)):
+            raise problem
+        self._planes, self._next = volume.planes(), 0
+
+    def _plane(self, geometry: Geometry) -> NDArray[Any]:
+        self._next += 1
+        return next(self._planes).crop.in_image(*geometry.shape[1:]).copy()

@@ -11,7 +11,7 @@ from evaluation.metrics.arrays import Bools, Floats, Integers, order_with_ties, 
 
 __all__ = ["euclidean_distance", "match_points", "mean_radial_error", "success_detection_rate"]
 
-MatchingRule = Literal["nearest", "by_confidence", "optimal", "any", "nearest_only"]
+MatchingRule = Literal["nearest", "by_confidence", "optimal", "any", "nearest_only", "most_confident"]
 Boundary = Literal["included", "excluded"]
 
 
@@ -34,15 +34,16 @@ def match_points(
         The reference points, in the same unit.
     radius : float or array_like of float, shape (references,)
         Largest distance of a hit from its reference point, one for all or one for each.
-    matching : {"nearest", "by_confidence", "optimal", "any", "nearest_only"}, optional
+    matching : {"nearest", "by_confidence", "optimal", "any", "nearest_only", "most_confident"}, optional
         "nearest": each reference point in its order takes the nearest prediction that is not yet taken.
         "by_confidence": each prediction by falling confidence takes the nearest reference point that is
         free. "optimal": as many hits as possible, of those with the smallest sum of distances. "any": a
         reference point is hit by the most confident prediction that is near; no prediction near a reference
         point is a false positive. "nearest_only": each reference point in its order takes the nearest of
-        all predictions, and is missed if that is taken.
+        all predictions, and is missed if that is taken. "most_confident": each reference point in its order
+        takes the most confident prediction that is near and not yet taken, of equal ones the nearest (PUMA).
     confidences : array_like of float, shape (predictions,), optional
-        Required by "by_confidence" and "any".
+        Required by "by_confidence", "any" and "most_confident".
     boundary : {"included", "excluded"}, optional
         Whether a prediction at exactly the radius is near.
 
@@ -225,7 +226,7 @@ def match_within(
     Raises ValueError where a rule needs confidences and has none.
     """
     predicted, reference = (_points(points) for points in (predicted_mm, reference_mm))
-    if rule in {"by_confidence", "any"} and confidence is None:
+    if rule in {"by_confidence", "any", "most_confident"} and confidence is None:
         raise ValueError(f"confidence: expected one per prediction for the rule {rule!r}, found none")
     distance = _distances(predicted, reference)
     limit = np.broadcast_to(np.asarray(radius_mm, dtype=np.float64), (len(reference),))
@@ -248,6 +249,11 @@ def match_pairs(
         return PointMatches(hit, np.logical_not(near.any(axis=1)))
     if rule in ("nearest", "nearest_only"):
         hit = _nearest(distance, near, second_choice=rule == "nearest")
+    elif rule == "most_confident":
+        falling = np.broadcast_to(-np.asarray(confidence, dtype=np.float64)[:, None], near.shape)
+        place = np.empty(near.size)
+        place[np.lexsort((distance.ravel(), falling.ravel()))] = np.arange(near.size)
+        hit = _nearest(place.reshape(near.shape), near, second_choice=True)
     elif rule == "by_confidence":
         near_distance = np.where(near, distance, np.inf)
         order = order_with_ties(np.asarray(confidence, dtype=np.float64), near_distance)

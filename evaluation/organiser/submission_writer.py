@@ -12,12 +12,17 @@ from pathlib import Path, PurePosixPath
 from string import Template
 from typing import Any
 
+import numpy as np
+
 from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns, TableRows
-from evaluation.core.form import INTERFACE, STACK_NAME, Form, Interface
+from evaluation.core.form import INTERFACE, STACK_NAME, CaseForm, Form, Interface
+from evaluation.io.kinds.volume import Volume
 from evaluation.io.stacked import joined
 from evaluation.io.tables import write_csv
+from evaluation.io.volume_header import Geometry
+from evaluation.io.volumes import case_geometry, write_volume
 from evaluation.organiser.synthesis import Quality
 
 _SITE = "https://grand-challenge.org"
@@ -128,9 +133,10 @@ class AlgorithmWriter:
 
     Each of ``inputs``, an image or a stack, becomes a job. ``sockets`` describes input sockets by slug; all
     others are images. JSON values go into files, or with ``inline`` into `predictions.json`; an image goes
-    into a folder of its own in the format ``extension``. ``socket_keys`` are the keys of a socket: both in
-    current files, "interface" alone in older ones. The missing value of a case in a stack is null. An output
-    without any value is left out, and so is a job without output, unless its interface has no field.
+    into a folder of its own in the format ``extension``. ``forms``: of the cases, for stacks of images.
+    ``socket_keys`` are the keys of a socket: both in current files, "interface" alone in older ones. The
+    missing value of a case in a stack is null, and its planes are 0. An output without any value is left out,
+    and so is a job without output, unless its interface has no field.
     """
 
     folder: Path
@@ -141,6 +147,7 @@ class AlgorithmWriter:
     extension: str = ".mha"
     inline: bool = False
     socket_keys: tuple[str, ...] = ("socket", "interface")
+    forms: Mapping[str, CaseForm] = field(default_factory=dict)
     _values: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, case: str, values: Values, kinds: Mapping[str, Kind] = _NO_OTHERS) -> None:
@@ -152,11 +159,11 @@ class AlgorithmWriter:
             kind = kinds.get(item.name, item.kind)
             if item.socket.is_image:
                 (image,) = (image for image in self.inputs if case in image.cases)
-                key = _key(image.name, item.name)
-                path = self.folder / self._output(image, item) / f"{key}{self.extension}"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(kind.write_file(values[item.name], self.extension))
-                case_values[item.name] = {"pk": key, "name": path.name}
+                if item.socket.stacked and item.name not in kinds:
+                    case_values[item.name] = values[item.name]
+                    continue
+                data = kind.write_file(values[item.name], self.extension)
+                case_values[item.name] = data if item.socket.stacked else self._write_image(image, item, data)
             else:
                 case_values[item.name] = kind.write_json(values[item.name])
 
@@ -172,6 +179,26 @@ class AlgorithmWriter:
             if outputs or (image.interface is not None and not image.interface.fields):
                 jobs.append(_job(_key(image.name), len(image.cases), list(self._inputs(image)), outputs))
         _write_json(self.folder / "predictions.json", sorted(jobs, key=lambda job: str(job["pk"])))
+
+    def _write_image(self, image: InputImage, item: Field, data: bytes) -> dict[str, str]:
+        key = _key(image.name, item.name)
+        path = self.folder / self._output(image, item) / f"{key}{self.extension}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return {"pk": key, "name": path.name}
+
+    def _stack(self, kind: Any, values: Sequence[Volume | bytes | None], cases: Sequence[str]) -> bytes:
+        """Return the planes of all cases as one file, 0 without a value, or what another kind wrote."""
+        if (other := next((value for value in values if isinstance(value, bytes)), None)) is not None:
+            return other
+        shapes = (case_geometry(self.forms[case], kind.dimensions).shape for case in cases)
+        parts = [
+            np.zeros(shape, np.uint8) if value is None else value.values
+            for value, shape in zip(values, shapes, strict=True)
+            if not isinstance(value, bytes)
+        ]
+        planes = np.concatenate(parts)
+        return write_volume(planes, Geometry(planes.shape), self.extension)
 
     def _output(self, image: InputImage, item: Field) -> str:
         return f"{_key(image.name)}/output/{item.socket.file_name}"
@@ -200,8 +227,12 @@ class AlgorithmWriter:
 
     def _write_output(self, image: InputImage, item: Field) -> dict[str, Any]:
         values = [self._values.get(case, {}).get(item.name) for case in image.cases]
-        content: Any = joined(values, item.socket.by, image.cases) if item.socket.stacked else values[0]
-        kind = "Anything" if item.socket.stacked else item.kind.socket_kind
+        content: Any = values[0]
+        if item.socket.stacked and item.socket.is_image:
+            content = self._write_image(image, item, self._stack(item.kind, values, image.cases))
+        elif item.socket.stacked:
+            content = joined(values, item.socket.by, image.cases)
+        kind = "Anything" if item.socket.stacked and not item.socket.is_image else item.kind.socket_kind
         super_kind = "Value" if self.inline else "File"
         if item.socket.is_image:
             kind = super_kind = "Image"
@@ -229,7 +260,9 @@ def algorithm_writer(
         for slug in interface.input_sockets
     }
     inputs = inputs_of(form, fields, values)
-    return AlgorithmWriter(folder, renamed, inputs, next(iter(form.input_sockets), "image"), described)
+    forms = {case.name: case for case in form.cases}
+    socket = next(iter(form.input_sockets), "image")
+    return AlgorithmWriter(folder, renamed, inputs, socket, described, forms=forms)
 
 
 def _job(

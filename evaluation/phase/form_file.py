@@ -167,7 +167,10 @@ def _of_field(field: Field, form: Form) -> Iterator[str]:
         slug = form.sockets.get(field.name, field.socket.slug)
         path = f"/output/{field.socket.path(slug)}"
         if field.socket.is_image:
-            yield f"- Output: the socket `{slug}`, `{path}/*.mha` or `{path}/*.tif`, one image"
+            what = "one image"
+            if field.socket.stacked:
+                what += ", in which the planes of all images follow each other in their order"
+            yield f"- Output: the socket `{slug}`, `{path}/*.mha` or `{path}/*.tif`, {what}"
         elif field.socket.stacked:
             yield f"- Output: the socket `{slug}`, `{path}`, {in_words(field.socket.by)}"
         else:

@@ -81,10 +81,10 @@ def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[
     """
     compulsory = [task for task in tasks if not task.optional] or tasks[:1]
     known = {f"{task.name}.{metric.name}" for task in compulsory for metric in task.metrics}
+    known |= {composite.name for composite in challenge.composites_of(compulsory)}
     components = [name for name in challenge.components if name in known]
     if not components:
         components = [f"{task.name}.{task.metrics[0].name}" for task in compulsory]
-    known |= {composite.name for composite in challenge.composites_of(compulsory)}
     default = challenge.score if challenge.score in known else components[0]
     columns = components if config.columns is None else config.columns
     ranked = dict.fromkeys(name for name in columns if name not in (config.unranked_columns or ()))

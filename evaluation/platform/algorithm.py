@@ -4,13 +4,22 @@ import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
-from evaluation.core.field import Field, FileSource, IndexedSource, JsonFileSource, JsonSource, StackSource
+from evaluation.core.field import (
+    Field,
+    FileSource,
+    ImageStackSource,
+    IndexedSource,
+    JsonFileSource,
+    JsonSource,
+    StackSource,
+)
 from evaluation.core.form import (
     INPUT_VALUE,
     INTERFACE,
@@ -23,6 +32,7 @@ from evaluation.core.form import (
 )
 from evaluation.io.files import ReadBuffer, list_folder
 from evaluation.io.json_files import json_kind, parse_entries
+from evaluation.io.volumes import case_geometry
 from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating
 
 # --- `predictions.json`: the jobs of an algorithm phase as the platform lists them ---
@@ -402,7 +412,11 @@ def _source(
     # The path of a file names its job, and mostly its socket: messages say neither a second time.
     of_file = "" if slug in output.path else f"socket {slug}"
     if field.socket.is_image:
-        return _image(output, root, of_file)
+        image = _image(output, root, of_file)
+        if image is None or not field.socket.stacked:
+            return image
+        planes = (case_geometry(case, field.kind.dimensions).shape[0] for case in cases)  # type: ignore[attr-defined]
+        return ImageStackSource(image.path, tuple(accumulate(planes, initial=0)))
     entries, by = len(cases) if field.socket.stacked else None, field.socket.by
     names = () if by == "order" else tuple(case.name for case in cases)
     if output.value is None:

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from evaluation.core.case_table import RowColumns, packed_column
-from evaluation.core.field import Field, IndexedSource, JsonFileSource
+from evaluation.core.field import Field, ImageStackSource, IndexedSource
 from evaluation.core.form import CaseForm
 from evaluation.core.outcome import Outcome, Scored
 
@@ -165,8 +165,8 @@ def _groups(sources: Sequence[Mapping[str, IndexedSource]]) -> Iterable[list[int
     for position, of_case in enumerate(sources):
         place = f"\0{position}"
         for source in of_case.values():
-            if isinstance(source, JsonFileSource) and source.entries is not None:
-                place = source.path
+            if isinstance(source, ImageStackSource) or getattr(source, "entries", None) is not None:
+                place = source.file
                 break
         groups.setdefault(place, []).append(position)
     return groups.values()

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evaluation.core.challenge import Task, fields_of
@@ -9,6 +10,8 @@ from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError, ReadE
 from evaluation.core.field import (
     ColumnKind,
     FileAccess,
+    FileSource,
+    ImageStackSource,
     IndexedSource,
     JsonFileSource,
     JsonSource,
@@ -21,6 +24,7 @@ from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import FileStream, ReadBuffer
 from evaluation.io.json_files import json_kind, parse_json
 from evaluation.io.stacked import divided
+from evaluation.io.volumes import StackedImage
 from evaluation.workers.own_code import raise_refusal
 
 # --- The value of one case from JSON that may hold a whole stack of cases ---
@@ -38,7 +42,9 @@ class JsonValues:
         self._kept: dict[str, tuple[JsonFileSource, object]] = {}
         self._stacks: dict[str, tuple[object, object]] = {}
 
-    def source_of(self, field: str, source: IndexedSource, case: CaseForm) -> Source | None:
+    def source_of(
+        self, field: str, source: IndexedSource, case: CaseForm
+    ) -> Source | ImageStackSource | None:
         """Return what the kind of a field reads: of JSON still to be opened, the value of the case.
 
         None where a value is missing and may be. Raises `FormFault`.
@@ -132,6 +138,7 @@ class CaseReader:
         self.fields = {field.name: field for field in fields_of(tasks)}
         self.files = SubmissionFiles(root)
         self._json_values = JsonValues(self.files, missing)
+        self._stacks: dict[str, StackedImage] = {}
         self._has_small_values = all(isinstance(field.kind, ColumnKind) for field in self.fields.values())
 
     def read(
@@ -147,7 +154,9 @@ class CaseReader:
             found = sources.get(name)
             try:
                 source = None if found is None else self._json_values.source_of(name, found, case)
-                if source is not None:
+                if isinstance(source, ImageStackSource):
+                    predictions[name] = self._read_part(name, source, case)
+                elif source is not None:
                     predictions[name] = field.kind.read(source, case, self.files)
             except Exception as error:  # a decoder may raise anything on a hostile file
                 raise_refusal(error)
@@ -161,6 +170,23 @@ class CaseReader:
                 shown = f"one that cannot be decoded ({type(error).__name__})"
                 faults.append(Fault(FaultKind.UNREADABLE, file, "a readable file", shown))
         return predictions, faults
+
+    def _read_part(self, name: str, source: ImageStackSource, case: CaseForm) -> Any:
+        """Return the value of a case from the planes of a stack. Raises `FormFault`, which names the case."""
+        kind = self.fields[name].kind
+        stack = self._stacks.get(name)
+        if stack is None or stack.source != source:
+            stack = self._stacks[name] = StackedImage(source, self.files, kind.dimensions)  # type: ignore[attr-defined]
+        try:
+            if source.starts == (0, 1) and stack.dimensions == 2:  # may be an image of two axes
+                return kind.read(FileSource(source.path), case, self.files)
+            part = stack.part_of(case)
+            return kind.read(FileSource(part.path), case, part)
+        except FormFault as error:
+            raise FormFault(
+                replace(fault, file=source.path, field=fault.field or f"image {case.name} of the stack")
+                for fault in error.faults
+            ) from None
 
     def read_all(
         self,
@@ -196,7 +222,7 @@ class CaseReader:
         for position, of_case in enumerate(sources):
             for name, found in of_case.items():
                 source = self._json_values.source_of(name, found, cases[position])
-                if source is not None:
+                if source is not None and not isinstance(source, ImageStackSource):
                     present[name][position] = source
         read: dict[str, dict[int, Any]] = {}
         for name, of_field in present.items():

@@ -11,7 +11,7 @@ from typing import Any
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults, PhaseError, ReadError
-from evaluation.core.field import ColumnKind, Field, FileSource, IndexedSource
+from evaluation.core.field import ColumnKind, Field, FileSource, ImageStackSource, IndexedSource
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import format_of_content
 from evaluation.core.limits import case_seconds
@@ -77,7 +77,7 @@ class SubmissionReader:
             if isinstance(field.kind, ColumnKind):  # of small values, in text
                 continue
             for source in (of_case.get(name) for of_case in sources):
-                if isinstance(source, FileSource) and (
+                if isinstance(source, FileSource | ImageStackSource) and (
                     content := format_of_content(head_of(root, source.path, folder))
                 ):
                     found.add(content.name)

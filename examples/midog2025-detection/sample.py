@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+CLASSES = ["mitotic figure", "non-mitotic figure"]
 TUMOURS = ["breast", "lung", "lymphoma"]
 
 
@@ -19,14 +20,16 @@ def write_sample(folder: Path, images: int = 12, seed: int = 0) -> None:
         (folder / place).mkdir(parents=True)
     shutil.copy(Path(__file__).with_name("phase.toml"), folder / "phase")
     names = [f"{number:03d}" for number in range(images)]
-    true: list[list[object]] = [["case", "x", "y"]]
-    found: list[list[object]] = [["case", "x", "y", "probability"]]
+    true: list[list[object]] = [["case", "x", "y", "class"]]
+    found: list[list[object]] = [["case", "x", "y", "class", "probability"]]
     for name in names:
         points = random.uniform(0, 1.5, (random.poisson(12), 2)).round(5)
-        true += [[name, *point] for point in points.tolist()]
+        true += [[name, *point, CLASSES[0]] for point in points.tolist()]
         near = points + random.normal(0, 0.004, points.shape)
         every = np.vstack([near, random.uniform(0, 1.5, (4, 2))]).round(5)
-        found += [[name, *point, round(float(random.uniform(0.2, 1)), 3)] for point in every.tolist()]
+        for point in every.tolist():
+            chance = round(float(random.uniform(0.2, 1)), 3)
+            found.append([name, *point, CLASSES[chance < 0.5], chance])
     _write_csv(folder / "phase" / "mitoses.csv", true)
     _write_csv(folder / "submission" / "predictions.csv", found)
     rows = [[name, TUMOURS[number % 3]] for number, name in enumerate(names)]

@@ -8,12 +8,12 @@ from test.repository import REPOSITORY
 EXAMPLES = REPOSITORY / "examples"
 
 
-def write_sample(folder: Path, name: str) -> Path:
+def write_sample(folder: Path, name: str, **options: int) -> Path:
     """Run the script of an example, and return the folder with ``phase`` and ``submission``."""
     specification = spec_from_file_location(f"sample_{name}", EXAMPLES / name / "sample.py")
     module = module_from_spec(specification)
     specification.loader.exec_module(module)
-    module.write_sample(folder)
+    module.write_sample(folder, **options)
     return folder
 
 

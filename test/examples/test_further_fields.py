@@ -17,6 +17,7 @@ from evaluation.phase.phase import load_phase
 from test.examples.samples import lines_of, write_sample
 
 pytestmark = pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
+NUCLEI = "melanoma-10-class-nuclei-segmentation"
 NAMES = [
     *(
         "hecktor2025",
@@ -24,6 +25,7 @@ NAMES = [
         "midog2025-classification",
         "midog2025-detection",
         "ocelot2023",
+        "puma",
         "synthrad2025",
         "toothfairy2",
     )
@@ -239,6 +241,50 @@ def test_ocelot_from_one_list_of_all_patches(scored):
     assert result["ranking"]["composites"]["mean_f1"] == pytest.approx(np.mean(scores), abs=5e-5)
 
 
+def centres_of(folder, job):
+    content = json.loads((folder / "submission" / job / "output" / f"{NUCLEI}.json").read_text())
+    for polygon in content["polygons"]:
+        x, y, _ = np.mean(polygon["path_points"], axis=0)
+        yield polygon["name"], polygon["probability"], np.array([x, y])
+
+
+def test_puma_from_polygons_of_each_image(scored):
+    folder, figures, result = scored["puma"]
+    nuclei = rows_of(folder / "phase" / "nuclei.csv")
+    classes = sorted({row["class"] for row in nuclei})
+    scores, true, made = [], [], []
+    for case in rows_of(folder / "phase" / "cases.csv"):
+        found = list(centres_of(folder, f"job-{case['name']}"))
+        for name in classes:
+            here = [row for row in nuclei if (row["case"], row["class"]) == (case["name"], name)]
+            free = [of for of in found if of[0] == name]
+            hits, total = 0, len(here) + len(free)
+            for row in here:
+                apart = [np.hypot(*(of[2] - [float(row["x"]), float(row["y"])])) for of in free]
+                near = [
+                    (-of[1], far, index)
+                    for index, (of, far) in enumerate(zip(free, apart, strict=True))
+                    if far < 15
+                ]
+                if near:
+                    free.pop(min(near)[2])
+                    hits += 1
+            scores.append(2 * hits / total if total else 0)
+        (tissue,) = (folder / "submission" / f"job-{case['name']}" / "output").rglob("*.tif")
+        for path, side in ((tissue, made), (folder / "phase" / "tissue" / f"{case['name']}.tif", true)):
+            side.append(SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))))
+    assert scores.count(0) > 2  # of classes that an image lacks, too
+    by_class = dict(zip(classes, np.reshape(scores, (-1, len(classes))).mean(axis=0), strict=True))
+    found = {name: figures[f"detection.f1_{name.replace(' ', '_')}"] for name in classes}
+    assert found == pytest.approx(by_class, abs=5e-5)
+    macro = result["ranking"]["composites"]["macro_f1"]
+    assert macro == pytest.approx(np.mean(list(by_class.values())), abs=1e-4)
+    sides = np.stack(true).ravel(), np.stack(made).ravel()
+    assert figures["segmentation.dice"] == pytest.approx(
+        metrics.f1_score(*sides, labels=range(1, 6), average="macro"), abs=5e-5
+    )
+
+
 def test_midog_counts_sums_and_by_tumour(scored):
     folder, figures, _ = scored["midog2025-detection"]
     true, found = (
@@ -249,15 +295,15 @@ def test_midog_counts_sums_and_by_tumour(scored):
     for case in rows_of(folder / "phase" / "cases.csv"):
         objects, sure = (
             [[float(row["x"]), float(row["y"])] for row in of if row["case"] == case["name"]]
-            for of in (true, [row for row in found if float(row["probability"]) >= 0.5])
+            for of in (true, [row for row in found if row["class"] == "mitotic figure"])
         )
         hits = greedy(objects, sure, 0.0075)
         counts = np.array([2 * hits, len(objects) + len(sure)])
         sums[case["tumour"]] = sums.get(case["tumour"], 0) + counts
     whole = sum(sums.values())
-    assert figures["detection.point_f1"] == pytest.approx(whole[0] / whole[1], abs=5e-5)
+    assert figures["detection.f1_mitotic_figure"] == pytest.approx(whole[0] / whole[1], abs=5e-5)
     by_tumour = np.mean([of[0] / of[1] for of in sums.values()])
-    assert figures["detection.f1_by_tumour"] == pytest.approx(by_tumour, abs=5e-5)
+    assert figures["detection.by_tumour_mitotic_figure"] == pytest.approx(by_tumour, abs=5e-5)
 
 
 def test_midog_tells_atypical_figures(scored):

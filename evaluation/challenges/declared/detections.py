@@ -135,8 +135,13 @@ class CaseDetections:
         return [missing_result(count) for count in self.objects(references)]
 
 
-def share_measure(name: str, title: str, share: Share, detections: CaseDetections) -> tables.Measure:
-    """Return F1, precision or recall of the sums over all cases, for all classes together and for each."""
+def share_measure(
+    name: str, title: str, share: Share, detections: CaseDetections, of_nothing: float = 1.0
+) -> tables.Measure:
+    """Return F1, precision or recall of the sums over all cases, for all classes together and for each.
+
+    ``of_nothing``: the figure of a single case without objects and predictions.
+    """
     keys = [f"{name}_{of}" for of in detections.classes] or [name]
 
     def columns(found: Sequence[Hits]) -> Row:
@@ -157,7 +162,7 @@ def share_measure(name: str, title: str, share: Share, detections: CaseDetection
     def of_case(found: Sequence[Hits]) -> Row:
         counts = [hits.counts for hits in found]
         sums = (tuple(map(sum, zip(*counts, strict=True))), *(counts if detections.classes else ()))
-        return {key: _share_of_case(share, *one) for key, one in zip(titles, sums, strict=True)}
+        return {key: _share_of_case(share, one, of_nothing) for key, one in zip(titles, sums, strict=True)}
 
     def worst_of_case(case: CaseForm, references: Values) -> Row:
         whole = of_case(detections.missing(references))
@@ -168,19 +173,23 @@ def share_measure(name: str, title: str, share: Share, detections: CaseDetection
         row=lambda comparison: columns(detections.hits(comparison)),
         worst=lambda case, references: columns(detections.missing(references)),
         of_cases=tables.Measure(
-            tuple(mean_metric(key, words, best=1, worst=0) for key, words in titles.items()),
+            tuple(
+                replace(mean_metric(key, words, best=1, worst=0), reached=of_nothing == 1)
+                for key, words in titles.items()
+            ),
             row=lambda comparison: of_case(detections.hits(comparison)),
             worst=worst_of_case,
         ),
     )
 
 
-def _share_of_case(share: Share, hits: int, false: int, missed: int) -> float:
-    """Return a share of one case: a recall needs objects, others are 1 without objects and predictions."""
+def _share_of_case(share: Share, counts: tuple[int, ...], of_nothing: float) -> float:
+    """Return a share of one case; a recall needs objects."""
+    hits, false, missed = counts
     if share == "recall":
         return hits / (hits + missed) if hits + missed else math.nan
     if not hits + false + missed:
-        return 1.0
+        return of_nothing
     of = 2 * hits + false + missed if share == "f1" else hits + false
     return (2 * hits if share == "f1" else hits) / of if of else 0.0
 
@@ -471,10 +480,18 @@ class ShareOfObjects(ObjectMetric):
     """F1, precision or recall of the sums."""
 
     share: ClassVar[Share]
+    of_nothing: float = Key(
+        default=1.0,
+        description="Figure of a case with neither objects nor predictions (of a class), with `over_cases` "
+        "other than `pooled`; a recall has none there. PUMA: 0.",
+        ge=0,
+        le=1,
+    )
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the figure over all classes, and of each."""
-        return share_measure(name, self.title_of(name), self.share, self.case_detections(field_name, table))
+        detections = self.case_detections(field_name, table)
+        return share_measure(name, self.title_of(name), self.share, detections, self.of_nothing)
 
 
 class FrocOfObjects(ObjectMetric):

@@ -56,6 +56,8 @@ class DisplacementFieldTable(maps.LabelMapField):
 
     def check(self) -> None:
         """Raise ValueError for keys that do not fit."""
+        if self.stacked:
+            raise ValueError("stacked: expected none of displacement fields")
         if self.labels:
             super().check()
         if self.annotators or self.dimensions == 2 or self.background:

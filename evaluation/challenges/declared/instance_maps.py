@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -66,11 +67,14 @@ class InstanceMapField(StructureField):
             raise ValueError("expected one of class_plane, class_field and ranges for several labels")
         if self.class_plane and self.dimensions == 3:
             raise ValueError("class_plane: expected none of volumes, use class_field")
+        if self.class_plane and self.stacked:
+            raise ValueError("class_plane: expected none in stacks, use class_field")
         spans = None
         if self.ranges is not None:
             spans = {int(number): (span[0], span[1]) for number, span in self.ranges.items()}
-            ends = [end for span in sorted(spans.values()) for end in span]
-            if spans.keys() != named.keys() or ends != sorted(ends) or len({*ends[1:-1]}) < len(ends) - 2:
+            ordered = sorted(spans.values())
+            apart = all(one[1] < other[0] for one, other in pairwise(ordered))
+            if spans.keys() != named.keys() or not apart or any(last < first for first, last in ordered):
                 raise ValueError("ranges: expected one for each label that overlaps no other")
             spans = {number: spans[number] for number in named}
         return InstanceMap(named, 0, self.dimensions, class_plane=self.class_plane, ranges=spans)

@@ -13,7 +13,7 @@ from pydantic import field_validator, model_validator
 
 from evaluation.challenges.declared import tables
 from evaluation.core.challenge import FormColumn
-from evaluation.core.field import Field, Files, HiddenField, Reference
+from evaluation.core.field import EntriesBy, Field, Files, HiddenField, Reference
 from evaluation.core.formats import Dimensions, extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue, MapKind
@@ -42,9 +42,23 @@ class ImageFieldTable(tables.FileFieldTable):
         "Without it lengths are in pixels.",
     )
 
+    stacked: bool = Key(
+        default=False,
+        description="Algorithm phases: whether each job runs on a stack of images and writes one file, in "
+        "which their planes follow each other in the order of the stack, such as a volume of volumes of "
+        "interest (ULS23). Of its header, only the size counts. `cases.csv` then has the columns "
+        "`stack_name` and `stack_index`.",
+    )
+
+    @property
+    def entries_by(self) -> EntriesBy | None:
+        """Their order, in a stack."""
+        return "order" if self.stacked else None
+
     def form_columns(self) -> tuple[FormColumn, ...]:
-        """Return the spacing of images of two dimensions; the kinds of volumes name their own columns."""
-        return (FormColumn("spacing_mm"),) if self.has_spacing and self.dimensions == 2 else ()
+        """Return the columns of stacks, and the spacing of images; the kinds of volumes name their own."""
+        spacing = (FormColumn("spacing_mm"),) if self.has_spacing and self.dimensions == 2 else ()
+        return (*tables.stack_columns(self.stacked), *spacing)
 
     @property
     def image_extensions(self) -> tuple[str, ...]:

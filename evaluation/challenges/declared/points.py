@@ -19,7 +19,7 @@ from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.lesion_map import LesionMap, LesionPoints
-from evaluation.io.kinds.points import Keypoints, Points, PointSet
+from evaluation.io.kinds.points import Keypoints, Points, PointSet, Polygons
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.points import (
     MatchingRule,
@@ -46,6 +46,11 @@ class PointsField(detections.ObjectFieldTable):
     """
 
     kind: Literal["points"]
+    polygons: bool = Key(
+        default=False,
+        description="Algorithm phases: whether the output is the platform's `Multiple polygons`, each of "
+        "which is the point in the mean of its vertices (PUMA).",
+    )
     diameter: bool = Key(
         default=False, description="Whether the reference has a last column with the diameter of each object."
     )
@@ -77,6 +82,8 @@ class PointsField(detections.ObjectFieldTable):
             raise ValueError("lesions: expected neither several classes nor diameter nor ignored")
         if len({0, *self.lesions, *self.ignored_lesions}) <= len(self.lesions) + len(self.ignored_lesions):
             raise ValueError("lesions, ignored_lesions: expected different numbers above 0")
+        if self.polygons and "third_coordinate" in (self.stacked, self.class_in):
+            raise ValueError("polygons: expected another way to tell images and classes")
         return self
 
     def form_columns(self) -> tuple[FormColumn, ...]:
@@ -100,7 +107,8 @@ class PointsField(detections.ObjectFieldTable):
     def value_kind(self, submitted: bool) -> Points:
         """Return the kind of the submitted value or of the reference, which may have diameters."""
         most, mean = self.limits
-        found = Points(self.space, self.attributes(submitted), most=most, average_items=mean)
+        kind = Polygons if submitted and self.polygons else Points
+        found = kind(self.space, self.attributes(submitted), most=most, average_items=mean)
         if submitted:
             return found
         return replace(found, with_diameter=self.diameter, unknown_diameter=self.unknown_diameter)
@@ -135,7 +143,9 @@ class PointMetric(detections.ObjectMetric):
         "the reference, takes the nearest prediction that is not yet taken. `by_confidence`: each "
         "prediction, by falling probability, takes the nearest object that is not yet taken. `optimal`: as "
         "many pairs as possible, of those the nearest ones. `any`: an object is hit by the most probable of "
-        "the predictions that are near, and the others of them do not count.",
+        "the predictions that are near, and the others of them do not count. `most_confident`: each object, "
+        "in the order of the reference, takes the most probable prediction that is not yet taken, of equal "
+        "ones the nearest (PUMA).",
     )
     minimum_probability: detections.MinimumProbability = 0.0
 
@@ -148,7 +158,9 @@ class PointMetric(detections.ObjectMetric):
             raise ValueError("radius: expected a distance, since the reference has no diameters")
         if table.lesions and self.matching != "any":
             raise ValueError(f"matching: expected 'any' for lesions of a label map, found {self.matching!r}")
-        if self.matching in ("by_confidence", "any") and not (table.probability or table.lesions):
+        if self.matching in ("by_confidence", "any", "most_confident") and not (
+            table.probability or table.lesions
+        ):
             raise ValueError(f"matching: {self.matching!r} needs probability = true in field {field_name!r}")
         options = (self.matching, self.radius, self.boundary, self.minimum_probability)
         return self.detections_of(field_name, table, options, lambda points: points.classes)

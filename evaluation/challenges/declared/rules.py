@@ -313,11 +313,11 @@ def declare(options: DeclaredOptions) -> Challenge:
         scheme = options.ranking.scheme(first)
     except ValueError as error:
         raise PhaseError(f"ranking: {error}") from None
-    known = {*metrics, *options.composites}
+    known = [*metrics, *options.composites]
     problems += [
-        f"ranking: {name!r} is not a metric of this phase; known are {', '.join(metrics)}"
+        f"ranking: {name!r} is not a metric of this phase; known are {', '.join(known)}"
         for name in scheme.metrics
-        if name not in metrics
+        if name not in known
     ]
     if options.ranking.score is not None and options.ranking.score not in known:
         problems.append(

@@ -87,6 +87,12 @@ class FieldTable(KeyTable, ABC):
         return self.title or title_of(name)
 
 
+def stack_columns(stacked: bool) -> tuple[FormColumn, ...]:
+    """Return the columns that tell the images of stacks."""
+    names = (STACK_NAME, STACK_INDEX) if stacked else ()
+    return tuple(FormColumn(name, algorithm_only=True) for name in names)
+
+
 class FileFieldTable(FieldTable):
     """A field with one file for each case, in a submission and in the reference."""
 
@@ -149,8 +155,7 @@ class RowFieldTable(FieldTable):
 
     def form_columns(self) -> tuple[FormColumn, ...]:
         """Return the columns of stacks."""
-        names = (STACK_NAME, STACK_INDEX) if self.stacked else ()
-        return tuple(FormColumn(name, algorithm_only=True) for name in names)
+        return stack_columns(bool(self.stacked))
 
     def columns_of(self, columns: tuple[str, ...]) -> TableColumns:
         """Return columns of the submission's table."""

@@ -1,5 +1,6 @@
 """The platform's JSON of annotated points and boxes, held to its published schema: no further keys."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ MAX_FAULTS = 1000
 
 _VERSION = {"major": 1, "minor": 0}
 _AXES = 3
+_FEWEST = 3  # vertices of a polygon
 
 Triple = tuple[float, float, float]
 
@@ -24,7 +26,8 @@ Triple = tuple[float, float, float]
 class AnnotationType:
     """A type of the platform: its names for one and for many, and the keys of coordinates and list.
 
-    ``triples`` is how many times three coordinates one has.
+    ``triples`` is how many times three coordinates one has, 0 for three times or more. ``beside``: keys that
+    the platform adds, which are not looked at.
     """
 
     one: str
@@ -32,10 +35,14 @@ class AnnotationType:
     key: str
     list_key: str
     triples: int
+    beside: tuple[str, ...] = ()
 
 
 POINTS = AnnotationType("Point", "Multiple points", "point", "points", 1)
 BOXES = AnnotationType("2D bounding box", "Multiple 2D bounding boxes", "corners", "boxes", 4)
+POLYGONS = AnnotationType(
+    "Polygon", "Multiple polygons", "path_points", "polygons", 0, ("seed_point", "sub_type", "groups")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,7 @@ def read_annotations(source: JsonSource, of: AnnotationType, most: int) -> Itera
     for position, entry in enumerate(entries):
         place = replace(_within(source, f"{of.list_key}[{position}]"), value=entry)
         try:
-            _require_keys(place, of.one, (of.key,), ("name", "type", "probability"))
+            _require_keys(place, of.one, (of.key,), ("name", "type", "probability", *of.beside))
             yield _annotation(place, entry, of)
         except FormFault as fault:
             yield fault
@@ -87,6 +94,8 @@ def written_annotation(
     """Return one annotation of a list of many."""
     triples = [[float(number) for number in triple] for triple in coordinates]
     entry: dict[str, Any] = {of.key: triples[0] if of.triples == 1 else triples}
+    if of.beside:
+        entry |= {"seed_point": triples[0], "sub_type": "", "groups": []}
     if name is not None:
         entry = {"name": name, **entry}
     return entry if probability is None else {**entry, "probability": float(probability)}
@@ -102,8 +111,9 @@ def _annotation(source: JsonSource, value: Mapping[str, Any], of: AnnotationType
     raw = value[of.key]
     faults: list[Fault] = []
     triples: list[Triple] = []
-    if of.triples > 1 and not (isinstance(raw, list) and len(raw) == of.triples):
-        expected = f"a list of {of.triples} corners [x, y, z]"
+    fits = isinstance(raw, list) and (len(raw) == of.triples or (not of.triples and len(raw) >= _FEWEST))
+    if of.triples != 1 and not fits:
+        expected = f"a list of {of.triples or f'at least {_FEWEST}'} corners [x, y, z]"
         faults += fault_at(_within(source, of.key), expected, json_kind(raw), FaultKind.MALFORMED).faults
     else:
         for triple in [raw] if of.triples == 1 else raw:
@@ -124,6 +134,14 @@ def _annotation(source: JsonSource, value: Mapping[str, Any], of: AnnotationType
             faults += fault.faults
     FormFault.raise_all(faults)
     return Annotation(tuple(triples), name, probability, source)
+
+
+def mean_of_vertices(vertices: Sequence[Triple]) -> Triple:
+    """Return the mean of the vertices of a polygon, or a single point as it is."""
+    if len(vertices) == 1:
+        return vertices[0]
+    x, y, z = (math.fsum(of_axis) / len(vertices) for of_axis in zip(*vertices, strict=True))
+    return x, y, z
 
 
 def _triple(source: JsonSource, value: object) -> Triple:

@@ -187,7 +187,8 @@ class InstanceMap(LabelMap):
         inside = [np.arange(size) % side < max(1, side - 1) for size, side in zip(shape, sides, strict=True)]
         counts = [int(place[-1]) + 1 for place in places]
         cells = np.ravel_multi_index(np.ix_(*places), counts) + 1
-        cells = np.where(np.logical_and.reduce(np.ix_(*inside)), cells, 0)
+        z, y, x = inside
+        cells = np.where(z[:, None, None] & y[:, None] & x, cells, 0)
         chosen = random.random(cells.max() + 1) < 0.6
         chosen[: len(self.labels) + 1] = True
         objects, numbers = in_order(cells * chosen[cells])

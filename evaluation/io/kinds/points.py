@@ -24,8 +24,10 @@ from evaluation.io.handover import HandoverError, Packed, list_of, number_within
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.annotation_json import (
     POINTS,
+    POLYGONS,
     Annotation,
     AnnotationType,
+    mean_of_vertices,
     read_annotation,
     read_annotations,
     written,
@@ -169,6 +171,7 @@ def _coordinate(source: Source, position: int, expected: str) -> float:
 
 NEAR_MM = 0.001
 _AXES_IN_JSON = 3
+_AROUND = [(-1, 0, 0), (0, -1, 0), (1, 0, 0), (0, 1, 0)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -256,13 +259,13 @@ class Points(ObjectsInSpace):
 
     def of_json(self, source: JsonSource) -> Iterable[Annotation | FormFault]:
         """Yield every annotation, or its faults."""
-        return (
-            [read_annotation(source, POINTS)] if self.single else read_annotations(source, POINTS, self.most)
-        )
+        if self.single:
+            return [read_annotation(source, self.annotation)]
+        return read_annotations(source, self.annotation, self.most)
 
     def of_annotation(self, found: Annotation, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
         """Return the same of an annotation."""
-        position = found.coordinates[0][: self.space.axes]
+        position = mean_of_vertices(found.coordinates)[: self.space.axes]
         faults += self.space.faults(found.source, position, case)
         return (*position, *self.attributes.of_annotation(found, faults), float("nan"))
 
@@ -340,10 +343,13 @@ class Points(ObjectsInSpace):
             triples[:, 2] = value.classes + 1
         name, probability = self.attributes.name, self.attributes.probability
         entries = [
-            written_annotation([triple], POINTS, name(label), probability(share))
-            for triple, label, share in zip(triples.tolist(), value.classes, value.probabilities, strict=True)
+            written_annotation(self._vertices(triple), self.annotation, name(label), probability(share))
+            for triple, label, share in zip(triples, value.classes, value.probabilities, strict=True)
         ]
-        return written(entries, POINTS, self.single)
+        return written(entries, self.annotation, self.single)
+
+    def _vertices(self, position: Floats) -> list[list[float]]:
+        return [position.tolist()]
 
     def describe(self) -> str:
         """Return the content of a row."""
@@ -353,6 +359,22 @@ class Points(ObjectsInSpace):
         """Return the platform's type and its content."""
         attributes = self.attributes.in_words_of_json()
         return f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}{attributes}"
+
+
+@dataclass(frozen=True)
+class Polygons(Points):
+    """Any number of points, each of which is a polygon in JSON, in the mean of its vertices."""
+
+    max_json_values: ClassVar[int] = 1_000_000
+    annotation: ClassVar[AnnotationType] = POLYGONS
+
+    def _vertices(self, position: Floats) -> list[list[float]]:
+        around: list[list[float]] = np.add(position, _AROUND).tolist()
+        return around
+
+    def describe_json(self) -> str:
+        """Return the platform's type and its content."""
+        return f"{super().describe_json()}; the mean of its vertices is the position"
 
 
 def moved_points(reference: PointSet, space: Space, case: CaseForm, variant: Variant) -> PointSet:

@@ -210,7 +210,8 @@ def _may_be_absent(phase: Phase, field: Field, case: CaseForm) -> bool:
     """Return whether a value of a case may be left out, so that its absence is no fault."""
     in_one = phase.form.submission == "archive" or field.socket.by != "order"
     is_list = isinstance(field.archive, TableRows) and in_one
-    alone = sum(map(field.cases, phase.form.cases)) < 2
+    # The planes of one case of a stack are never missing: those of the others follow.
+    alone = sum(map(field.cases, phase.form.cases)) < 2 or (field.socket.stacked and field.socket.is_image)
     return phase.missing != "reject" or alone or (is_list and field.kind.may_have_no_rows)
 
 

@@ -20,7 +20,7 @@ import evaluation
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import TableColumns, Variant
-from evaluation.core.form import INPUT_VALUE, INTERFACE, CaseForm
+from evaluation.core.form import INPUT_VALUE, INTERFACE, STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.io.volume_header import GEOMETRY_COLUMNS
 from evaluation.organiser.submission_writer import (
     AlgorithmWriter,
@@ -32,7 +32,7 @@ from evaluation.organiser.submission_writer import (
 )
 from evaluation.phase.registry import read_configuration, within_interfaces
 
-_CASES, _PATIENTS = 12, 60
+_CASES, _PATIENTS, _STACK = 12, 60, 6
 _IMAGE = {"width": "128", "height": "96"}
 _VOLUME = {"width": "64", "height": "48"}
 _GEOMETRY = ("12", "0.9 0.9 2.5", "0 0 0", "1 0 0 0 1 0 0 0 1")
@@ -63,25 +63,37 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
         values = {slug: _varied(example, number, name) for slug, example in examples.items()}
         inputs.append(InputImage(name, (name,), interface, values))
     writer: ArchiveWriter | AlgorithmWriter = ArchiveWriter(submission, fields)
+    stacks: dict[str, tuple[str, int]] = {}
+    forms: dict[str, CaseForm] = {}
     if config.submission == "algorithm":
         socket = next(iter(config.input_sockets), "image")
-        writer = AlgorithmWriter(submission, fields, inputs, socket, sockets or {})
+        jobs = inputs
+        if any(field.socket.stacked for field in fields):
+            starts = range(0, len(inputs), _STACK)
+            names = [tuple(one.name for one in inputs[start : start + _STACK]) for start in starts]
+            jobs = [InputImage(f"stack{number}", of_stack) for number, of_stack in enumerate(names, start=1)]
+        writer = AlgorithmWriter(submission, fields, jobs, socket, sockets or {}, forms=forms)
+        stacks = {name: (job.name, i) for job in jobs for i, name in enumerate(job.cases)}
     public = {column.name for column in found.challenge.form_columns_of(config.submission)}
-    geometry = {name: cell for name, cell in zip(GEOMETRY_COLUMNS, _GEOMETRY, strict=True) if name in public}
+    of_volume = GEOMETRY_COLUMNS[0] in public
+    cells = _GEOMETRY if of_volume else ("", "0.9 0.9", "", "")
+    geometry = {name: cell for name, cell in zip(GEOMETRY_COLUMNS, cells, strict=True) if name in public}
     kinds = [kind for field in fields for kind in (field.kind, field.reference.kind)]
     if any(kind.needs_size for kind in kinds):
-        geometry = {**(_VOLUME if GEOMETRY_COLUMNS[0] in public else _IMAGE), **geometry}
+        geometry = {**(_VOLUME if of_volume else _IMAGE), **geometry}
 
     def cases() -> Iterator[SampleCase]:
         for item in inputs:
             columns = dict(geometry)
+            if STACK_NAME in public:
+                columns |= zip((STACK_NAME, STACK_INDEX), map(str, stacks[item.name]), strict=True)
             if item.interface is not None:
                 columns[INTERFACE] = item.interface.name
             if item.values:
                 value = item.values if len(item.values) > 1 else next(iter(item.values.values()))
                 columns[INPUT_VALUE] = value if isinstance(value, str) else json.dumps(value)
             width, height = (int(columns.get(name, 0)) for name in _IMAGE)
-            case = CaseForm(item.name, width, height, columns)
+            case = forms[item.name] = CaseForm(item.name, width, height, columns)
             right = random.random() >= _WRONG_SHARE
             true, predicted = {}, {}
             for field in references:

@@ -2,7 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
+import SimpleITK
+from sklearn.metrics import f1_score
 
 import evaluation
 from evaluation.library import SubmissionRejected
@@ -62,19 +65,23 @@ def _phase(folder, tables, **references):
     return phase
 
 
+def _write_job(folder, output):
+    given = {"socket": {"slug": "scan", "relative_path": "images/scan"}, "image": {"name": "eyes.mha"}}
+    job = {"pk": "job1", "inputs": [given], "outputs": [output]}
+    (folder / "submission" / "predictions.json").write_text(json.dumps([job]))
+
+
 def _scored(phase, folder, slug, content, inline=False):
     """Return the figures of a submission with one job, which confined readers find as one process does."""
     output = folder / "submission" / "job1" / "output" / f"{slug}.json"
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(content))
     socket = {"slug": slug, "relative_path": f"{slug}.json"}
-    given = {"socket": {"slug": "scan", "relative_path": "images/scan"}, "image": {"name": "eyes.mha"}}
-    job = {
-        "pk": "job1",
-        "inputs": [given],
-        "outputs": [{"socket": socket, "value": content if inline else None}],
-    }
-    (folder / "submission" / "predictions.json").write_text(json.dumps([job]))
+    _write_job(folder, {"socket": socket, "value": content if inline else None})
+    return _figures(phase, folder)
+
+
+def _figures(phase, folder):
     alone, confined = (evaluation.check(phase, folder / "submission", workers=workers) for workers in (0, 1))
     assert alone.faults == confined.faults
     (task,) = evaluation.evaluate(phase, folder / "submission", workers=0).to_dict()["aggregates"].values()
@@ -174,3 +181,76 @@ def test_numbers_name_their_image(tmp_path, by, content):
     for wrong in (twice, {"eye_8": 1}, [1, 2, 3], 5, [{by: True, "value": 1}]):
         with pytest.raises(SubmissionRejected):
             _scored(phase, tmp_path, "age", wrong)
+
+
+ORGANS = """\
+[fields.organs]
+kind = "label_map"
+dimensions = DIMENSIONS
+labels = { 1 = "liver", 2 = "spleen" }
+stacked = true
+
+[tasks.segmentation.metrics]
+dice = {}
+"""
+VOLUMES = {
+    "depth": [4, 2, 3],
+    "spacing_mm": ["1 1 2", "0.5 0.5 1", "3 3 3"],
+    "origin_mm": ["7 8 9"] * 3,
+    "direction": ["-1 0 0 0 1 0 0 0 1"] * 3,
+}
+
+
+def _write_image(path, values, spacing=(1, 1, 1), origin=(0, 0, 0), direction=None):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image = SimpleITK.GetImageFromArray(values)
+    if values.ndim == 3:
+        image.SetSpacing(spacing)
+        image.SetOrigin(origin)
+        image.SetDirection(direction or (1, 0, 0, 0, 1, 0, 0, 0, 1))
+    SimpleITK.WriteImage(image, str(path), useCompression=True)
+
+
+def _map_phase(folder, dimensions, random):
+    """Write a phase of label maps; return it, and the references in the order of the stack."""
+    cases = {**CASES, **(VOLUMES if dimensions == 3 else {})}
+    phase = declared_phase(
+        folder / "phase", ORGANS.replace("DIMENSIONS", str(dimensions)), cases, submission="algorithm"
+    )
+    true = {}
+    for name, depth in zip(NAMES, VOLUMES["depth"], strict=True):
+        shape = (depth, 50, 50) if dimensions == 3 else (50, 50)
+        true[name] = random.integers(0, 3, shape).astype(np.uint8)
+        row = NAMES.index(name)
+        geometry = [
+            [float(cell) for cell in VOLUMES[key][row].split()]
+            for key in ("spacing_mm", "origin_mm", "direction")
+        ]
+        _write_image(phase / "organs" / f"{name}.mha", true[name], *geometry)
+    evaluation.seal(phase)
+    return phase, [true[name].reshape(-1, 50, 50) for name in ("eye_3", "eye_7", "eye_9")]
+
+
+@pytest.mark.parametrize(("dimensions", "extension"), [(3, ".mha"), (2, ".mha"), (2, ".tif")])
+def test_label_maps_follow_each_other_in_one_volume(tmp_path, dimensions, extension):
+    random = np.random.default_rng(dimensions)
+    phase, true = _map_phase(tmp_path, dimensions, random)
+    made = [np.where(random.random(of.shape) < 0.3, 1, of).astype(np.uint16) for of in true]
+    output = tmp_path / "submission" / "job1" / "output" / "images" / "organs"
+    _write_image(output / f"voi{extension}", np.concatenate(made))
+    _write_job(
+        tmp_path, {"socket": {"slug": "organs", "relative_path": "images/organs"}, "image": {"name": "x"}}
+    )
+    figures = _figures(phase, tmp_path)
+    for label, name in ((1, "liver"), (2, "spleen")):
+        dice = [f1_score(*((of == label).ravel() for of in pair)) for pair in zip(true, made, strict=True)]
+        assert figures[f"dice_{name}"] == pytest.approx(np.mean(dice), abs=5e-5)
+    assert rehearsed(phase).problems == ()
+    made[1][-1, 0, 0] = 9
+    for planes, kind, case in ((made, "wrong value", "eye_7"), (made[:2], "wrong size", "eye_3")):
+        _write_image(output / f"voi{extension}", np.concatenate(planes))
+        with pytest.raises(SubmissionRejected) as rejected:
+            _figures(phase, tmp_path)
+        first = min(rejected.value.faults, key=lambda fault: fault.field)
+        assert (first.kind, first.field) == (kind, f"image {case} of the stack")
+        assert first.file.endswith(f"images/organs/voi{extension}")
