@@ -37,6 +37,7 @@ OF_PHASES = {
     "lowest_threshold": "the caller leaves out the least confident predictions",
     "distances": "the caller gives a spacing of 1",
     "level_separator": "the caller gives the classes of a level",
+    "of_nothing": "the functions sum over cases",
     "of": "the class that counts as positive is the caller's 1",
     "labels": "the caller chooses a label; the functions for label maps require them",
     "absent": "the caller leaves a label out",
