@@ -217,7 +217,6 @@ def check_pages(data: memoryview, photometrics: Collection[int], max_pages: int)
 
 # --- Decodes the values of a TIFF page after its tags have been checked ---
 
-_DEFLATES = (DEFLATE, OLD_DEFLATE)
 _HEADER_BYTES = 8
 _LONG, _LARGEST_LONG = 4, 0xFFFFFFFF
 _BATCH_BYTES = 1 << 24

@@ -28,7 +28,6 @@ _LISTED, _RESULTS = "files.json", "results/leaderboard.json"
 _DESCRIBED = ("numbers.csv", "classes.csv", "tests.csv")
 _MAX_ARCHIVE_BYTES = 1 << 30
 _PACKAGES = ("numpy", "scipy", "SimpleITK", "scikit-learn", "pandas", "pillow")
-_CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 _TYPES = {".csv": "text/csv", ".json": "application/json", ".md": "text/markdown", ".py": "text/x-python"}
 
 
