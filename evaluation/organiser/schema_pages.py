@@ -1,10 +1,10 @@
-"""The JSON schema of `phase.toml`, and the pages `docs/phase.md` and `docs/catalogue.md` made from it."""
+"""The JSON schema of `phase.toml`, and the pages of keys, kinds and metrics made from it."""
 
 import inspect
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -220,30 +220,64 @@ def _each_paragraph_on_one_line(text: str) -> str:
     return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
 
 
-# --- The page `docs/catalogue.md`: every kind of field and every metric that can be declared ---
+# --- `docs/catalogue.md` and a page for each family: every kind and every metric that can be declared ---
 
 _INHERITED = {*FieldTable.model_fields, *MetricTable.model_fields} - {"kind", "metric"}
 
 
-def catalogue_page() -> str:
-    """Return the page in Markdown."""
-    return "\n".join([_template("catalogue.md"), *_catalogue_sections()])
+def catalogue_pages() -> dict[str, str]:
+    """Return the pages in Markdown by file name: which metric for a task, the kinds, and each family."""
+    families = tomllib.loads(_template("families.toml"))
+    page_of = {
+        metric: f"metrics-{family}.md"
+        for family, words in families.items()
+        for _, metrics in words["questions"]
+        for metric in metrics
+    }
+    found = {"catalogue.md": "\n".join([_template("catalogue.md"), *_catalogue_sections(families, page_of)])}
+    for family, words in families.items():
+        found[f"metrics-{family}.md"] = "\n".join(_family_sections(words, page_of, f"metrics-{family}.md"))
+    return found
 
 
-def _catalogue_sections() -> Iterator[str]:
+def _links(metrics: Iterable[str], page_of: Mapping[str, str], here: str = "") -> str:
+    return ", ".join(f"[`{name}`]({page_of[name].removeprefix(here)}#metric-{name})" for name in metrics)
+
+
+def _questions(words: Mapping[str, Any], page_of: Mapping[str, str], here: str = "") -> Iterator[str]:
+    yield f"{words['text']}\n\n| what matters | metrics |\n|---|---|"
+    for question, metrics in words["questions"]:
+        yield f"| {question} | {_links(metrics, page_of, here)} |"
+    yield ""
+
+
+def _catalogue_sections(
+    families: Mapping[str, Mapping[str, Any]], page_of: Mapping[str, str]
+) -> Iterator[str]:
+    for family, words in families.items():
+        yield f"### {words['title']}\n\nThe algorithm gives {words['asked']}."
+        yield f"[All keys](metrics-{family}.md).\n"
+        yield from _questions(words, page_of)
+    yield "## Keys of every metric\n"
+    yield from _catalogue_keys(MetricTable, set(MetricTable.model_fields) - _INHERITED)
     yield "## Kinds of fields\n\nEvery kind has these keys:\n"
     yield from _catalogue_keys(FieldTable, set(FieldTable.model_fields) - _INHERITED)
     for field in sorted(FIELDS, key=name_of):
         scored_by = sorted(name_of(metric) for metric in METRICS if issubclass(field, metric.kinds))
-        links = ", ".join(f"[`{name}`](#metric-{name})" for name in scored_by)
-        yield f"### Kind `{name_of(field)}`\n\n{_prose(field)}\n\nMetrics: {links}\n"
+        yield f"### Kind `{name_of(field)}`\n\n{_prose(field)}\n\nMetrics: {_links(scored_by, page_of)}\n"
         yield from _catalogue_keys(field, _INHERITED | {"kind"})
-    yield "## Metrics\n\nEvery metric has these keys:\n"
-    yield from _catalogue_keys(MetricTable, set(MetricTable.model_fields) - _INHERITED)
+
+
+def _family_sections(words: Mapping[str, Any], page_of: Mapping[str, str], here: str) -> Iterator[str]:
+    yield f"# {words['title']}: metrics\n\n*For organisers who declare a challenge.*\n"
+    yield f"The algorithm gives {words['asked']}. [Kinds and metrics](catalogue.md) has the other families,"
+    yield "and the keys that every metric has.\n"
+    yield from _questions(words, page_of, here)
     for metric in sorted(METRICS, key=name_of):
-        kinds = ", ".join(f"`{name_of(kind)}`" for kind in metric.kinds)
-        yield f"### Metric `{name_of(metric)}`\n\n{_prose(metric)}\n\nKinds: {kinds}\n"
-        yield from _catalogue_keys(metric, _INHERITED | {"metric"})
+        if page_of[name_of(metric)] == here:
+            kinds = ", ".join(f"[`{one}`](catalogue.md#kind-{one})" for one in map(name_of, metric.kinds))
+            yield f"## Metric `{name_of(metric)}`\n\n{_prose(metric)}\n\nKinds: {kinds}\n"
+            yield from _catalogue_keys(metric, _INHERITED | {"metric"})
 
 
 def _catalogue_keys(table: type[FieldTable] | type[MetricTable], left_out: set[str]) -> Iterator[str]:

@@ -63,7 +63,8 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
         "score": [config.score] if config.score else [],
         "columns": config.columns or (),
         "unranked_columns": config.unranked_columns or (),
-        "titles": config.titles,
+        # Others are words for names of labels, classes and columns.
+        "titles": [name for name in config.titles if "." in name],
         "digits": config.digits,
         "interval_methods": config.interval_methods,
         "metric_detail": patterns,

@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,15 +17,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of which file; catalogue: the page of the kinds and metrics that a phase can declare"
         " (default: %(default)s)",
     )
+    add("--output", type=Path, metavar="FOLDER", help="write the catalogue and its families there as pages")
     add("--words", action="store_true", help="the keys of phase.toml as a page in Markdown, of phase alone")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema, or a page."""
     if arguments.file == "catalogue":
-        from evaluation.organiser.schema_pages import catalogue_page
+        from evaluation.io.files import write_atomically
+        from evaluation.organiser.schema_pages import catalogue_pages
 
-        sys.stdout.write(catalogue_page())
+        pages = catalogue_pages()
+        if arguments.output is None:
+            sys.stdout.write(pages["catalogue.md"])
+        for name, text in pages.items() if arguments.output else ():
+            write_atomically(arguments.output / name, text.encode())
         return 0
     if arguments.file == "phase":
         from evaluation.organiser.schema_pages import phase_schema as schema

@@ -17,7 +17,11 @@ from evaluation.organiser.report.page import Cell, SortableCaseTable, Table, ide
 
 Part = Literal["data", "results", "supplement"]
 _MOST_ROWS = 20
-"""Rows of a table of the paper itself; longer ones, and those of files, belong to its supplement."""
+"""Rows of a table of the paper itself; longer ones belong to its supplement."""
+_MAIN = ("data-cases", "final", "ranking", "metrics", "tiers", "annotators", "blobs", "gains")
+"""The ends of the names of the tables and figures of the paper itself; all others are in its supplement."""
+_MOST_FIGURES = 4
+"""Figures of metrics in the paper itself, each the first one of a task."""
 _HARDEST = 10
 
 
@@ -43,11 +47,13 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
     for block in data_section(study.description).blocks:
         if isinstance(block, Chart) and block.name.startswith("features-"):
             sets = study.description.features.sets if study.description.features else ()
-            found.append(_exhibit("data", block, "; ".join(f"{one.set}: n = {one.cases}" for one in sets)))
+            of_sets = "; ".join(f"{one.set}: n = {one.cases}" for one in sets)
+            found.append(_exhibit("supplement", block, of_sets))
         elif isinstance(block, Table):
             found.append(_exhibit("data", block, cases))
     page = leaderboard_page(study.board, study.parts, gains=study.gains)
     wanted = {name for one in study.reported for name in _figures(one, study.gains)}
+    leading = {name for one in study.reported for name in _leading(one)}
     for section in page.sections:
         # The names of what belongs to one phase of several begin with its role.
         own = [
@@ -59,7 +65,8 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
                 found.append(_exhibit("results", block, resampled))
             elif isinstance(block, Chart) and block.name in wanted:
                 single = "hardest" in block.name or "roc" in block.name
-                found.append(_exhibit("results", block, resampled, single_cases=single))
+                part: Part = "results" if block.name in leading else "supplement"
+                found.append(_exhibit(part, block, resampled, single_cases=single))
     for one in study.reported:
         found += _further(study, one, _resampled(study, one.board))
     return found
@@ -68,13 +75,23 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
 def _exhibit(part: Part, block: Table | Chart, *more: str, single_cases: bool = False) -> Exhibit:
     """Return a table or chart with its title, what it says of itself, and more sentences as caption."""
     told = block.note if isinstance(block, Table) else block.description
-    if isinstance(block, Table) and len(block.rows) > _MOST_ROWS:
+    is_main = isinstance(block, Chart) or block.name.endswith(_MAIN)
+    if isinstance(block, Table) and (len(block.rows) > _MOST_ROWS or not is_main):
         part = "supplement"
     return Exhibit(block.name, part, _sentences(block.title, told, *more), block, single_cases)
 
 
 def _sentences(*texts: str) -> str:
     return " ".join(text if text.endswith((".", "?", "!")) else f"{text}." for text in texts if text)
+
+
+def _leading(phase: ReportedPhase) -> Iterator[str]:
+    """Yield the names of a phase's figures in the paper itself: the places, and a metric of each task."""
+    yield from ("final-blobs", phase.identifier(phase.boards[0], "blobs"))
+    ranked = [name for name, metric in phase.board.metrics.items() if metric.in_ranking]
+    tasks = {name.rpartition(".")[0]: name for name in reversed(ranked)}
+    leading = [name for name in ranked if name in tasks.values()][:_MOST_FIGURES]
+    yield from (phase.identifier(name, "by-team") for name in leading)
 
 
 def _figures(phase: ReportedPhase, ensembles: Iterable[str]) -> Iterator[str]:
@@ -135,7 +152,7 @@ def _further(study: Study, phase: ReportedPhase, resampled: str) -> Iterator[Exh
             if any(shown.values()):
                 table = figures_table(analysis, shown)
                 caption = _sentences(f"{table.title}: {' and '.join(pair)}", table.note, resampled)
-                yield Exhibit(phase.identifier(table.name, str(number)), "results", caption, table)
+                yield Exhibit(phase.identifier(table.name, str(number)), "supplement", caption, table)
     for listed in TEXTS["files"]:
         path = study.report(f"{listed['name']}{suffix}.csv")
         if path is None and phase is study.reported[0]:

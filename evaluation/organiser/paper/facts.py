@@ -27,6 +27,7 @@ from evaluation.organiser.report.board.leaderboard import reported_phases
 from evaluation.organiser.report.board.methods import methods_paragraphs
 from evaluation.organiser.report.board.reading import ReportedPhase, read_gains, words_of
 from evaluation.organiser.report.page import listed
+from evaluation.organiser.report.sentences import Names, names_of
 from evaluation.organiser.report_library import leaderboard_in
 from evaluation.phase.config import FILE_NAME as CONFIG
 from evaluation.phase.phase import Phase
@@ -54,6 +55,11 @@ class Study:
     def reported(self) -> list[ReportedPhase]:
         """The phases of the leaderboard, in its order."""
         return reported_phases(self.board, self.parts)
+
+    @cached_property
+    def names(self) -> Names:
+        """Words for names in the files of the phases."""
+        return Names({name: words for phase in self.phases for name, words in names_of(phase).words.items()})
 
     @cached_property
     def gains(self) -> dict[str, EnsembleGain]:
@@ -152,7 +158,32 @@ def _one_line(value: object) -> object:
     return " ".join(value.splitlines()) if isinstance(value, str) else value
 
 
+def _class_in_words(row: Any, study: Study) -> str:
+    """Return how many cases have a class, as an author says it."""
+    names, title, value = study.names, _without_unit(row.quantity.title), str(row.value)
+    told = f"{row.cases} of {row.of} cases ({100 * row.share:.1f} %)"
+    known = names.words.get(f"{title.replace(' ', '_')}={value}")
+    return f"{told} were {known}" if known else f"In {told}, the {title} was {names.of(value)}"
+
+
+def _without_unit(title: str) -> str:
+    return re.sub(r" \([^)]*\)$", "", title)
+
+
+def _difference_in_words(row: Any, study: Study) -> str:
+    """Return that a quantity differs between two groups of cases, as an author says it."""
+    quantity = _without_unit(row.quantity.title)
+    for name, words in study.names.words.items():
+        quantity = quantity.replace(f" {name}", f" {words}") if words == f"the {name}" else quantity
+    column = str(row.grouping).replace(" ", "_")
+    groups = [study.names.of_group(column, str(one)) for one in (row.test.first, row.test.second) if one]
+    between = listed(groups) if groups else f"groups by {study.names.of(column)}"
+    return f"The {quantity} differs between {between}"
+
+
 FILTERS = {
+    "class_in_words": _class_in_words,
+    "difference_in_words": _difference_in_words,
     "some": lambda names, most=8: _and_more(list(names), most),
     "words_of": words_of,
     "upper_first": lambda text: text[:1].upper() + text[1:],

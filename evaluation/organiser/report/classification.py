@@ -1,5 +1,6 @@
 """The sections of classification and of detection tasks: curves, calibration, confusion matrices."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -19,7 +20,7 @@ from evaluation.core.estimator import DetectionCurves
 from evaluation.core.field import Field
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.classification import RocTable, roc_table
+from evaluation.metrics.classification import RocTable, roc_table, weighted_auc
 from evaluation.metrics.detection import DetectionTable
 from evaluation.metrics.froc import Candidates, FrocTable
 from evaluation.organiser.charts import curves
@@ -27,6 +28,7 @@ from evaluation.organiser.charts.matrices import confusion_chart
 from evaluation.organiser.report.objects import HIT
 from evaluation.organiser.report.page import Block, Text, identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights
+from evaluation.organiser.report.sentences import Names, names_of
 from evaluation.organiser.report.sources import followed
 
 # --- Figures of several classes: confusion matrices, and each class against the rest ---
@@ -46,7 +48,7 @@ def _class_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
         missing = bool(without.any())
         yield confusion_chart(
             identifier(f"{task.name}-{name}"),
-            f"Confusion matrix. {task.title}" + (f": {of}" if len(matrices) > 1 else ""),
+            _decided_rightly(f"{task.title}, {of}" if len(matrices) > 1 else task.title, counts),
             np.column_stack([counts, without]) if missing else counts,
             matrix["classes"],
             "Decided classes.",
@@ -78,13 +80,15 @@ def _figures_of_classes(
     if both:
         yield roc_chart(
             identifier(f"{task.name}-{field.name}-classes-roc"),
-            f"ROC of each class against the rest. {field.title}",
+            f"{field.title}: ROC of each class against the rest",
             [curves.roc_curve(name, table) for name, table in tables.items()],
         )
     for name in both[:_MOST_CALIBRATIONS]:
         figure = identifier(f"{task.name}-{field.name}-{name}-calibration")
         positive = of_class[name].astype(np.float64)
-        yield _calibration(figure, f"Calibration. {field.title}: {name}", scores[name], positive)
+        yield _calibration(
+            figure, f"Calibration: predicted and observed share of {name}", scores[name], positive
+        )
 
 
 def _calibration(name: str, title: str, probability: Floats, positive: Floats) -> Chart:
@@ -110,16 +114,17 @@ def _decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
             continue
         predicted, present = table[decision.predicted], table[decision.present]
         entering = ~np.isnan(present)
+        counts = _counts(predicted[entering] > 0, present[entering] > 0)
         yield confusion_chart(
             identifier(f"{task.name}-{metric.name}-confusion"),
-            f"Confusion matrix. {metric.title}",
-            _counts(predicted[entering] > 0, present[entering] > 0),
-            _classes(decision.present),
+            _decided_rightly(re.sub("^F1 of", "Presence of", metric.title), counts),
+            counts,
+            names_of(results.phase).decisions(decision.present),
             f"Decisions of {task.title}.",
         )
-    if (counts := _right_decisions(results, task)) is not None:
-        name, title = identifier(f"{task.name}-confusion"), f"Confusion matrix. {task.title}"
-        yield confusion_chart(name, title, counts, ("negative", "positive"), "Decisions as submitted.")
+    if (right := _right_decisions(results, task)) is not None:
+        name, title = identifier(f"{task.name}-confusion"), _decided_rightly(task.title, right)
+        yield confusion_chart(name, title, right, ("negative", "positive"), "Decisions as submitted.")
 
 
 def _right_decisions(results: SubmissionResults, task: Task) -> NDArray[np.int64] | None:
@@ -141,10 +146,9 @@ def _counts(called: NDArray[np.bool_], positive: NDArray[np.bool_]) -> NDArray[n
     )
 
 
-def _classes(label: str) -> tuple[str, str]:
-    """Return the names of the classes of a 0/1 label, negative first."""
-    name = label.replace("_", " ")
-    return f"not {name}", name
+def _decided_rightly(what: str, counts: NDArray[np.int64]) -> str:
+    """Return the title of a confusion matrix: how many decisions are right."""
+    return f"{what[:1].upper()}{what[1:]}: right in {int(np.trace(counts))} of {int(counts.sum())} cases"
 
 
 # --- The decisions of single graders, as operating points beside a submission's curve ---
@@ -227,7 +231,7 @@ def _left_out(results: SubmissionResults) -> Iterator[str]:
 def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
     for scored in _scored(results, task):
         yield from _curves(results, scored)
-        yield from _of_probabilities(scored)
+        yield from _of_probabilities(scored, names_of(results.phase))
     yield from _decision_charts(results, task)
     yield from _class_charts(results, task)
 
@@ -248,7 +252,7 @@ def _scored(results: SubmissionResults, task: Task) -> Iterator[_LabelledScores]
 
 
 def _curves(results: SubmissionResults, scored: _LabelledScores) -> Iterator[Chart]:
-    title = f"{scored.task.title}: {scored.columns.score} for {scored.columns.label}".replace("_", " ")
+    negative, positive = names_of(results.phase).classes(scored.columns.label)
     table, strata = scored.table, scored.table.positive.astype(np.int64)
     weights = list(curve_weights(results.resampling, scored.names, strata))
     graders = _grader_points(results, scored.columns.label, scored.names, table)
@@ -256,11 +260,13 @@ def _curves(results: SubmissionResults, scored: _LabelledScores) -> Iterator[Cha
     band = curves.roc_band(_ONE, table, weights) if weights else None
     name, lines = f"{scored.identifier}-roc", [curves.roc_curve(_ONE, table)]
     follows = followed(results.phase.challenge.name, "ROC")
-    yield roc_chart(name, f"ROC. {title}", lines, band, points, follows)
+    (area,) = weighted_auc(table, np.ones((1, len(scored.names))))
+    title = f"ROC: {positive} against {negative}, AUC {area:.2f}"
+    yield roc_chart(name, title, lines, band, points, follows)
     blocks = (curves.recall_and_precision(table, block) for block in weights)
     yield curves.precision_recall_chart(
         f"{scored.identifier}-precision-recall",
-        f"Precision and recall. {title}",
+        f"Precision and recall for {positive}",
         [curves.precision_recall_curve(_ONE, table)],
         [curves.precision_band(_ONE, blocks)] if weights else (),
         float(table.positive.mean()),
@@ -284,22 +290,26 @@ def _operating_points(results: SubmissionResults, scored: _LabelledScores) -> It
         yield curves.point_at_threshold(f"threshold {_THRESHOLD:g}", scored.table, _THRESHOLD)
 
 
-def _of_probabilities(scored: _LabelledScores) -> Iterator[Chart]:
+def _of_probabilities(scored: _LabelledScores, names: Names) -> Iterator[Chart]:
     probabilities, positive = scored.probabilities, scored.table.positive.astype(np.float64)
     if probabilities is None:
         return
-    title = f"Calibration. {scored.task.title}"
+    title = f"Calibration: predicted and observed share of {names.classes(scored.columns.label)[1]}"
     yield _calibration(f"{scored.identifier}-calibration", title, probabilities, positive)
     # A missing probability is the wrong decision at every threshold.
     decided = np.where(np.isnan(probabilities), 1 - positive, probabilities)
     yield curves.decision_curve_chart(
-        f"{scored.identifier}-decision-curve", f"Decision curve. {scored.task.title}", decided, positive
+        f"{scored.identifier}-decision-curve",
+        f"Decision curve: acting on {names.of(scored.columns.label)}",
+        decided,
+        positive,
     )
+    counts = _counts(decided >= _THRESHOLD, positive > 0)
     yield confusion_chart(
         f"{scored.identifier}-confusion",
-        f"Confusion matrix. {scored.task.title}",
-        _counts(decided >= _THRESHOLD, positive > 0),
-        _classes(scored.columns.label),
+        _decided_rightly(scored.task.title, counts),
+        counts,
+        names.decisions(scored.columns.label),
         f"Called positive from a probability of {_THRESHOLD:g} on.",
     )
 
@@ -345,7 +355,7 @@ def _class_confusion(task: Task, confusion: Mapping[str, Any]) -> Chart:
     rows = {**confusion["reference"], _NO_BOX: {**confusion[_NO_BOX], _NO_BOX: 0}}
     return confusion_chart(
         identifier(f"{task.name}-class-confusion"),
-        f"Confusion of classes. {task.title}",
+        f"{task.title}: which class boxes were taken for",
         np.array([[rows[true][called] for called in classes] for true in classes]),
         classes,
         "Boxes of the reference by the class that they were called, at IoU "
@@ -401,7 +411,7 @@ class _Drawn:
             blocks = (table.precision_recall(block)[::-1] for block in weights)
             yield curves.precision_recall_chart(
                 f"{self.name}-precision-recall",
-                f"Precision and recall. {self.title}",
+                f"{self.title}: precision and recall",
                 [curves.thinned_curve(_ONE, recall[0], precision[0])],
                 [curves.precision_band(_ONE, blocks, float(recall.max()))] if weights else (),
                 hit=self.curves.hit,
@@ -425,7 +435,7 @@ class _Drawn:
             at = float(matched.thresholds[threshold])
             yield curves.precision_recall_chart(
                 f"{self.name}-precision-recall-{round(100 * at)}",
-                f"Precision and recall, IoU from {at:g}. {self.title}",
+                f"{self.title}: precision and recall at IoU {at:g} or more",
                 lines,
                 bands,
                 hit="The precision is the best at that recall or above. A hit has an intersection over union "
@@ -440,7 +450,9 @@ class _Drawn:
             for name, one in curve_of.items()
         ]
         bands = [froc_band(name, table, weights) for name, table in tables.items() if weights]
-        return curves.froc_chart(f"{self.name}-froc", f"FROC. {self.title}", lines, hit, bands)
+        return curves.froc_chart(
+            f"{self.name}-froc", f"{self.title}: found at each rate of false positives", lines, hit, bands
+        )
 
 
 def _best_from(precision: Floats) -> Floats:

@@ -173,25 +173,24 @@ Block = Chart | Table | Gallery | Viewer | Text | CopyableText
 class Section:
     """A part of the page with an entry in the navigation; ``name`` is its identifier.
 
-    The blocks after the first ones are folded until the reader asks for them.
+    The blocks after the ``first`` ones are folded until the reader asks for them; one block more is shown.
     """
 
     name: str
     title: str
     blocks: tuple[Block, ...]
+    first: int = 2
 
     @property
     def headline(self) -> tuple[Block, ...]:
-        """The blocks that are shown at once: all, or where there are many up to the second."""
+        """The blocks that are shown at once."""
         return self.blocks[: len(self.blocks) - len(self.folded)]
 
     @property
     def folded(self) -> tuple[Block, ...]:
         """The other blocks."""
-        return self.blocks[_HEADLINE:] if len(self.blocks) > _HEADLINE + 1 else ()
-
-
-_HEADLINE = 2
+        several = len(self.blocks) > self.first + bool(self.first)
+        return self.blocks[self.first :] if several else ()
 
 
 @dataclass(frozen=True)
@@ -408,9 +407,25 @@ def vector_files(drawing: Chart | str) -> dict[str, bytes]:
 
 
 def _repeatable(pdf: bytes) -> bytes:
-    """Return a PDF with its resources by name; vl-convert orders and numbers them anew in every run."""
+    """Return a PDF with its resources by name; vl-convert orders and numbers them anew in every run.
+
+    Its colours are plain ones of the device: readers refuse the colour profile that vl-convert embeds.
+    """
     from pypdf import PdfReader, PdfWriter  # 0.1 s that pages alone do not need
-    from pypdf.generic import DictionaryObject
+    from pypdf.generic import ArrayObject, DictionaryObject, NameObject
+
+    seen = set[int]()
+
+    def make_colours_plain(part: Any) -> None:
+        places = part.items() if isinstance(part, DictionaryObject) else enumerate(part)
+        for key, value in list(places):
+            found = value.get_object()
+            if isinstance(found, ArrayObject) and found[:1] == ["/ICCBased"]:
+                number = found[1].get_object()["/N"]
+                part[key] = NameObject({1: "/DeviceGray", 3: "/DeviceRGB"}[number])
+            elif isinstance(found, DictionaryObject | ArrayObject) and id(found) not in seen:
+                seen.add(id(found))
+                make_colours_plain(found)
 
     def sort_resources(content: DictionaryObject) -> None:
         for kind in content.get("/Resources", {}).values():
@@ -423,6 +438,7 @@ def _repeatable(pdf: bytes) -> bytes:
                         sort_resources(nested)
 
     (page,) = PdfReader(io.BytesIO(pdf)).pages
+    make_colours_plain(page)
     sort_resources(page)
     writer, written = PdfWriter(), io.BytesIO()
     writer.add_page(page)

@@ -29,17 +29,22 @@ from evaluation.organiser.report.page import (
     Table,
     Text,
     Title,
-    listed,
     shown,
 )
 from evaluation.organiser.report.pictures import galleries, viewer_of
 from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, ends_of, metric_rows
+from evaluation.organiser.report.sentences import (
+    failure_sentence,
+    names_of,
+    place_sentence,
+    places_of,
+    task_sentences,
+)
 from evaluation.organiser.report.sources import NOTES
 from evaluation.organiser.report.survival import survival_blocks
 from evaluation.organiser.views import left_out
 from evaluation.phase.config import DECLARED
 from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_estimates
-from evaluation.platform.result_file import LeaderboardPlace
 
 # --- The head of a report and the table of metrics, in the published digits ---
 
@@ -51,33 +56,21 @@ def facts(results: SubmissionResults) -> Iterator[tuple[str, str]]:
     yield "Phase", f"{published.name}, version {published.version}"
     yield "Cases", f"{cases.scored} of {cases.expected} scored, {cases.worst} with worst values"
     yield from _score(results)
-    for name, place in _places(results):
+    for name, place in places_of(results):
         yield (
-            f"Place, {name.replace('_', ' ')}",
+            f"Place, {names_of(results.phase).of(name)}",
             f"{place.place} of {place.teams} teams" + (f", with {place.tied} more" if place.tied else ""),
         )
 
 
-def _answer(results: SubmissionResults) -> Iterator[str]:
-    """Yield in words: the score, the teams that it is better than, and failed and missing cases."""
-    for label, text in _score(results):
-        yield f"{label.removeprefix('Score: ')}: {text}."
-    parts: list[str] = []
-    for name, place in _places(results):
-        where = name if name == "overall" else f"in {name.replace('_', ' ')}"
-        better = place.teams - place.place - place.tied
-        tied = f" (and as good as {place.tied})" if place.tied else ""
-        parts.append(f"{better} of {place.teams - 1} {'' if parts else 'known teams '}{where}{tied}")
-    if parts:
-        yield f"Better than {listed(parts)}."
-    cases = results.metrics.cases
-    lost = f"{cases.worst} {'case takes' if cases.worst == 1 else 'cases take'} worst values"
-    yield f"{cases.scored} of {cases.expected} cases were scored{f'; {lost}' if cases.worst else ''}."
-
-
-def _places(results: SubmissionResults) -> list[tuple[str, LeaderboardPlace]]:
-    """Return the places among known teams by leaderboard, overall before its parts."""
-    return sorted((results.metrics.ranking.places or {}).items(), key=lambda one: one[0] != "overall")
+def _answer(results: SubmissionResults, public: bool) -> Iterator[str]:
+    """Yield in words: each task's main figure, the score, the place among known teams, and failed cases."""
+    yield from task_sentences(results, public)
+    name = platform_metrics(results.phase.config, results.phase.challenge, results.phase.tasks)[0]
+    if name in (results.metrics.ranking.composites or {}):
+        yield from (f"{label.removeprefix('Score: ')}: {text}." for label, text in _score(results))
+    yield from place_sentence(results)
+    yield failure_sentence(results)
 
 
 def metric_blocks(
@@ -171,10 +164,10 @@ def case_table(results: SubmissionResults) -> SortableCaseTable:
     columns: list[tuple[Column, Mapping[str, Cell]]] = []
     for name in _shown_cells(results):
         cells = {case.name: case.cells.get(name) or None for case in results.cases}
-        columns.append((Column(name, None, "labels", name in main), cells))
+        columns.append((Column(names_of(results.phase).of(name), None, "labels", name in main), cells))
     for task, names in tasks:
         table = results.tables[task.name]
-        for title, name in zip(_titles(task, names), names, strict=True):
+        for title, name in zip(_titles(results, task, names), names, strict=True):
             column = Column(title, _digits(table, name), task.title, f"{task.name}.{name}" in main)
             known = {
                 case: value
@@ -244,11 +237,12 @@ def _digits(table: Values, column: str) -> int:
     return 0 if whole else _DIGITS
 
 
-def _titles(task: Task, columns: list[str]) -> list[str]:
+def _titles(results: SubmissionResults, task: Task, columns: list[str]) -> list[str]:
     units = [f" ({one.unit})" if one.unit and " in " not in one.title else "" for one in task.metrics]
     shown = [(one.estimator, one.title + unit) for one, unit in zip(task.metrics, units, strict=True)]
     titles = {estimator.case_column: title for estimator, title in shown}
-    return [titles.get(column) or f"{task.name}: {column.replace('_', ' ')}" for column in columns]
+    names = names_of(results.phase)
+    return [titles.get(column) or f"{names.of(task.name)}: {names.of(column)}" for column in columns]
 
 
 # --- The sections on the run: failed and missing cases, run times, and all definitions ---
@@ -334,20 +328,22 @@ def organiser_page(
         results,
         BANNER,
         Section("metrics", "Metrics", tuple(metric_blocks(results, told, list(_with_nothing_said(results))))),
-        Section("cases", "Cases", (case_table(results),)),
-        Section("classification", "Classification", tuple(classification_blocks(results))),
-        Section("survival", "Survival", tuple(survival_blocks(results))),
-        Section("values", "Values of the cases", tuple(value_figures.value_charts(results))),
-        Section("sizes", "Numbers, sizes and positions", tuple(value_figures.size_charts(results, values))),
-        Section("analyses", "Further analyses", tuple(analysis_blocks(analyses))),
-        Section("detection", "Detection", tuple(detection_charts(results))),
-        Section("viewer", "All cases", tuple(viewer_of(results, values))),
-        Section("pictures", "Pictures", tuple(galleries(results, chosen or {}, values))),
-        Section("left-out", "Left out", tuple(_left_out(results))),
-        Section("subgroups", "Subgroups", tuple(value_figures.subgroup_blocks(results))),
+        Section("cases", "Cases", (case_table(results),), 0),
+        Section("classification", "Classification", tuple(classification_blocks(results)), 1),
+        Section("survival", "Survival", tuple(survival_blocks(results)), 1),
+        Section("values", "Values of the cases", tuple(value_figures.value_charts(results)), 0),
+        Section(
+            "sizes", "Numbers, sizes and positions", tuple(value_figures.size_charts(results, values)), 0
+        ),
+        Section("analyses", "Further analyses", tuple(analysis_blocks(analyses)), 0),
+        Section("detection", "Detection", tuple(detection_charts(results)), 1),
+        Section("viewer", "All cases", tuple(viewer_of(results, values)), 0),
+        Section("pictures", "Pictures", tuple(galleries(results, chosen or {}, values)), 1),
+        Section("left-out", "Left out", tuple(_left_out(results)), 0),
+        Section("subgroups", "Subgroups", tuple(value_figures.subgroup_blocks(results)), 1),
         Section("failures", "Failed cases", tuple(failures(results))),
-        Section("run-times", "Run times", tuple(run_times(results))),
-        Section("definitions", "Definitions", tuple(definitions(results))),
+        Section("run-times", "Run times", tuple(run_times(results)), 0),
+        Section("definitions", "Definitions", tuple(definitions(results)), 0),
     )
     return replace(page, analyses=analyses)
 
@@ -372,8 +368,8 @@ def public_page(results: SubmissionResults) -> Page:
         results,
         "",
         Section("metrics", "Metrics", tuple(metric_blocks(results))),
-        Section("subgroups", "Subgroups", tuple(value_figures.public_subgroup_blocks(results))),
-        Section("definitions", "Definitions", tuple(definitions(results))),
+        Section("subgroups", "Subgroups", tuple(value_figures.public_subgroup_blocks(results)), 1),
+        Section("definitions", "Definitions", tuple(definitions(results)), 0),
     )
 
 
@@ -384,6 +380,6 @@ def _page(results: SubmissionResults, banner: str, *sections: Section) -> Page:
         subtitle=f"Results of a submission to {name}",
         banner=banner,
         facts=tuple(facts(results)),
-        answer=tuple(_answer(results)),
+        answer=tuple(_answer(results, public=not banner)),
         sections=tuple(section for section in sections if section.blocks),
     )

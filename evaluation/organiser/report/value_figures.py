@@ -14,8 +14,9 @@ from evaluation.organiser.charts import values as case_charts
 from evaluation.organiser.charts.values import Distribution, cumulative_chart, distribution_chart
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.overlays import StructureSize
-from evaluation.organiser.report.page import Block, Table, identifier
+from evaluation.organiser.report.page import Block, Table, identifier, listed, shown
 from evaluation.organiser.report.results import SubmissionResults, ends_of
+from evaluation.organiser.report.sentences import Names, names_of
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.leaderboard import digits_of, platform_metrics
 from evaluation.summary import Subgroups
@@ -42,41 +43,46 @@ def value_charts(results: SubmissionResults) -> Iterator[Chart]:
         for number, ((unit, *_), members) in enumerate(scales.items(), start=1):
             yield distribution_chart(
                 identifier(f"{task.name}-distribution-{number}"),
-                f"Distribution over the cases. {task.title}",
+                f"{listed([metric.title for metric, _ in members[:3]])} in single cases"
+                + (f", and {len(members) - 3} more" if len(members) > 3 else ""),
                 [Distribution(metric.title, table[column], table.names) for metric, column in members],
                 unit or "value",
             )
             for metric, column in members:
                 if not math.isfinite(metric.worst) and metric.ordered:
-                    name, title = f"{task.name}-{metric.name}-cumulative", metric.title
-                    axis = metric.unit or title
-                    yield cumulative_chart(
-                        identifier(name), f"Cumulative distribution. {title}", table[column], axis
+                    axis, figure = (
+                        metric.unit or metric.title,
+                        identifier(task.name, metric.name, "cumulative"),
                     )
+                    half = np.nanmedian(table[column])
+                    title = f"{metric.title}: at most {half:.3g} in half of the cases"
+                    yield cumulative_chart(figure, title, table[column], axis)
 
 
 # --- Figures from masks and points: sizes, their agreement, and errors of landmarks ---
 
 _MOST_STRUCTURES = 6
 _FEWEST = 3
+_FEWEST_TO_TELL = 10
 
 
 def size_charts(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterator[Chart]:
     """Yield the figures of numbers, sizes and positions."""
-    yield from _agreement(values)
+    yield from _agreement(names_of(results.phase), values)
     yield from _overlap_by_size(results, values)
     yield from _clouds(results, values)
 
 
-def _agreement(values: Sequence[CaseReading]) -> Iterator[Chart]:
+def _agreement(names: Names, values: Sequence[CaseReading]) -> Iterator[Chart]:
     """Yield Bland–Altman plots of the sizes of each structure in the reference, and of other measurements."""
     for (structure, unit), found in list(_by_structure(values).items())[:_MOST_STRUCTURES]:
         pairs = [
             case_charts.Pair(case, size.predicted, size.reference) for case, size in found if size.reference
         ]
         if len(pairs) >= _FEWEST:
-            name, title = identifier(f"{structure}-agreement"), f"Bland–Altman. Size: {structure}"
-            yield case_charts.bland_altman_chart(name, title, pairs, unit)
+            named = f"size of {names.of(structure)}"
+            title = _agreement_in_words(named, pairs, unit)
+            yield case_charts.bland_altman_chart(identifier(f"{structure}-agreement"), title, pairs, unit)
     measured: dict[tuple[str, str], list[case_charts.Pair]] = {}
     for value in values:
         for one in value.measurements:
@@ -84,9 +90,25 @@ def _agreement(values: Sequence[CaseReading]) -> Iterator[Chart]:
             measured.setdefault((one.title, one.unit), []).append(pair)
     for (title, unit), pairs in measured.items():
         if len(pairs) >= _FEWEST:
-            names = [identifier(f"{title}-{kind}") for kind in ("identity", "agreement")]
-            yield case_charts.identity_chart(names[0], f"Prediction and reference. {title}", pairs, unit)
-            yield case_charts.bland_altman_chart(names[1], f"Bland–Altman. {title}", pairs, unit)
+            figures = [identifier(f"{title}-{kind}") for kind in ("identity", "agreement")]
+            yield case_charts.identity_chart(figures[0], f"{title}: prediction and reference", pairs, unit)
+            agreement = _agreement_in_words(title, pairs, unit)
+            yield case_charts.bland_altman_chart(figures[1], agreement, pairs, unit)
+
+
+_CLEARLY = 3.0
+"""Standard errors from 0 from which on a mean difference is called one in a title."""
+
+
+def _agreement_in_words(what: str, pairs: Sequence[case_charts.Pair], unit: str) -> str:
+    """Return the title of a Bland–Altman plot: a mean difference, if clearly not 0, else what it shows."""
+    differences = np.array([pair.predicted - pair.reference for pair in pairs])
+    mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(len(pairs))
+    start = what[:1].upper() + what[1:]
+    if len(pairs) < _FEWEST_TO_TELL or abs(mean) <= _CLEARLY * error:
+        return f"{start}: prediction minus reference"
+    more = "too large" if mean > 0 else "too small"
+    return f"{start}: {more} by {shown(float(f'{abs(mean):.2g}'))}{f' {unit}' if unit else ''} on average"
 
 
 def _overlap_by_size(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterator[Chart]:
@@ -137,7 +159,7 @@ def _clouds(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterat
                 x, y = (at.predicted[axis] - at.reference[axis] for axis in (0, 1))
                 errors.append(case_charts.CasePoint(value.name, x, y))
         if len(errors) >= _FEWEST:
-            title = f"Errors. {titles[name]}"
+            title = f"{titles[name]}: predicted minus true position"
             yield case_charts.error_cloud_chart(f"{identifier(name)}-errors", title, errors)
 
 
@@ -167,14 +189,14 @@ def public_subgroup_blocks(results: SubmissionResults) -> Iterator[Block]:
     """Yield the published figures of the public subgroups alone."""
     if not (published := results.metrics.subgroups):
         return
-    phase_groups = results.phase.config.subgroups
+    phase_groups, names = results.phase.config.subgroups, names_of(results.phase)
     for name in _main_metrics(results)[:_MOST_FORESTS]:
         task, metric = name.split(".")
         against = {key_of(one.column) for one in phase_groups if one.compare == "positives"}
         found = [
             ForestValue(
-                column,
-                group.replace("_", " ") + (" against all negatives" if column in against else ""),
+                "",
+                names.of_group(column, group) + (" against all negatives" if column in against else ""),
                 tasks[task][metric],
             )
             for column, groups in published.items()
@@ -185,7 +207,8 @@ def public_subgroup_blocks(results: SubmissionResults) -> Iterator[Block]:
         if found and whole:
             overall = ForestValue("", "all cases", whole.value)
             title = metrics_of(results.tasks)[name].title
-            yield forest_chart(identifier(f"{name}-forest"), title, title, overall, found)
+            figure = identifier(f"{name}-forest")
+            yield forest_chart(figure, f"{title} by group of cases", title, overall, found)
     yield _subgroup_table(results, published)
 
 
@@ -198,8 +221,9 @@ def _main_metrics(results: SubmissionResults) -> tuple[str, ...]:
 
 def _subgroup_table(results: SubmissionResults, subgroups: Subgroups) -> Table:
     titles = metrics_of(results.tasks)
+    names = names_of(results.phase)
     rows = [
-        (column, group.replace("_", " "), titles[f"{task}.{name}"].title, round(value, 6))
+        (names.of(column), names.of_group(column, group), titles[f"{task}.{name}"].title, round(value, 6))
         for column, groups in subgroups.items()
         for group, tasks in groups.items()
         for task, values in tasks.items()
@@ -219,7 +243,7 @@ def _forest(results: SubmissionResults, name: str) -> Iterator[Chart]:
     if found and estimate:
         cases = len(results.tables[task.name])
         overall = ForestValue("", "all cases", estimate.value, cases, *ends_of(estimate))
-        title = f"{metric.title} by subgroup"
+        title = f"{metric.title} by group of cases"
         yield forest_chart(identifier(f"{name}-forest"), title, metric.title, overall, found)
 
 
@@ -242,5 +266,5 @@ def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> I
             if subgroup.compare == "positives":
                 strata = metric.estimator.strata(table)
                 cases, negatives = int((members & (strata == 1)).sum()), int((strata == 0).sum())
-            words = group.replace("_", " ")
-            yield ForestValue(subgroup.column, words, value, cases, lower, upper, negatives)
+            words = names_of(phase).of_group(subgroup.column, group)
+            yield ForestValue("", words, value, cases, lower, upper, negatives)

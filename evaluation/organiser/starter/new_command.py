@@ -43,5 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 1 if written.left_out else 0
 
     write_repository(arguments.folder, arguments.like, arguments.algorithm)
-    say(f"{arguments.folder}: read README.md there; first of all: evaluation seal phase")
+    steps = (arguments.folder / "README.md").read_text(encoding="utf-8").partition("```sh\n")[2]
+    told = "a phase with synthetic labels, a submission to it, and README.md, which begins with"
+    say(f"{arguments.folder}: {told}\n\ncd {arguments.folder}\n{steps.partition('```')[0].rstrip()}")
     return 0

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pypdf import PdfReader
 from scipy.stats import binomtest
 
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.annotators.ensemble import IN_WORDS, EnsembleGain, Gain, write_gain
+from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
 from evaluation.organiser.ranking.leaderboard_file import (
     FinalTeam,
@@ -137,6 +139,8 @@ def test_readers_and_ratios_stand_beside_the_curves_of_the_teams(page, twelve):
 def test_the_name_of_a_row_stays_in_sight_on_a_phone(board_in_browser):
     shown = board_in_browser(WIDTHS[0]).page
     table = shown.locator("#table-ranking .scroll")
+    last = shown.locator("#table-ranking tbody tr").first.locator("td").nth(-1).bounding_box()
+    assert last["x"] + last["width"] <= WIDTHS[0]  # the last place is in sight before anything scrolls
     table.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
     assert table.evaluate("one => one.scrollLeft") > 100
     left, right = (
@@ -257,6 +261,53 @@ def test_the_methods_name_what_was_computed(page, twelve):
         assert sentence in text
     assert "Borda" not in text
     assert "quantile" not in text
+
+
+def test_the_first_page_answers_and_the_rest_is_folded(board_in_browser, page, tmp_path):
+    board = board_in_browser(WIDTHS[1]).page
+    board.click("#unfold")  # folds what the tests opened
+    height = board.evaluate("document.documentElement.scrollHeight")
+    printed = tmp_path / "board.pdf"
+    board.pdf(path=printed, format="A4")
+    board.click("#unfold")
+    assert height < 6_000 < board.evaluate("document.documentElement.scrollHeight") / 3
+    assert len(PdfReader(printed).pages) <= 12
+    headlines = {section.name: len(section.headline) for section in page.sections}
+    assert headlines["ranking"] == 2
+    # A figure of each task, and no others.
+    metrics = next(section for section in page.sections if section.name == "metrics")
+    assert [block.name for block in metrics.headline] == [
+        "classification-auc-by-team",
+        "segmentation-dice-cup-by-team",
+    ]
+    assert headlines["stability"] == headlines["cases"] == 0
+
+
+def test_the_page_says_who_is_first_and_who_cannot_be_told_apart(twelve):
+    phase = twelve.board.phases[0]
+    first, second, *others = (team.team for team in phase.teams)
+    ahead = (0.5, 0.9, *[0.99] * len(others))
+    found = Superiority((first, second, *others), (ahead,) * 12)
+    board = replace(twelve.board, phases=(replace(phase, superiority={"overall": found}),))
+    answer = leaderboard_page(board, twelve.parts).answer
+    assert answer[0].startswith(f"{first} is first of 12 teams; with other cases of the same kind it would")
+    assert answer[1] == f"{second} cannot be told apart from {first} by these 120 cases."
+    assert answer[2].endswith(f"and 7 more would be behind {first} at least 97 times in 100.")
+    assert not [sentence for sentence in answer if "resampl" in sentence]
+
+
+def test_the_page_says_why_it_is_not_known_how_sure_places_are(twelve):
+    phase = twelve.board.phases[0]
+    metrics = {
+        name: replace(one, no_intervals="fewer than 10 cases") if one.in_ranking else one
+        for name, one in phase.metrics.items()
+    }
+    parts = {name: one for name, one in phase.superiority.items() if name == "classification"}
+    board = replace(twelve.board, phases=(replace(phase, metrics=metrics, superiority=parts),))
+    _, why, of_part = leaderboard_page(board, twelve.parts).answer
+    assert "cannot be told" in why
+    assert why.endswith("(fewer than 10 cases).")
+    assert of_part.startswith("For classification, ")
 
 
 def test_without_the_organisers_files_no_single_case_is_shown(twelve):

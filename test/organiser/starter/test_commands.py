@@ -1,5 +1,7 @@
 """The commands `new`, `build` and `export`: what they print, and what is wrong with their arguments."""
 
+import re
+
 import pytest
 
 from evaluation.cli.main import main
@@ -7,7 +9,10 @@ from evaluation.cli.main import main
 
 def test_new_says_what_comes_next(tmp_path, capsys):
     assert main(["new", str(tmp_path / "mine"), "--like", "regression"]) == 0
-    assert "evaluation seal phase" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    steps = re.findall(r"^```sh\n(.*?)^```", (tmp_path / "mine/README.md").read_text("utf-8"), re.M | re.S)[0]
+    assert "evaluation rehearse phase" in steps
+    assert printed.endswith(steps)
     assert main(["seal", str(tmp_path / "mine" / "phase")]) == 0
 
 

@@ -60,8 +60,8 @@ def _hardest(phase: ReportedPhase) -> Iterator[Chart]:
         yield heatmap_chart(
             phase.identifier(name, "hardest-cases"),
             f"Hardest cases: {phase.title_of(name)}",
-            f"The {len(hardest)} cases with the worst mean over the teams; similar cases stand together. The "
-            "darker, the worse.",
+            "The cases with the worst mean over the teams; similar cases stand together. The darker, the "
+            "worse.",
             [
                 HeatmapCell(team, cases[hardest[column]], float(chosen[row, column]))
                 for row, team in enumerate(teams)
@@ -76,7 +76,10 @@ def _influential(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.boards:
         found = [one for one in phase.organiser.influences if one.board == name][:_MOST_INFLUENTIAL]
         if found:
-            figure, title = phase.identifier(name, "influence"), f"Cases that move places: {words_of(name)}"
+            figure, title = (
+                phase.identifier(name, "influence"),
+                f"Cases that move places: {phase.words(name)}",
+            )
             moves = (
                 CaseInfluence(one.case, one.teams_moved, one.max_move, ", ".join(one.winners))
                 for one in found

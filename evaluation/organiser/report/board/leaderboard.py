@@ -8,11 +8,12 @@ from evaluation.charts.chart import Chart, marks_of
 from evaluation.organiser.annotators.ensemble import EnsembleGain
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
+from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
 from evaluation.organiser.report.board.reading import ReportedPhase
-from evaluation.organiser.report.page import Page, Section, Table, Text, listed, percent
+from evaluation.organiser.report.page import Page, Section, Table, Text, listed
 
 BANNER = "Holds figures of single cases, which reveal labels: for the organisers of the challenge alone."
 
@@ -61,7 +62,7 @@ def leaderboard_page(
     sections += [metrics.ensembles_section(phases, gains) if gains else None, data]
     found = [section for section in sections if section]
     if board.notices:
-        found.append(Section("notices", "Notices", (Text(board.notices),)))
+        found.append(Section("notices", "Notices", (Text(board.notices),), 0))
     secret = data is not None or bool(pictures or gains) or any(part != OrganiserPart() for part in parts)
     challenges = {phase.challenge or phase.board.phase for phase in phases}
     return Page(
@@ -75,29 +76,47 @@ def leaderboard_page(
 
 
 def _answer(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Iterator[str]:
-    """Yield who is first and who cannot be told from the first, of the final ranking and of each phase."""
+    """Yield who is first and who cannot be told from the first, of the final ranking and of each phase.
+
+    Where the first board of a phase was not resampled: why, and the boards of its parts that were.
+    """
     if first := [team.team for team in board.final or () if team.place == 1]:
         yield f"Over all phases, {listed(first)} {_is_first(first)}."
     for phase in phases:
-        name = phase.boards[0]
-        placed = phase.in_order_of(name)
-        first = [team.team for team, one in placed if one.place == 1]
-        if not first:
-            continue
         prefix = f"{phase.board.role}: " if phase.board.role and len(phases) > 1 else ""
-        shares = [
-            one.distribution.probabilities.get(1, 0.0)
-            for _, one in placed
-            if one.place == 1
-            if one.distribution
-        ]
-        if len(placed) == 1:
-            yield f"{prefix}{first[0]} is the only team with a place."
-            continue
-        often = f" in {percent(shares[0])} of the resamples" if len(first) == len(shares) == 1 else ""
-        yield f"{prefix}{listed(first)} {_is_first(first)}{often}, of {len(placed)} teams."
-        if len(first) == 1 and (found := phase.board.superiority.get(name)):
-            yield from _told_apart(first[0], [team.team for team, _ in placed], found)
+        overall, *parts = phase.boards
+        yield from _of_board(phase, overall, prefix)
+        several = len(phase.in_order_of(overall)) > 1
+        if several and overall not in phase.board.superiority and (why := _not_resampled(phase)):
+            yield f"{prefix}{why}"
+            for name in [one for one in parts if one in phase.board.superiority][:_MOST_PARTS]:
+                yield " ".join(_of_board(phase, name, f"{prefix}For {phase.words(name)}, "))
+
+
+_MOST_PARTS = 4
+
+
+def _of_board(phase: ReportedPhase, name: str, prefix: str) -> Iterator[str]:
+    """Yield a sentence on who is first in a board, and who cannot be told apart from it."""
+    placed = phase.in_order_of(name)
+    first = [team.team for team, one in placed if one.place == 1]
+    if not first:
+        return
+    if len(placed) == 1:
+        yield f"{prefix}{first[0]} is the only team with a place."
+        return
+    told = f"{prefix}{listed(first)} {_is_first(first)} of {len(placed)} teams"
+    distribution = placed[0][1].distribution
+    if len(first) == 1 and distribution:
+        told += f"; with other cases of the same kind it would be first {_often(distribution)}"
+    yield f"{told}."
+    if len(first) == 1 and (found := phase.board.superiority.get(name)):
+        yield from _told_apart(phase, first[0], [team.team for team, _ in placed], found)
+
+
+def _often(distribution: PlaceDistribution) -> str:
+    share = distribution.probabilities.get(1, 0.0)
+    return "almost always" if share > 0.995 else f"{100 * share:.0f} times in 100"
 
 
 def _is_first(teams: Sequence[str]) -> str:
@@ -108,16 +127,37 @@ _CLEARLY = 0.975
 """The share of resamples from which a team is called worse: both ends outside leave 95 %."""
 
 
-def _told_apart(first: str, ordered: Sequence[str], found: Superiority) -> Iterator[str]:
+def _told_apart(
+    phase: ReportedPhase, first: str, ordered: Sequence[str], found: Superiority
+) -> Iterator[str]:
     ahead = dict(zip(found.teams, found.probabilities[found.teams.index(first)], strict=True))
     near = [team for team in ordered if team != first and ahead.get(team, 1.0) < _CLEARLY]
     behind = [team for team in ordered if team != first and ahead.get(team, 0.0) >= _CLEARLY]
+    cases = "these cases" if phase.board.cases is None else f"these {phase.board.cases} cases"
     if near:
-        yield f"{listed([first, *near])} cannot be told apart by these cases."
+        yield f"{_counted(near)} cannot be told apart from {first} by {cases}."
     if behind:
-        others = listed(behind) if len(behind) <= 6 else f"The other {len(behind)} teams"
-        verb = "is" if len(behind) == 1 else "are"
-        yield f"{others} {verb} worse than {first} in at least {percent(_CLEARLY, 1)} of the resamples."
+        often = f"at least {int(100 * _CLEARLY)} times in 100"
+        yield f"With other cases of the same kind, {_counted(behind)} would be behind {first} {often}."
+
+
+def _counted(teams: Sequence[str]) -> str:
+    return listed(teams) if len(teams) <= 6 else f"{listed(teams[:3])} and {len(teams) - 3} more"
+
+
+def _not_resampled(phase: ReportedPhase) -> str:
+    """Return why it is not known how sure the places are; empty where no metric gives a reason."""
+    ranked = phase.ranked_metrics
+    reasons = {name: one.no_intervals for name, one in ranked.items() if one.no_intervals}
+    if not reasons:
+        return ""
+    # A reason that most of them share stands for all.
+    reason = max(reasons.values(), key=list(reasons.values()).count)
+    example = next(name for name, one in reasons.items() if one == reason)
+    return (
+        f"How sure these places are cannot be told: {len(reasons)} of the {len(ranked)} metrics behind them "
+        f"rest on too little, such as “{phase.title_of(example)}” ({reason})."
+    )
 
 
 def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:

@@ -53,7 +53,7 @@ def data_section(description: Description) -> Section:
         blocks.append(found.without_empty() if found.rows else found)
     if description.notices:
         blocks.append(Text(description.notices))
-    return Section("data", "Data", tuple(blocks))
+    return Section("data", "Data", tuple(blocks), 0)
 
 
 def _charts(description: Description) -> Iterator[Chart]:

@@ -26,8 +26,19 @@ from evaluation.organiser.report.sources import followed, wiesenfarth
 
 def metrics_section(phase: ReportedPhase) -> Section | None:
     """Return the section of all metrics."""
-    charts = (chart for name in phase.board.metrics for chart in _charts(phase, name))
-    return phase.section("metrics", "Metrics", (*_ranks(phase), *_metrics_table(phase), *charts))
+    of_metrics = {name: list(_charts(phase, name)) for name in phase.board.metrics}
+    # The first metric of each task is shown at once: those of the ranking before others.
+    ordered = sorted(phase.board.metrics, key=lambda name: name not in phase.ranked_metrics)
+    tasks = {name.rpartition(".")[0]: name for name in reversed(ordered) if of_metrics[name]}
+    leading = [name for name in phase.board.metrics if name in tasks.values()][:_MOST_LEADING]
+    first = [*list(_ranks(phase))[: len(leading) == 1], *(of_metrics[name].pop(0) for name in leading)]
+    ranks = _ranks(phase) if len(leading) > 1 else ()
+    others = (chart for charts in of_metrics.values() for chart in charts)
+    blocks = (*first, *_metrics_table(phase), *ranks, *others)
+    return phase.section("metrics", "Metrics", blocks, len(first))
+
+
+_MOST_LEADING = 6
 
 
 _MOST_METRICS = 11
@@ -87,9 +98,11 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         if any(value.lower is not None for value in values):
             described += " Lines are 95 % intervals."
         described += phase.chosen_here
+        best = [value.team for value in values if value.value == values[0].value]
+        told = f"{title}: {best[0]} has the best value" if len(best) == 1 < len(values) else title
         figure, follows = phase.identifier(name, "by-team"), f"team values of {name}"
         drawn = phase.marks, axis, followed(phase.board.challenge, follows)
-        yield team_charts.team_values_chart(figure, title, described, values, *drawn)
+        yield team_charts.team_values_chart(figure, told, described, values, *drawn)
     if name not in phase.ranked_metrics:
         return
     if (given := phase.organiser.values.get(name)) is not None:
@@ -98,7 +111,9 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
     if len(teams) > 1 and cases:
         figure, values_of_cases = phase.identifier(name, "podium"), (matrix, teams, cases, metric.better)
         drawn = phase.marks, axis, wiesenfarth("podium plot")
-        yield team_charts.podium_chart(figure, f"Podium: {title}", *values_of_cases, *drawn)
+        yield team_charts.podium_chart(
+            figure, f"Who is best in which case: {title}", *values_of_cases, *drawn
+        )
         yield _rank_heatmap(phase, name, title, teams, team_charts.ranks_by_case(matrix, metric.better))
 
 
@@ -118,7 +133,7 @@ def times_section(phase: ReportedPhase) -> Section | None:
         figure, title = phase.identifier(name, "times"), f"{phase.title_of(name)} and time"
         drawn = values, seconds, phase.front(name), phase.marks, phase.axis_of(name)
         blocks.append(team_charts.times_chart(figure, title, described, *drawn))
-    return phase.section("times", "Accuracy and time", blocks)
+    return phase.section("times", "Accuracy and time", blocks, 1)
 
 
 _MOST_POINTS = 1_200
@@ -131,7 +146,7 @@ def _boxes(phase: ReportedPhase, name: str, title: str, axis: str, points: int) 
     otherwise = wiesenfarth("dot- and boxplot")
     return distribution_chart(
         phase.identifier(name, "boxes"),
-        f"Cases by team: {title}",
+        f"{title} in single cases, by team",
         [Distribution(team, np.array(given.teams[team], dtype=np.float64), given.cases) for team in ordered],
         axis,
         follows=followed(phase.board.challenge, f"values of {name.partition('.')[0]}", otherwise),
@@ -153,7 +168,9 @@ def _rank_heatmap(
     axes = Axes("rank in the case", "cases", (0, max(cell.value for cell in cells)), digits=0)
     told = "In how many cases a team takes a rank; equal values share the lowest rank."
     figure, follows = phase.identifier(name, "rank-counts"), wiesenfarth("ranking heatmap")
-    return heatmap_chart(figure, f"Ranks in single cases: {title}", told, cells, axes, follows)
+    return heatmap_chart(
+        figure, f"How often a team takes which rank in a case: {title}", told, cells, axes, follows
+    )
 
 
 # --- The section of curves: ROC and free-response curves of all teams in one figure, with annotators ---
@@ -167,7 +184,7 @@ def curves_section(phase: ReportedPhase) -> Section | None:
     readers = phase.tables("readers", phase.organiser.readers)
     points = phase.tables("annotator-points", phase.organiser.annotator_points)
     tables = (*_annotators(phase), *readers, *points, *_classifiers(phase))
-    return phase.section("curves", "Curves", (*_curve_charts(phase), *_free_response(phase), *tables))
+    return phase.section("curves", "Curves", (*_curve_charts(phase), *_free_response(phase), *tables), 1)
 
 
 def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
@@ -188,7 +205,7 @@ def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
         if curves:
             yield roc_chart(
                 phase.identifier(name, "roc"),
-                f"ROC of all teams: {phase.title_of(name)}",
+                f"ROC curves of all teams ({phase.title_of(name)})",
                 curves,
                 points=points,
                 follows=followed(phase.board.challenge, "ROC"),
@@ -223,7 +240,7 @@ def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
         if lines:
             yield froc_chart(
                 phase.identifier(name, "froc"),
-                f"FROC of all teams: {phase.title_of(name)}",
+                f"Found at each rate of false positives, all teams ({phase.title_of(name)})",
                 lines,
                 "Hits are those of the metric, of all classes together.",
                 marks={team: mark for team, mark in phase.marks.items() if team in of_teams},
@@ -278,7 +295,7 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
             if rows or table == "gains":
                 name, words = phase.identifier(ensemble, table), {"ensemble": ensemble, "chosen": chosen}
                 blocks.append(Table.declared(table, rows, name, **words))
-    return Section("ensembles", "Ensembles", tuple(blocks))
+    return Section("ensembles", "Ensembles", tuple(blocks), 0)
 
 
 # --- The section of subgroups of cases: means by team with tests, and difficulty ---

@@ -37,7 +37,7 @@ def final_section(board: Leaderboard, marks: team_charts.TeamMarks) -> Section |
     blocks: list[Block] = [Table.of("final", "All phases", columns, rows, note)]
     given = [_places(team.team, team.distribution) for team in board.final if team.distribution]
     if given:
-        title = "Places in resamples: all phases"
+        title = "How sure the places are: all phases"
         blocks.append(team_charts.blob_chart("final-blobs", title, given, marks, wiesenfarth("blob plot")))
     return Section("final", "Final ranking", tuple(blocks))
 
@@ -55,7 +55,7 @@ def ranking_section(phase: ReportedPhase) -> Section | None:
         for number, teams in enumerate(metric.comparisons.tiers or (), start=1)
     )
     tables = (*_board_tables(phase), *phase.tables("tiers", tiers))
-    return phase.section("ranking", "Ranking", (_ranking_table(phase), *_charts(phase), *tables))
+    return phase.section("ranking", "Ranking", (_ranking_table(phase), *_charts(phase), *tables), first=2)
 
 
 _INTERVAL = "95 % interval"
@@ -118,9 +118,21 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
         if values:
             lines = "; lines hold 95 % of its places when cases are resampled"
             told = f"The place of every team{lines if any(one.lower for one in values) else ''}."
-            figure, title = phase.identifier(name, "places"), f"Places: {words_of(name)}"
+            figure, title = phase.identifier(name, "places"), _who_is_first(phase, name)
             drawn = values, phase.marks, "place"
             yield team_charts.team_values_chart(figure, title, told, *drawn, places=len(phase.teams))
+
+
+def _who_is_first(phase: ReportedPhase, board: str) -> str:
+    placed = phase.in_order_of(board)
+    first = [team.team for team, one in placed if one.place == placed[0][1].place]
+    where = "" if board == phase.boards[0] else f" in {phase.words(board)}"
+    if len(first) > _MOST_NAMED:
+        return f"{len(first)} teams share the first place{where}"
+    return f"{listed(first)} {'is first' if len(first) == 1 else 'share the first place'}{where}"
+
+
+_MOST_NAMED = 3
 
 
 # --- The section across tasks or phases: consensus, agreement of the rankings, and a dendrogram ---
@@ -161,7 +173,7 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
         matrices.Axes("", "Kendall's τ-b", (-1, 1)),
     )
     blocks = table, team_charts.dendrogram_chart(figure("dendrogram"), *drawn), agreement
-    return Section(figure("across"), f"Across {what} ({role})" if role else f"Across {what}", blocks)
+    return Section(figure("across"), f"Across {what} ({role})" if role else f"Across {what}", blocks, 0)
 
 
 # --- The section of generalisation: changes from phase to phase, and gaps by earlier evaluations ---
@@ -187,7 +199,7 @@ def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) 
     for name, records in (("generalisation", found.changes), ("gap-trends", found.trends)):
         if records or name == "generalisation":
             blocks.append(Table.declared(name, [replace(one, metric=titles[one.metric]) for one in records]))
-    return Section("generalisation", "Generalisation", tuple(blocks))
+    return Section("generalisation", "Generalisation", tuple(blocks), 0)
 
 
 # --- The section of stability: resampled places, Kendall's τ, superiority, and other ranking schemes ---
@@ -218,12 +230,12 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
         places = [_places(team.team, one.distribution) for team, one in placed if one.distribution]
         if places:
             boards[words_of(name)] = places
-            title, model = f"Places in resamples: {words_of(name)}", wiesenfarth("blob plot")
+            title, model = f"How sure the places are: {phase.words(name)}", wiesenfarth("blob plot")
             yield team_charts.blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, model)
     if boards:
         model = wiesenfarth("stacked frequency plot")
         yield team_charts.frequencies_chart(
-            phase.identifier("frequencies"), "Frequencies of the places", boards, model
+            phase.identifier("frequencies"), "How often each team takes which place", boards, model
         )
     samples = [
         ViolinValues(words_of(name), np.array(found.taus))
@@ -231,7 +243,7 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
         if (found := phase.board.agreement.get(name)) and found.taus
     ]
     if samples:
-        figure, title = phase.identifier("kendall-tau"), "Agreement of resampled rankings"
+        figure, title = phase.identifier("kendall-tau"), "How much the ranking changes with other cases"
         told = "Kendall's τ-b between the ranking and that of each resample. The dot is the median, the bar "
         told += "the middle half."
         yield violin_chart(figure, title, told, samples, "Kendall's τ-b", wiesenfarth("violin plot"))
@@ -242,7 +254,7 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
             ordered = [team.team for team, _ in phase.in_order_of(name) if team.team in superiority.teams]
             yield matrices.heatmap_chart(
                 phase.identifier(name, "superiority"),
-                f"Who is ahead in resamples: {words_of(name)}",
+                f"How often one team is ahead of another: {phase.words(name)}",
                 "The share of the resamples in which the team of the row is ahead of that of the column; "
                 "ties count half.",
                 [
@@ -268,12 +280,24 @@ def _variations(phase: ReportedPhase) -> Iterator[Chart]:
             if found and inforce:
                 yield team_charts.place_lines_chart(
                     phase.identifier(name, kind, "places"),
-                    f"Robustness, {title}: {words_of(name)}",
+                    f"{_who_stays_first(phase, name, given)} under {title}",
                     f"The places of the teams by the scheme in force, on the left, and by others.{few}",
                     {IN_FORCE: inforce, **found},
                     phase.marks,
                     wiesenfarth("line plot") if kind == "method" else "",
                 )
+
+
+def _who_stays_first(phase: ReportedPhase, board: str, given: Sequence[Variation]) -> str:
+    """Return for a title whether the first of a board is first in all variations."""
+    placed, inside = phase.in_order_of(board), f" in {phase.words(board)}" if board != phase.boards[0] else ""
+    first = {team.team for team, one in placed if one.place == 1}
+    kept = sum(first == {team for team, place in one.places.items() if place == 1} for one in given)
+    who = listed(sorted(first)) if len(first) <= _MOST_NAMED else f"{len(first)} teams"
+    verb = "stay" if len(first) > 1 else "stays"
+    if kept == len(given):
+        return f"{who} {verb} first{inside}"
+    return f"{who} {verb} first{inside} in {kept} of {len(given)} rankings"
 
 
 _MOST_SCHEMES = 9
@@ -318,7 +342,9 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
             for one in pairs
         ]
         teams = [team.team for team in phase.by_value(name) if team.team in named]
-        figure, title = phase.identifier(name, "significance"), f"Significance: {phase.title_of(name)}"
+        differing = sum(bool(pair.significant) for pair in pairs)
+        title = f"{phase.title_of(name)}: {differing} of {len(pairs)} pairs of teams differ beyond chance"
+        figure = phase.identifier(name, "significance")
         test = f"Test: {methods_of(pairs)}, two-sided"
         told = f"{test}, 5 % after Holm's correction for all pairs of the metric."
         follows = wiesenfarth("significance map")

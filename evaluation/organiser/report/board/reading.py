@@ -24,6 +24,7 @@ from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
 from evaluation.organiser.ranking.rank_statistics import pareto_front
 from evaluation.organiser.report.analyses import FIGURES
 from evaluation.organiser.report.page import Block, Section, Table, identifier, listed
+from evaluation.organiser.report.sentences import names_in
 from evaluation.organiser.rescoring.changes import Changes
 from evaluation.organiser.rescoring.kept import CHANGES
 from evaluation.phase.registry import challenge_named
@@ -198,6 +199,10 @@ class ReportedPhase:
         """Return the name of a figure or table: lower-case letters, digits and hyphens."""
         return identifier(self.board.role or "", *words)
 
+    def words(self, board: str) -> str:
+        """Return the name of a board in words."""
+        return names_in(self.board.challenge).of(board)
+
     def title_of(self, metric: str) -> str:
         """Return the title of a metric, with its task where another metric has the same title.
 
@@ -258,11 +263,14 @@ class ReportedPhase:
         if found:
             yield Table.declared(name, found, self.identifier(name), more)
 
-    def section(self, name: str, title: str, blocks: Iterable[Block]) -> Section | None:
-        """Return a section, with the role of the phase in its title; None without any block."""
+    def section(self, name: str, title: str, blocks: Iterable[Block], first: int = 0) -> Section | None:
+        """Return a section, with the role of the phase in its title; None without any block.
+
+        ``first``: how many blocks are shown at once, see `Section`.
+        """
         found = tuple(blocks)
         role = f" ({self.board.role})" if self.board.role else ""
-        return Section(self.identifier(name), f"{title}{role}", found) if found else None
+        return Section(self.identifier(name), f"{title}{role}", found, first) if found else None
 
 
 def words_of(name: str) -> str:

@@ -1,0 +1,197 @@
+"""What a submission achieved, in sentences: what was measured, on whom, how good it is, and how sure."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluation.core.aggregation import Estimate
+from evaluation.core.challenge import Task
+from evaluation.core.metric import Metric
+from evaluation.organiser.report.page import listed, shown
+from evaluation.organiser.report.results import SubmissionResults
+from evaluation.organiser.report.sources import words_in
+from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_outwards
+from evaluation.phase.phase import Phase
+from evaluation.platform.result_file import LeaderboardPlace
+
+_WORDS = words_in("phrases.toml")
+_MOST_FIGURES = 6
+
+
+@dataclass(frozen=True)
+class Names:
+    """Words for the names in the files of a phase: `titles` of `phase.toml`, else those of its challenge."""
+
+    words: Mapping[str, str]
+
+    def of(self, name: str) -> str:
+        """Return a label, class, column or group in words."""
+        return self.words.get(name, name.replace("_", " "))
+
+    def of_group(self, column: str, value: str) -> str:
+        """Return the cases with a value in a column in words."""
+        known = self.words.get(f"{column}={value}")
+        return known or f"{self.of(column)}: {self.of(value)}"
+
+    def cases(self, number: int) -> str:
+        """Return a number of cases, such as "40 eyes"."""
+        return f"{number:,} {self.of('case' if number == 1 else 'cases')}"
+
+    def decisions(self, label: str) -> tuple[str, str]:
+        """Return the two values of a 0/1 label in few letters, negative first."""
+        return f"not {self.of(label)}", self.of(label)
+
+    def classes(self, label: str) -> tuple[str, str]:
+        """Return the two classes of a 0/1 label, negative first."""
+        name = self.of(label)
+        return self.words.get(f"{label}=0", f"not {name}"), self.words.get(f"{label}=1", name)
+
+
+def names_in(challenge: str) -> Names:
+    """Return the words of a bundled challenge, none of others."""
+    return Names(_WORDS["names"].get(challenge, {}))
+
+
+def names_of(phase: Phase) -> Names:
+    """Return the words of a phase; the classes of a declared score are the cells of its reference."""
+    words = dict(names_in(phase.challenge.name).words)
+    for name, table in getattr(phase.options, "fields", {}).items():
+        cells = (getattr(table, "negative", ()), getattr(table, "positive", ()))
+        for value, of_class in enumerate(cells):
+            if of_class:
+                titles = [phase.config.titles.get(cell, cell) for cell in of_class]
+                words[f"{name}_class={value}"] = listed(titles)
+                words[f"{name}_class"] = listed(titles)
+    return Names({**words, **phase.config.titles})
+
+
+def task_sentences(results: SubmissionResults, public: bool = False) -> Iterator[str]:
+    """Yield a sentence for each task: its main metric, over how many cases, and between which ends.
+
+    The main metric is the first one of the leaderboard, else of the task, that has a value. ``public``: made
+    of what is published alone, so that the cases of a task are counted, and not those with a label.
+    """
+    names = names_of(results.phase)
+    ranked = platform_metrics(results.phase.config, results.phase.challenge, results.phase.tasks)
+    for task in sorted(results.tasks, key=lambda task: _first_of(task, ranked)):
+        found = results.metrics.aggregates.get(task.name, {})
+        given = [metric for metric in task.metrics if metric.name in found and metric.ordered]
+        given.sort(key=lambda metric: f"{task.name}.{metric.name}" not in ranked)
+        if given:
+            yield _sentence(results, names, task, given, public)
+
+
+def _first_of(task: Task, ranked: Sequence[str]) -> int:
+    places = [place for place, name in enumerate(ranked) if name.partition(".")[0] == task.name]
+    return min(places, default=len(ranked))
+
+
+def _sentence(
+    results: SubmissionResults, names: Names, task: Task, given: Sequence[Metric], public: bool
+) -> str:
+    first = given[0]
+    estimate = results.metrics.aggregates[task.name][first.name]
+    on, cases = _cases(results, names, task, None if public else first)
+    card, phrase = _phrase(results.phase, task, first)
+    words = phrase.format_map(_filled(results, names, task, first))
+    digits = _digits(estimate, digits_of(results.phase.config, f"{task.name}.{first.name}").value)
+    same = [one for one in given[1:] if _phrase(results.phase, task, one)[0] == card and one.structures]
+    others = [
+        f"{_regions(results, names, one)} {_value(results, task, one, digits)}"
+        for one in same[:_MOST_FIGURES]
+    ]
+    value = _value(results, task, first, digits) + (f" ({', '.join(others)})" if card and others else "")
+    told = f"On {on}, the algorithm {words} {value}" if phrase else f"On {on}, “{first.title}” is {value}"
+    if interval := estimate.confidence_interval:
+        lower, upper = (
+            shown(end, digits) for end in rounded_outwards(interval.lower, interval.upper, digits)
+        )
+        return f"{told}; with {cases} the true value may lie between {lower} and {upper} (95 % interval)."
+    return f"{told}; no interval is {f'given: {estimate.interval}' if estimate.interval else 'published'}."
+
+
+def _cases(results: SubmissionResults, names: Names, task: Task, metric: Metric | None) -> tuple[str, str]:
+    """Return on which cases a metric rests, or without one its task, and their number alone."""
+    expected = results.metrics.cases.expected
+    if metric:
+        entering = int((np.asarray(metric.estimator.strata(results.tables[task.name])) >= 0).sum())
+    else:
+        forms = results.phase.cases.forms if task.fields else ()
+        entering = sum(any(field.cases(case) for field in task.fields) for case in forms) or expected
+    number = names.cases(entering)
+    return number if entering == expected else f"{entering:,} of {names.cases(expected)}", number
+
+
+def _phrase(phase: Phase, task: Task, metric: Metric) -> tuple[str, str]:
+    """Return the card of a metric and its phrase; both empty where there is none."""
+    if own := _WORDS["challenges"].get(f"{phase.challenge.name}.{task.name}.{metric.name}"):
+        return metric.name, own
+    tables: Mapping[str, Any] = getattr(phase.options, "tasks", {})
+    if task.name in tables:
+        declared = {name: table.metric for name, table in tables[task.name].metrics.items()}
+        known = [name for name in declared if metric.name == name or metric.name.startswith(f"{name}_")]
+        card = declared[max(known, key=len)] if known else ""
+    else:
+        parts = (metric.name, metric.name.partition("_")[0], metric.name.rpartition("_")[2])
+        card = next((part for part in parts if part in _WORDS["metrics"]), "")
+    return card, _WORDS["metrics"].get(card, "")
+
+
+def _filled(results: SubmissionResults, names: Names, task: Task, metric: Metric) -> dict[str, str]:
+    """Return the words of a metric for its phrase."""
+    label = metric.estimator.curve.label if metric.estimator.curve else ""
+    negative, positive = names.classes(label) if label else ("negative cases", "positive cases")
+    return {"positive": positive, "negative": negative, "regions": _regions(results, names, metric)}
+
+
+def _regions(results: SubmissionResults, names: Names, metric: Metric) -> str:
+    titles = {field.name: field.title for task in results.tasks for field in task.fields}
+    found = [names.of(name or titles.get(metric.field, "")) for name in metric.structures]
+    return listed(found) if found else "the structures"
+
+
+def _value(results: SubmissionResults, task: Task, metric: Metric, digits: int) -> str:
+    value = results.metrics.aggregates[task.name][metric.name].value
+    unit = "pixels" if metric.unit == "px" else metric.unit
+    return shown(value, digits) + (f" {unit}" if unit else "")
+
+
+def _digits(estimate: Estimate, published: int) -> int:
+    """Return how many decimals are told: two, more where the interval is narrower, at most the published."""
+    interval = estimate.confidence_interval
+    width = interval.upper - interval.lower if interval else 0.0
+    wanted = 2 if not 0 < width < 0.05 else 1 - math.floor(math.log10(width))
+    return min(wanted, published)
+
+
+def places_of(results: SubmissionResults) -> list[tuple[str, LeaderboardPlace]]:
+    """Return the places among known teams by leaderboard, overall before its parts."""
+    return sorted((results.metrics.ranking.places or {}).items(), key=lambda one: one[0] != "overall")
+
+
+def place_sentence(results: SubmissionResults) -> Iterator[str]:
+    """Yield the places among known teams, with those that are as good."""
+    names, parts = names_of(results.phase), list[str]()
+    for name, place in places_of(results):
+        where = name if name == "overall" else f"in {names.of(name)}"
+        tied = f" (as good as {place.tied} more)" if place.tied else ""
+        better = place.teams - place.place - place.tied
+        parts.append(f"{better} of {place.teams - 1} {'' if parts else 'known teams '}{where}{tied}")
+    if parts:
+        yield f"It is better than {listed(parts)}."
+
+
+def failure_sentence(results: SubmissionResults) -> str:
+    """Return how many cases were scored, and what became of the others."""
+    cases, names = results.metrics.cases, names_of(results.phase)
+    all_cases = names.cases(cases.expected)
+    if not cases.worst and cases.scored == cases.expected:
+        return f"All {all_cases} were scored."
+    lost = names.cases(cases.worst)
+    verb = "counts" if cases.worst == 1 else "count"
+    failed = f"; {lost} failed or are missing and {verb} as the worst possible result" if cases.worst else ""
+    failed = failed.replace(" are missing", " is missing") if cases.worst == 1 else failed
+    return f"{cases.scored:,} of {all_cases} were scored{failed}."

@@ -1,0 +1,83 @@
+"""The first sentences of a submission's report: their words, numbers of cases, digits and places."""
+
+from dataclasses import replace
+
+import pytest
+
+from evaluation.challenges.declared.rules import METRICS, name_of
+from evaluation.core.aggregation import ConfidenceInterval
+from evaluation.organiser.report.sentences import failure_sentence, names_of, task_sentences
+from evaluation.organiser.report.sources import words_in
+from test.organiser.report.declared import declared
+
+
+def test_every_metric_of_the_catalogue_has_a_phrase():
+    phrases = words_in("phrases.toml")["metrics"]
+    assert {name_of(metric) for metric in METRICS} == set(phrases)
+    words = {"positive": "ill", "negative": "healthy", "regions": "the liver"}
+    for name, phrase in phrases.items():
+        assert phrase.format_map(words)[-1].isalpha(), name
+
+
+@pytest.mark.parametrize("name", ["adam-onsite", "cysts", "edd2020", "justraigs-phase2", "refuge-onsite"])
+def test_every_task_of_a_bundled_phase_has_a_sentence_with_a_phrase(bundled_phase, name):
+    results = bundled_phase(name).results
+    for public in (False, True):
+        found = list(task_sentences(results, public))
+        assert len(found) == len(results.tasks)
+        assert all(" the algorithm " in sentence for sentence in found)
+
+
+def test_every_task_of_a_declared_phase_has_a_sentence(tmp_path):
+    results = declared(tmp_path).results
+    found = list(task_sentences(results))
+    assert 0 < len(found) <= len(results.tasks)
+    assert all(" the algorithm " in sentence for sentence in found)
+
+
+def changed(results, **interval):
+    """Return results in which the AUC has another interval, or none."""
+    of_task = results.metrics.aggregates["classification"]
+    found = ConfidenceInterval(**interval) if interval else None
+    auc = replace(of_task["auc"], value=0.91234, confidence_interval=found)
+    tasks = {**results.metrics.aggregates, "classification": {**of_task, "auc": auc}}
+    return replace(results, metrics=replace(results.metrics, aggregates=tasks))
+
+
+def test_ends_are_rounded_outwards_and_narrow_intervals_have_more_digits(bundled_phase):
+    results, given = bundled_phase("refuge-onsite").results, {"method": "DeLong"}
+    wide = changed(results, lower=0.8551, upper=0.9549, half_width=0.05, **given)
+    assert "AUC of 0.91; with 40 images the true value may lie between 0.85 and 0.96" in next(
+        task_sentences(wide)
+    )
+    narrow = changed(results, lower=0.90501, upper=0.91901, half_width=0.007, **given)
+    assert "AUC of 0.912; with 40 images the true value may lie between 0.905 and 0.920" in next(
+        task_sentences(narrow)
+    )
+    assert next(task_sentences(changed(results))).endswith("AUC of 0.91; no interval is published.")
+
+
+def test_titles_of_the_phase_are_the_words_of_the_report(bundled_phase):
+    results = bundled_phase("refuge-onsite").results
+    titles = {"case": "eye", "cases": "eyes", "glaucoma=1": "sick eyes", "glaucoma=0": "healthy ones"}
+    config = results.phase.config.model_copy(update={"titles": titles})
+    found = replace(results, phase=replace(results.phase, config=config))
+    assert next(task_sentences(found)).startswith(
+        "On 40 eyes, the algorithm separates sick eyes from healthy ones with an AUC of"
+    )
+    assert names_of(found.phase).of_group("glaucoma", "1") == "sick eyes"
+    assert names_of(found.phase).of_group("eye", "left_one") == "eye: left one"
+
+
+def test_failed_cases_are_told(bundled_phase):
+    results = bundled_phase("refuge-onsite").results
+
+    def told(**numbers):
+        cases = replace(results.metrics.cases, expected=40, **numbers)
+        return failure_sentence(replace(results, metrics=replace(results.metrics, cases=cases)))
+
+    assert told(scored=40, worst=0) == "All 40 images were scored."
+    assert told(scored=39, worst=1) == (
+        "39 of 40 images were scored; 1 image failed or is missing and counts as the worst possible result."
+    )
+    assert "2 images failed or are missing and count as" in told(scored=38, worst=2)
