@@ -45,5 +45,6 @@ def run(arguments: argparse.Namespace) -> int:
     write_repository(arguments.folder, arguments.like, arguments.algorithm)
     steps = (arguments.folder / "README.md").read_text(encoding="utf-8").partition("```sh\n")[2]
     told = "a phase with synthetic labels, a submission to it, and README.md, which begins with"
-    say(f"{arguments.folder}: {told}\n\ncd {arguments.folder}\n{steps.partition('```')[0].rstrip()}")
+    first = steps.partition("```")[0].splitlines()
+    say(f"{arguments.folder}: {told}", "", f"cd {arguments.folder}", *first)
     return 0

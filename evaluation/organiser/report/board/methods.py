@@ -14,6 +14,7 @@ from evaluation.organiser.ranking.methods import METHODS, SCALED
 from evaluation.organiser.report.board.rankings import methods_of
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.page import Block, Section, Table, Text, identifier, listed, percent, text_of
+from evaluation.organiser.report.sentences import names_in
 from evaluation.organiser.report.sources import CITATIONS, followed
 
 # --- The methods paragraph: the analysis in sentences that a paper can use, with citations ---
@@ -47,9 +48,11 @@ def data_section(description: Description) -> Section:
     grouping for all cases.
     """
     blocks: list[Block] = [*_charts(description), *_feature_charts(description)]
+    words = names_in(description.challenge).words
     for table in tables_of(description):
         name = identifier("data", table.name)
-        found = Table.of(name, table.title, table.columns, table.rows, table.note)
+        rows = (tuple(words.get(cell, cell) for cell in row) for row in table.rows)
+        found = Table.of(name, table.title, table.columns, rows, table.note)
         blocks.append(found.without_empty() if found.rows else found)
     if description.notices:
         blocks.append(Text(description.notices))
@@ -70,11 +73,13 @@ def _charts(description: Description) -> Iterator[Chart]:
         ]
         for grouping in shown or [None]:
             name, by = column.quantity.name, grouping.name if grouping else ""
+            names = names_in(description.challenge)
+            title = names.of(name) + (f" by {names.of(by)}" if by else "")
             yield distribution_chart(
                 identifier("data", name, by),
-                words_of(f"{name[0].upper()}{name[1:]}{f' by {by}' if by else ''}"),
+                f"{title[0].upper()}{title[1:]}",
                 list(_distributions(description, column, grouping)),
-                column.quantity.title,
+                names.of(column.quantity.title),
                 follows=followed(description.challenge, "data") if by == PHASE else "",
             )
 

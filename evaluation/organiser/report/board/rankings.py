@@ -205,6 +205,12 @@ def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) 
 # --- The section of stability: resampled places, Kendall's τ, superiority, and other ranking schemes ---
 
 IN_FORCE = "scheme in force"
+_UNDER = {
+    "method": "under other methods",
+    "without metric": "without one of the metrics",
+    "weight": "under other weights",
+    "subgroup": "in groups of cases",
+}
 _KINDS = {
     "method": "other methods",
     "without metric": "without a metric",
@@ -269,7 +275,7 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
 def _variations(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.boards:
         inforce = {team.team: board.place for team, board in phase.in_order_of(name) if board.place}
-        for kind, title in _KINDS.items():
+        for kind in _KINDS:
             given = [
                 one for one in phase.board.robustness if one.board == name and one.kind == kind and one.places
             ]
@@ -280,7 +286,7 @@ def _variations(phase: ReportedPhase) -> Iterator[Chart]:
             if found and inforce:
                 yield team_charts.place_lines_chart(
                     phase.identifier(name, kind, "places"),
-                    f"{_who_stays_first(phase, name, given)} under {title}",
+                    f"{_who_stays_first(phase, name, given)} {_UNDER[kind]}",
                     f"The places of the teams by the scheme in force, on the left, and by others.{few}",
                     {IN_FORCE: inforce, **found},
                     phase.marks,
@@ -342,8 +348,9 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
             for one in pairs
         ]
         teams = [team.team for team in phase.by_value(name) if team.team in named]
-        differing = sum(bool(pair.significant) for pair in pairs)
-        title = f"{phase.title_of(name)}: {differing} of {len(pairs)} pairs of teams differ beyond chance"
+        decided = [pair.significant for pair in pairs if pair.significant is not None]
+        told = f"{sum(decided)} of {len(decided)} pairs of teams differ beyond chance"
+        title = f"{phase.title_of(name)}: {told if decided else 'no pair of teams was tested'}"
         figure = phase.identifier(name, "significance")
         test = f"Test: {methods_of(pairs)}, two-sided"
         told = f"{test}, 5 % after Holm's correction for all pairs of the metric."
