@@ -203,11 +203,12 @@ class _LabelledScores:
 
 
 def classification_blocks(results: SubmissionResults) -> Iterator[Block]:
-    """Yield the figures of tasks that have scores or decisions, after the cases that are left out."""
+    """Yield the figures of tasks that have scores or decisions; behind the first, the cases left out."""
     charts = [chart for task in results.tasks for chart in _charts(results, task)]
+    yield from charts[:1]
     if charts and (left_out := tuple(_left_out(results))):
         yield Text(left_out)
-    yield from charts
+    yield from charts[1:]
 
 
 _MOST_NAMES = 10
