@@ -328,14 +328,15 @@ class _OfSums(Estimator):
 
 
 def _reach(values: Floats, worst: float, best: float) -> tuple[float, float]:
-    """Return the lowest and the highest value that an unseen case may have, see `Estimator.of_sums`."""
+    """Return the lowest and the highest value that an unseen case may have, see `Estimator.of_sums`.
+
+    Where the cases tell no length on a side without an end, the unseen case is 1 away, in the column's unit.
+    """
     low, high = sorted((worst, best))
     least, most = min(float(np.nanmin(values)), high), max(float(np.nanmax(values)), low)
-    if math.isinf(low) and math.isinf(high):
-        return 2 * least - most, 2 * most - least
-    if math.isinf(low):
-        return 2 * least - high, max(high, most)
-    return min(low, least), 2 * most - low if math.isinf(high) else max(high, most)
+    first, last = least if math.isinf(low) else min(low, least), most if math.isinf(high) else max(high, most)
+    beyond = last - first or 1.0
+    return first - beyond * math.isinf(low), last + beyond * math.isinf(high)
 
 
 def _ratio(sums: Floats) -> Floats:
@@ -405,8 +406,7 @@ class Sum(_OfColumn, _OfSums):
         values = table[self.column]
         number = np.count_nonzero(~np.isnan(values))
         # A finite end, the sum of no case, tells the sign of each. Of counts, an unseen one is at least 1.
-        low, high = _reach(values, *(end and math.copysign(math.inf, end) for end in (worst, best)))
-        ends = (low, high) if low < high else (low, low + 1)
+        ends = _reach(values, *(end and math.copysign(math.inf, end) for end in (worst, best)))
         return _mean_of(values, *ends, lambda means: number * means)
 
 

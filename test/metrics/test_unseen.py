@@ -120,12 +120,22 @@ ESTIMATORS = {
     "mean": (Mean("x"), 0.0, 1.0),
     "share": (Share("x"), 0.0, 1.0),
     "sum": (Sum("x"), math.inf, 0.0),
+    "mean error": (Mean("x", rare_failures=False), math.inf, 0.0),
+    "bias": (Mean("x", rare_failures=False), math.inf, -math.inf),
+    "root mean square error": (RootMeanSquare("x"), math.inf, 0.0),
+    "limit without largest": (LimitOfAgreement("x", upper=False), math.inf, -math.inf),
     "root mean square": (RootMeanSquare("x"), 1.0, 0.0),
     "upper limit": (LimitOfAgreement("x", upper=True, largest=1.0), 3.0, -3.0),
     "lower limit": (LimitOfAgreement("x", upper=False, largest=1.0), 3.0, -3.0),
     "mean of means": (MeanOfMeans(["x", "y"], by_reference=True), 0.0, 1.0),
     "ratio": (RatioOfSums("x", "y", is_share=False), math.inf, 0.0),
 }
+
+
+def test_an_error_that_no_case_shows_is_one_unit():
+    """Of 30 cases without any error one more may have an error of 1: 1 − 0.025^(1 / 30) of it."""
+    found, _ = interval_of(Mean("x", rare_failures=False), {"x": np.zeros(30)}, math.inf, 0.0, None, 20_000)
+    assert (found.lower, found.upper) == pytest.approx((0, 1 - 0.025 ** (1 / 30)), abs=0.004)
 
 
 @settings(max_examples=15)
@@ -138,8 +148,7 @@ def test_intervals_hold_their_value_and_have_a_width(name, values, clustered):
     units = np.arange(len(x)) // 2 if clustered else None
     found, value = interval_of(estimator, {"x": x, "y": y}, worst, best, units, 100)
     assert found.lower <= value <= found.upper
-    # Nothing tells how far an error may be where all ratios are 0 and no largest one is known.
-    assert found.lower < found.upper or (name == "ratio" and not x.any())
+    assert found.lower < found.upper
 
 
 @settings(max_examples=25)
