@@ -269,7 +269,8 @@ def _catalogue_sections(
 
 
 def _family_sections(words: Mapping[str, Any], page_of: Mapping[str, str], here: str) -> Iterator[str]:
-    yield f"# {words['title']}: metrics\n\n*For organisers who declare a challenge.*\n"
+    yield f"# {words['title']}: metrics\n"
+    yield "*For organisers who declare a challenge. 5 minutes to look up a metric.*\n"
     yield f"The algorithm gives {words['asked']}. [Kinds and metrics](catalogue.md) has the other families,"
     yield "and the keys that every metric has.\n"
     yield from _questions(words, page_of, here)

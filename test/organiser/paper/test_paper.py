@@ -9,6 +9,7 @@ import zipfile
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,7 +28,7 @@ from evaluation.organiser.paper import archive as archive_module
 from evaluation.organiser.paper import document as documents
 from evaluation.organiser.paper.archive import archive_of, drafts, verify
 from evaluation.organiser.paper.document import Document, latex, markdown, references
-from evaluation.organiser.paper.facts import TEXTS, interval_facts, read_study
+from evaluation.organiser.paper.facts import FILTERS, TEXTS, interval_facts, read_study
 from evaluation.organiser.paper.questions import items_of, read_answers
 from evaluation.organiser.report.analyses import result_files
 from evaluation.organiser.report.page import Table
@@ -184,6 +185,7 @@ def test_figures_can_be_drawn_with_any_name(paper):
         drawn = documents.vector_files(one.content)
         assert drawn["svg"].startswith(b"<svg")
         assert drawn["pdf"].startswith(b"%PDF")
+        assert b"ICCBased" not in drawn["pdf"]  # a profile that readers of PDF refuse
     assert b"Collected: 60" in documents.vector_files(flow.content)["svg"]
 
 
@@ -305,6 +307,35 @@ def test_a_table_of_many_rows_is_in_the_supplement(paper, files):
     for one in (*long, next(one for one in paper.exhibits if "comparisons" in one.name)):
         assert f"tab:{one.name}" in supplement
         assert f"tab:{one.name}" not in others
+
+
+def test_the_paper_itself_has_few_tables_and_figures_and_the_supplement_all_others(paper, files):
+    main = {one.name for one in paper.exhibits if one.part != "supplement"}
+    tables = {one.name for one in paper.exhibits if isinstance(one.content, Table)}
+    assert main & tables <= {"data-cases", "ranking", "metrics", "tiers", "annotators", "a-1-gains"}
+    # The flow of cases, the places, and a metric of each of the two ranked tasks.
+    assert main - tables == {
+        "flow",
+        "overall-blobs",
+        "classification-auc-by-team",
+        "segmentation-dice-cup-by-team",
+    }
+    supplement = files["parts/supplement.tex"].decode()
+    rest = {one.name for one in paper.exhibits} - main
+    assert len(rest) > 10
+    assert all(f":{name}}}" in supplement or f":{name}-" in supplement for name in rest)
+
+
+def test_differences_of_the_data_are_said_as_an_author_says_them(paper):
+    row = SimpleNamespace(
+        quantity=SimpleNamespace(title="area of optic cup (pixels)"),
+        grouping="glaucoma",
+        test=SimpleNamespace(first="0", second="1"),
+    )
+    said = "The area of the optic cup differs between eyes without glaucoma and eyes with glaucoma"
+    assert FILTERS["difference_in_words"](row, paper.study) == said
+    of_eye = SimpleNamespace(quantity=SimpleNamespace(title="eye"), value="left", cases=9, of=24, share=0.375)
+    assert FILTERS["class_in_words"](of_eye, paper.study) == "In 9 of 24 cases (37.5 %), the eye was left"
 
 
 def test_single_cases_are_marked(files):

@@ -3,7 +3,7 @@
 import numpy as np
 from PIL import ImageColor
 
-from evaluation.organiser.report.objects import Drawn, Objects, object_panels
+from evaluation.organiser.report.objects import Drawn, DrawnObjects, object_panels
 from evaluation.organiser.report.overlays import AGREEMENT, BACKGROUND, FALSE, MISSED
 
 
@@ -19,14 +19,14 @@ def point(shape, colour, *at, label=""):
 
 def test_boxes_stand_in_the_whole_image():
     boxes = (Drawn("box", (10, 20), (30, 40), MISSED), Drawn("box", (-50, 60), (20, 90), FALSE))
-    picture = object_panels(Objects(boxes), (100, 150), None)
+    picture = object_panels(DrawnObjects(boxes), (100, 150), None)
     assert picture.size == (300, 200)  # two pixels for one
     assert places(picture, MISSED) == (20, 60, 40, 80)
     assert places(picture, FALSE)[0:2] == (0, 40)  # cut off at the image's border
 
 
 def test_a_landmark_is_shown_with_its_surroundings():
-    found = Objects(
+    found = DrawnObjects(
         (point("ring", AGREEMENT, 50.0, 40.0), point("cross", FALSE, 60.0, 40.0)),
         (((60.0, 40.0), (50.0, 40.0)),),
         surroundings=True,
@@ -40,12 +40,14 @@ def test_a_landmark_is_shown_with_its_surroundings():
 
 def test_a_photograph_lies_below():
     photograph = np.full((100, 100, 3), (200, 100, 50), np.uint8)
-    picture = object_panels(Objects((point("cross", FALSE, 5.0, 5.0),)), (100, 100), photograph)
+    picture = object_panels(DrawnObjects((point("cross", FALSE, 5.0, 5.0),)), (100, 100), photograph)
     assert picture.getpixel((150, 150)) == (200, 100, 50)
 
 
 def test_positions_in_millimetres_need_no_image():
-    found = Objects((point("ring", MISSED, -500.0, 3.0), point("cross", FALSE, 500.0, 3.0)), in_pixels=False)
+    found = DrawnObjects(
+        (point("ring", MISSED, -500.0, 3.0), point("cross", FALSE, 500.0, 3.0)), in_pixels=False
+    )
     picture = object_panels(found, (0, 0), None)
     assert picture.size == (300, 300)
     assert picture.getpixel((0, 0)) == BACKGROUND
@@ -53,7 +55,9 @@ def test_positions_in_millimetres_need_no_image():
 
 
 def test_three_axes_are_seen_along_each_and_z_points_up():
-    found = Objects((point("ring", AGREEMENT, 0, 0, 0), point("cross", FALSE, 0, 0, 10)), in_pixels=False)
+    found = DrawnObjects(
+        (point("ring", AGREEMENT, 0, 0, 0), point("cross", FALSE, 0, 0, 10)), in_pixels=False
+    )
     picture = object_panels(found, (0, 0), None)
     assert picture.size == (3 * 300 + 2 * 6, 300)
     along_z, along_y, along_x = (picture.crop((at, 0, at + 300, 300)) for at in (0, 306, 612))
@@ -63,8 +67,8 @@ def test_three_axes_are_seen_along_each_and_z_points_up():
 
 
 def test_numbers_stand_beside_their_points():
-    one = Objects((point("ring", AGREEMENT, 50, 50),))
-    numbered = Objects((point("ring", AGREEMENT, 50, 50, label="1"),))
+    one = DrawnObjects((point("ring", AGREEMENT, 50, 50),))
+    numbered = DrawnObjects((point("ring", AGREEMENT, 50, 50, label="1"),))
     first, second = (np.asarray(object_panels(found, (100, 100), None)) for found in (one, numbered))
     rows, columns = np.nonzero((first != second).any(axis=2))
     assert columns.min() > 150
