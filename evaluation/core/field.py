@@ -222,6 +222,10 @@ def fault_at(
     return FormFault(Fault(kind, source.file, expected, found, line, field, hint))
 
 
+LACKS = "lack some of their values, which count as wrong"
+"""The clause of `Kind.oddities` on a value that is incomplete."""
+
+
 class Kind(ABC):
     """How a value is read, checked, written and described; the same for predictions and references.
 
@@ -317,7 +321,8 @@ class Kind(ABC):
     def oddities(self, value: Any, case: CaseForm) -> Iterable[str]:
         """Yield what is allowed and looks wrong about a value, in clauses; by default none.
 
-        `check` notes the first that holds for every case. A clause holds for a value that says nothing of it.
+        `check` notes the first that holds for every case, and in how many `LACKS` holds. A clause holds for a
+        value that says nothing of it.
         """
         return ()
 

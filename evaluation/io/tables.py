@@ -13,7 +13,7 @@ from pathlib import Path
 from evaluation.core.fault import DECIMAL_POINT, FaultKind, ReadError, shorten
 
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _MAX_NUMBER_LENGTH = 100
 _MAX_CELLS = 10_000
@@ -222,7 +222,7 @@ def parse_number(text: str) -> float:
         value = float(stripped)
         if math.isfinite(value):
             return value
-    hint = DECIMAL_POINT if _DECIMAL_COMMA.fullmatch(stripped[:_MAX_NUMBER_LENGTH]) else None
+    hint = DECIMAL_POINT if DECIMAL_COMMA.fullmatch(stripped[:_MAX_NUMBER_LENGTH]) else None
     found = f'"{shorten(text)}"' if stripped else "nothing"
     raise ReadError(FaultKind.MALFORMED, "a finite number", found, hint=hint)
 

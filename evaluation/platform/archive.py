@@ -78,7 +78,9 @@ def hint_of_absence(layout: Files | TableColumns | TableRows, files: Sequence[st
     }
     if stem := most_similar(wanted.stem, spreadsheets):
         return f"{printable(spreadsheets[stem])} is a spreadsheet: save it as csv"
-    alike = most_similar(str(wanted), [path for path in files if path.casefold().endswith(_TABLES)])
+    own = {file.casefold() for file in layout.files}
+    others = [path for path in files if path.casefold().endswith(_TABLES) and path.casefold() not in own]
+    alike = most_similar(str(wanted), others)
     return alike and f"is {printable(alike)} meant for it? Rename it"
 
 
@@ -313,9 +315,11 @@ class _Archive:
                 yield f"{printable(path)}: {named}: not part of the format and not read"
 
     def absent(self, fields: Sequence[Field]) -> Iterator[str]:
-        """Yield a sentence about every field without any value."""
+        """Yield a sentence about every field without any value, unless its table has a fault."""
+        faulty = {fault.file for fault in self.faults}
         for field in fields:
-            if not any(field.name in case_sources for case_sources in self.sources):
+            tables = () if isinstance(field.archive, Files) else self._tables(field.archive)
+            if not (faulty.intersection(tables) or any(field.name in of for of in self.sources)):
                 hint = hint_of_absence(field.archive, self._listing.files)
                 yield f"nothing was found for: {field.title}" + (f" ({hint})" if hint else "")
 

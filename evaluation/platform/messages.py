@@ -68,9 +68,15 @@ def _folded(faults: Sequence[Fault]) -> Iterator[tuple[str, int]]:
         if len(group) <= _MAX_EQUAL:
             yield from ((str(fault), 1) for fault in group)
         else:
-            places = "; ".join(fault.place for fault in group[:_PLACES_NAMED])
+            named = group[:_PLACES_NAMED]
+            file = f"{printable(named[0].file)}, "
+            places = [fault.place.removeprefix(file) for fault in named if fault.file == named[0].file]
+            if len(places) == len(named):
+                where = file + "; ".join(places)
+            else:
+                where = "; ".join(fault.place for fault in named)
             rest = len(group) - _PLACES_NAMED
-            yield f"{places}; and {rest} more ({len(group)} in all): {group[0].complaint}", len(group)
+            yield f"{where}; and {rest} more ({len(group)} in all): {group[0].complaint}", len(group)
 
 
 def _by_kind(faults: Faults) -> list[tuple[FaultKind, list[Fault]]]:

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable, quotation
+from evaluation.core.field import LACKS
 from evaluation.core.form import CaseForm, Form
 from evaluation.core.limits import SumLimits, limits_of
 from evaluation.core.outcome import Died, Progress, no_progress
@@ -335,7 +336,9 @@ def _remarks(form: Form, tasks: Sequence[str], tallies: Mapping[str, Counter[str
         if read < expected and (read or form.submission == "algorithm"):
             missing = f"{expected - read} of {expected} images have no value"
             yield f"{each.title}: {missing} and take the worst one"
-        clauses = [clause for clause, count in counts.items() if clause and count == read]
+        if lacking := counts.get(LACKS):
+            yield f"{each.title}: {lacking} of {read} images {LACKS}"
+        clauses = [clause for clause, count in counts.items() if clause not in ("", LACKS) and count == read]
         if clauses and read > 1:
             yield f"{each.title}: of all {read} images, {clauses[0]}"
 

@@ -229,6 +229,14 @@ def test_hints_on_what_was_probably_meant(tmp_path, submission, spoil, hint):
     assert all(notice.endswith(f" ({hint})") for notice in notes) == (hint is not None)
 
 
+@pytest.mark.parametrize("content", ["Image,Risk\nV0001,0.5\n", "FileName,AMD Risk\n"])
+def test_a_table_that_is_there_is_not_told_to_be_renamed(tmp_path, submission, content):
+    (submission / "classification_results.csv").write_text(content)
+    index = index_of(tmp_path, submission)
+    assert {fault.file for fault in index.faults} == {"classification_results.csv"}
+    assert [text for text in (*map(str, index.faults), *index.notices) if "Rename it" in text] == []
+
+
 def test_files_that_no_field_reads_are_named(tmp_path, submission):
     """Ten of them, wherever they lie; they are no fault. A second table of the format is one already."""
     for name in ("notes.txt", "masks/V0001.png", *(f"z/{number}" for number in range(10))):

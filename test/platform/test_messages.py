@@ -157,7 +157,7 @@ def test_many_decimal_commas_are_one_line():
     ]
     _, line, _ = organiser_report(faults)
     assert line == (
-        "  a.csv, line 2; a.csv, line 3; a.csv, line 4; and 117 more (120 in all): expected a finite number, "
+        "  a.csv, line 2; line 3; line 4; and 117 more (120 in all): expected a finite number, "
         'found "0,2" (use a decimal point)'
     )
     with pytest.raises(ReadError) as caught:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import SimpleITK
+import tifffile
+from PIL import Image
 
 from evaluation.io.grey_images import write_grey
 from test.repository import REPOSITORY
@@ -145,3 +148,85 @@ def test_missing_jobs_and_null_values_of_an_algorithm_are_counted(tmp_path):
     found = notes(tmp_path / "form.json", submission)
     assert found
     assert all("images have no value and take the worst one" in note for note in found)
+
+
+@pytest.mark.parametrize(
+    ("change", "clause"),
+    [
+        (np.zeros_like, "nothing is labelled"),
+        (np.logical_not, "all corners of the image are labelled (inverted?)"),
+    ],
+)
+@pytest.mark.parametrize("phase", ["cysts", "edd2020"])
+def test_masks_of_other_kinds_are_noted_too(tmp_path, phase, change, clause):
+    form, submission = tmp_path / "form.json", tmp_path / "submission"
+    shutil.copytree(REPOSITORY / "test/input" / phase, submission)
+    assert run("form", phase, "--output", form).returncode == 0
+    assert notes(form, submission) == []
+    for path in submission.rglob("*.mha"):
+        volume = SimpleITK.ReadImage(path)
+        array = change(SimpleITK.GetArrayFromImage(volume)).astype(np.uint8)
+        changed = SimpleITK.GetImageFromArray(array)
+        changed.CopyInformation(volume)
+        SimpleITK.WriteImage(changed, path)
+    for path in submission.rglob("*.tif"):
+        array = change(tifffile.imread(path)) * np.uint8(255)
+        tifffile.imwrite(path, array, photometric="minisblack")
+    (found,) = notes(form, submission)
+    assert found.endswith(f"images, {clause}")
+
+
+def test_cup_and_disc_that_are_exchanged_are_noted(tmp_path):
+    form, submission = tmp_path / "form.json", tmp_path / "submission"
+    shutil.copytree(REPOSITORY / "test/input/refuge-onsite", submission)
+    assert run("form", "refuge-onsite", "--output", form).returncode == 0
+    for path in (submission / "segmentation").iterdir():
+        mask = np.array(Image.open(path))
+        Image.fromarray(np.where(mask == 255, 255, 128 - np.minimum(mask, 128)).astype(np.uint8)).save(path)
+    (found,) = notes(form, submission)
+    assert found.endswith("surrounds optic disc (exchanged?)")
+
+
+@pytest.mark.parametrize("nulls", [True, False])
+def test_flags_that_are_missing_are_counted(tmp_path, nulls):
+    form, submission = tmp_path / "form.json", tmp_path / "submission"
+    shutil.copytree(REPOSITORY / "test/input/justraigs-phase1", submission)
+    assert run("form", "justraigs-phase1", "--output", form).returncode == 0
+    assert notes(form, submission) == []
+    (path,) = submission.glob("*/output/stacked-referable-glaucomatous-features.json")
+    values = json.loads(path.read_text())
+    del values[0]["large cup"]
+    values[1] = dict.fromkeys(values[1]) if nulls else None
+    path.write_text(json.dumps(values))
+    title = "Glaucomatous features"
+    lack = "images lack some of their values, which count as wrong"
+    assert notes(form, submission) == (
+        [f"{title}: 2 of 61 {lack}"]
+        if nulls
+        else [f"{title}: 1 of 61 images have no value and take the worst one", f"{title}: 1 of 60 {lack}"]
+    )
+
+
+@pytest.mark.parametrize("kind", ["probability_map", "detection_map"])
+def test_maps_without_any_probability_are_noted(tmp_path, kind):
+    masks = "".join(f"{case},30,20,{int(case != 'p')}\n" for case in CASES)
+    field = f'[fields.finds]\nkind = "{kind}"\ndimensions = 2\nextensions = [".tif"]\n'
+    metric = {"probability_map": "voxel_brier_score", "detection_map": "case_auc"}[kind]
+    head = 'name = "maps"\ntitle = "Maps"\nsubmission = "archive"\n'
+    phase, submission = tmp_path / "phase", tmp_path / "submission"
+    for folder in (phase / "finds", submission / "finds"):
+        folder.mkdir(parents=True)
+    for case in CASES:
+        mask = np.minimum(good(), 1) * (case != "p")
+        tifffile.imwrite(phase / "finds" / f"{case}.tif", mask.astype(np.uint8))
+        tifffile.imwrite(submission / "finds" / f"{case}.tif", mask.astype(np.float32))
+    (phase / "cases.csv").write_text(f"name,width,height,any\n{masks}")
+    (phase / "phase.toml").write_text(f"{head}{field}[tasks.a.metrics.{metric}]\n")
+    sealed = run("seal", phase)
+    assert sealed.returncode == 0, sealed.stderr
+    assert run("form", phase, "--output", tmp_path / "form.json").returncode == 0
+    assert notes(tmp_path / "form.json", submission) == []
+    for path in (submission / "finds").iterdir():
+        tifffile.imwrite(path, np.zeros((20, 30), np.float32))
+    (found,) = notes(tmp_path / "form.json", submission)
+    assert found.endswith("of all 3 images, every value is 0")

@@ -1,7 +1,7 @@
 """One class of several, the probabilities of several classes, and sets of named flags."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -11,6 +11,7 @@ import numpy as np
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, hint_of_name, in_digits, name_meant, shorten
 from evaluation.core.field import (
+    LACKS,
     CellsSource,
     ColumnKind,
     FileAccess,
@@ -407,6 +408,11 @@ class FlagSet(ColumnKind):
         if isinstance(source, JsonSource):
             return self._of_list(source) if self.listed else self._of_object(source)
         raise TypeError(f"no flags can be read from {type(source).__name__}")
+
+    def oddities(self, value: Flags | None, case: CaseForm) -> Iterator[str]:
+        """Yield whether some flag is missing."""
+        if value is not None and None in value:
+            yield LACKS
 
     def _of_list(self, source: JsonSource) -> Flags:
         value = source.value

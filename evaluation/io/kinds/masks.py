@@ -20,7 +20,7 @@ from evaluation.io.tiff import read_channels
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import open_volume, write_volume
 from evaluation.io.voxels import BegunStream
-from evaluation.metrics.crops import EMPTY, Crop, VolumeCrop, box_of_content, crop, distinct_values
+from evaluation.metrics.crops import EMPTY, Crop, VolumeCrop, crop, distinct_values
 from evaluation.metrics.segmentation import region_of
 
 
@@ -103,10 +103,12 @@ class LabelMask(Kind):
         labelled = value.values != self.background
         yield from oddities_of_labels(labelled, case.height * case.width, found, len(self.labels))
         if self.nested and len(found) > 1:
+            outside = np.pad(~labelled, 1, constant_values=True)
+            beside = outside[:-2, 1:-1] | outside[2:, 1:-1] | outside[1:-1, :-2] | outside[1:-1, 2:]
             inner, outer = (
-                box_of_content((value.values == label).view(np.uint8)) for label in list(self.labels)[:2]
+                np.count_nonzero(beside & (value.values == label)) for label in list(self.labels)[:2]
             )
-            if inner != outer and inner.union(outer) == inner:
+            if inner > outer:  # in pixels beside the background
                 names = list(self.labels.values())
                 yield f"{names[0]} surrounds {names[1]} (exchanged?)"
 
@@ -228,6 +230,12 @@ class MultilabelMask(Kind):
             expected, found = "8 bits per channel (MET_UCHAR)", str(volume.header.dtype)
             raise ReadError(FaultKind.WRONG_VALUE, expected, found)
         return np.stack([plane.values.copy() for plane in volume.planes()])
+
+    def oddities(self, value: tuple[Crop, ...], case: CaseForm) -> Iterator[str]:
+        """Yield whether nothing is labelled, or all corners, or one class only."""
+        found = [name for name, region in zip(self.classes, value, strict=True) if region.values.size]
+        largest = max((region.values for region in value), key=np.size)
+        yield from oddities_of_labels(largest, case.height * case.width, found, len(self.classes))
 
     def rehearse(self, reference: tuple[Crop, ...], case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
         """Return the classes: unchanged, each with one pixel more, none anywhere, or each inverted."""

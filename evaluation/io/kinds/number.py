@@ -8,12 +8,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from evaluation.core import field
-from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError, shorten
+from evaluation.core.fault import DECIMAL_POINT, Fault, FaultKind, FormFault, ReadError, shorten
 from evaluation.core.form import CaseForm
 from evaluation.core.views import Choices, Numbers
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within, whole_number
 from evaluation.io.json_files import json_kind
-from evaluation.io.tables import parse_number
+from evaluation.io.tables import DECIMAL_COMMA, parse_number
 
 # --- Numbers and 0/1 labels, from table cells or JSON ---
 
@@ -188,7 +188,8 @@ def number_of_cell(source: field.CellsSource, position: int, expected: str) -> f
 def number_of_json(source: field.JsonSource, value: object, expected: str) -> float:
     """Return a JSON value as a finite number. Raises `FormFault`, also for true and false."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise field.fault_at(source, expected, json_kind(value), FaultKind.MALFORMED)
+        hint = DECIMAL_POINT if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value[:100]) else None
+        raise field.fault_at(source, expected, json_kind(value), FaultKind.MALFORMED, hint)
     try:
         number = float(value)
     except OverflowError:

@@ -63,6 +63,11 @@ class ProbabilityMap(MapKind):
         cropped = read_probabilities(path_of(source), case, files, self.dimensions, self.slab_bytes)
         return self._value(cropped, case)
 
+    def oddities(self, value: ProbabilityMapValue, case: CaseForm) -> Iterator[str]:
+        """Yield whether every value is 0."""
+        if not value.probabilities.size:
+            yield "every value is 0"
+
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> ProbabilityMapValue:
         geometry = case_geometry(case, self.dimensions)
         return ProbabilityMapValue(cropped.values, cropped.corner, geometry.shape, spacing_of(geometry))
@@ -290,6 +295,11 @@ class DetectionMap(MapKind):
         return DetectionMapValue(
             labelled.astype(np.uint16), found.corner, highest[1:].astype(np.float64), shape
         )
+
+    def oddities(self, value: DetectionMapValue, case: CaseForm) -> Iterator[str]:
+        """Yield whether there is no candidate."""
+        if not len(value.confidences):
+            yield "every value is 0"
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> DetectionMapValue:
         """Return candidates of confidence 1: the lesions, with one voxel more, none, or all else."""

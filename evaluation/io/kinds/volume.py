@@ -28,6 +28,7 @@ from evaluation.core.field import (
 from evaluation.core.form import CaseForm
 from evaluation.core.views import Voxels
 from evaluation.io.handover import HandoverError, Packed, list_of, pack_crop, unpack_crop
+from evaluation.io.kinds.masks import oddities_of_labels
 from evaluation.io.volume_header import Geometry, geometry_of
 from evaluation.io.volumes import SLAB_BYTES, case_planes, path_of, write_volume
 from evaluation.metrics.crops import EMPTY, Crop, box_of_content
@@ -88,6 +89,11 @@ class ConfidenceVolume(VolumeKind):
         """Return the B-scans of a volume, each cropped to its content. Raises `FormFault`."""
         stored = ReferenceVolume(0.0, 1.0, False, self.slab_bytes).read(source, case, files)
         return tuple(Crop(_compact(plane.values), plane.top, plane.left) for plane in stored.planes())
+
+    def oddities(self, value: tuple[Crop, ...], case: CaseForm) -> Iterator[str]:
+        """Yield whether every confidence is 0, or those of all corners are not."""
+        largest = max((plane.values for plane in value), key=np.size)
+        yield from oddities_of_labels(largest, case.height * case.width, (), 0)
 
     def pack(self, value: tuple[Crop, ...]) -> Packed:
         """Return the corner and values of every B-scan."""
