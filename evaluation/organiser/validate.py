@@ -12,10 +12,12 @@ from evaluation.charts.published import has_curve
 from evaluation.core.aggregation import metric_values
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
+from evaluation.core.field import CaseColumns
 from evaluation.core.limits import max_rows
 from evaluation.core.outcome import OrganiserFault, Progress, Scored, no_progress, organisers_problems
 from evaluation.core.views import Regions
 from evaluation.evaluate import run_reference, tables_of
+from evaluation.io.kinds.number import Number
 from evaluation.organiser.audit import disclosure_of, faults_of_splits, warnings_of
 from evaluation.phase.cases import subgroup_faults
 from evaluation.phase.leaderboard import needed_metrics
@@ -76,7 +78,7 @@ def validate_phase(
     notices += [
         f"{task.name}: {notice}" for task in phase.tasks for notice in task.notices(tables[task.name])
     ]
-    notices += _notices_of_counts(phase, counts)
+    notices += [*_notices_of_counts(phase, counts), *_notices_of_missing(phase)]
     return Validation(phase, (*notices, *_notices_of_empty(phase)))
 
 
@@ -107,6 +109,17 @@ def _notices_of_empty(phase: Phase) -> Iterator[str]:
         values = (reference.value(field, case, row, sealed=False) for case, row in cases)
         if regions and all(value is not None and not _marks(regions, value) for value in values):
             yield f"{field.name}: the reference of all {len(cases)} cases is empty, without any structure"
+
+
+def _notices_of_missing(phase: Phase) -> Iterator[str]:
+    """Yield a notice for each column of numbers in which some cells are empty."""
+    for field in references_of(phase.tasks):
+        kind, place = field.reference.kind, field.reference.location
+        if isinstance(kind, Number) and isinstance(place, CaseColumns):
+            empty = sum(not row.cells[place.columns[0]] for row in phase.rows)
+            if empty:
+                cells = f"{empty} of {len(phase.rows)} cells of {place.columns[0]}"
+                yield f"cases.csv: {cells} are empty: these cases do not enter the metrics of {field.name}"
 
 
 def _objects_of(phase: Phase) -> dict[str, list[int]]:

@@ -75,7 +75,7 @@ class TwoClassFieldTable(ColumnFieldTable, ABC):
     excluded: list[str] = Key(
         default=[],
         description="Cells of the reference of cases that do not enter; of a true number for example "
-        '`["", "0"]`, where it is not known or there is nothing to measure (CROWN).',
+        '`["0"]`, where there is nothing to measure (CROWN), and always the empty cell.',
     )
     may_exclude_numbers: ClassVar[bool] = False
 
@@ -136,7 +136,7 @@ class NumberField(TwoClassFieldTable):
         classes = self.two_classes
         if classes is not None:
             return self.column_field(name, ConditionScore(low, high, self.unit), classes)
-        reference = Number(low, high, self.unit, tuple(self.excluded))
+        reference = Number(low, high, self.unit, tuple(dict.fromkeys(("", *self.excluded))))
         return self.column_field(name, replace(reference, excluded=()), reference)
 
 

@@ -12,6 +12,7 @@ from test.challenges.declared import images, test_average_precision
 from test.challenges.declared.phases import declared_phase, figures_of, write_table
 from test.challenges.declared.scalars import rehearsed, sealed, values
 from test.oracles import checked
+from test.started import run
 
 LIKELIHOOD = """\
 [fields.risk]
@@ -200,9 +201,11 @@ pearson_correlation = {}
 """
 
 
-def test_a_regression_leaves_out_references_that_are_missing_or_zero(tmp_path):
+@pytest.mark.parametrize("excluded", ['["", "0"]', '["0"]'])
+def test_a_regression_leaves_out_references_that_are_missing_or_zero(tmp_path, excluded):
     true = ["2.5", "", "4", "0", "3", "6"]
-    phase = sealed(tmp_path / "phase", VESSEL, {"name": list("abcdef"), "lumen": true})
+    tables = VESSEL.replace('["", "0"]', excluded)
+    phase = sealed(tmp_path / "phase", tables, {"name": list("abcdef"), "lumen": true})
     found = values(phase, tmp_path, {"case": list("abcdef"), "lumen": [2, 7, 5, 8, 3.5, 6]})
     wanted, made = np.array([2.5, 4, 3, 6]), np.array([2, 5, 3.5, 6])
     expected = {
@@ -213,6 +216,8 @@ def test_a_regression_leaves_out_references_that_are_missing_or_zero(tmp_path):
     }
     assert found == pytest.approx(expected, abs=5e-7)
     assert rehearsed(phase).problems == ()
+    told = "note: cases.csv: 1 of 6 cells of lumen are empty: these cases do not enter the metrics of lumen\n"
+    assert told in run("seal", phase).stdout
 
 
 def test_a_share_within_several_radii_is_their_mean(tmp_path):
