@@ -232,7 +232,7 @@ class Kind(ABC):
     A kind overrides the writers for the locations that it supports: a file, cells of a table, rows of a
     table, JSON. A kind with ``needs_size`` cannot be read without the size of the case's image. Two limits
     protect against files made to be expensive: ``average_items``, the items per value on average over a
-    submission (see `items`), and ``max_json_values``, the commas and opening brackets in the JSON of a case.
+    submission (see `items`), and `max_json_values`.
     ``may_have_no_rows``: a case without a row of a table of lists has a value, the empty list, and no missing
     one. ``late_modules``: what `read` imports; a reader does so before it is confined, which ends imports.
     ``highest``: any higher number of a pixel is a fault.
@@ -245,7 +245,6 @@ class Kind(ABC):
     may_have_no_rows: ClassVar[bool] = True
     average_items: int = 200
     late_modules: ClassVar[tuple[str, ...]] = ()
-    max_json_values: ClassVar[int] = 1000
     highest: float = math.inf
 
     @abstractmethod
@@ -313,6 +312,11 @@ class Kind(ABC):
     def case_columns(self) -> tuple[str, ...]:
         """The columns of `cases.csv`, known to participants, that reading a value needs beside its size."""
         return ()
+
+    @property
+    def max_json_values(self) -> int:
+        """The maximum number of commas and opening brackets in the JSON of a case."""
+        return 1000
 
     def items(self, value: Any) -> int:
         """Return the number of items in a value, which counts towards the limit of a submission."""

@@ -15,6 +15,8 @@ _FILE_BYTES = 1 << 16
 _SPARE_BYTES = 1 << 26
 _BYTES_PER_PIXEL = 8
 _SPARE_ITEMS = 10_000
+_USUAL_ITEMS = 1000
+_BYTES_PER_ITEM = 256
 _SPARE_SECONDS = 30.0
 _PIXELS_PER_SECOND = 1e6
 
@@ -36,16 +38,16 @@ class SumLimits:
 
 def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> SumLimits:
     """Return the limits of a submission of those fields for those cases."""
-    files = pixels = items = 0
+    files = pixels = items = unusual = 0
     for case in cases:
         for field in fields:
             if field.cases(case):
                 files += 1
                 pixels += field.kind.pixels(case)
                 items += field.kind.average_items
-    return SumLimits(
-        bytes=_SPARE_BYTES + files * _FILE_BYTES + pixels * _BYTES_PER_PIXEL, items=_SPARE_ITEMS + items
-    )
+                unusual += max(0, field.kind.average_items - _USUAL_ITEMS)
+    values = pixels * _BYTES_PER_PIXEL + unusual * _BYTES_PER_ITEM
+    return SumLimits(bytes=_SPARE_BYTES + files * _FILE_BYTES + values, items=_SPARE_ITEMS + items)
 
 
 def max_rows(cases: int, field: Field) -> int:

@@ -193,6 +193,7 @@ def _duplicate(expected: str, place: str) -> Fault:
 
 _MAX_VALUE_BYTES = 1 << 20
 _MAX_FILE_BYTES = 1 << 27
+_BYTES_PER_VALUE = 16
 _JOB_ALLOWANCE = 1 << 16
 _SPARE_VALUES = 10_000
 _VALUES_PER_ENTRY = 400
@@ -420,7 +421,8 @@ def _source(
     entries, by = len(cases) if field.socket.stacked else None, field.socket.by
     names = () if by == "order" else tuple(case.name for case in cases)
     if output.value is None:
-        limit_bytes, most = _limit(len(cases) * _MAX_VALUE_BYTES), field.kind.max_json_values
+        most = field.kind.max_json_values
+        limit_bytes = _limit(len(cases) * max(_MAX_VALUE_BYTES, most * _BYTES_PER_VALUE))
         return JsonFileSource(output.path, of_file, limit_bytes, entries, most, by, names)
     place = _place(job, slug)
     if entries is None:

@@ -67,7 +67,6 @@ class BoxList(field.ColumnKind):
     compared. ``layout`` is the format of files; boxes with a confidence have the class first.
     """
 
-    max_json_values: ClassVar[int] = 300_000
     item_bytes: ClassVar[int] = 8 * _COLUMNS
 
     classes: tuple[str, ...]
@@ -83,6 +82,11 @@ class BoxList(field.ColumnKind):
         classes = {name: index for index, name in enumerate(self.classes)}
         class_last = self.layout == "class_last"
         return box_files.BoxFormat(classes, self.with_confidence, self.outside, self.remedy, class_last)
+
+    @property
+    def max_json_values(self) -> int:
+        """Half as many again as a box with four corners of three axes, name and probability has."""
+        return 30 * self.max_boxes
 
     @property
     def _max_bytes(self) -> int:
@@ -276,7 +280,6 @@ class BoxesInSpace(ObjectsInSpace):
     """
 
     annotation: ClassVar[AnnotationType] = BOXES
-    max_json_values: ClassVar[int] = 300_000
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -261,6 +261,11 @@ class ObjectsInSpace(Kind):
     average_items: int = 1000
 
     @property
+    def max_json_values(self) -> int:
+        """Half as many again as a box with four corners of three axes, name and probability has."""
+        return 30 * self.most
+
+    @property
     def socket_kind(self) -> str | None:
         """The platform's kind of socket."""
         return self.annotation.one if self.single else self.annotation.many

@@ -215,7 +215,6 @@ class Points(ObjectsInSpace):
     """
 
     annotation: ClassVar[AnnotationType] = POINTS
-    max_json_values: ClassVar[int] = 100_000
 
     with_diameter: bool = False
     unknown_diameter: float | None = None
@@ -365,8 +364,12 @@ class Points(ObjectsInSpace):
 class Polygons(Points):
     """Any number of points, each of which is a polygon in JSON, in the mean of its vertices."""
 
-    max_json_values: ClassVar[int] = 1_000_000
     annotation: ClassVar[AnnotationType] = POLYGONS
+
+    @property
+    def max_json_values(self) -> int:
+        """As of polygons with about 25 vertices."""
+        return 100 * self.most
 
     def _vertices(self, position: Floats) -> list[list[float]]:
         around: list[list[float]] = np.add(position, _AROUND).tolist()
