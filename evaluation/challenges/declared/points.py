@@ -7,17 +7,18 @@ from typing import Annotated, ClassVar, Literal, Self
 import numpy as np
 from pydantic import AfterValidator, model_validator
 
-from evaluation.challenges.declared import detections, tables
+from evaluation.challenges.declared import detections, maps, tables
 from evaluation.challenges.declared.label_maps import LabelFigure
 from evaluation.challenges.declared.maps import Label
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.estimator import Mean
-from evaluation.core.field import Field, Files, HiddenField, Reference
+from evaluation.core.field import CaseColumns, Field, Files, HiddenField, Reference
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
+from evaluation.io.kinds.classes import ImageSize
 from evaluation.io.kinds.lesion_map import LesionMap, LesionPoints
 from evaluation.io.kinds.points import Keypoints, Points, PointSet, Polygons
 from evaluation.metrics.arrays import Bools, Floats
@@ -319,8 +320,12 @@ class LandmarkMetric(tables.MetricTable):
 
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (PointField, KeypointsField)
 
+    def worst_of(self, table: tables.FieldTable, references: Values) -> float:
+        """Return the figure of a landmark without a result."""
+        return self.figure(table).worst
+
     @abstractmethod
-    def values(self, found: Floats, true: Floats) -> Floats:
+    def values(self, found: Floats, true: Floats, worst: float) -> Floats:
         """Return the figure of every landmark the reference has; others are ignored.
 
         found, true: positions of all landmarks, shape (landmarks, axes), NaN where there is none. The result
@@ -334,13 +339,12 @@ class LandmarkMetric(tables.MetricTable):
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the mean over the landmarks of each case and then over cases, and the mean of each."""
         figure = self.figure(table)
-        worst = figure.worst
         landmarks = detections.figure_names(table.names) if isinstance(table, KeypointsField) else ()
         title, count = self.title_of(name), max(1, len(landmarks))
         keys = [f"{name}_{of}" for of in landmarks]
         names = {name: title, **{key: f"{title}, {of}" for key, of in zip(keys, landmarks, strict=True)}}
 
-        def row(values: Floats, true: Floats) -> Row:
+        def row(values: Floats, true: Floats, worst: float) -> Row:
             present = ~np.isnan(true).any(axis=1)
             shown = np.where(present, np.nan_to_num(values, nan=worst), np.nan)
             defined = values[present & ~np.isnan(values)]
@@ -348,13 +352,14 @@ class LandmarkMetric(tables.MetricTable):
             return {name: float(whole), **dict(zip(keys, shown.tolist(), strict=bool(keys)))}
 
         def scored(comparison: tables.FieldComparison) -> Row:
-            true = _by_name(comparison.reference, count)
-            return row(self.values(_by_name(comparison.submitted, count), true), true)
+            true, worst = _by_name(comparison.reference, count), self.worst_of(table, comparison.references)
+            return row(self.values(_by_name(comparison.submitted, count), true, worst), true, worst)
 
         def worst_row(case: CaseForm, references: Values) -> Row:
-            return row(np.full(count, worst), _by_name(references[field_name], count))
+            worst = self.worst_of(table, references)
+            return row(np.full(count, worst), _by_name(references[field_name], count), worst)
 
-        def parts(values: Floats, true: Floats) -> dict[str, tables.Part]:
+        def parts(values: Floats, true: Floats, worst: float) -> dict[str, tables.Part]:
             present = np.asarray(~np.isnan(true).any(axis=1))
             shown = np.where(present, np.nan_to_num(values, nan=worst), 0.0)
             # What an option leaves out of the mean of a case does not count in the sum either.
@@ -366,14 +371,15 @@ class LandmarkMetric(tables.MetricTable):
             return {name: whole, **dict(zip(keys, each, strict=bool(keys)))}
 
         def summed(comparison: tables.FieldComparison) -> dict[str, tables.Part]:
-            true = _by_name(comparison.reference, count)
-            return parts(self.values(_by_name(comparison.submitted, count), true), true)
+            true, worst = _by_name(comparison.reference, count), self.worst_of(table, comparison.references)
+            return parts(self.values(_by_name(comparison.submitted, count), true, worst), true, worst)
 
         def worst_parts(case: CaseForm, references: Values) -> dict[str, tables.Part]:
-            return parts(np.full(count, worst), _by_name(references[field_name], count))
+            worst = self.worst_of(table, references)
+            return parts(np.full(count, worst), _by_name(references[field_name], count), worst)
 
         metrics = tuple(
-            Metric(key, words, Mean(key), figure.best, worst, unit=figure.unit)
+            Metric(key, words, Mean(key), figure.best, figure.worst, unit=figure.unit)
             for key, words in names.items()
         )
         sums = tables.Sums(summed, worst_parts, np.nan)
@@ -402,7 +408,11 @@ class MeanRadialError(LandmarkMetric):
     """
 
     metric: Literal["mean_radial_error"]
-    worst: tables.Positive = Key(description="The largest distance that counts.")
+    worst: tables.Positive | maps.Extent = Key(
+        description="The largest distance that counts; of positions in pixels in two axes also a length of "
+        "the case's image, whose `width` and `height` are then needed: `diagonal`, `shape_norm` (the same) "
+        "or `longest_side`."
+    )
     unpredicted: Literal["worst", "leave_out"] = Key(
         default="worst",
         description="Landmarks of a `partial` field that the reference of a case has and the prediction has "
@@ -411,17 +421,35 @@ class MeanRadialError(LandmarkMetric):
         "where nothing is left counts as `worst`.",
     )
 
-    def values(self, found: Floats, true: Floats) -> Floats:
+    def values(self, found: Floats, true: Floats, worst: float) -> Floats:
         """Return the distances."""
         errors = radial_errors(found, true)
         return np.minimum(
-            errors if self.unpredicted == "leave_out" else np.nan_to_num(errors, nan=np.inf), self.worst
+            errors if self.unpredicted == "leave_out" else np.nan_to_num(errors, nan=np.inf), worst
         )
 
     def figure(self, table: tables.FieldTable) -> LabelFigure:
-        """Return a distance."""
+        """Return a distance. Raises ValueError for a length of an image that has none in the unit."""
         assert isinstance(table, detections.SpaceTable)
-        return LabelFigure(0, self.worst, table.unit)
+        if isinstance(self.worst, float):
+            return LabelFigure(0, self.worst, table.unit)
+        if (table.axes, table.unit) != (2, "pixels"):
+            raise ValueError(f"worst: expected a number for {table.axes} axes in {table.unit}")
+        return LabelFigure(0, np.inf, table.unit)
+
+    def worst_of(self, table: tables.FieldTable, references: Values) -> float:
+        """Return the stated distance, or a length of the image."""
+        if isinstance(self.worst, float):
+            return self.worst
+        return maps.extent_of(references[_SIZE], (1.0, 1.0), self.worst)
+
+    def further_labels(self) -> tuple[HiddenField, ...]:
+        """Return the size of the image, and the group."""
+        size = HiddenField(_SIZE, Reference(ImageSize(), CaseColumns(("width", "height"))))
+        return (*super().further_labels(), *(() if isinstance(self.worst, float) else (size,)))
+
+
+_SIZE = "image_size"
 
 
 class SuccessDetectionRate(LandmarkMetric):
@@ -439,7 +467,7 @@ class SuccessDetectionRate(LandmarkMetric):
         "`[4, 8, 16, 32, 64]` (STIR), the figure is the mean of the shares."
     )
 
-    def values(self, found: Floats, true: Floats) -> Floats:
+    def values(self, found: Floats, true: Floats, worst: float) -> Floats:
         """Return 1 for each landmark that is detected, of several radii the share within which it is."""
         errors = radial_errors(found, true)
         return np.asarray((errors[:, np.newaxis] <= np.atleast_1d(self.radius)).mean(axis=1))
@@ -460,7 +488,7 @@ class IdentificationRate(LandmarkMetric):
     radius: tables.Positive = Key(default=20.0, description="In the field's unit; the distance is smaller.")
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (KeypointsField,)
 
-    def values(self, found: Floats, true: Floats) -> Floats:
+    def values(self, found: Floats, true: Floats, worst: float) -> Floats:
         """Return 1 for each point that is identified."""
         distances = np.sqrt(((found[:, None] - true) ** 2).sum(axis=2))
         own = np.diagonal(distances)

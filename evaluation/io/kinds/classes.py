@@ -51,6 +51,29 @@ class CellText(Kind):
         return "any text"
 
 
+@dataclass(frozen=True)
+class ImageSize(Kind):
+    """The width and height of a case's image in pixels, from the columns of these names."""
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> list[int]:
+        """Return width and height. Raises `FormFault` without one."""
+        if not (case.width and case.height):
+            raise fault_at(source, "width and height of the image", f"{case.width}, {case.height}")
+        return [case.width, case.height]
+
+    def example(self, case: CaseForm, random: np.random.Generator) -> list[int]:
+        """Return the size."""
+        return [case.width or 64, case.height or 48]
+
+    def write_cells(self, value: list[int]) -> tuple[str, ...]:
+        """Return the cells of both columns."""
+        return (str(value[0]), str(value[1]))
+
+    def describe(self) -> str:
+        """Return what the numbers are."""
+        return "width and height of the image in pixels"
+
+
 # --- One class of several, from table cells or JSON ---
 
 _LARGEST_INTEGER = 1 << 31

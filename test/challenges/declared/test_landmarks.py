@@ -11,6 +11,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
+from test.challenges.declared.phases import figures_of as scored_figures
 from test.oracles import checked
 
 METRICS = """\
@@ -160,3 +161,29 @@ def test_named_points_of_an_algorithm(tmp_path, points):
     distances = errors(points[0][..., :2], points[1][..., :2])
     figures = figures_of(phase, tmp_path)
     assert figures["mean_radial_error"] == pytest.approx(distances.mean(), abs=5e-5)
+
+
+def test_the_worst_distance_is_a_length_of_each_image(tmp_path):
+    tables = """\
+[fields.fovea]
+kind = "point"
+axes = 2
+unit = "pixels"
+
+[tasks.position.metrics]
+diagonal = { metric = "mean_radial_error", worst = "diagonal" }
+side = { metric = "mean_radial_error", worst = "longest_side" }
+"""
+    cases = {
+        "name": ["a", "b"],
+        "width": [30, 300],
+        "height": [40, 100],
+        "fovea_x": [0, 10],
+        "fovea_y": [0, 10],
+    }
+    phase = declared_phase(tmp_path / "phase", tables, cases, keys='missing = "worst"')
+    found = scored_figures(phase, tmp_path, {"case": ["a"], "x": [30], "y": [40]})
+    # Case a is as far away as may be, case b is missing.
+    assert found == pytest.approx(
+        {"diagonal": (50 + np.hypot(300, 100)) / 2, "side": (40 + 300) / 2}, abs=5e-4
+    )
