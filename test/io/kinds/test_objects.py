@@ -6,7 +6,8 @@ import pytest
 from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.io.handover import HandoverError
 from evaluation.io.kinds.annotation_json import MAX_FAULTS
-from evaluation.io.kinds.objects import Attributes, all_or_faults, objects_of
+from evaluation.io.kinds.objects import Attributes, Space, all_or_faults
+from evaluation.io.kinds.points import Points
 
 BOTH = Attributes(("a", "b"), with_probability=True)
 
@@ -37,9 +38,10 @@ def test_forged_attributes(labels, probabilities):
 
 @pytest.mark.parametrize("packed", [np.zeros((3, 4)), np.zeros((1, 3)), np.full((1, 4), np.nan), None, []])
 def test_forged_tables(packed):
-    assert objects_of(np.zeros((2, 4)), 4, most=2).shape == (2, 4)
+    few = Points(Space(2), most=2)
+    assert few.unpacked(np.zeros((2, 4)), 4).shape == (2, 4)
     with pytest.raises(HandoverError):
-        objects_of(packed, 4, most=2)
+        few.unpacked(packed, 4)
 
 
 def test_no_row_is_read_after_so_many_faults():
