@@ -8,12 +8,13 @@ import shutil
 import pytest
 
 from test.organiser.annotators.test_reader_study import DECLARED, Export
-from test.organiser.cyst_benchmark.annotators import cyst_annotators
-from test.organiser.justraigs_graders.test_graders import HEADER, ROWS
 from test.organiser.ranking.test_platform_results import evaluation
-from test.organiser.test_archive_items import item, scan
 from test.phases import refuge_phase, refuge_submission, tiny_cases
 from test.started import run
+
+cysts = pytest.importorskip("test.organiser.cyst_benchmark.annotators")
+eyes = pytest.importorskip("test.organiser.justraigs_graders.test_graders")
+archive = pytest.importorskip("test.organiser.test_archive_items")
 
 FORGED = "FAILED forged"
 HOSTILE = f"b\n{FORGED}: all\x1b[31m\u202eteam"
@@ -138,8 +139,11 @@ def gathered(given):
     table(given / "images.csv", ["name"], ["E1"], [HOSTILE])
     table(
         given / "graders.csv",
-        [*HEADER, "Grader G1", "Grader G2", "Grader G3"],
-        *([HOSTILE if number else row[0], *row[1:], "ann", HOSTILE, "cy"] for number, row in enumerate(ROWS)),
+        [*eyes.HEADER, "Grader G1", "Grader G2", "Grader G3"],
+        *(
+            [HOSTILE if number else row[0], *row[1:], "ann", HOSTILE, "cy"]
+            for number, row in enumerate(eyes.ROWS)
+        ),
     )
     table(given / "teams.csv", ["team", "case", "dice"], ["a", "F1", "0.5"], [HOSTILE, "F1", HOSTILE])
     table(given / "labels.csv", ["name", HOSTILE], [HOSTILE, HOSTILE], ["b", "1"])
@@ -179,7 +183,8 @@ def gathered(given):
     (given / "coco.json").write_text(
         json.dumps({"images": images, "annotations": boxes, "categories": classes})
     )
-    items = [item(1, scan(f"{HOSTILE}.png")), item(2, scan(f"{HOSTILE}.png")), item(3, title=HOSTILE)]
+    items = [archive.item(number, archive.scan(f"{HOSTILE}.png")) for number in (1, 2)]
+    items.append(archive.item(3, title=HOSTILE))
     (given / "items.json").write_text(json.dumps(items))
     socket = {"slug": HOSTILE, "relative_path": f"{HOSTILE}.json", "example_value": HOSTILE}
     values = [
@@ -188,7 +193,7 @@ def gathered(given):
     job = {"pk": HOSTILE, "status": HOSTILE, "inputs": values, "outputs": [{"socket": socket}]}
     (given / "kit.json").write_text(json.dumps([job]))
 
-    oct_folder = cyst_annotators(given / "oct", volumes=3).folder
+    oct_folder = cysts.cyst_annotators(given / "oct", volumes=3).folder
     (oct_folder / "annotations" / HOSTILE).mkdir()
     (oct_folder / "annotations" / HOSTILE / f"{HOSTILE}.mha").write_bytes(b"none")
     return given

@@ -107,22 +107,3 @@ def test_the_figures_are_those_of_an_independent_computation(name, tmp_path):
     assert 0.1 < next(iter(expected.values())) < 0.99
     assert rehearse(load_phase(folder / "phase")).problems == ()
     assert lines_of(name) <= 60
-
-
-def test_counts_have_the_percentiles_of_a_bootstrap_as_interval(tmp_path):
-    folder = write_sample(tmp_path, "conic", images=40)
-    evaluation.seal(folder / "phase")
-    result = evaluation.evaluate(folder / "phase", folder / "submission", workers=0).to_dict()
-    found = result["aggregates"]["composition"]["count_determination"]["confidence_interval"]
-    counts = np.array(
-        [
-            [[len(np.unique(side[0][side[1] == of + 1])) for side in pair] for of in range(6)]
-            for pair in pairs(folder)
-        ]
-    )
-    random, drawn = np.random.default_rng(5), []
-    for _ in range(2000):
-        sample = counts[random.integers(0, 40, 40)]
-        drawn.append(np.mean([r2_score(*sample[:, of].T) for of in range(6)]))
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    assert [found["lower"], found["upper"]] == pytest.approx([low, high], abs=0.15 * (high - low))

@@ -8,9 +8,10 @@ import shutil
 import pytest
 
 import evaluation
-from evaluation.organiser.starter.repository import write_sample
 from test.examples.samples import EXAMPLES
 from test.repository import REPOSITORY
+
+write_sample = pytest.importorskip("evaluation.organiser.starter.repository").write_sample
 
 PROGRAMS = {path.stem: path for path in sorted((EXAMPLES / "programs").glob("*.toml"))}
 # What the made-up cases lack: columns of groups and areas, and the stacks of jobs.

@@ -49,7 +49,14 @@ from .situations import (
 MOST_CASES = 700  # of faults of one kind, a thousand are kept
 EACH_BYTE = {"label_map_2d", "label_map_3d"}
 """Fields whose files are changed byte by byte; the others read files by the same modules."""
-VARIANTS = {"boxes_kept", "boxes_voc", "keypoints_in_part", "points_in_image", "points_with_class_last"}
+VARIANTS = {
+    "boxes_kept",
+    "boxes_voc",
+    "keypoints_in_part",
+    "points_in_image",
+    "points_with_class_last",
+    "polygons",
+}
 """Fields that read JSON by the places of another: a fifth of their changed values stand for all of them."""
 ROOT = Path(evaluation.__file__).parent
 LONG = {"table of three million blank lines", "jobs: a hundred thousand zeros"}
@@ -61,6 +68,8 @@ EXEMPT = {
     "at most {MAX_ENTRIES} files": "a hundred thousand files",
     "field.fault_at(source, self.describe(), shortest(value))": "`Label`, of references alone",
     "repr(shorten(cell)), FaultKind.WRONG_VALUE": "`TwoClasses`, of references alone",
+    '"width and height of the image"': "`ImageSize`, of references alone",
+    "io/volumes.py:190: raise FormFault": "images of a stack, see `test_stacked`",
     '"at least one pixel"': "a phase that knows no size",
     "at most {MAX_PIXELS} pixels": "a phase that knows no size",
     "image data that contradict the header": "a decoder that contradicts the header that was checked",

@@ -335,6 +335,17 @@ def compact(content: Any, significant: int = 6) -> Any:
     return content
 
 
+def _keys_once(specification: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a specification whose tables have equal keys of their rows once, as `page.js` reads them."""
+    tables: dict[str, Any] = {}
+    for name, rows in specification["datasets"].items():
+        columns = list(rows[0]) if rows else []
+        are_alike = columns and all(list(row) == columns for row in rows)
+        by_position = {"columns": columns, "rows": [list(row.values()) for row in rows]}
+        tables[name] = by_position if are_alike else rows
+    return {**specification, "datasets": tables}
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -347,7 +358,7 @@ def _environment() -> Environment:
     )
     environment.filters["as_script"] = as_script
     environment.filters["template"] = lambda block: f"{type(block).__name__.lower()}.html"
-    environment.filters["specification"] = lambda chart: as_script(compact(layered(chart)))
+    environment.filters["specification"] = lambda chart: as_script(compact(_keys_once(layered(chart))))
     environment.filters["viewed"] = lambda viewer, folder: as_script(compact(viewer.content(folder)))
     environment.filters["case_rows"] = lambda table: as_script(
         {"columns": [list(vars(column).values()) for column in table.columns], "rows": compact(table.rows)}

@@ -22,6 +22,7 @@ from evaluation.io.kinds.classes import (
     ClassLabel,
     ClassProbabilities,
     FlagSet,
+    ImageSize,
     PresenceProbabilities,
     ReferenceClass,
 )
@@ -39,7 +40,7 @@ from evaluation.io.kinds.number import (
     TwoClasses,
 )
 from evaluation.io.kinds.objects import Attributes, Space
-from evaluation.io.kinds.points import Keypoints, PointInImage, Points
+from evaluation.io.kinds.points import Keypoints, PointInImage, Points, Polygons
 from evaluation.io.kinds.probability_map import DetectionMap, NumberMap, ProbabilityMap
 from evaluation.io.kinds.volume import ConfidenceVolume, NoValue, ReferenceVolume
 from evaluation.workers.late_imports import OpeningFinder
@@ -89,6 +90,7 @@ KINDS: dict[str, Kind] = {
     "point": Points(_PIXELS, single=True, most=3),
     "points_in_image": Points(_PIXELS, Attributes(("a", "b")), most=3),
     "points_with_class_last": Points(_PIXELS, Attributes(("a", "b"), True, in_third_coordinate=True)),
+    "polygons": Polygons(_PIXELS, Attributes(("a", "b")), most=3),
     "keypoints": Keypoints(("first", "second"), _PIXELS),
     "keypoints_in_part": Keypoints(("first", "second"), Space(3, "mm"), partial=True),
 }
@@ -97,6 +99,7 @@ KINDS: dict[str, Kind] = {
 OF_REFERENCES = {
     AgreedFeatures,
     CellText,
+    ImageSize,
     Label,
     Landmarks,
     LesionMap,

@@ -162,14 +162,22 @@ def _rank_heatmap(
     for team, of_team in zip(teams, ranks, strict=True):
         counts = np.bincount(of_team, minlength=len(teams) + 1)[1:]
         cells += [
-            HeatmapCell(team, str(rank), int(count), str(count) if count else "")
+            HeatmapCell(team, str(rank), int(count), str(count))
             for rank, count in enumerate(counts.tolist(), start=1)
+            if count
         ]
     axes = Axes("rank in the case", "cases", (0, max(cell.value for cell in cells)), digits=0)
-    told = "In how many cases a team takes a rank; equal values share the lowest rank."
+    told = "In how many cases a team takes a rank, blank for none; equal values share the lowest rank."
+    all_ranks = [str(rank) for rank in range(1, len(teams) + 1)]
     figure, follows = phase.identifier(name, "rank-counts"), wiesenfarth("ranking heatmap")
     return heatmap_chart(
-        figure, f"How often a team takes which rank in a case: {title}", told, cells, axes, follows
+        figure,
+        f"How often a team takes which rank in a case: {title}",
+        told,
+        cells,
+        axes,
+        follows,
+        columns=all_ranks,
     )
 
 
