@@ -336,13 +336,27 @@ def compact(content: Any, significant: int = 6) -> Any:
 
 
 def _keys_once(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a specification whose tables have equal keys of their rows once, as `page.js` reads them."""
+    """Return a specification whose tables have keys and texts of rows once, as `page.js` reads them."""
     tables: dict[str, Any] = {}
     for name, rows in specification["datasets"].items():
         columns = list(rows[0]) if rows else []
-        are_alike = columns and all(list(row) == columns for row in rows)
-        by_position = {"columns": columns, "rows": [list(row.values()) for row in rows]}
-        tables[name] = by_position if are_alike else rows
+        if not columns or any(list(row) != columns for row in rows):
+            tables[name] = rows
+            continue
+        numbered = {}
+        for column in columns:
+            if all(isinstance(row[column], str) for row in rows):
+                numbered[column] = {
+                    text: number for number, text in enumerate(dict.fromkeys(row[column] for row in rows))
+                }
+        tables[name] = {
+            "columns": columns,
+            "texts": {column: list(numbers) for column, numbers in numbered.items()},
+            "rows": [
+                [numbered[key][cell] if key in numbered else cell for key, cell in row.items()]
+                for row in rows
+            ],
+        }
     return {**specification, "datasets": tables}
 
 

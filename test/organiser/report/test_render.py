@@ -250,6 +250,15 @@ def test_the_same_page_has_the_same_bytes():
     assert render_page(page_of(USUAL)) == render_page(page_of(USUAL))
 
 
+def test_a_figure_has_a_name_once_however_many_rows_tell_of_it():
+    def copies(rows):
+        table = [{"team": "A team of a long name", "x": number} for number in range(rows)]
+        points = Chart("points", "t", "d", {"teams": table}, {"data": {"name": "teams"}, "mark": "point"})
+        return render_page(Page("t", (), (Section("s", "S", (points,)),))).count("A team of a long name")
+
+    assert copies(2) == copies(200) == 1
+
+
 def test_two_figures_of_one_name_are_an_error():
     page = page_of(USUAL)
     twice = Page("t", (), (page.sections[0], Section("third", "3", page.sections[0].blocks[:1])))

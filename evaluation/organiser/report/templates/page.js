@@ -13,8 +13,11 @@
   });
   const teams = new Set(teamCells.map((cell) => cell.textContent));
 
-  // A figure's tables have the keys of their rows once, unless these differ.
-  const rowsOf = ({ columns, rows }) => rows.map((row) => Object.fromEntries(columns.map((column, position) => [column, row[position]])));
+  // A figure's tables have the keys of their rows once, unless these differ, and each text of a column.
+  const rowsOf = ({ columns, texts, rows }) => rows.map((row) => Object.fromEntries(row.map((cell, position) => {
+    const column = columns[position];
+    return [column, texts[column]?.[cell] ?? cell];
+  })));
   const contentOf = (element) => {
     const content = JSON.parse(element.querySelector(":scope > script").textContent);
     if (!content.datasets) return content;
