@@ -98,12 +98,29 @@ def test_folders_and_zips_are_scored_once_and_the_rest_is_named(teams, tmp_path)
     assert again.stdout.splitlines()[-1] == "3 submissions: 0 scored, 3 kept, 0 rejected, 0 failed"
 
 
-def test_figures_that_a_prediction_undoes_are_counted(tmp_path, monkeypatch):
+def test_figures_that_a_prediction_undoes_are_counted(tmp_path):
     phase, submission = write_unruly(tmp_path, {3: "score:undefined", 7: "score:undefined"})
     (tmp_path / "teams").mkdir()
     submission.rename(tmp_path / "teams" / "team")
-    monkeypatch.setenv("EVALUATION_CHALLENGES", str(CHALLENGES))
-    done = each(tmp_path / "teams", phase, tmp_path / "o")
+    # A process from nothing: where challenges lie is known from its start.
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "evaluation",
+            "evaluate",
+            "--each",
+            tmp_path / "teams",
+            "--ground-truth",
+            phase,
+        ]
+        + ["--output", tmp_path / "o", "--workers", "0"],
+        cwd=REPOSITORY,
+        env={**os.environ, "EVALUATION_CHALLENGES": str(CHALLENGES)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     told = "2 cases have figures that their predictions undo and that count as worst"
     assert done.stdout.splitlines()[0] == f"team  scored, {told}"
