@@ -103,18 +103,9 @@ def test_figures_that_a_prediction_undoes_are_counted(tmp_path):
     (tmp_path / "teams").mkdir()
     submission.rename(tmp_path / "teams" / "team")
     # A process from nothing: where challenges lie is known from its start.
+    arguments = ("--ground-truth", phase, "--output", tmp_path / "o", "--workers", "0")
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "evaluation",
-            "evaluate",
-            "--each",
-            tmp_path / "teams",
-            "--ground-truth",
-            phase,
-        ]
-        + ["--output", tmp_path / "o", "--workers", "0"],
+        [sys.executable, "-m", "evaluation", "evaluate", "--each", tmp_path / "teams", *arguments],
         cwd=REPOSITORY,
         env={**os.environ, "EVALUATION_CHALLENGES": str(CHALLENGES)},
         capture_output=True,
