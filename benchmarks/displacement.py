@@ -8,13 +8,11 @@ In memory, one process, through the metrics that a phase declares. Processor tim
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
-from collections.abc import Callable
 
 import numpy as np
 from scipy.ndimage import gaussian_filter, map_coordinates
 
+from benchmarks.measure import processor_seconds_of
 from evaluation.challenges.declared.displacement import DisplacementFieldTable
 from evaluation.challenges.declared.label_maps import Dice
 from evaluation.challenges.declared.tables import FieldComparison
@@ -51,20 +49,9 @@ def main() -> None:
     def alone() -> None:
         map_coordinates(moving, np.indices(SHAPE) + vectors[::-1], order=0)
 
-    times = {of: _seconds(of, runs) for of in (ours, alone)}
+    times = {of: processor_seconds_of(of, runs) for of in (ours, alone)}
     print(f"warped Dice {times[ours]:.2f} s, map_coordinates alone {times[alone]:.2f} s", end=", ")
     print(f"ratio {times[ours] / times[alone]:.2f}")
-
-
-def _seconds(run: Callable[[], None], runs: int) -> float:
-    """Return the median of the processor time of some runs, after one."""
-    run()
-    seconds = []
-    for _ in range(runs):
-        started = time.process_time()
-        run()
-        seconds.append(time.process_time() - started)
-    return statistics.median(seconds)
 
 
 if __name__ == "__main__":

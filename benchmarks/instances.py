@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import statistics
 import tempfile
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +18,7 @@ import numpy as np
 import SimpleITK
 from numpy.typing import NDArray
 
+from benchmarks.measure import processor_seconds_of
 from evaluation.challenges.declared import instances, lesions
 from evaluation.challenges.declared.instance_maps import InstanceMapField
 from evaluation.challenges.declared.tables import FieldComparison
@@ -104,7 +102,7 @@ def _print(sides: tuple[NDArray[np.int32], NDArray[np.int32]], runs: int) -> Non
             return [table.map.read(FileSource(name), case, files) for name in ("made.mha", "true.mha")]
 
         made, true = read()
-        reading = _seconds(read, runs)
+        reading = processor_seconds_of(read, runs)
     measures = {
         name: [metric.measure(metric.metric, "map", table) for metric in of] for name, of in _METRICS.items()
     }
@@ -116,19 +114,8 @@ def _print(sides: tuple[NDArray[np.int32], NDArray[np.int32]], runs: int) -> Non
 
     print(f"{' × '.join(map(str, shape))}, {count} instances a side: reading both maps {reading:.3f} s")
     for name in measures:
-        print(f"  {name:<47} {_seconds(partial(score, [name]), runs) / reading:5.2f} × reading")
-    print(f"  {'all':<47} {_seconds(partial(score, [*measures]), runs) / reading:5.2f} × reading")
-
-
-def _seconds(run: Callable[[], object], runs: int) -> float:
-    """Return the median of the processor time of some runs, after one."""
-    run()
-    seconds = []
-    for _ in range(runs):
-        started = time.process_time()
-        run()
-        seconds.append(time.process_time() - started)
-    return statistics.median(seconds)
+        print(f"  {name:<47} {processor_seconds_of(partial(score, [name]), runs) / reading:5.2f} × reading")
+    print(f"  {'all':<47} {processor_seconds_of(partial(score, [*measures]), runs) / reading:5.2f} × reading")
 
 
 if __name__ == "__main__":

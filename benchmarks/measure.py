@@ -142,6 +142,17 @@ def measure(commands: Mapping[str, list[str]], runs: int) -> dict[str, Measureme
     }
 
 
+def processor_seconds_of(run: Callable[[], object], runs: int) -> float:
+    """Return the median of the processor time of some runs, after one."""
+    run()
+    seconds = []
+    for _ in range(runs):
+        started = time.process_time()
+        run()
+        seconds.append(time.process_time() - started)
+    return statistics.median(seconds)
+
+
 def seconds_to_first_open(command: list[str], folder: Path, runs: int) -> float:
     """Return the median time from the start of a command until it opens a file of a folder."""
     return statistics.median(_seconds_to_first_open(command, folder) for _ in range(runs))
