@@ -179,7 +179,7 @@ class StackedImage:
 
     def part_of(self, case: CaseForm) -> _Part:
         """Return the planes of a case as a MetaImage file of its geometry. Raises `FormFault`."""
-        geometry, path = case_geometry(case, self.dimensions), self.source.path
+        geometry = case_geometry(case, self.dimensions)
         start, stop = self.source.starts[case.stack_index : case.stack_index + 2]
         try:
             if not 0 <= self._next <= start:
@@ -187,8 +187,8 @@ class StackedImage:
             chosen = [self._plane(geometry) for _ in range(self._next, stop)][start - stop :]
         except ReadError as error:
             self._next = -1
-            raise FormFault(error.fault(path)) from None
-        return _Part(f"{path}.mha", metaimage.plain(np.stack(chosen), geometry, self.dimensions))
+            raise FormFault(error.fault(self.source.path)) from None
+        return _Part(f"{self.source.path}.mha", metaimage.plain(np.stack(chosen), geometry, self.dimensions))
 
     def _begin(self, geometry: Geometry) -> None:
         """Open the file anew and compare its size, which follows from any case of the stack."""

@@ -69,7 +69,7 @@ EXEMPT = {
     "field.fault_at(source, self.describe(), shortest(value))": "`Label`, of references alone",
     "repr(shorten(cell)), FaultKind.WRONG_VALUE": "`TwoClasses`, of references alone",
     '"width and height of the image"': "`ImageSize`, of references alone",
-    "io/volumes.py:190: raise FormFault": "images of a stack, see `test_stacked`",
+    "error.fault(self.source.path)": "images of a stack, see `test_stacked`",
     '"at least one pixel"': "a phase that knows no size",
     "at most {MAX_PIXELS} pixels": "a phase that knows no size",
     "image data that contradict the header": "a decoder that contradicts the header that was checked",
