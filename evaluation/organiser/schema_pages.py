@@ -264,7 +264,8 @@ def _catalogue_sections(
     yield from _catalogue_keys(FieldTable, set(FieldTable.model_fields) - _INHERITED)
     for field in sorted(FIELDS, key=name_of):
         scored_by = sorted(name_of(metric) for metric in METRICS if issubclass(field, metric.kinds))
-        yield f"### Kind `{name_of(field)}`\n\n{_prose(field)}\n\nMetrics: {_links(scored_by, page_of)}\n"
+        links = _links(scored_by, page_of) or "none; those of other kinds use it"
+        yield f"### Kind `{name_of(field)}`\n\n{_prose(field)}\n\nMetrics: {links}\n"
         yield from _catalogue_keys(field, _INHERITED | {"kind"})
 
 

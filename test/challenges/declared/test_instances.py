@@ -225,3 +225,32 @@ def test_classes_in_a_second_file_of_volumes(tmp_path):
     assert 0 < figures["lesion_f1"] < 1
     assert 0 < figures["matched_surface_distance"] < 9
     assert rehearse(load_phase(phase)).problems == ()
+
+
+def test_classes_in_a_table_of_volumes(tmp_path):
+    """Of numbers that 32 bits hold, in a phase that is sealed, rehearsed and scored from files."""
+    references, predictions, tables = {}, {}, {"phase/classes.csv": [], "submission/predictions.csv": []}
+    totals = {1: np.zeros(4), 2: np.zeros(4)}
+    for seed in range(3):
+        made, true = (np.stack([numbers] * 2) for numbers in drawn(seed))
+        for label, span in ((1, (1, 100)), (2, (100, 999))):
+            totals[label] += quality(masks(made, *span), masks(true, *span))
+        sides = zip(tables.values(), (true, made), (references, predictions), (70_000, 9), strict=True)
+        for rows, numbers, images, first in sides:
+            images[f"scan{seed}"] = np.where(numbers, numbers + np.uint32(first), 0).astype(np.int32)
+            # In another order than that of the numbers, with one that the map does not have.
+            listed = [*np.unique(numbers[numbers > 0])[::-1].tolist(), 999]
+            rows += [(f"scan{seed}", number + first, "a" if number < 100 else "b") for number in listed]
+    for path, rows in tables.items():
+        lines = [",".join(map(str, row)) for row in [("case", "instance", "class"), *rows]]
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text("\n".join(lines))
+    kind = 'kind = "instance_classes"\nclasses = ["a", "b"]'
+    phase = volume_phase(
+        tmp_path, TABLES.replace('kind = "label_map"\nlabels = { 1 = "a", 2 = "b" }', kind), references
+    )
+    figures = figures_of(phase, tmp_path, predictions)
+    for label, (hits, false, missed, total) in zip("ab", totals.values(), strict=True):
+        expected = total / (hits + (false + missed) / 2)
+        assert figures[f"panoptic_quality_{label}"] == pytest.approx(expected, abs=5e-5)
+    assert rehearse(load_phase(phase)).problems == ()

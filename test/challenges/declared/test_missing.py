@@ -91,7 +91,13 @@ KINDS = {
         options='matching = "optimal"',
     ),
     "label_map": Example("dice", keys='labels = { 1 = "lesion" }', image=LESION),
-    "instance_map": Example("recognition_quality", keys='labels = { 1 = "lesion" }', image=LESION),
+    "instance_map": Example(
+        "recognition_quality",
+        keys='labels = { 1 = "x", 2 = "y" }\nclass_field = "instance_classes"',
+        image=LESION,
+    ),
+    # It has no metric of its own.
+    "instance_classes": Example("", [{"instance": 1, "class": "x"}], {"1": "x"}, CLASSES),
     "image": Example("image_mean_absolute_error", options="worst = 9", image=LESION.astype(np.float32)),
     "probability_map": Example("voxel_brier_score", image=LESION.astype(np.float32)),
     "presence_probabilities": Example(
@@ -109,7 +115,7 @@ KINDS = {
     "detection_map": Example("lesion_average_precision", image=LESION.astype(np.float32)),
 }
 # A table of these says of every case what it has: a case without a row has no object.
-HAVE_EMPTY_LISTS = {"points", "boxes"}
+HAVE_EMPTY_LISTS = {"points", "boxes", "instance_classes"}
 
 
 def write_rows(path, cases, rows):
@@ -138,6 +144,7 @@ def write_phase(folder, submission, rule):
         f'[fields.{kind}]\nkind = "{kind}"\n{example.keys}\n'
         + (f'table = "{kind}_found.csv"\n' if example.rows else "")
         + f'[tasks.{kind}.metrics.{example.metric}]\nfield = "{kind}"\n{example.options}\n'
+        * bool(example.metric)
         for kind, example in KINDS.items()
     )
     phase = declared_phase(
@@ -192,7 +199,8 @@ def test_a_case_without_a_value_takes_the_worst(tmp_path, submission):
     phase = write_phase(tmp_path / "phase", submission, "worst")
     WRITERS[submission](tmp_path / "submission", CASES[:2])
     result = evaluation.evaluate(phase, tmp_path / "submission", workers=0)
-    missing = [kind for kind in KINDS if submission == "algorithm" or kind not in HAVE_EMPTY_LISTS]
+    tasks = [kind for kind, example in KINDS.items() if example.metric]
+    missing = [kind for kind in tasks if submission == "algorithm" or kind not in HAVE_EMPTY_LISTS]
     assert [record["worst"] for record in result.records["cases"]] == [[], [], missing]
 
 
