@@ -68,7 +68,7 @@ EXEMPT = {
     "at most {MAX_ENTRIES} files": "a hundred thousand files",
     "field.fault_at(source, self.describe(), shortest(value))": "`Label`, of references alone",
     "repr(shorten(cell)), FaultKind.WRONG_VALUE": "`TwoClasses`, of references alone",
-    '"width and height of the image"': "`ImageSize`, of references alone",
+    'fault_at(source, self.describe(), ", ".join': "`ImageSize`, of references alone",
     "error.fault(self.source.path)": "images of a stack, see `test_stacked`",
     '"at least one pixel"': "a phase that knows no size",
     "at most {MAX_PIXELS} pixels": "a phase that knows no size",

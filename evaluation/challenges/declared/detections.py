@@ -514,9 +514,9 @@ class FrocOfObjects(ObjectMetric):
         "curve, as in the copies of CAMELYON16's program (MONAI, MONKEY).",
     )
 
-    def further_labels(self) -> tuple[HiddenField, ...]:
+    def further_labels(self, table: tables.FieldTable) -> tuple[HiddenField, ...]:
         """Return the area, and the group."""
-        return (*super().further_labels(), *self._area())
+        return (*super().further_labels(table), *self._area())
 
     def _area(self) -> tuple[HiddenField, ...]:
         if self.area is None:

@@ -409,9 +409,9 @@ class MeanRadialError(LandmarkMetric):
 
     metric: Literal["mean_radial_error"]
     worst: tables.Positive | maps.Extent = Key(
-        description="The largest distance that counts; of positions in pixels in two axes also a length of "
-        "the case's image, whose `width` and `height` are then needed: `diagonal`, `shape_norm` (the same) "
-        "or `longest_side`."
+        description="The largest distance that counts, or a length of the case's image: `diagonal`, "
+        "`shape_norm` (the same in pixels, whatever the unit is) or `longest_side`. `cases.csv` then has its "
+        "`width` and `height`, for three axes its `depth`, and for positions in mm `spacing_mm` (x, y(, z))."
     )
     unpredicted: Literal["worst", "leave_out"] = Key(
         default="worst",
@@ -429,27 +429,28 @@ class MeanRadialError(LandmarkMetric):
         )
 
     def figure(self, table: tables.FieldTable) -> LabelFigure:
-        """Return a distance. Raises ValueError for a length of an image that has none in the unit."""
+        """Return a distance."""
         assert isinstance(table, detections.SpaceTable)
-        if isinstance(self.worst, float):
-            return LabelFigure(0, self.worst, table.unit)
-        if (table.axes, table.unit) != (2, "pixels"):
-            raise ValueError(f"worst: expected a number for {table.axes} axes in {table.unit}")
-        return LabelFigure(0, np.inf, table.unit)
+        return LabelFigure(0, self.worst if isinstance(self.worst, float) else np.inf, table.unit)
 
     def worst_of(self, table: tables.FieldTable, references: Values) -> float:
         """Return the stated distance, or a length of the image."""
         if isinstance(self.worst, float):
             return self.worst
-        return maps.extent_of(references[_SIZE], (1.0, 1.0), self.worst)
+        assert isinstance(table, detections.SpaceTable)
+        sizes, spacing = references[_size_of(table).name]
+        return maps.extent_of(sizes, spacing, self.worst)
 
-    def further_labels(self) -> tuple[HiddenField, ...]:
+    def further_labels(self, table: tables.FieldTable) -> tuple[HiddenField, ...]:
         """Return the size of the image, and the group."""
-        size = HiddenField(_SIZE, Reference(ImageSize(), CaseColumns(("width", "height"))))
-        return (*super().further_labels(), *(() if isinstance(self.worst, float) else (size,)))
+        assert isinstance(table, detections.SpaceTable)
+        size = () if isinstance(self.worst, float) else (_size_of(table),)
+        return (*super().further_labels(table), *size)
 
 
-_SIZE = "image_size"
+def _size_of(table: detections.SpaceTable) -> HiddenField:
+    kind = ImageSize(table.axes, table.unit == "mm")
+    return HiddenField("image_" + "_".join(kind.columns), Reference(kind, CaseColumns(kind.columns)))
 
 
 class SuccessDetectionRate(LandmarkMetric):

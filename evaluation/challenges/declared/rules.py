@@ -26,6 +26,7 @@ from evaluation.challenges.declared.tables import (
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Composite, Options, Task, Values, metrics_of
 from evaluation.core.fault import PhaseError
+from evaluation.core.field import HiddenField
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key, KeyTable, Weight
 from evaluation.core.metric import Metric
@@ -279,10 +280,11 @@ def _metrics_for(fields: object, name: object) -> list[str]:
 
 @dataclass(frozen=True)
 class _Scored:
-    """A measure, and the fields that it scores: its own first."""
+    """A measure, the fields that it scores (its own first), and the further labels that it needs."""
 
     fields: tuple[str, ...]
     measure: Measure
+    labels: tuple[HiddenField, ...]
 
 
 def declare(options: DeclaredOptions) -> Challenge:
@@ -363,7 +365,8 @@ def _measures(
                 names = (field_name, *metric.further_fields(fields[field_name], fields))
                 for further in names:
                     used[further].add(here)
-                yield _Scored(names, metric.measured(name, field_name, fields[field_name]))
+                own = fields[field_name]
+                yield _Scored(names, metric.measured(name, field_name, own), metric.further_labels(own))
             except ValueError as error:
                 problems.append(f"{here}: {error}")
 
@@ -397,7 +400,7 @@ def _task(name: str, table: TaskTable, fields: Mapping[str, FieldTable], scored:
         worst=worst,
         hidden=(
             *(hidden for field in names for hidden in fields[field].hidden(field)),
-            *{label.name: label for one in table.metrics.values() for label in one.further_labels()}.values(),
+            *{label.name: label for item in scored for label in item.labels}.values(),
         ),
         optional=table.optional,
         unpublished=frozenset(filter(None, (metric.estimator.group_column for metric in metrics))),

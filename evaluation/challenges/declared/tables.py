@@ -436,8 +436,8 @@ class MetricTable(KeyTable, ABC):
         except ValueError as error:
             raise ValueError(f"over_cases: expected another estimator of {self.metric}: {error}") from None
 
-    def further_labels(self) -> tuple[HiddenField, ...]:
-        """Return the labels that the metric needs beside those of its fields."""
+    def further_labels(self, table: FieldTable) -> tuple[HiddenField, ...]:
+        """Return the labels that the metric needs beside those of its fields; ``table`` is its own."""
         if self.group is None:
             return ()
         return (HiddenField(group_key(self.group), Reference(CellText(), CaseColumns((self.group,)))),)

@@ -53,28 +53,47 @@ class CellText(Kind):
 
 @dataclass(frozen=True)
 class ImageSize(Kind):
-    """The width and height of a case's image in pixels, from the columns of these names."""
+    """The size of the case's image and the spacing along each of its two or three axes, from ``columns``.
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> list[int]:
-        """Return width and height. Raises `FormFault` without one."""
-        if not (case.width and case.height):
-            raise fault_at(source, "width and height of the image", f"{case.width}, {case.height}")
-        return [case.width, case.height]
+    Without ``in_mm`` the spacing is 1.
+    """
 
-    def example(self, case: CaseForm, random: np.random.Generator) -> list[int]:
+    axes: int = 2
+    in_mm: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the case table."""
+        return ("width", "height", "depth")[: self.axes] + ("spacing_mm",) * self.in_mm
+
+    def read(self, source: Source, case: CaseForm, files: FileAccess) -> list[list[float]]:
+        """Return both, x first. Raises `FormFault` for what is no size or spacing."""
+        assert isinstance(source, CellsSource)
+        cells = [str(case.width), str(case.height), *source.cells[2:]]
+        try:
+            sizes, spacing = list(map(float, cells[: self.axes])), [1.0] * self.axes
+            if self.in_mm:
+                spacing = list(map(float, cells[-1].split()))
+        except ValueError:
+            sizes = spacing = []
+        if len(spacing) != self.axes or not all(0 < value < math.inf for value in (*sizes, *spacing)):
+            raise fault_at(source, self.describe(), ", ".join(map(repr, cells)))
+        return [sizes, spacing]
+
+    def example(self, case: CaseForm, random: np.random.Generator) -> list[list[float]]:
         """Return the size."""
-        return [case.width or 64, case.height or 48]
+        return [[case.width or 64.0, case.height or 48.0, 32.0][: self.axes], [1.0] * self.axes]
 
-    def write_cells(self, value: list[int]) -> tuple[str, ...]:
-        """Return the cells of both columns."""
-        return (str(value[0]), str(value[1]))
+    def write_cells(self, value: list[list[float]]) -> tuple[str, ...]:
+        """Return the cells of all columns."""
+        sizes, spacing = value
+        return tuple(f"{size:g}" for size in sizes) + (" ".join(map(str, spacing)),) * self.in_mm
 
     def describe(self) -> str:
         """Return what the numbers are."""
-        return "width and height of the image in pixels"
+        spacing = ", and the spacing along each axis in mm" if self.in_mm else ""
+        return f"{', '.join(self.columns[: self.axes])} of the image in pixels{spacing}"
 
-
-# --- One class of several, from table cells or JSON ---
 
 _LARGEST_INTEGER = 1 << 31
 

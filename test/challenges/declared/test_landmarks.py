@@ -1,6 +1,7 @@
 """Declared landmarks against SciPy's distances, alone and by name."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -187,3 +188,31 @@ side = { metric = "mean_radial_error", worst = "longest_side" }
     assert found == pytest.approx(
         {"diagonal": (50 + np.hypot(300, 100)) / 2, "side": (40 + 300) / 2}, abs=5e-4
     )
+
+
+@pytest.mark.parametrize(
+    ("axes", "unit", "spacing", "expected"),
+    [
+        (2, "mm", "0.5 0.25", [math.hypot(15, 10), 50, 15]),
+        (3, "mm", "0.5 0.25 2", [math.hypot(15, 10, 120), math.hypot(30, 40, 60), 120]),
+        (3, "pixels", None, [math.hypot(30, 40, 60), math.hypot(30, 40, 60), 60]),
+    ],
+)
+def test_a_length_of_an_image_in_mm_and_of_a_volume(tmp_path, axes, unit, spacing, expected):
+    """Of a missing case of 30 × 40 × 60 voxels."""
+    lengths = ("diagonal", "shape_norm", "longest_side")
+    tables = (
+        f'[fields.mark]\nkind = "point"\naxes = {axes}\nunit = "{unit}"\n[tasks.marks.metrics]\n'
+        + "".join(f'{of} = {{ metric = "mean_radial_error", worst = "{of}" }}\n' for of in lengths)
+    )
+    places = {f"mark_{axis}": [3] for axis in "xyz"[:axes]}
+    cases = {"name": ["a"], "width": [30], "height": [40], "depth": [60], "spacing_mm": [spacing], **places}
+    given = {
+        name: cells for name, cells in cases.items() if (name != "depth" or axes == 3) and cells != [None]
+    }
+    phase = declared_phase(tmp_path / "phase", tables, given, keys='missing = "worst"')
+    found = scored_figures(phase, tmp_path, {"case": [], **{axis: [] for axis in "xyz"[:axes]}})
+    assert list(found.values()) == pytest.approx(expected, abs=5e-4)
+    wrong = given | ({"spacing_mm": ["0.5"]} if spacing else {"depth": [0]})
+    with pytest.raises(PhaseError, match="of the image in pixels"):
+        evaluation.seal(declared_phase(tmp_path / "wrong", tables, wrong, keys='missing = "worst"'))
