@@ -77,7 +77,7 @@ def summarise(scores: Scores, figures: Figures | None = None) -> result_file.Met
         ),
         cases=result_file.CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
         aggregates=aggregates,
-        ranking=_ranking(scores, aggregates, _composites(scores, figures.aggregates)),
+        ranking=_ranking(scores, aggregates, _composites(phase, _values(figures.aggregates))),
         subgroups=public_subgroups(figures.subgroups, config),
         case=_public_cases(scores) if config.publish_cases else None,
     )
@@ -104,8 +104,10 @@ def _ranking(
         return section
     better = {name: metric.better for name, metric in metrics_of(phase.tasks).items()}
     better |= {composite.name: composite.better for composite in phase.challenge.composites}
+    # A team whose composites the leaderboard does not give has those of its metrics.
+    teams = (replace(of, values={**_composites(phase, of.values), **of.values}) for of in phase.leaderboard)
     places = place_among(
-        phase.leaderboard,
+        tuple(teams),
         {name: result_file.as_written(value) for name, value in {**values, **composites}.items()},
         scheme_of(phase.challenge, phase.options),
         better,
@@ -123,16 +125,14 @@ def _values(aggregates: Estimates) -> dict[str, float]:
     }
 
 
-def _composites(scores: Scores, exact: Estimates) -> dict[str, float]:
-    """Return the composites whose metrics all exist, made of exact values and rounded for publication."""
-    values = _values(exact)
-    config = scores.phase.config
+def _composites(phase: Phase, values: Mapping[str, float]) -> dict[str, float]:
+    """Return the composites whose metrics all have a value, rounded for publication."""
     return {
         composite.name: round(
             composite.combine(*(values[name] for name in composite.metrics)),
-            digits_of(config, composite.name).value,
+            digits_of(phase.config, composite.name).value,
         )
-        for composite in scores.phase.challenge.composites_of(scores.tasks)
+        for composite in phase.challenge.composites_of(phase.tasks)
         if values.keys() >= set(composite.metrics)
     }
 

@@ -31,12 +31,13 @@ class TeamValues:
 def read_leaderboard(path: Path, metrics: Collection[str]) -> tuple[TeamValues, ...]:
     """Return the rows of a leaderboard in their order.
 
-    Columns: ``team``, metrics ("task.metric"; an empty cell: the team lacks it), optionally ``eligible`` (yes
-    or no). Columns whose name has a space or no dot are remarks. Raises `PhaseError` listing every
-    fault; a metric that is not in ``metrics`` is one.
+    Columns: ``team``, metrics ("task.metric") and composites (an empty cell: the team lacks it), optionally
+    ``eligible`` (yes or no). Other columns whose name has a space or no dot are remarks. Raises `PhaseError`
+    listing every fault; a metric that is not in ``metrics`` is one.
     """
     with organiser_table(path, ()) as table:
-        named = [column for column in table.columns if "." in column and " " not in column]
+        of_metrics = [column for column in table.columns if "." in column and " " not in column]
+        named = [column for column in table.columns if column in metrics or column in of_metrics]
         table.faults.extend(
             f"{table.file}: column {column!r} is not a metric of this phase; known are {', '.join(metrics)}"
             for column in named

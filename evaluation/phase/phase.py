@@ -471,7 +471,8 @@ def _load(
     teams: tuple[TeamValues, ...] = ()
     if LEADERBOARD in manifest.files:
         try:
-            teams = read_leaderboard(folder / LEADERBOARD, tuple(metrics_of(tasks)))
+            composites = (composite.name for composite in challenge.composites_of(tasks))
+            teams = read_leaderboard(folder / LEADERBOARD, (*metrics_of(tasks), *composites))
         except PhaseError as error:
             problems += error.problems
     phase = Phase(folder, config, challenge, options, tasks, cases, manifest, paths, teams, source)

@@ -1,5 +1,8 @@
+import math
+
 import pytest
 
+import evaluation
 from evaluation.challenges.refuge import CHALLENGE, RefugeOptions, ranking
 from evaluation.core.challenge import metrics_of
 from evaluation.evaluate import Result, evaluate
@@ -7,6 +10,7 @@ from evaluation.phase.leaderboard import TeamValues, read_leaderboard
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from evaluation.phase.places import place_among
+from test.challenges.declared.phases import declared_phase, write_table
 from test.repository import REPOSITORY
 
 ON_SITE = REPOSITORY / "ground-truth/refuge-onsite"
@@ -88,3 +92,42 @@ def test_the_place_in_the_result_of_the_bundled_submission():
         0.4 * 8 + 0.6 * metrics.ranking.places["segmentation"].place, abs=1e-12
     )
     assert overall.teams == 13
+
+
+COMPOSITE = """\
+[fields.dose]
+kind = "number"
+
+[tasks.dose.metrics]
+mean_absolute_error = { worst = 10 }
+errors = { metric = "root_mean_squared_error", worst = 10 }
+
+[composites.score]
+weights = { "dose.mean_absolute_error" = 0.75, "dose.errors" = 0.25 }
+
+[ranking]
+metrics = ["score", "dose.errors"]
+"""
+
+
+@pytest.mark.parametrize("method", ["mean-then-rank", "min-max"])
+def test_a_composite_is_ranked_among_teams_that_give_it_or_its_metrics(tmp_path, method):
+    cases = {"name": ["a", "b"], "dose": [1, 1]}
+    phase = declared_phase(tmp_path / "phase", COMPOSITE + f'method = "{method}"\n', cases)
+    (phase / "leaderboard.csv").write_text(
+        "team,dose.mean_absolute_error,dose.errors,score,score lower\n"
+        "A,1,1,,a remark\nB,,2.3,2.4,\nC,4,4,,\n",
+        encoding="utf-8",
+    )
+    evaluation.seal(phase)
+    # Errors of 1.5 and 2.5: their mean is 2, the square root of their mean square √4.25.
+    write_table(tmp_path / "submission" / "predictions.csv", {"case": ["a", "b"], "dose": [2.5, 3.5]})
+    ranking = evaluation.evaluate(phase, tmp_path / "submission", workers=0).to_dict()["ranking"]
+    errors = math.sqrt(4.25)
+    score = 0.75 * 2 + 0.25 * errors
+    assert ranking["composites"] == {"score": pytest.approx(score, abs=5e-5)}
+    # The second in both; or as shares of the way from the best to the worst team.
+    mean = 2.0 if method == "mean-then-rank" else ((score - 1) / 3 + (errors - 1) / 3) / 2
+    places = ranking["places"]["overall"]
+    assert (places["place"], places["teams"]) == (2, 4)
+    assert places["score"] == pytest.approx(mean, abs=5e-5)
