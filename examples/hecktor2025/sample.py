@@ -21,12 +21,12 @@ def write_sample(folder: Path, scans: int = 16, seed: int = 0) -> None:
 
     def scan() -> tuple[Volumes, Volumes]:
         true, found = (np.zeros(SHAPE, np.uint8) for _ in range(2))
-        for label, share in ((1, 0.95), (2, 0.6)):
+        for label, share, place in ((1, 0.95, (12, 8, 12)), (2, 0.6, (21, 16, 12)), (2, 0.5, (30, 5, 5))):
             if random.random() < share:
-                centre = np.array([12 + 9 * (label == 2), 8 + 8 * (label == 2), 12.0])
-                radii = random.uniform(3, 6, 3)
+                radii, centre = random.uniform(3, 6, 3), np.array(place, float)
                 true[ellipsoid(SHAPE, SPACING_MM, centre, radii)] = label
-                found[ellipsoid(SHAPE, SPACING_MM, centre + random.normal(0, 1, 3), radii)] = label
+                aside = random.normal(0, 1.5, 3)
+                found[ellipsoid(SHAPE, SPACING_MM, centre + aside, radii)] = label
         return {"tumours": true}, {"tumours": found}
 
     write_volumes(folder, Path(__file__).with_name("phase.toml"), SPACING_MM, [scan() for _ in range(scans)])

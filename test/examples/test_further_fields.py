@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import SimpleITK
 from scipy import ndimage
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
 from scipy.spatial.distance import cdist
 from skimage.metrics import peak_signal_noise_ratio
 from sklearn import metrics
@@ -92,12 +94,31 @@ def test_toothfairy_in_voxels_with_the_norm_of_the_shape(scored):
     assert figures[name] == pytest.approx(np.mean(of_tooth), abs=5e-5)
 
 
-def test_hecktor_pools_voxels_of_all_patients(scored):
+def components(labels):
+    return ndimage.label(labels == 2, np.ones((3, 3, 3)))[0]
+
+
+def test_hecktor_pools_voxels_and_nodes_of_all_patients(scored):
     folder, figures, _ = scored["hecktor2025"]
     true, found = (np.stack(volumes(folder, f"{side}/tumours")) for side in ("phase", "submission"))
     for label, name in ((1, "GTVp"), (2, "GTVn")):
         expected = metrics.f1_score((true == label).ravel(), (found == label).ravel())
         assert figures[f"segmentation.dice_{name}"] == pytest.approx(expected, abs=5e-5)
+    each = [
+        metrics.f1_score(of.ravel() == 1, other.ravel() == 1, zero_division=1)
+        for of, other in zip(true, found, strict=True)
+    ]
+    assert figures["segmentation.mean_dice"] == pytest.approx(np.mean(each), abs=5e-5)
+    hits, nodes = 0, 0
+    for maps in zip(true, found, strict=True):
+        one, other = ([of == number for number in range(1, of.max() + 1)] for of in map(components, maps))
+        ious = np.array([[(a & b).sum() / (a | b).sum() for b in other] for a in one]).reshape(
+            len(one), len(other)
+        )
+        hits += (maximum_bipartite_matching(csr_array(ious > 0.3)) >= 0).sum() if ious.size else 0
+        nodes += len(one) + len(other)
+    assert 0 < 2 * hits < nodes
+    assert figures["segmentation.nodes"] == pytest.approx(2 * hits / nodes, abs=5e-5)
     cases, answers = (
         rows_of(folder / "phase" / "cases.csv"),
         rows_of(folder / "submission" / "predictions.csv"),

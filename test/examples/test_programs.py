@@ -5,6 +5,7 @@ import math
 import re
 import shutil
 
+import numpy as np
 import pytest
 
 import evaluation
@@ -49,12 +50,38 @@ def test_the_phase_is_sealed_and_scored(tmp_path, name):
     assert len(PROGRAMS[name].read_text(encoding="utf-8").splitlines()) <= 60
 
 
-def test_the_table_of_programs_links_a_file_for_each_that_is_declared():
+def test_the_area_over_clicks_is_that_of_the_trapezoid_rule(tmp_path):
+    (tmp_path / "phase").mkdir()
+    shutil.copy(PROGRAMS["autopet4"], tmp_path / "phase" / "phase.toml")
+    write_sample(tmp_path / "phase", tmp_path / "submission")
+    evaluation.seal(tmp_path / "phase")
+    result = evaluation.evaluate(tmp_path / "phase", tmp_path / "submission", workers=0).to_dict()
+    figures = result["aggregates"]["segmentation"]
+    for name, area in result["ranking"]["composites"].items():
+        assert area == pytest.approx(
+            np.trapezoid([figures[f"{name}_{clicks}"]["value"] for clicks in range(11)]), abs=1e-3
+        )
+
+
+def test_the_table_counts_the_parts_of_each_program_and_links_its_file():
     page = (REPOSITORY / "docs" / "your-own-challenge.md").read_text(encoding="utf-8")
-    table = page.partition("### Twenty-eight public programs")[2].partition("\n\nNetworks")[0]
-    rows = re.findall(r"^\| (.+) \| (declared(?: in part)?|programmed|not) \| (.+) \|$", table, re.MULTILINE)
-    linked = {file for row in rows for file in re.findall(r"\(\.\./examples/([\w./-]+\.toml)\)", row[0])}
-    assert all(file in linked and (EXAMPLES / file).is_file() for file in linked)
-    assert {f"programs/{path.name}" for path in PROGRAMS.values()} <= linked
-    declared = [row for row in rows if row[1].startswith("declared")]
-    assert all("toml)" in row[0] for row in declared)
+    section = page.partition("### Twenty-eight public programs")[2].partition("\n\nNetworks")[0]
+    rows = re.findall(
+        r"^\| \[(.+)\]\(\.\./examples/([\w./-]+\.toml)\) \| .+ \| (declared|programmed) \| .+ \|$",
+        section,
+        re.MULTILINE,
+    )
+    assert len(rows) == section.count("\n| [")
+    assert all((EXAMPLES / file).is_file() for _, file, _ in rows)
+    assert {f"programs/{path.name}" for path in PROGRAMS.values()} <= {file for _, file, _ in rows}
+    declared = [name for name, _, today in rows if today == "declared"]
+    whole = {name for name, _, _ in rows} - {name for name, _, today in rows if today == "programmed"}
+    said = re.search(
+        r"Of (\d+) public .+, (\d+) are declared and (\d+) in part: (\d+) of their (\d+) parts", section
+    )
+    programs = len({name for name, _, _ in rows})
+    counted = [programs, len(whole), programs - len(whole), len(declared), len(rows)]
+    assert said is not None
+    assert list(map(int, said.groups())) == counted
+    assert programs == 28
+    assert len(declared) / len(rows) >= 20 / 26
