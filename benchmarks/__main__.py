@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import adam, again, cysts, edd2020, justraigs, refuge, start
+from benchmarks import adam, again, cysts, displacement, edd2020, instances, justraigs, refuge, start
 from benchmarks.measure import Row, rows_of
 
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "speed.md"
@@ -41,6 +41,8 @@ _BENCHMARKS: Mapping[str, Callable[[int], list[Row]]] = {
     "adam": lambda runs: rows_of(adam.contests(noises=(0.0,), rival=True), runs),
     "cysts": lambda runs: rows_of(cysts.contests(), runs),
     "again": lambda runs: again.rows(),
+    "instances": instances.rows,
+    "displacement": displacement.rows,
 }
 
 _INTRODUCTION = """# Speed

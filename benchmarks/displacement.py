@@ -1,18 +1,16 @@
 """A displacement field of 192³ with the Dice of 30 labels, against SciPy's `map_coordinates` alone.
 
-    python -m benchmarks.displacement [--runs 3]
+    python -m benchmarks --only displacement
 
 In memory, one process, through the metrics that a phase declares. Processor time: both run in one thread.
 """
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 from scipy.ndimage import gaussian_filter, map_coordinates
 
-from benchmarks.measure import processor_seconds_of
+from benchmarks.measure import Row, processor_seconds_of
 from evaluation.challenges.declared.displacement import DisplacementFieldTable
 from evaluation.challenges.declared.label_maps import Dice
 from evaluation.challenges.declared.tables import FieldComparison
@@ -23,13 +21,8 @@ SHAPE = (192, 192, 192)
 LABELS = 30
 
 
-def main() -> None:
-    """Time both and print their ratio."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--runs", type=int, default=3)
-    runs = parser.parse_args().runs
+def rows(runs: int) -> list[Row]:
+    """Return the rows of both."""
     random = np.random.default_rng(0)
     blocks = random.integers(0, LABELS + 1, (2, 12, 12, 12)).astype(np.uint8)
     fixed, moving = (np.kron(of, np.ones((16, 16, 16), np.uint8)) for of in blocks)
@@ -49,10 +42,9 @@ def main() -> None:
     def alone() -> None:
         map_coordinates(moving, np.indices(SHAPE) + vectors[::-1], order=0)
 
-    times = {of: processor_seconds_of(of, runs) for of in (ours, alone)}
-    print(f"warped Dice {times[ours]:.2f} s, map_coordinates alone {times[alone]:.2f} s", end=", ")
-    print(f"ratio {times[ours] / times[alone]:.2f}")
-
-
-if __name__ == "__main__":
-    main()
+    title = "displacement field, 192³, processor time from arrays"
+    seconds, rival = (processor_seconds_of(of, runs) for of in (ours, alone))
+    return [
+        Row(title, f"warp {LABELS} labels, Dice of each", seconds),
+        Row(title, "rival: SciPy, map_coordinates alone", rival, rival / seconds),
+    ]

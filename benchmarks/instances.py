@@ -1,6 +1,6 @@
 """All metrics of 5,000 instances a side in 1,000², and of 2,000 in 256³, against reading both maps.
 
-    python -m benchmarks.instances [--runs 3]
+    python -m benchmarks --only instances
 
 Maps are compressed MetaImage files, as the platform writes them. In one process, through the metrics that a
 phase declares. Processor time: everything runs in one thread.
@@ -8,9 +8,9 @@ phase declares. Processor time: everything runs in one thread.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import tempfile
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +18,7 @@ import numpy as np
 import SimpleITK
 from numpy.typing import NDArray
 
-from benchmarks.measure import processor_seconds_of
+from benchmarks.measure import Row, processor_seconds_of
 from evaluation.challenges.declared import instances, lesions
 from evaluation.challenges.declared.instance_maps import InstanceMapField
 from evaluation.challenges.declared.tables import FieldComparison
@@ -54,15 +54,10 @@ class _Files:
         return FileStream(str(self._folder), path, limit_bytes)
 
 
-def main() -> None:
-    """Time reading, each metric and all of them, and print their ratio."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--runs", type=int, default=3)
-    runs = parser.parse_args().runs
-    for shape, count in (((1000, 1000), 5000), ((256, 256, 256), 2000)):
-        _print(_drawn(shape, count), runs)
+def rows(runs: int) -> list[Row]:
+    """Return the rows of all metrics, of each, and of reading."""
+    sizes = (((1000, 1000), 5000), ((256, 256, 256), 2000))
+    return [row for shape, count in sizes for row in _rows(_drawn(shape, count), runs)]
 
 
 def _drawn(shape: tuple[int, ...], count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -84,7 +79,7 @@ def _drawn(shape: tuple[int, ...], count: int) -> tuple[NDArray[np.int32], NDArr
     return made, true
 
 
-def _print(sides: tuple[NDArray[np.int32], NDArray[np.int32]], runs: int) -> None:
+def _rows(sides: tuple[NDArray[np.int32], NDArray[np.int32]], runs: int) -> Iterator[Row]:
     shape, count = sides[0].shape, len(np.unique(sides[1])) - 1
     direction = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     columns = {}
@@ -112,11 +107,10 @@ def _print(sides: tuple[NDArray[np.int32], NDArray[np.int32]], runs: int) -> Non
         for measure in (one for name in names for one in measures[name]):
             measure.row(comparison)
 
-    print(f"{' × '.join(map(str, shape))}, {count} instances a side: reading both maps {reading:.3f} s")
+    title = f"instances, {' × '.join(map(str, shape))}, {count} a side, processor time from maps in memory"
+    all_of_them = processor_seconds_of(partial(score, [*measures]), runs)
+    yield Row(title, "all metrics", all_of_them)
     for name in measures:
-        print(f"  {name:<47} {processor_seconds_of(partial(score, [name]), runs) / reading:5.2f} × reading")
-    print(f"  {'all':<47} {processor_seconds_of(partial(score, [*measures]), runs) / reading:5.2f} × reading")
-
-
-if __name__ == "__main__":
-    main()
+        seconds = processor_seconds_of(partial(score, [name]), runs)
+        yield Row(title, name, seconds, seconds / all_of_them)
+    yield Row(title, "floor: read both maps", reading, reading / all_of_them)
