@@ -413,7 +413,7 @@ class MetricTable(KeyTable, ABC):
         if how not in (None, own):
             if how == "pooled":
                 measure = self._fitting(measure.pooled)
-                said = ", all cases together"
+                said = ", all cases together" if self.group is None else ", cases together"
             else:
                 if own == "pooled":
                     if measure.of_cases is None:

@@ -133,7 +133,7 @@ def _varied(example: Any, number: int, case: str) -> Any:
 
 
 KINDS = (
-    *("segmentation", "ct-segmentation", "classification", "multiclass"),
+    *("segmentation", "ct-segmentation", "instances", "classification", "multiclass"),
     *("regression", "detection", "points", "survival"),
 )
 """The templates of a new repository."""
