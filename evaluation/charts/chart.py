@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from numpy.typing import NDArray
@@ -137,7 +137,7 @@ class Chart:
     specification has neither data nor configuration of its own, and no width unless the figure needs one.
     ``description`` is the caption, one or two sentences, which also serve as alternative text. ``follows``
     names the published figure that it follows. ``single_cases``: whether a mark can be one case. ``wide``:
-    it takes the whole width of a large page instead of half.
+    it takes the whole width of a large page instead of half. ``subtitle``: the unit of its values.
     """
 
     name: str
@@ -148,6 +148,12 @@ class Chart:
     follows: str = ""
     single_cases: bool = False
     wide: bool = False
+    subtitle: str = ""
+
+    def measured_in(self, unit: str, *more: str) -> "Chart":
+        """Return the chart with the unit of its values, and what else is to be known of them, as subtitle."""
+        told = (f"in {'pixels' if unit == 'px' else unit}",) if unit else ()
+        return replace(self, subtitle=", ".join((*told, *more)))
 
 
 def layered(chart: Chart) -> dict[str, Any]:
@@ -159,7 +165,7 @@ def layered(chart: Chart) -> dict[str, Any]:
     if chart.single_cases:
         params.insert(0, {"name": SELECTED_CASE, "value": ""})
     return {
-        "description": f"{chart.title}. {chart.description}",
+        "description": ". ".join(filter(None, (chart.title, chart.subtitle, chart.description))),
         **chart.specification,
         **({"params": params} if params else {}),
         "datasets": {name: [dict(row) for row in rows] for name, rows in chart.data.items()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isinf
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -219,6 +219,16 @@ class Challenge:
 def metrics_of(tasks: Iterable[Task]) -> dict[str, Metric]:
     """Return the metrics of the given tasks by "task.metric"."""
     return {f"{task.name}.{metric.name}": metric for task in tasks for metric in task.metrics}
+
+
+def with_titles(tasks: Iterable[Task], titles: Mapping[str, str]) -> tuple[Task, ...]:
+    """Return tasks whose metrics have the titles that a phase gives them by "task.metric"."""
+
+    def titled(task: Task, metric: Metric) -> Metric:
+        title = titles.get(f"{task.name}.{metric.name}")
+        return replace(metric, title=title) if title else metric
+
+    return tuple(replace(one, metrics=tuple(titled(one, metric) for metric in one.metrics)) for one in tasks)
 
 
 def fields_of(tasks: Iterable[Task]) -> tuple[Field, ...]:

@@ -89,7 +89,7 @@ def _numbers(description: Description) -> TextTable:
         if row.grouping == ALL
     )
     columns = ("quantity", "cases", "objects", "mean ± SD", "median (quartiles)", "range")
-    note = "Cases are those that have the structure. Standard deviation: ddof = 1. Quartiles: linear."
+    note = "Of cases with the structure. SD: standard deviation of a sample; quartiles are interpolated."
     return TextTable("numbers", "Distributions", columns, rows, columns[:1], note)
 
 
@@ -98,7 +98,7 @@ def _grouped(description: Description, grouping: Grouping) -> TextTable:
     several = len(grouping.groups) > 2
     columns = ("quantity", *grouping.groups, f"p ({KRUSKAL_WALLIS if several else RANK_SUM})")
     pairs = f"; {_PAIRS}: p of the two-sided rank-sum test times the number of pairs (Bonferroni) below "
-    note = "Cases and share of a class; median (quartiles; values) of a number"
+    note = "Number and share of the cases; of numbers median (quartiles; how many values)"
     note += f"{pairs}{description.alpha:g}" if several else "; the test is two-sided"
     note += ". Classes and objects are not tested."
     shown, left = (*columns, _PAIRS) if several else columns, (columns[0], _PAIRS)

@@ -35,6 +35,7 @@ from evaluation.organiser.report.case_images import CaseReading, Request, is_rea
 from evaluation.organiser.report.page import WIDTH, Page, render_page, write_figures
 from evaluation.organiser.report.pictures import chosen_cases, classified_cases
 from evaluation.organiser.report.results import SubmissionResults, read_submission_results, results_of
+from evaluation.organiser.report.sentences import names_of
 from evaluation.organiser.report.submission import organiser_page, public_page
 from evaluation.phase.named import named_phase, phase_folder
 from evaluation.phase.phase import Phase, load_phase
@@ -78,7 +79,8 @@ def board_page(
     """
     if features is not None and not phases:
         raise PhaseError("--features: expected --ground-truth PHASE too, found none")
-    data = data_section(describe(list(phases), features=features)) if phases else None
+    described = (describe(list(phases), features=features), names_of(phases[0])) if phases else None
+    data = data_section(*described) if described else None
     pictures: Mapping[str, cases.PhasePictures] = {}
     if submissions is not None or images is not None:
         if not phases:

@@ -255,12 +255,12 @@ def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _LeaderboardCo
     for task in phase.tasks:
         for metric in task.metrics:
             name = f"{task.name}.{metric.name}"
-            title, path = phase.config.titles.get(name, metric.title), f"aggregates.{name}"
+            path = f"aggregates.{name}"
             # Half the width of the interval, unless a submission may have none.
             estimate = least["aggregates"].get(task.name, {}).get(metric.name, {})
             error = f"{path}.confidence_interval.half_width" if "confidence_interval" in estimate else ""
             paths = f"{path}.value", error
-            columns[name] = _LeaderboardColumn(name, task.title, title, *paths, metric.better)
+            columns[name] = _LeaderboardColumn(name, task.title, metric.title, *paths, metric.better)
     for composite in phase.challenge.composites_of(phase.tasks):
         title = phase.config.titles.get(composite.name, composite.title)
         path = f"ranking.composites.{composite.name}"

@@ -20,10 +20,12 @@ from evaluation.evaluate import run_reference, tables_of
 from evaluation.io.kinds.number import Number
 from evaluation.organiser.audit import disclosure_of, faults_of_splits, warnings_of
 from evaluation.phase.cases import subgroup_faults
+from evaluation.phase.config import DECLARED, FILE_NAME
 from evaluation.phase.leaderboard import needed_metrics
 from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference
+from evaluation.phase.registry import file_of, find_file
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import plain_key
 
@@ -79,7 +81,7 @@ def validate_phase(
         f"{task.name}: {notice}" for task in phase.tasks for notice in task.notices(tables[task.name])
     ]
     notices += [*_notices_of_counts(phase, counts), *_notices_of_missing(phase)]
-    return Validation(phase, (*notices, *_notices_of_empty(phase)))
+    return Validation(phase, (*notices, *_notices_of_empty(phase), *_notices_of_home(phase)))
 
 
 def _with_files(phase: Phase) -> Phase:
@@ -96,6 +98,14 @@ def _with_files(phase: Phase) -> Phase:
     ]
     forms, rows = tuple(case for case, _ in kept), tuple(row for _, row in kept)
     return replace(phase, cases=replace(cases, forms=forms, rows=rows))
+
+
+def _notices_of_home(phase: Phase) -> Iterator[str]:
+    """Yield a notice where a challenge that is programmed beside the phase is not the one that scores it."""
+    file, name = find_file(phase.folder), phase.challenge.name
+    if file is not None and file_of(name) is None:
+        reason = "declares its fields" if name == DECLARED else f"names the bundled challenge {name!r}"
+        yield f"{file}: is not run, since {FILE_NAME} {reason}; to score by it, name it there as `challenge`"
 
 
 def _notices_of_empty(phase: Phase) -> Iterator[str]:

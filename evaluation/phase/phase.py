@@ -17,6 +17,7 @@ from evaluation.core.challenge import (
     fields_of,
     metrics_of,
     references_of,
+    with_titles,
 )
 from evaluation.core.fault import PhaseError, ReadError
 from evaluation.core.field import CaseColumns, Field, Files, TableRows
@@ -441,7 +442,7 @@ def _load(
         raise PhaseError(*problems, *others) from None
     interfaces = config.interfaces_of(field.name for field in fields_of(tasks))
     problems += _faults_of_interfaces(interfaces, tasks)
-    tasks = within_interfaces(tasks, interfaces)
+    tasks = with_titles(within_interfaces(tasks, interfaces), config.titles)
     problems += _unknown_metrics(config, challenge, tasks)
     optional = () if config.optional_tasks in (None, "all") else config.optional_tasks
     problems += _unknown({"optional_tasks": optional or ()}, [task.name for task in tasks], "task")

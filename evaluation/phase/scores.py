@@ -49,11 +49,15 @@ class Scores:
 
 @dataclass(frozen=True)
 class RecordedColumns:
-    """The case table of the phase: names of the cases, cells by column, and its subgroups by column."""
+    """The case table of the phase: names of the cases, cells by column, and its subgroups by column.
+
+    ``titles``: the words of the phase for names in its files.
+    """
 
     names: tuple[str, ...]
     columns: Mapping[str, tuple[str, ...]]
     subgroups: Mapping[str, Subgroup] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def labels(self, column: str) -> tuple[str, ...]:
         """Return the value of every case in a column, or its bin where the phase has bins; empty for none."""
@@ -108,6 +112,7 @@ def case_records(scores: Scores) -> dict[str, Any]:
             if (details := task.details(scores.tables[task.name]))
         },
         **({"analyses": dict(analyses)} if analyses else {}),
+        **({"titles": phase.config.titles} if phase.config.titles else {}),
         "subgroups": [
             {"column": subgroup.column, "bins": list(subgroup.bins), "compare": subgroup.compare}
             for subgroup in phase.config.subgroups
@@ -170,7 +175,8 @@ def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
     subgroups = {given["column"]: read_table(Subgroup, given) for given in content.get("subgroups", ())}
     timed = [seconds for case in cases if (seconds := case.get("run_seconds")) is not None]
     seconds_per_case = math.fsum(timed) / len(timed) if timed else None
-    return RecordedCases(tables, RecordedColumns(names, columns, subgroups), resampling, seconds_per_case)
+    recorded = RecordedColumns(names, columns, subgroups, dict(content.get("titles", {})))
+    return RecordedCases(tables, recorded, resampling, seconds_per_case)
 
 
 @lru_cache(maxsize=16)

@@ -54,7 +54,7 @@ def _complaint(fault: Mapping[str, Any], prefix: str, schema: Schema) -> str:
         case "union_tag_invalid":
             known = [tag.strip("'") for tag in context["expected_tags"].split(", ")]
             tag, which = context["tag"], context["discriminator"].strip("'")
-            near = suggestion(tag, known)
+            near = suggestion(tag, known) or _parts_suggestion(tag, known)
             return f"{key}: {tag!r} is no known {which}{near}; known are {', '.join(known)}"
         case "union_tag_not_found":
             return f"{key}.{context['discriminator'].strip(chr(39))} is missing"
@@ -67,6 +67,20 @@ def suggestion(found: str, known: Iterable[str]) -> str:
     """Return for example ``: did you mean 'dice'?``, or nothing where no known name is close."""
     close = most_similar(found, known)
     return f": did you mean {close!r}?" if close else ""
+
+
+def _parts_suggestion(found: str, known: Iterable[str]) -> str:
+    """Return the same of names that have a word like it, or its letters as initials, at most four."""
+    words = {name: name.split("_") for name in known}
+    near = [
+        repr(name)
+        for name, of in words.items()
+        if most_similar(found, of) or "".join(word[0] for word in of) == found.casefold()
+    ]
+    return f": did you mean {' or '.join(near[:_MOST_SUGGESTED])}?" if near else ""
+
+
+_MOST_SUGGESTED = 4
 
 
 def _place(location: Sequence[str | int], schema: Schema) -> tuple[str, tuple[str, ...]]:

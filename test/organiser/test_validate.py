@@ -7,6 +7,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.io.kinds.masks import LabelMask
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
+from test.challenges.declared.phases import SCREENING, declared_phase
 from test.phases import refuge_phase, replace_in, tiny_cases
 
 
@@ -30,6 +31,23 @@ def test_a_phase_without_faults(tmp_path):
     validation = validated(written(tmp_path))
     assert validation.notices == ()
     assert [case.name for case in validation.phase.cases.forms] == [case.name for case in tiny_cases()]
+
+
+def test_a_challenge_beside_a_phase_of_bundled_rules_is_not_run_and_said_to_be(tmp_path):
+    folder = written(tmp_path)
+    (folder / "challenge.py").write_text("raise SystemExit", encoding="utf-8")
+    assert validated(folder).notices == (
+        f"{folder / 'challenge.py'}: is not run, since phase.toml names the bundled challenge 'refuge'; "
+        "to score by it, name it there as `challenge`",
+    )
+    declared = declared_phase(
+        tmp_path / "declared",
+        SCREENING,
+        {"name": ["a", "b"], "class": ["RG", "NRG"]},
+        keys='learnable_labels = ["*"]',
+    )
+    shutil.copy(folder / "challenge.py", declared)
+    assert "is not run, since phase.toml declares its fields; " in validated(declared).notices[-1]
 
 
 def test_every_fault_of_the_reference_at_once(tmp_path):

@@ -169,6 +169,12 @@ def test_what_cannot_be_compared_drawn_or_attacked_is_named(word, tmp_path):
     )
     if word == "shade":
         ensemble = ("ensemble", *teams, "--ground-truth", folder, "--output", tmp_path / "together")
-        assert f"shade: left out of the agreement, {reason}" in succeeded(
-            *ensemble, "--report", tmp_path / "r"
-        )
+        told = f"shade: left out of the agreement, {reason}"
+        assert told in succeeded(*ensemble, "--report", tmp_path / "r")
+        annotations = phase_of(tmp_path / "annotations", '"layers", "shades"', reference=False)
+        (annotations / "moods.csv").unlink()
+        for team in teams:
+            shutil.copytree(team, annotations / "readers" / team.name)
+        fused = run("fuse", "annotators", annotations, "--output", tmp_path / "fused")
+        assert fused.returncode == 0, fused.stderr
+        assert f"Note: {told}" in fused.stderr

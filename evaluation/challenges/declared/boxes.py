@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.declared import detections
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, in_words
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.estimator import DetectionCurves, Figure, Mean, MeanOfFigures
@@ -356,7 +356,7 @@ class _AverageOfBoxes(MetricTable):
             distinct,
         )
         parts = [
-            metric(f"{name}_{of}", f"{title}, {of}", part(position))
+            metric(f"{name}_{of}", f"{title}, {in_words(of)}", part(position))
             for position, of in enumerate(detections.figure_names(distinct))
         ]
         return Measure(

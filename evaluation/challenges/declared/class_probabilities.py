@@ -9,7 +9,7 @@ from typing import Any, Literal
 from evaluation.challenges.declared.classes import ClassProbabilitiesField
 from evaluation.challenges.declared.scalars import NumberField, PresencesField
 from evaluation.challenges.declared.scores import check_probability
-from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, figure_key
+from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, figure_key, in_words
 from evaluation.core.case_table import Row
 from evaluation.core.class_estimators import AveragePrecision, MacroRocArea, MeanOfClasses, calibration_metric
 from evaluation.core.estimator import Mean
@@ -183,7 +183,7 @@ class MacroAveragePrecision(MetricTable):
         title = self.title_of(name)
         metrics = [Metric(name, title, MeanOfClasses(each), 1, 0)]
         for of, figure in zip(table.names, each, strict=True):
-            metrics.append(Metric(f"{name}_{figure_key(of)}", f"{title}, {of}", figure, 1, 0))
+            metrics.append(Metric(f"{name}_{figure_key(of)}", f"{title}, {in_words(of)}", figure, 1, 0))
         return replace(Measure.of_values(metrics[0], field_name, row, missing=None), metrics=tuple(metrics))
 
 

@@ -156,7 +156,7 @@ def share_measure(
 
     titles = {
         name: title,
-        **{key: f"{title}, {of}" for key, of in zip(keys, detections.classes, strict=False)},
+        **{key: f"{title}, {tables.in_words(of)}" for key, of in zip(keys, detections.classes, strict=False)},
     }
 
     def of_case(found: Sequence[Hits]) -> Row:

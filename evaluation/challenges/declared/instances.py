@@ -24,6 +24,7 @@ from evaluation.challenges.declared.tables import (
     Part,
     Positive,
     figure_key,
+    in_words,
 )
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
@@ -236,7 +237,7 @@ class CountDetermination(StructureMetricTable):
         metrics = [Metric(name, title, MeanOfFigures(tuple(each)), 1, -math.inf, no_interval=none)]
         if len(structures) > 1:
             metrics += [
-                Metric(figure, f"{title}, {structure.name}", of, 1, -math.inf, no_interval=none)
+                Metric(figure, f"{title}, {in_words(structure.name)}", of, 1, -math.inf, no_interval=none)
                 for figure, structure, of in zip(names, structures, each, strict=True)
             ]
         return Measure(tuple(metrics), row, worst)

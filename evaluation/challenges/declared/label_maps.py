@@ -199,7 +199,7 @@ class StructureMetricTable(tables.MetricTable):
         of_all = parts if self.mean == "of_labels" else [name]
         metrics = [metric(name, title, of_all, () if several else structures)]
         for column, structure in zip(parts, structures, strict=True) if several else ():
-            shown = f"{title}, {structure.name.replace('_', ' ')}"
+            shown = f"{title}, {tables.in_words(structure.name)}"
             metrics.append(metric(column, shown, [column], (structure,)))
         return tables.Measure(tuple(metrics), values, worst, sums=sums, undefined=undefined)
 

@@ -342,7 +342,10 @@ class LandmarkMetric(tables.MetricTable):
         landmarks = detections.figure_names(table.names) if isinstance(table, KeypointsField) else ()
         title, count = self.title_of(name), max(1, len(landmarks))
         keys = [f"{name}_{of}" for of in landmarks]
-        names = {name: title, **{key: f"{title}, {of}" for key, of in zip(keys, landmarks, strict=True)}}
+        names = {
+            name: title,
+            **{key: f"{title}, {tables.in_words(of)}" for key, of in zip(keys, landmarks, strict=True)},
+        }
 
         def row(values: Floats, true: Floats, worst: float) -> Row:
             present = ~np.isnan(true).any(axis=1)

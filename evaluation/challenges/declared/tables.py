@@ -181,14 +181,23 @@ _IN_FIGURES = str.maketrans(" -", "__", "()")
 
 
 _SPELLED = {
-    word.lower(): word for word in ("AUC", "Betti", "Brier", "CRPS", "Dice", "F1", "FROC", "Hausdorff", "IoU")
+    word.lower(): word
+    for word in (
+        *("AUC", "Betti", "Brier", "CRPS", "Dice", "F1", "FROC", "Hausdorff", "HD95", "IoU", "MAE"),
+        *("MS", "PSNR", "RMSE", "SSIM", "TRE"),
+    )
 }
 
 
 def title_of(name: str) -> str:
     """Return the default title of a name: ``"surface_dice"`` gives "Surface Dice"."""
     words = " ".join(_SPELLED.get(word, word) for word in name.replace("-", "_").split("_"))
-    return words[:1].upper() + words[1:]
+    return (words[:1].upper() + words[1:]).replace("esion wise", "esion-wise")
+
+
+def in_words(name: str) -> str:
+    """Return the name of a label or class as it is shown: ``"mitotic_figure"`` gives "mitotic figure"."""
+    return name.replace("_", " ")
 
 
 # --- A declared metric: its columns of a case, and its aggregation over cases ---

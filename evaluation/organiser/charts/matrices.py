@@ -88,8 +88,8 @@ def heatmap_chart(
         "height": _ROW_HEIGHT * len(dict.fromkeys(cell.row for cell in cells)),
         "usermeta": least_width(len(order)),
     }
-    of_cases = {"single_cases": columns_are_cases, "wide": columns_are_cases}
-    return vl.Chart(name, title, description, {"cells": rows}, specification, follows, **of_cases)
+    of_cases = columns_are_cases, columns_are_cases
+    return vl.Chart(name, title, description, {"cells": rows}, specification, follows, *of_cases)
 
 
 def least_width(columns: int) -> dict[str, int]:

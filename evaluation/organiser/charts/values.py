@@ -383,7 +383,8 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) 
     else:
         described += "If differences are normally distributed, 95 % of them lie between the outer lines."
     x_axis = Axis(f"mean of prediction and reference{in_unit}")
-    return scatter_chart(name, title, described, points, x_axis, y_axis, layers, {"lines": lines})
+    found = scatter_chart(name, title, described, points, x_axis, y_axis, layers, {"lines": lines})
+    return found.measured_in(unit)
 
 
 def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> vl.Chart:
@@ -396,7 +397,8 @@ def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> v
     described = "Predicted against true value of every case; right ones lie on the dashed line."
     data: dict[str, Sequence[vl.Record]] = {"equal": [{"x": end, "y": end} for end in ends]}
     layers = [vl.layer("equal", vl.DASHED, x=_along("x", x_axis), y=_along("y", y_axis))]
-    return scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, square=True)
+    found = scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, square=True)
+    return found.measured_in(unit)
 
 
 # --- Error cloud of a landmark: where predictions lie relative to the true position ---
@@ -428,4 +430,5 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint]) -> vl.
         f"the cross, nine tenths within {radii['90 %']:.3g} px (rings)."
     )
     data: dict[str, Sequence[vl.Record]] = {"rings": rings, "origin": [{"x": 0, "y": 0}]}
-    return scatter_chart(name, title, described, errors, x_axis, y_axis, layers, data, square=True)
+    found = scatter_chart(name, title, described, errors, x_axis, y_axis, layers, data, square=True)
+    return found.measured_in("px")

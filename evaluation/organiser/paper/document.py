@@ -12,7 +12,7 @@ from markupsafe import escape
 from evaluation.core.outcome import Progress
 from evaluation.io.files import sha256_of
 from evaluation.organiser.output import csv_bytes, escaped
-from evaluation.organiser.paper.exhibits import Exhibit, exhibits_of
+from evaluation.organiser.paper.exhibits import Exhibit, cases_in, exhibits_of
 from evaluation.organiser.paper.facts import Study, card_facts, facts_in, facts_of, interval_facts
 from evaluation.organiser.paper.questions import (
     AnsweredItem,
@@ -35,7 +35,7 @@ PARTS = {
     "discussion": "Discussion",
     "statements": "Statements",
 }
-SUPPLEMENT = {"supplement": "Supplement"}
+SUPPLEMENT = {"supplement": "Further tables and figures"}
 
 # --- Texts in Markdown and LaTeX: every character of a name stands for itself ---
 
@@ -201,9 +201,12 @@ class Document:
         of_item = {one.item.id: one for one in self.items}
         values: dict[str, Any] = {"parts": PARTS, "items": self.items, "of": of_item, "study": self.study}
         values |= {"tables": tables, "figures": figures, "cited": cited, "exhibits": self.exhibits}
+        values["captions"] = {one.name: one.caption for one in self.exhibits}
         yield "paper.md", rendered("paper.md", **values)
         yield "paper.tex", rendered("paper.tex", **values)
-        further = values | {"parts": SUPPLEMENT}
+        further = values | {"parts": SUPPLEMENT, "cases": list(cases_in(self.exhibits))}
+        several = len(self.study.phases)
+        further["captions"] = {one.name: one.further_caption(several) for one in self.exhibits}
         yield "supplement.md", rendered("paper.md", **further)
         yield "supplement.tex", rendered("paper.tex", **further)
         for part in PARTS:

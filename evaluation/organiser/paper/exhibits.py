@@ -13,7 +13,7 @@ from evaluation.organiser.report.analyses import figures_table
 from evaluation.organiser.report.board.leaderboard import leaderboard_page
 from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.reading import ReportedPhase, read_figures, read_rows, words_of
-from evaluation.organiser.report.page import Cell, SortableCaseTable, Table, identifier
+from evaluation.organiser.report.page import Cell, SortableCaseTable, Table, identifier, listed
 
 Part = Literal["data", "results", "supplement"]
 _MOST_ROWS = 20
@@ -29,26 +29,37 @@ _HARDEST = 10
 class Exhibit:
     """A table, a chart or a drawing (SVG) of a part of the paper or of its supplement, with its caption.
 
-    ``single_cases``: it shows single cases, whose labels it may reveal.
+    ``single_cases``: it shows single cases, whose labels it may reveal. ``cases``: a sentence by
+    phase on the cases behind it.
     """
 
     name: str
     part: Part
-    caption: str
+    about: str
     content: Table | Chart | str
+    cases: Mapping[str, str]
     single_cases: bool = False
+
+    @property
+    def caption(self) -> str:
+        """The whole caption."""
+        return _sentences(self.about, *self.cases.values())
+
+    def further_caption(self, phases: int) -> str:
+        """Return the caption in a supplement, whose head says once on which cases each phase rests."""
+        return _sentences(self.about, f"Of {listed(list(self.cases))}" if self.cases and phases > 1 else "")
 
 
 def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
     """Return all tables and figures, in their order; ``flow`` is the drawing of the flow of cases."""
-    cases = "; ".join(f"{phase.config.name}: n = {len(phase.rows)}" for phase in study.phases)
-    found = [Exhibit("flow", "data", f"Flow of cases. {cases}.", flow)]
+    cases = {phase.config.name: f"{phase.config.name}: n = {len(phase.rows)}" for phase in study.phases}
+    found = [Exhibit("flow", "data", "Flow of cases.", flow, cases)]
     # Tables of data come with the section; its figures are for reports, but for those of features.
-    for block in data_section(study.description).blocks:
+    for block in data_section(study.description, study.names).blocks:
         if isinstance(block, Chart) and block.name.startswith("features-"):
             sets = study.description.features.sets if study.description.features else ()
             of_sets = "; ".join(f"{one.set}: n = {one.cases}" for one in sets)
-            found.append(_exhibit("supplement", block, of_sets))
+            found.append(_exhibit("supplement", block, {}, of_sets))
         elif isinstance(block, Table):
             found.append(_exhibit("data", block, cases))
     page = leaderboard_page(study.board, study.parts, gains=study.gains)
@@ -59,7 +70,7 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
         own = [
             one for one in study.reported if one.board.role and section.name.startswith(one.identifier(""))
         ]
-        resampled = " ".join(_resampled(study, one.board) for one in own or study.reported)
+        resampled = {one.board.phase: _resampled(study, one.board) for one in own or study.reported}
         for block in section.blocks:
             if isinstance(block, Table) and not isinstance(block, SortableCaseTable):
                 found.append(_exhibit("results", block, resampled))
@@ -68,17 +79,32 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
                 part: Part = "results" if block.name in leading else "supplement"
                 found.append(_exhibit(part, block, resampled, single_cases=single))
     for one in study.reported:
-        found += _further(study, one, _resampled(study, one.board))
+        found += _further(study, one, {one.board.phase: _resampled(study, one.board)})
     return found
 
 
-def _exhibit(part: Part, block: Table | Chart, *more: str, single_cases: bool = False) -> Exhibit:
+def cases_in(exhibits: Iterable[Exhibit]) -> Iterator[str]:
+    """Yield a sentence for each phase on which exhibits rest: the longest, which also tells of resamples."""
+    found: dict[str, str] = {}
+    for one in exhibits:
+        for phase, told in one.cases.items():
+            found[phase] = max(found.get(phase, ""), told, key=len)
+    yield from found.values()
+
+
+def _exhibit(
+    part: Part, block: Table | Chart, cases: Mapping[str, str], *more: str, single_cases: bool = False
+) -> Exhibit:
     """Return a table or chart with its title, what it says of itself, and more sentences as caption."""
-    told = block.note if isinstance(block, Table) else block.description
+    told = (block.note,) if isinstance(block, Table) else (_upper_first(block.subtitle), block.description)
     is_main = isinstance(block, Chart) or block.name.endswith(_MAIN)
     if isinstance(block, Table) and (len(block.rows) > _MOST_ROWS or not is_main):
         part = "supplement"
-    return Exhibit(block.name, part, _sentences(block.title, told, *more), block, single_cases)
+    return Exhibit(block.name, part, _sentences(block.title, *told, *more), block, cases, single_cases)
+
+
+def _upper_first(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _sentences(*texts: str) -> str:
@@ -122,7 +148,7 @@ def _resampled(study: Study, board: PhaseLeaderboard) -> str:
 # --- Tables from the files that `rank`, `fuse` and `ensemble` write ---
 
 
-def _further(study: Study, phase: ReportedPhase, resampled: str) -> Iterator[Exhibit]:
+def _further(study: Study, phase: ReportedPhase, cases: Mapping[str, str]) -> Iterator[Exhibit]:
     suffix = f"-{phase.board.role}" if phase.board.role else ""
     hardest = [one for one in phase.organiser.difficulties if one.place <= _HARDEST]
     ranked = [one for one in hardest if one.metric in phase.ranked_metrics]
@@ -131,17 +157,17 @@ def _further(study: Study, phase: ReportedPhase, resampled: str) -> Iterator[Exh
         title = f"The {_HARDEST} hardest cases of each metric"
         titles = ("metric", "measure", "place", "case", ("value", 4))
         table = Table.of(phase.identifier("hardest"), title, titles, rows)
-        told = "Place 1 is the hardest", "Value: mean over the ranked teams", resampled
-        yield _exhibit("results", table, *told, single_cases=True)
+        told = "Place 1 is the hardest", "Value: mean over the ranked teams"
+        yield _exhibit("results", table, cases, *told, single_cases=True)
     if phase.board.agreement:
         taus = (
-            (words_of(board), len(one.taus), one.median, one.lower, one.upper)
+            (phase.words(board), len(one.taus), one.median, one.lower, one.upper)
             for board, one in phase.board.agreement.items()
         )
         columns = ("leaderboard", "resamples", ("median", 3), ("lower", 3), ("upper", 3))
         name, title = phase.identifier("agreement-resamples"), "Agreement with resampled rankings"
         table = Table.of(name, title, columns, taus)
-        yield _exhibit("results", table, "Kendall's τ-b and its 95 % interval", resampled)
+        yield _exhibit("results", table, cases, "Kendall's τ-b and its 95 % interval")
     analysed = read_figures(study.folders, phase.board.phase)
     for analysis in analyses_of(study.phase_of(phase)):
         metrics = [metric.title for metric in analysis.metrics]
@@ -151,17 +177,17 @@ def _further(study: Study, phase: ReportedPhase, resampled: str) -> Iterator[Exh
             shown = {team: [one for one in figures if one.metric in pair] for team, figures in teams}
             if any(shown.values()):
                 table = figures_table(analysis, shown)
-                caption = _sentences(f"{table.title}: {' and '.join(pair)}", table.note, resampled)
-                yield Exhibit(phase.identifier(table.name, str(number)), "supplement", caption, table)
-    for listed in TEXTS["files"]:
-        path = study.report(f"{listed['name']}{suffix}.csv")
+                about = _sentences(f"{table.title}: {' and '.join(pair)}", table.note)
+                yield Exhibit(phase.identifier(table.name, str(number)), "supplement", about, table, cases)
+    for given in TEXTS["files"]:
+        path = study.report(f"{given['name']}{suffix}.csv")
         if path is None and phase is study.reported[0]:
-            path = study.report(f"{listed['name']}.csv")
+            path = study.report(f"{given['name']}.csv")
         own = (None, phase.board.role, phase.board.phase)
         rows_of_file = [] if path is None else [row for row in read_rows(path) if row.get("phase") in own]
         if rows_of_file:
-            table = _table(phase, identifier("file", listed["name"], suffix), listed["title"], rows_of_file)
-            yield _exhibit("supplement", table, listed["note"], resampled)
+            table = _table(phase, identifier("file", given["name"], suffix), given["title"], rows_of_file)
+            yield _exhibit("supplement", table, cases, given["note"])
 
 
 def _table(phase: ReportedPhase, name: str, title: str, rows: Sequence[Mapping[str, str]]) -> Table:

@@ -231,6 +231,7 @@ def rank_phase(
         associations=analysis.associations(),
         annotators=analysis.annotators(),
         clusters=len(set(clusters.values())) if clusters else None,
+        titles=dict(results.titles),
     )
     tie = scheme.phase_ties.get(role or "", "")
     annotators = choices.annotator_scores(tuple(better)) if choices.annotator_scores else {}

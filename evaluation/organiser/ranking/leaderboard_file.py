@@ -95,7 +95,7 @@ class PhaseLeaderboard:
     ``agreement``: by board, Kendall's τ-b between the ranking and each resample's ranking. ``superiority``:
     by board. ``robustness``: the places under other schemes, weights and subgroups. ``across``: the
     comparison of the boards of several tasks. ``clusters``: of the cases, such as patients, which intervals
-    and tests take as units; None without any.
+    and tests take as units; None without any. ``titles``: the words of the phase for names in its files.
     """
 
     role: str | None
@@ -114,6 +114,7 @@ class PhaseLeaderboard:
     associations: tuple[difficulty.Association, ...] = ()
     annotators: AnnotatorsSection | None = None
     clusters: int | None = None
+    titles: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

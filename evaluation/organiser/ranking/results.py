@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.challenge import Challenge, Composite, Options, Task, metrics_of
+from evaluation.core.challenge import Challenge, Composite, Options, Task, metrics_of, with_titles
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
@@ -82,9 +82,18 @@ class PhaseResults:
         return metrics_of(self.tasks)
 
     @property
+    def titles(self) -> Mapping[str, str]:
+        """The words of the phase for names in its files, if results per case are known."""
+        return self.cases.titles if self.cases else {}
+
+    @property
     def figures(self) -> dict[str, Metric | Composite]:
         """Metrics and composites by name: everything that can be ranked."""
-        return {**self.metrics, **{composite.name: composite for composite in self.challenge.composites}}
+        combined = {one.name: one for one in self.challenge.composites}
+        titled = {
+            name: replace(one, title=self.titles.get(name, one.title)) for name, one in combined.items()
+        }
+        return {**self.metrics, **titled}
 
 
 def variant_faults(variants: Mapping[str, str], teams: Collection[str]) -> list[str]:
@@ -246,7 +255,7 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
     return PhaseResults(
         challenge=rules.challenge,
         options=rules.options,
-        tasks=tasks,
+        tasks=with_titles(tasks, cases.titles if cases else {}),
         phase=identity.name,
         manifest=identity.manifest,
         submissions=tuple(

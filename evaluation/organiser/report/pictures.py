@@ -1,23 +1,24 @@
 """The choice of cases that are shown as pictures, and their section."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.challenge import Task
+from evaluation.core.challenge import Task, fields_of
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats, ratio_or_nan
-from evaluation.organiser.report.case_images import CaseImage, CaseReading, PictureKind, is_shown
+from evaluation.organiser.report.case_images import CaseImage, CaseReading, PictureKind, is_read, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
 from evaluation.organiser.report.objects import HIT, case_hits, matching_metric
 from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
-from evaluation.organiser.report.page import Gallery, Picture, shown
+from evaluation.organiser.report.page import Gallery, Picture, Text, shown
 from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sources import followed, words_in
 from evaluation.organiser.report.value_figures import averaged_metrics
+from evaluation.organiser.views import left_out
 
 # --- How good each case of a task is, to choose the worst, the median and the best ---
 
@@ -235,3 +236,11 @@ def _picture(results: SubmissionResults, task: Task, name: str, rank: str, image
         panels += f" Numbers: {', '.join(names)}."
     caption = f"{rank.capitalize()}: {name}. {'; '.join(values)}{'.' if values else ''}{panels}"
     return Picture(name, image.source, caption, f"{task.title}, case {name}, {rank}.{panels}")
+
+
+def fields_left_out(tasks: Iterable[Task]) -> Iterator[Text]:
+    """Yield which fields no picture and no figure of values shows, and why."""
+    views = "regions, objects, decisions or numbers that its reference has too"
+    without = (one for one in fields_of(tasks) if not (is_read(one) or one.kind.choices or one.kind.numbers))
+    if lines := tuple(left_out(one.name, one.kind, "pictures and sizes", views) for one in without):
+        yield Text(lines)

@@ -33,8 +33,11 @@ class Names:
 
     def of_group(self, column: str, value: str) -> str:
         """Return the cases with a value in a column in words."""
-        known = self.words.get(f"{column}={value}")
-        return known or f"{self.of(column)}: {self.of(value)}"
+        return self.words.get(f"{column}={value}") or f"{self.of(column)}: {self.of(value)}"
+
+    def of_value(self, column: str, value: str) -> str:
+        """Return the same where the column is told beside it."""
+        return self.words.get(f"{column}={value}") or self.of(value)
 
     def cases(self, number: int) -> str:
         """Return a number of cases, such as "40 eyes"."""

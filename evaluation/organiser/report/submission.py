@@ -10,13 +10,13 @@ import numpy as np
 from evaluation.charts.chart import Chart
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
 from evaluation.core.case_table import CaseTable as Values
-from evaluation.core.challenge import Task, fields_of, metrics_of
+from evaluation.core.challenge import Task, metrics_of
 from evaluation.organiser.audit import label_columns
 from evaluation.organiser.charts.values import histogram_chart
 from evaluation.organiser.further_analysis import results_of
 from evaluation.organiser.report import value_figures
 from evaluation.organiser.report.analyses import analysis_blocks
-from evaluation.organiser.report.case_images import CaseReading, is_read
+from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.classification import classification_blocks, detection_charts
 from evaluation.organiser.report.page import (
     Block,
@@ -31,7 +31,7 @@ from evaluation.organiser.report.page import (
     Title,
     shown,
 )
-from evaluation.organiser.report.pictures import galleries, viewer_of
+from evaluation.organiser.report.pictures import fields_left_out, galleries, viewer_of
 from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, ends_of, metric_rows
 from evaluation.organiser.report.sentences import (
     failure_sentence,
@@ -42,7 +42,6 @@ from evaluation.organiser.report.sentences import (
 )
 from evaluation.organiser.report.sources import NOTES
 from evaluation.organiser.report.survival import survival_blocks
-from evaluation.organiser.views import left_out
 from evaluation.phase.config import DECLARED
 from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_estimates
 
@@ -268,7 +267,8 @@ def run_times(results: SubmissionResults) -> Iterator[Chart]:
             f"Seconds that the algorithm took for each of {seconds.size} cases: median "
             f"{np.median(seconds):.3g}, longest {seconds.max():.3g}, in all {seconds.sum():.4g}."
         )
-        yield histogram_chart("run-times", "Run times", described, seconds, "seconds for a case")
+        drawn = histogram_chart("run-times", "Run times", described, seconds, "seconds for a case")
+        yield drawn.measured_in("seconds")
 
 
 def definitions(results: SubmissionResults) -> Iterator[Block]:
@@ -339,23 +339,13 @@ def organiser_page(
         Section("detection", "Detection", tuple(detection_charts(results)), 1),
         Section("viewer", "All cases", tuple(viewer_of(results, values)), 0),
         Section("pictures", "Pictures", tuple(galleries(results, chosen or {}, values)), 1),
-        Section("left-out", "Left out", tuple(_left_out(results)), 0),
+        Section("left-out", "Left out", tuple(fields_left_out(results.tasks)), 0),
         Section("subgroups", "Subgroups", tuple(value_figures.subgroup_blocks(results)), 1),
         Section("failures", "Failed cases", tuple(failures(results))),
         Section("run-times", "Run times", tuple(run_times(results)), 0),
         Section("definitions", "Definitions", tuple(definitions(results)), 0),
     )
     return replace(page, analyses=analyses)
-
-
-def _left_out(results: SubmissionResults) -> Iterator[Block]:
-    """Yield which fields no picture and no figure of values shows, and why."""
-    views = "regions, objects, decisions or numbers that its reference has too"
-    fields = (
-        one for one in fields_of(results.tasks) if not (is_read(one) or one.kind.choices or one.kind.numbers)
-    )
-    if lines := tuple(left_out(one.name, one.kind, "pictures and sizes", views) for one in fields):
-        yield Text(lines)
 
 
 def public_page(results: SubmissionResults) -> Page:

@@ -70,7 +70,8 @@ def _blocks(
     absent = f" {found.left_out} cases without a prediction are left out." if found.left_out else ""
     described = NOTES["survival"].format(parts=_PARTS[_parts(found)]) + tested + absent
     title = f"Survival by predicted risk. {field.title}"
-    yield curve_charts.survival_chart(f"{start}-survival", title, described, curves, unit)
+    drawn = curve_charts.survival_chart(f"{start}-survival", title, described, curves, unit)
+    yield drawn.measured_in("", f"time in {unit}") if unit else drawn
     yield from _calibrations(start, field.title, kind, found, unit)
     yield _table(start, curves, {group: found.event[members] for group, members in groups.items()}, unit)
 

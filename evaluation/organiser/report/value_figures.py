@@ -47,7 +47,7 @@ def value_charts(results: SubmissionResults) -> Iterator[Chart]:
                 + (f", and {len(members) - 3} more" if len(members) > 3 else ""),
                 [Distribution(metric.title, table[column], table.names) for metric, column in members],
                 unit or "value",
-            )
+            ).measured_in(unit)
             for metric, column in members:
                 if not math.isfinite(metric.worst) and metric.ordered:
                     axis, figure = (
@@ -56,7 +56,7 @@ def value_charts(results: SubmissionResults) -> Iterator[Chart]:
                     )
                     half = np.nanmedian(table[column])
                     title = f"{metric.title}: at most {half:.3g} in half of the cases"
-                    yield cumulative_chart(figure, title, table[column], axis)
+                    yield cumulative_chart(figure, title, table[column], axis).measured_in(metric.unit)
 
 
 # --- Figures from masks and points: sizes, their agreement, and errors of landmarks ---
@@ -147,7 +147,7 @@ def _overlap_by_size(results: SubmissionResults, values: Sequence[CaseReading]) 
                 of_unit,
                 case_charts.Axis(f"size in the reference, {unit}", logarithmic=True),
                 case_charts.Axis("overlap", (0, 1)),
-            )
+            ).measured_in("", f"size in {unit}")
 
 
 def _clouds(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterator[Chart]:
@@ -208,7 +208,8 @@ def public_subgroup_blocks(results: SubmissionResults) -> Iterator[Block]:
             overall = ForestValue("", "all cases", whole.value)
             title = metrics_of(results.tasks)[name].title
             figure = identifier(f"{name}-forest")
-            yield forest_chart(figure, f"{title} by group of cases", title, overall, found)
+            drawn = forest_chart(figure, f"{title} by group of cases", title, overall, found)
+            yield drawn.measured_in(metrics_of(results.tasks)[name].unit)
     yield _subgroup_table(results, published)
 
 
@@ -244,7 +245,8 @@ def _forest(results: SubmissionResults, name: str) -> Iterator[Chart]:
         cases = len(results.tables[task.name])
         overall = ForestValue("", "all cases", estimate.value, cases, *ends_of(estimate))
         title = f"{metric.title} by group of cases"
-        yield forest_chart(identifier(f"{name}-forest"), title, metric.title, overall, found)
+        drawn = forest_chart(identifier(f"{name}-forest"), title, metric.title, overall, found)
+        yield drawn.measured_in(metric.unit)
 
 
 def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> Iterator[ForestValue]:

@@ -251,6 +251,24 @@ def test_an_unknown_metric_is_answered_with_those_of_its_kind(tmp_path, columns)
     assert not {"dice", "froc", "mean_radial_error"} & set(known)
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("pearson", ": did you mean 'pearson_correlation'?"),
+        (
+            "correlation",
+            ": did you mean 'matthews_correlation' or 'pearson_correlation' or 'spearman_correlation' "
+            "or 'intraclass_correlation'?",
+        ),
+        ("rmse", ": did you mean 'root_mean_squared_error'?"),
+        ("elo", ""),
+    ],
+)
+def test_a_word_or_the_initials_of_a_metric_are_enough_to_name_it(tmp_path, columns, given, meant):
+    (fault,) = faults_of(tmp_path, columns, SCREENING.replace('["auc"]', f'["{given}"]'))
+    assert f": '{given}' is no known metric{meant}; known are " in fault
+
+
 def test_the_kind_is_that_of_the_field_that_the_metric_names(tmp_path, columns):
     tables = AGE.replace("[tasks", "[tasks.more.metrics]\nx = { metric = 'aucc', field = 'age' }\n[tasks", 1)
     tables = tables.replace("[tasks", '[fields.eye]\nkind = "flags"\nnames = ["a"]\n[tasks', 1)

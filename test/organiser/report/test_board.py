@@ -9,8 +9,11 @@ import pytest
 from pypdf import PdfReader
 from scipy.stats import binomtest
 
+import evaluation
 from evaluation.core.fault import PhaseError
+from evaluation.io.kinds.classes import CellText
 from evaluation.organiser.annotators.ensemble import IN_WORDS, EnsembleGain, Gain, write_gain
+from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
 from evaluation.organiser.ranking.leaderboard_file import (
@@ -20,7 +23,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     OrganiserPart,
     PhaseChange,
 )
-from evaluation.organiser.report.board.cases import clustered
+from evaluation.organiser.report.board.cases import PhasePictures, clustered, pictures_section
 from evaluation.organiser.report.board.leaderboard import (
     BANNER,
     leaderboard_page,
@@ -30,6 +33,7 @@ from evaluation.organiser.report.board.metrics import times_section
 from evaluation.organiser.report.board.reading import identifier, read_gains, read_leaderboard, with_absent
 from evaluation.organiser.report.page import Column, SortableCaseTable, Table, Text, render_page, shown
 from evaluation.platform.result_file import as_written
+from test.challenges.declared.phases import declared_phase, write_table
 from test.charts.vega_lite import invalid
 from test.organiser.report.boards import ranked_results, ranked_teams
 from test.organiser.report.browser import WIDTHS, opened
@@ -218,6 +222,76 @@ def test_hardest_cases_are_those_with_the_worst_mean(page, twelve):
     expected = {values.cases[i] for i in np.argsort(-means)[:40]}
     chart = chart_of(page, "segmentation-vertical-cup-to-disc-ratio-error-hardest-cases")
     assert {cell["case"] for cell in chart.data["cells"]} == expected
+
+
+TITLED = """\
+[fields.apex]
+kind = "point"
+table = "apex.csv"
+axes = 2
+unit = "pixels"
+
+[tasks.apex.metrics]
+mean_radial_error = { field = "apex", worst = 100 }
+
+[[subgroups]]
+column = "eye_side"
+
+[titles]
+case = "eye"
+cases = "eyes"
+eye_side = "side"
+"eye_side=1" = "right eyes"
+"eye_side=2" = "left eyes"
+"apex.mean_radial_error" = "Distance of the apex"
+"""
+
+
+def test_words_of_a_declared_phase_reach_its_leaderboard_with_its_units(tmp_path):
+    names = [f"C{number:02}" for number in range(12)]
+    at = {"apex_x": [20] * 12, "apex_y": [30] * 12, "eye_side": [1, 2] * 6}
+    folder = declared_phase(
+        tmp_path / "phase", TITLED, {"name": names, "width": [90] * 12, "height": [80] * 12} | at
+    )
+    evaluation.seal(folder)
+    for team, moved in (("near", 1), ("far", 4)):
+        found = {"case": names, "x": [20 + moved + case % 3 for case in range(12)], "y": [30] * 12}
+        write_table(tmp_path / team / "apex.csv", found)
+        evaluation.evaluate(folder, tmp_path / team, workers=0).write(tmp_path / "results" / team)
+    evaluation.rank(tmp_path / "results", options=RankOptions(subgroups=("eye_side",))).write(
+        tmp_path / "board"
+    )
+    board, parts = read_leaderboard(tmp_path / "board")
+    page = leaderboard_page(board, parts)
+    assert page.facts == (("Phase", "declared: 2 teams, 12 eyes"),)
+    by_team = chart_of(page, "apex-mean-radial-error-by-team")
+    assert (by_team.title, by_team.subtitle) == (
+        "Distance of the apex: near has the best value",
+        "in pixels, lower is better",
+    )
+    assert f'<p class="subtitle">{by_team.subtitle}</p>' in render_page(page)
+    means = chart_of(page, "apex-mean-radial-error-eye-side-1-2")
+    assert means.title == "Distance of the apex by side"
+    assert {row["group"] for row in means.data["means"]} == {"right eyes", "left eyes"}
+    tests = blocks_of(page, Table)["subgroup-tests"].rows
+    assert {row[2:5] for row in tests} == {("side", "right eyes", "left eyes")}
+    changes = {row[2] for row in blocks_of(page, Table)["robustness"].rows}
+    assert {"right eyes", "left eyes"} <= changes
+
+
+def test_fields_that_no_picture_shows_are_named(twelve, bundled_phase):
+    (reported,) = reported_phases(*read_leaderboard(twelve.folder))
+    task = bundled_phase("refuge-onsite").results.tasks[0]
+    (field,) = task.fields
+    without = replace(task, fields=(replace(field, name="mood", kind=CellText()),))
+    assert pictures_section(reported, PhasePictures((task,), {}, {})) is None
+    found = pictures_section(reported, PhasePictures((without,), {}, {}))
+    assert found is not None
+    assert (
+        found.blocks[0]
+        .paragraphs[0]
+        .startswith("mood: left out of pictures and sizes, since a CellText has no")
+    )
 
 
 def test_free_response_curves_of_all_teams_stand_in_one_figure(tmp_path):

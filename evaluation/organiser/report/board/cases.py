@@ -16,10 +16,10 @@ from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_char
 from evaluation.organiser.charts.teams import CaseInfluence, influence_chart
 from evaluation.organiser.report import page
 from evaluation.organiser.report.board.metrics import complete_values
-from evaluation.organiser.report.board.reading import ReportedPhase, words_of
+from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.case_images import CaseReading, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
-from evaluation.organiser.report.pictures import LEGENDS, known_or_none
+from evaluation.organiser.report.pictures import LEGENDS, fields_left_out, known_or_none
 from evaluation.organiser.report.sources import followed
 from evaluation.phase.phase import Phase
 
@@ -69,7 +69,7 @@ def _hardest(phase: ReportedPhase) -> Iterator[Chart]:
             ],
             Axes("case", phase.axis_of(name), (high, low) if sign > 0 else (low, high), digits=4),
             columns_are_cases=True,
-        )
+        ).measured_in(phase.board.metrics[name].unit)
 
 
 def _influential(phase: ReportedPhase) -> Iterator[Chart]:
@@ -100,7 +100,7 @@ def _table(phase: ReportedPhase) -> Iterator[page.SortableCaseTable]:
     measures = difficulties.values()
     rows = ((case, *(one.get(case) for one in measures), moved.get(case, 0)) for case in cases)
     measured = (page.Column(title, 4, is_main=place < _MOST_MAIN) for place, title in enumerate(difficulties))
-    columns: list[page.Title] = ["case", *measured, f"teams moved without it: {words_of(board)}"]
+    columns: list[page.Title] = ["case", *measured, f"teams moved without it: {phase.words(board)}"]
     note = "Difficulty is the mean over the ranked teams."
     yield page.SortableCaseTable.of(phase.identifier("cases"), "All cases", columns, rows, note)
 
@@ -175,10 +175,11 @@ def phase_of(reported: Sequence[ReportedPhase], phases: Sequence[Phase]) -> tupl
 
 
 def pictures_section(reported: ReportedPhase, pictures: PhasePictures | None) -> page.Section | None:
-    """Return the section; None without any picture."""
+    """Return the section, with the fields that no picture shows; None where there is nothing of both."""
     if pictures is None:
         return None
-    blocks = [*_galleries(reported, pictures), *_viewer(reported, pictures)]
+    shown = (*_galleries(reported, pictures), *_viewer(reported, pictures))
+    blocks = [*shown, *fields_left_out(pictures.tasks)]
     return reported.section("pictures", "Pictures of the hardest cases", blocks)
 
 

@@ -12,7 +12,7 @@ from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
-from evaluation.organiser.report.board.reading import ReportedPhase
+from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.page import Page, Section, Table, Text, listed
 
 BANNER = "Holds figures of single cases, which reveal labels: for the organisers of the challenge alone."
@@ -42,7 +42,7 @@ def leaderboard_page(
     marks = phases[0].marks if phases else {}
     sections: list[Section | None] = [
         rankings.final_section(board, marks),
-        rankings.across_section(board.across, "phases"),
+        rankings.across_section(board.across, "phases", words_of),
     ]
     sections.append(rankings.generalisation_section(board, phases))
     for phase in phases:
@@ -56,7 +56,7 @@ def leaderboard_page(
             cases_section(phase),
             pictures_section(phase, (pictures or {}).get(phase.board.manifest)),
             metrics.subgroups_section(phase),
-            rankings.across_section(phase.board.across, "tasks", phase.board.role),
+            rankings.across_section(phase.board.across, "tasks", phase.words, phase.board.role),
             phase.section("methods", "Methods", [Text(methods_paragraphs(phase))]),
         )
     sections += [metrics.ensembles_section(phases, gains) if gains else None, data]
@@ -133,7 +133,7 @@ def _told_apart(
     ahead = dict(zip(found.teams, found.probabilities[found.teams.index(first)], strict=True))
     near = [team for team in ordered if team != first and ahead.get(team, 1.0) < _CLEARLY]
     behind = [team for team in ordered if team != first and ahead.get(team, 0.0) >= _CLEARLY]
-    cases = "these cases" if phase.board.cases is None else f"these {phase.board.cases} cases"
+    cases = "these cases" if phase.board.cases is None else f"these {phase.names.cases(phase.board.cases)}"
     if near:
         yield f"{_counted(near)} cannot be told apart from {first} by {cases}."
     if behind:
@@ -164,7 +164,7 @@ def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:
     for phase in phases:
         board = phase.board
         label = f"Phase {board.role}" if board.role else "Phase"
-        cases = "" if board.cases is None else f", {board.cases} cases"
+        cases = "" if board.cases is None else f", {phase.names.cases(board.cases)}"
         yield label, f"{board.phase}: {len(board.teams)} teams{cases}"
 
 

@@ -12,9 +12,9 @@ from evaluation.organiser.describe import QuantityValues as Values
 from evaluation.organiser.describe_tables import tables_of
 from evaluation.organiser.ranking.methods import METHODS, SCALED
 from evaluation.organiser.report.board.rankings import methods_of
-from evaluation.organiser.report.board.reading import ReportedPhase, words_of
+from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.page import Block, Section, Table, Text, identifier, listed, percent, text_of
-from evaluation.organiser.report.sentences import names_in
+from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.organiser.report.sources import CITATIONS, followed
 
 # --- The methods paragraph: the analysis in sentences that a paper can use, with citations ---
@@ -31,7 +31,7 @@ def methods_paragraphs(phase: ReportedPhase) -> tuple[str, ...]:
         for name, metric in phase.board.metrics.items()
         if metric.comparisons and metric.comparisons.pairs
     }
-    filters = {"words": words_of, "listed": listed, "tests": methods_of}
+    filters = {"words": phase.words, "listed": listed, "tests": methods_of}
     scaled = SCALED.get(method["name"], "")
     written = text_of("methods.txt", filters, phase=phase, rule=rule, compared=compared, scaled=scaled)
     cited = [source for key, source in CITATIONS.items() if any(f"({key})" in text for text in written)]
@@ -41,25 +41,34 @@ def methods_paragraphs(phase: ReportedPhase) -> tuple[str, ...]:
 # --- The section on the data of the phases: counts, distributions by group, and tests between groups ---
 
 
-def data_section(description: Description) -> Section:
+def data_section(description: Description, names: Names | None = None) -> Section:
     """Return the section: a figure of each quantity by its groups, then all tables.
 
     A quantity is shown by the first grouping, by each other one with significant differences, and without any
-    grouping for all cases.
+    grouping for all cases. ``names``: the words of the phases, by default those of their challenge.
     """
-    blocks: list[Block] = [*_charts(description), *_feature_charts(description)]
-    words = names_in(description.challenge).words
+    names = names or names_in(description.challenge)
+    blocks: list[Block] = [*_charts(description, names), *_feature_charts(description)]
     for table in tables_of(description):
         name = identifier("data", table.name)
-        rows = (tuple(words.get(cell, cell) for cell in row) for row in table.rows)
-        found = Table.of(name, table.title, table.columns, rows, table.note)
+        by = table.name.removeprefix("by-")
+        columns = (names.words.get(f"{by}={title}", title) for title in table.columns)
+        title = table.title if by == table.name else f"By {names.of(by)}"
+        found = Table.of(name, title, columns, (_in_words(row, names) for row in table.rows), table.note)
         blocks.append(found.without_empty() if found.rows else found)
     if description.notices:
         blocks.append(Text(description.notices))
     return Section("data", "Data", tuple(blocks), 0)
 
 
-def _charts(description: Description) -> Iterator[Chart]:
+def _in_words(row: Sequence[str], names: Names) -> Iterator[str]:
+    """Yield the cells of a table of data; a value beside its column is one of its groups of cases."""
+    of_column = "", *row[:-1]
+    for column, cell in zip(of_column, row, strict=True):
+        yield names.words.get(f"{column}={cell}") or names.words.get(cell, cell)
+
+
+def _charts(description: Description, names: Names) -> Iterator[Chart]:
     for column in description.columns:
         if column.quantity.per == "object" or not column.values:
             continue
@@ -73,7 +82,6 @@ def _charts(description: Description) -> Iterator[Chart]:
         ]
         for grouping in shown or [None]:
             name, by = column.quantity.name, grouping.name if grouping else ""
-            names = names_in(description.challenge)
             title = names.of(name) + (f" by {names.of(by)}" if by else "")
             yield distribution_chart(
                 identifier("data", name, by),

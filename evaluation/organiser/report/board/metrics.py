@@ -17,7 +17,7 @@ from evaluation.organiser.charts.values import Distribution, distribution_chart
 from evaluation.organiser.ranking.classifiers import ClassifierCurve
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.leaderboard_file import CurvePoints
-from evaluation.organiser.report.board.reading import ReportedPhase, words_of
+from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.page import Block, Section, Table, listed
 from evaluation.organiser.report.sources import followed, wiesenfarth
 
@@ -94,7 +94,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
     arrow = "higher is better" if metric.better == "higher" else "lower is better"
     values = phase.values(name)
     if values:
-        described = f"The metric by team, the best one first; {arrow}."
+        described = "The metric by team, the best one first."
         if any(value.lower is not None for value in values):
             described += " Lines are 95 % intervals."
         described += phase.chosen_here
@@ -102,18 +102,21 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         told = f"{title}: {best[0]} has the best value" if len(best) == 1 < len(values) else title
         figure, follows = phase.identifier(name, "by-team"), f"team values of {name}"
         drawn = phase.marks, axis, followed(phase.board.challenge, follows)
-        yield team_charts.team_values_chart(figure, told, described, values, *drawn)
+        chart = team_charts.team_values_chart(figure, told, described, values, *drawn)
+        yield chart.measured_in(metric.unit, arrow)
     if name not in phase.ranked_metrics:
         return
     if (given := phase.organiser.values.get(name)) is not None:
-        yield _boxes(phase, name, title, axis, len(given.cases) * len(given.teams))
+        boxes = _boxes(phase, name, title, axis, len(given.cases) * len(given.teams))
+        yield boxes.measured_in(metric.unit, arrow)
     teams, cases, matrix = complete_values(phase, name)
     if len(teams) > 1 and cases:
         figure, values_of_cases = phase.identifier(name, "podium"), (matrix, teams, cases, metric.better)
         drawn = phase.marks, axis, wiesenfarth("podium plot")
-        yield team_charts.podium_chart(
+        podium = team_charts.podium_chart(
             figure, f"Who is best in which case: {title}", *values_of_cases, *drawn
         )
+        yield podium.measured_in(metric.unit, arrow)
         yield _rank_heatmap(phase, name, title, teams, team_charts.ranks_by_case(matrix, metric.better))
 
 
@@ -132,7 +135,11 @@ def times_section(phase: ReportedPhase) -> Section | None:
         )
         figure, title = phase.identifier(name, "times"), f"{phase.title_of(name)} and time"
         drawn = values, seconds, phase.front(name), phase.marks, phase.axis_of(name)
-        blocks.append(team_charts.times_chart(figure, title, described, *drawn))
+        chart, unit = (
+            team_charts.times_chart(figure, title, described, *drawn),
+            phase.board.metrics[name].unit,
+        )
+        blocks.append(chart.measured_in(unit, "time in seconds per case"))
     return phase.section("times", "Accuracy and time", blocks, 1)
 
 
@@ -225,7 +232,7 @@ def _shared_curves(phase: ReportedPhase) -> list[NamedCurve]:
     """Return the curves of classifiers that are the same for all teams, such as a ratio of the reference."""
     found: dict[str, list[NamedCurve]] = {}
     for one in phase.organiser.classifiers.curves:
-        found.setdefault(one.classifier, []).append(_roc(_named(one.classifier), one))
+        found.setdefault(one.classifier, []).append(_roc(_named(phase, one.classifier), one))
     return [
         curves[0]
         for curves in found.values()
@@ -233,9 +240,9 @@ def _shared_curves(phase: ReportedPhase) -> list[NamedCurve]:
     ]
 
 
-def _named(column: str) -> str:
+def _named(phase: ReportedPhase, column: str) -> str:
     """Return a classifier in words: the column of its task."""
-    return words_of(column.rpartition(".")[2])
+    return phase.words(column.rpartition(".")[2])
 
 
 def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
@@ -262,10 +269,17 @@ def _roc(name: str, given: CurvePoints | ClassifierCurve) -> NamedCurve:
 def _classifiers(phase: ReportedPhase) -> Iterator[Table]:
     """Yield the tables of further classifiers of each team: areas, operating points and tests."""
     found = phase.organiser.classifiers
-    values = (replace(one, classifier=_named(one.classifier)) for one in found.values)
+    values = (replace(one, classifier=_named(phase, one.classifier)) for one in found.values)
     yield from phase.tables("classifiers", values)
     tests = (
-        (one.team, _named(one.first), _named(one.second), one.difference, one.method, one.p_value, one.p_holm)
+        (
+            one.team,
+            *(_named(phase, name) for name in (one.first, one.second)),
+            one.difference,
+            one.method,
+            one.p_value,
+            one.p_holm,
+        )
         for one in found.tests
     )
     yield from phase.tables("classifier-tests", tests)
@@ -297,7 +311,8 @@ def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, Ensem
             values = [team_charts.TeamValue(one.member, one.member_value) for one in members]
             drawn = f"Members of {ensemble}: {title}", told, values, marks, phase.axis_of(metric)
             line = members[0].ensemble_value
-            blocks.append(team_charts.team_values_chart(figure, *drawn, line=line))
+            chart = team_charts.team_values_chart(figure, *drawn, line=line)
+            blocks.append(chart.measured_in(phase.board.metrics[metric].unit))
         for table, records in (("gains", found.gains), ("disagreement", found.by_disagreement)):
             rows = [replace(one, metric=phase.title_of(one.metric)) for one in records]
             if rows or table == "gains":
@@ -333,6 +348,8 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
             if (test := by_team.get(team))
         ]
         figure = phase.identifier(metric, column, first, second)
-        title, axis = f"{phase.title_of(metric)} by {words_of(column)}", phase.axis_of(metric)
+        title, axis = f"{phase.title_of(metric)} by {phase.words(column)}", phase.axis_of(metric)
         follows = followed(phase.board.challenge, f"subgroups by {column}")
-        yield team_charts.subgroup_means_chart(figure, title, (first, second), means, axis, follows)
+        groups = phase.names.of_value(column, first), phase.names.of_value(column, second)
+        chart = team_charts.subgroup_means_chart(figure, title, groups, means, axis, follows)
+        yield chart.measured_in(phase.board.metrics[metric].unit)

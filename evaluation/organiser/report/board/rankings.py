@@ -1,6 +1,6 @@
 """Sections of rankings: places, agreement across phases, stability, significance."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, permutations, product
 
@@ -15,7 +15,7 @@ from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, Leaderboard
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import PlaceDistribution
-from evaluation.organiser.report.board.reading import ReportedPhase, words_of
+from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.page import Block, Cell, Section, Table, Title, identifier, listed
 from evaluation.organiser.report.sources import NOTES, wiesenfarth
 
@@ -71,7 +71,7 @@ def _noted(table: Table, phase: ReportedPhase) -> Table:
 def _ranking_table(phase: ReportedPhase) -> Table:
     """Return place, interval and score in the first board, and the places in the others, by team."""
     first, *others = phase.boards
-    place, places = f"{words_of(first)}: place", map(words_of, others)
+    place, places = f"{phase.words(first)}: place", map(phase.words, others)
     columns: list[Title] = ["team", place, _INTERVAL, ("score", 3), *places]
     rows = []
     for team in phase.board.teams:
@@ -83,7 +83,7 @@ def _ranking_table(phase: ReportedPhase) -> Table:
 def _board_tables(phase: ReportedPhase) -> Iterator[Table]:
     """Yield the table of places, intervals and scores in the boards after the first one."""
     rows = (
-        (words_of(name), team.team, *_placed(board))
+        (phase.words(name), team.team, *_placed(board))
         for name in phase.boards[1:]
         for team in phase.board.teams
         if (board := team.boards.get(name))
@@ -138,8 +138,13 @@ _MOST_NAMED = 3
 # --- The section across tasks or phases: consensus, agreement of the rankings, and a dendrogram ---
 
 
-def across_section(across: AcrossRankings | None, what: str, role: str | None = None) -> Section | None:
-    """Return the section that compares rankings; ``what`` names their subject: tasks or phases."""
+def across_section(
+    across: AcrossRankings | None, what: str, words: Callable[[str], str], role: str | None = None
+) -> Section | None:
+    """Return the section that compares rankings; ``what`` names their subject: tasks or phases.
+
+    ``words`` returns the name of a ranking in words.
+    """
     if across is None:
         return None
 
@@ -148,18 +153,21 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
 
     columns = "place", "team", "best place", "worst place"
     rows = ((team.place, team.team, team.best, team.worst) for team in across.teams)
-    note = f"Number of equally good orders: {across.orders}; best and worst are the places over all of them. "
-    note += "Pairs of teams in which the order contradicts a ranking, summed over the rankings: "
-    note += f"{across.disagreements}."
+    note = "One order agrees best with the rankings."
+    if across.orders > 1:
+        note = (
+            f"{across.orders} orders agree best with the rankings; best and worst are the places over them."
+        )
+    note += f" In the rankings, {across.disagreements} pairs of teams have another order."
     title = f"Consensus of the {what} ({across.method})"
     table = Table.of(figure("consensus"), title, columns, rows, note)
     joins = [
-        team_charts.Join(tuple(map(words_of, step.first)), tuple(map(words_of, step.second)), step.distance)
+        team_charts.Join(tuple(map(words, step.first)), tuple(map(words, step.second)), step.distance)
         for step in across.dendrogram
     ]
     told = "Average linkage of the rankings by the distance 1 − Kendall's τ-b."
     drawn = f"Similarity of the {what}", told, joins, "1 − τ-b", wiesenfarth("dendrogram")
-    names = [words_of(name) for name in across.rankings]
+    names = [words(name) for name in across.rankings]
     agreement = matrices.heatmap_chart(
         figure("agreement"),
         f"Agreement of the {what}",
@@ -193,9 +201,9 @@ def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) 
         title = f"Change from {first} to {second}: {titles[name]}"
         told = "The later minus the earlier value; lines are 95 % intervals, for independent cases."
         of = identifier("change", first, second, name)
-        blocks.append(
-            team_charts.team_values_chart(of, title, told, values, phases[0].marks, "change", line=0.0)
-        )
+        chart = team_charts.team_values_chart(of, title, told, values, phases[0].marks, "change", line=0.0)
+        known = next(one.board.metrics[name] for one in phases if name in one.board.metrics)
+        blocks.append(chart.measured_in(known.unit))
     for name, records in (("generalisation", found.changes), ("gap-trends", found.trends)):
         if records or name == "generalisation":
             blocks.append(Table.declared(name, [replace(one, metric=titles[one.metric]) for one in records]))
@@ -222,7 +230,7 @@ _KINDS = {
 def stability_section(phase: ReportedPhase) -> Section | None:
     """Return the section of stability; None where nothing was resampled or varied."""
     rows = (
-        (words_of(one.board), _KINDS[one.kind], _change(phase, one), one.tau_b)
+        (phase.words(one.board), _KINDS[one.kind], _change(phase, one), one.tau_b)
         for one in phase.board.robustness
     )
     blocks: list[Block] = [*_resampled(phase), *_variations(phase), *phase.tables("robustness", rows)]
@@ -235,7 +243,7 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
         placed = phase.in_order_of(name)
         places = [_places(team.team, one.distribution) for team, one in placed if one.distribution]
         if places:
-            boards[words_of(name)] = places
+            boards[phase.words(name)] = places
             title, model = f"How sure the places are: {phase.words(name)}", wiesenfarth("blob plot")
             yield team_charts.blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, model)
     if boards:
@@ -244,7 +252,7 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
             phase.identifier("frequencies"), "How often each team takes which place", boards, model
         )
     samples = [
-        ViolinValues(words_of(name), np.array(found.taus))
+        ViolinValues(phase.words(name), np.array(found.taus))
         for name in phase.boards
         if (found := phase.board.agreement.get(name)) and found.taus
     ]
@@ -313,6 +321,9 @@ _MOST_SCHEMES = 9
 def _change(phase: ReportedPhase, variation: Variation) -> str:
     """Return the description of a change, with the titles of metrics in place of their names."""
     text = variation.change
+    if variation.kind == "subgroup":
+        column, _, value = text.partition(" = ")
+        return phase.names.of_group(column, value)
     for name in sorted(phase.board.metrics, key=len, reverse=True):
         text = text.replace(name, phase.title_of(name))
     return text

@@ -5,7 +5,7 @@ import dataclasses
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -24,7 +24,7 @@ from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
 from evaluation.organiser.ranking.rank_statistics import pareto_front
 from evaluation.organiser.report.analyses import FIGURES
 from evaluation.organiser.report.page import Block, Section, Table, identifier, listed
-from evaluation.organiser.report.sentences import names_in
+from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.organiser.rescoring.changes import Changes
 from evaluation.organiser.rescoring.kept import CHANGES
 from evaluation.phase.registry import challenge_named
@@ -199,9 +199,14 @@ class ReportedPhase:
         """Return the name of a figure or table: lower-case letters, digits and hyphens."""
         return identifier(self.board.role or "", *words)
 
-    def words(self, board: str) -> str:
-        """Return the name of a board in words."""
-        return names_in(self.board.challenge).of(board)
+    @cached_property
+    def names(self) -> Names:
+        """The words of the phase, else of its challenge, for names of boards, columns, groups and tasks."""
+        return Names({**names_in(self.board.challenge).words, **self.board.titles})
+
+    def words(self, name: str) -> str:
+        """Return the name of a board, column or task in words."""
+        return self.names.of(name)
 
     def title_of(self, metric: str) -> str:
         """Return the title of a metric, with its task where another metric has the same title.
@@ -211,10 +216,10 @@ class ReportedPhase:
         known = self.board.metrics
         if metric not in known:
             task, _, name = metric.rpartition(".")
-            return f"{title_of(name)} ({words_of(task)})" if task else title_of(name)
+            return f"{title_of(name)} ({self.words(task)})" if task else title_of(name)
         titles = [one.title for one in known.values()]
         title = known[metric].title
-        return title if titles.count(title) == 1 else f"{title} ({metric.partition('.')[0]})"
+        return title if titles.count(title) == 1 else f"{title} ({self.words(metric.partition('.')[0])})"
 
     def axis_of(self, metric: str) -> str:
         """Return the title of a metric with its unit, for an axis."""
@@ -255,13 +260,18 @@ class ReportedPhase:
         return [TeamValue(team, one.value, one.lower, one.upper) for team, one in found]
 
     def tables(self, name: str, rows: Iterable[Any], more: str = "") -> Iterator[Table]:
-        """Yield a declared table, see `Table.declared`, with the titles of metrics; none without rows."""
-        found = [
-            dataclasses.replace(row, metric=self.title_of(row.metric)) if hasattr(row, "metric") else row
-            for row in rows
-        ]
-        if found:
+        """Yield a declared table, see `Table.declared`, with its names in words; none without rows."""
+        if found := list(map(self._in_words, rows)):
             yield Table.declared(name, found, self.identifier(name), more)
+
+    def _in_words(self, row: Any) -> Any:
+        """Return a record with the title of its metric, and the words of its column and groups."""
+        told = {"metric": self.title_of(row.metric)} if hasattr(row, "metric") else {}
+        if column := getattr(row, "column", ""):
+            groups = [name for name in ("first", "second", "value") if hasattr(row, name)]
+            told |= {name: self.names.of_value(column, getattr(row, name)) for name in groups}
+            told["column"] = self.words(column)
+        return dataclasses.replace(row, **told) if told else row
 
     def section(self, name: str, title: str, blocks: Iterable[Block], first: int = 0) -> Section | None:
         """Return a section, with the role of the phase in its title; None without any block.
