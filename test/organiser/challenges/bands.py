@@ -88,6 +88,9 @@ class Mood(Kind):
     def write_cells(self, value):
         return (value,)
 
+    def write_rows(self, value):
+        return [(value,)]
+
     def describe(self):
         return "a word"
 
@@ -125,7 +128,13 @@ MOOD = Field(
     socket=Socket("mood", "mood.json"),
     reference=Reference(Mood(), TableRows(("moods.csv",), "case", ("mood",))),
 )
-SHADE = replace(MOOD, name="shade", title="The shade", kind=Shade())
+SHADE = replace(
+    MOOD,
+    name="shade",
+    title="The shade",
+    kind=Shade(),
+    reference=Reference(Shade(), TableRows(("moods.csv",), "case", ("mood",))),
+)
 
 
 def _tasks(options):
