@@ -2,7 +2,7 @@
 
     .venv/bin/python -m scripts.pictures [FOLDER, default docs]
 
-It needs Debian's chromium and takes a minute. A machine draws the same bytes again; fonts differ between machines.
+It needs Debian's chromium and takes a minute. A machine draws the same bytes again; fonts differ elsewhere.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PICTURES = {
     "declared.png": Shot("declared", 1100, 780),
     "leaderboard.png": Shot("leaderboard", 1100, 1080),
     "report-metrics.png": Shot("submission", 1100, 1080),
-    "report-pictures.png": Shot("submission", 900, 662, section="pictures"),
+    "report-pictures.png": Shot("submission", 1100, 800, section="pictures"),
     "report-phone.png": Shot("submission", 390, 844, "dark", "classification"),
 }
 

@@ -152,8 +152,9 @@ class Chart:
 
     def measured_in(self, unit: str, *more: str) -> "Chart":
         """Return the chart with the unit of its values, and what else is to be known of them, as subtitle."""
-        told = (f"in {'pixels' if unit == 'px' else unit}",) if unit else ()
-        return replace(self, subtitle=", ".join((*told, *more)))
+        told = f"in {'pixels' if unit == 'px' else unit}"
+        known = () if not unit or told in self.title else (told,)
+        return replace(self, subtitle=", ".join((*known, *more)))
 
 
 def layered(chart: Chart) -> dict[str, Any]:

@@ -564,6 +564,9 @@
   addEventListener("keydown", (event) => { if (event.key === "Escape" && chosenCase) choose("", false); });
   prefersDark.addEventListener("change", () => { if (!chosenTheme) setTheme(prefersDark.matches ? "dark" : "light"); });
 
+  const bar = document.querySelector("nav");
+  // A bar of several lines would hide the heading that a link leads to.
+  new ResizeObserver(() => { root.style.scrollPaddingTop = `${bar.offsetHeight + 12}px`; }).observe(bar);
   const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
   const inSight = new IntersectionObserver((entries) => {
     for (const entry of entries) links.get(entry.target.id)?.toggleAttribute("data-in-sight", entry.isIntersecting);
