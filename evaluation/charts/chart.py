@@ -166,7 +166,7 @@ def layered(chart: Chart) -> dict[str, Any]:
     if chart.single_cases:
         params.insert(0, {"name": SELECTED_CASE, "value": ""})
     return {
-        "description": ". ".join(filter(None, (chart.title, chart.subtitle, chart.description))),
+        "description": f"{chart.title}{chart.subtitle and f' ({chart.subtitle})'}. {chart.description}",
         **chart.specification,
         **({"params": params} if params else {}),
         "datasets": {name: [dict(row) for row in rows] for name, rows in chart.data.items()},

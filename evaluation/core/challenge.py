@@ -225,8 +225,7 @@ def with_titles(tasks: Iterable[Task], titles: Mapping[str, str]) -> tuple[Task,
     """Return tasks whose metrics have the titles that a phase gives them by "task.metric"."""
 
     def titled(task: Task, metric: Metric) -> Metric:
-        title = titles.get(f"{task.name}.{metric.name}")
-        return replace(metric, title=title) if title else metric
+        return replace(metric, title=titles.get(f"{task.name}.{metric.name}", metric.title))
 
     return tuple(replace(one, metrics=tuple(titled(one, metric) for metric in one.metrics)) for one in tasks)
 
