@@ -229,8 +229,7 @@ def _rules(form: Form, tasks: Sequence[Task]) -> Iterator[str]:
 
 def _may_lack_rows(field: Field) -> bool:
     """Return whether an image without a row in a field's table says that there is nothing in it."""
-    objects = field.kind.objects
-    return isinstance(field.archive, TableRows) and objects is not None and objects.number == "any"
+    return isinstance(field.archive, TableRows) and field.kind.may_have_no_rows
 
 
 def _of_run_time(run_time: RunTime) -> Iterator[str]:

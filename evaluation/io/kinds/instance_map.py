@@ -244,8 +244,19 @@ class InstanceMap(LabelMap):
 
     @property
     def regions(self) -> Regions:
-        """The classes: the voxels of all their objects."""
-        return replace(super().regions, value=None, unlisted=None)
+        """The classes: the voxels of all their objects. Of classes yet to be found: those of any object."""
+        if self._knows_classes:
+            return replace(super().regions, value=None, unlisted=None)
+        return Regions(
+            ("instance",),
+            lambda value: iter([VolumeCrop(value.objects > 0, value.corner)]),
+            None,
+            self.dimensions,
+        )
+
+    @property
+    def _knows_classes(self) -> bool:
+        return len(self.labels) == 1 or self.class_plane or self.ranges is not None
 
     @property
     def objects(self) -> Objects:
@@ -253,7 +264,7 @@ class InstanceMap(LabelMap):
         return Objects(
             "component",
             self._rows,
-            classes=tuple(self.labels.values()),
+            classes=tuple(self.labels.values()) if self._knows_classes else (),
             axes=self.dimensions,
             sizes=lambda value: np.bincount(value.objects.ravel(), minlength=1)[1:].astype(np.float64),
         )
@@ -271,7 +282,9 @@ class InstanceMap(LabelMap):
         if self.class_plane:
             return f"{says}; in a second plane or page the classes: {named}"
         if self.ranges is not None:
-            spans = (f"{first} to {last}" for first, last in self.ranges.values())
+            spans = (
+                f"{first} to {last}" if first < last else str(first) for first, last in self.ranges.values()
+            )
             return f"{says}: " + ", ".join(
                 f"{span} = {name}" for span, name in zip(spans, self.labels.values(), strict=True)
             )
@@ -361,7 +374,7 @@ class InstanceClasses(Kind):
 
     def example(self, case: CaseForm, random: np.random.Generator) -> Classes:
         """Return classes of as many objects as the map of an example may have."""
-        return tuple((number + 1, number % len(self.classes.classes) + 1) for number in range(200))
+        return tuple((number + 1, number % len(self.classes.classes) + 1) for number in range(90))
 
     def write_rows(self, value: Classes) -> list[tuple[str, ...]]:
         """Return the cells of every object."""

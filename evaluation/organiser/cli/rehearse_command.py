@@ -26,6 +26,9 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"note: the other cases were left out, evenly spaced: at most {most} are rehearsed")
     say(*(f"note: {note}" for note in rehearsal.notes))
     say(*(f"note: {name} was not tested: no case enters it" for name in rehearsal.untried))
+    if rehearsal.without_perfect:
+        names = ", ".join(rehearsal.without_perfect)
+        say(f"note: without a perfect submission, since a field has no reference of its own: {names}")
     if rehearsal.problems:
         raise PhaseError(*rehearsal.problems)
     return 0

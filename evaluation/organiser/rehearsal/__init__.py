@@ -109,8 +109,16 @@ class Rehearsal:
     @property
     def untried(self) -> tuple[str, ...]:
         """The metrics that are undefined for all of these cases."""
-        perfect = {name: found.get(Variant.PERFECT, math.nan) for name, found in self.figures.items()}
-        return tuple(name for name, value in perfect.items() if math.isnan(value))
+        return tuple(
+            name
+            for name, found in self.figures.items()
+            if Variant.PERFECT in found and math.isnan(found[Variant.PERFECT])
+        )
+
+    @property
+    def without_perfect(self) -> tuple[str, ...]:
+        """The metrics of fields that have no reference of their own, and so no perfect value."""
+        return tuple(name for name, found in self.figures.items() if Variant.PERFECT not in found)
 
 
 def rehearse(phase: Phase, workers: int | None = None, progress: Progress = no_progress) -> Rehearsal:

@@ -116,7 +116,9 @@ def test_figures_are_those_of_learn2reg_and_readers_are_confined(phase, tmp_path
         expected = np.mean([of[figure] for of in each])
         assert result[figure]["value"] == pytest.approx(expected, abs=2e-9), figure
     assert result["robust"]["value"] == pytest.approx(np.quantile([of["dice"] for of in each], 0.3), abs=2e-9)
-    assert rehearsed(phase).problems == ()
+    result = rehearsed(phase)
+    assert result.problems == ()
+    assert result.without_perfect == tuple(result.figures)
 
 
 def _with_entry(change):

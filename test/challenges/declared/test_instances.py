@@ -7,15 +7,17 @@ import pytest
 from scipy import ndimage
 from sklearn.metrics import f1_score, r2_score
 
+import evaluation
 from evaluation.challenges.declared import instances, lesions
 from evaluation.challenges.declared.instance_maps import InstanceMapField
 from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.io.kinds.instance_map import InstanceMapValue
+from evaluation.io.kinds.instance_map import InstanceMap, InstanceMapValue
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.matching import in_order
 from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.form_file import format_in_words
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase, write_images
 from test.oracles import checked
@@ -253,4 +255,18 @@ def test_classes_in_a_table_of_volumes(tmp_path):
     for label, (hits, false, missed, total) in zip("ab", totals.values(), strict=True):
         expected = total / (hits + (false + missed) / 2)
         assert figures[f"panoptic_quality_{label}"] == pytest.approx(expected, abs=5e-5)
-    assert rehearse(load_phase(phase)).problems == ()
+    rehearsed = rehearse(load_phase(phase))
+    assert (rehearsed.problems, rehearsed.without_perfect) == ((), ())
+    # Classes that are not in the map itself leave no impression of empty maps.
+    assert evaluation.seal(phase).notices == ()
+    assert "An image without a row has a result, too, nothing: Classes" in format_in_words(
+        load_phase(phase).form
+    )
+
+
+def test_a_single_number_of_a_class_is_named_alone():
+    assert (
+        InstanceMap({1: "a", 2: "b"}, ranges={1: (8, 8), 2: (10, 12)})
+        .describe()
+        .endswith("8 = a, 10 to 12 = b")
+    )
