@@ -47,11 +47,13 @@ def blocks(page, name, kind):
     return [block for block in section.blocks if isinstance(block, kind)]
 
 
-def test_changed_labels_are_told_first():
-    (answer,) = changes_page([replace(CHANGES, relabelled=("V1", "V2"), references=("masks/V3.png",))]).answer
-    assert answer.startswith(
-        "tiny: 2 cases have other cells in cases.csv; 1 reference file has changed; 3 of 4 submissions"
+def test_changed_labels_are_told():
+    changed = replace(CHANGES, relabelled=("V1", "V2"), references=("masks/V3.png",))
+    assert changes_page([changed]).answer[-2:] == (
+        "2 cases have other labels or other cells in cases.csv.",
+        "1 reference file has other contents.",
     )
+    assert changes_page([changed, CHANGES]).answer[0] == "tiny: First now: two; before: one."
 
 
 def test_places_of_the_teams_that_moved_alone():
@@ -74,6 +76,7 @@ def test_places_of_the_teams_that_moved_alone():
 def test_values_before_and_now_with_the_largest_change_first():
     page = changes_page([CHANGES])
     (figure,) = blocks(page, "values", Chart)
+    assert figure.title == "Dice: 3 values have changed"
     assert [row["team"] for row in figure.data["now"]] == ["four", "one", "two"]
     assert [(row["team"], row["before"], row["now"]) for row in figure.data["lines"]] == [
         ("one", 0.8, 0.5),
@@ -98,7 +101,8 @@ def test_cases_that_moved_are_those_of_most_submissions_first():
     assert table.rows == (("V2", "task", 2, "one and two", "dice"), ("V1", "task", 1, "one", "dice"))
     assert changes_page([CHANGES]).banner == BANNER
     assert changes_page([CHANGES]).answer == (
-        "tiny: 3 of 4 submissions have changed, in 2 cases; the winner was one and is two.",
+        "First now: two; before: one.",
+        "3 of 4 submissions have other results, through 2 cases.",
     )
 
 
@@ -121,7 +125,7 @@ def test_without_a_change_the_page_says_so_and_needs_no_banner():
         Text(("Nothing has changed.",))
     ] * 3
     assert seals.blocks == (Text(("tiny: aa → bb",)),)
-    assert page.answer == ("tiny: 0 of 1 submissions have changed, in 0 cases.",)
+    assert page.answer == ("0 of 1 submissions have other results.",)
     assert page.banner == ""
 
 

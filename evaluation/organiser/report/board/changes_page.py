@@ -20,7 +20,11 @@ def changes_page(phases: Sequence[Changes]) -> Page:
         subtitle=listed([phase.phase for phase in phases]),
         banner=BANNER if any(one.cases for phase in phases for one in phase.submissions) else "",
         facts=(),
-        answer=tuple(f"{phase.phase}: {_answer(phase)}" for phase in phases),
+        answer=tuple(
+            told if len(phases) == 1 else f"{phase.phase}: {told}"
+            for phase in phases
+            for told in _answer(phase)
+        ),
         sections=(
             *(section for phase in phases for section in _sections(phase, several=len(phases) > 1)),
             Section("seals", "Seals", (Text(tuple(map(_seals, phases))),)),
@@ -28,27 +32,24 @@ def changes_page(phases: Sequence[Changes]) -> Page:
     )
 
 
-def _answer(phase: Changes) -> str:
-    """Return in words how much has changed, and whether the winner has."""
-    changed = sum(one.is_one for one in phase.submissions)
-    found = []
-    if number := len(phase.relabelled):
-        found.append(f"{number} {'case has' if number == 1 else 'cases have'} other cells in cases.csv")
-    if number := len(phase.references):
-        found.append(f"{number} reference {'file has' if number == 1 else 'files have'} changed")
-    moved = len(_moved(phase.submissions))
-    found.append(f"{changed} of {len(phase.submissions)} submissions have changed, in {moved} cases")
-    text = "; ".join(found)
+def _answer(phase: Changes) -> Iterator[str]:
+    """Yield in words whether the winner has changed, how much else has, and why."""
     places = phase.places.get(phase.overall or "") or next(iter(phase.places.values()), {})
     before, now = (
         sorted(team for team, place in places.items() if getattr(place, when) == 1)
         for when in ("before", "now")
     )
-    if not (before or now):
-        return f"{text}."
-    if before == now:
-        return f"{text}; the winner has not: {listed(now)}."
-    return f"{text}; the winner was {listed(before or ['nobody'])} and is {listed(now or ['nobody'])}."
+    if before and before == now:
+        yield f"{listed(now)} {'is' if len(now) == 1 else 'are'} still first."
+    elif before or now:
+        yield f"First now: {listed(now or ['nobody'])}; before: {listed(before or ['nobody'])}."
+    changed, moved = sum(one.is_one for one in phase.submissions), len(_moved(phase.submissions))
+    cases = f", through {moved} case{'s' * (moved != 1)}" if moved else ""
+    yield f"{changed} of {len(phase.submissions)} submissions have other results{cases}."
+    if number := len(phase.relabelled):
+        yield f"{number} case{'s have' if number > 1 else ' has'} other labels or other cells in cases.csv."
+    if number := len(phase.references):
+        yield f"{number} reference file{'s have' if number > 1 else ' has'} other contents."
 
 
 def _seals(phase: Changes) -> str:
@@ -124,8 +125,9 @@ def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
             name, title = identifier(f"{prefix}{metric}-changes"), phase.title_of(metric)
             told = "Hollow: before; full: now. The submissions whose value has changed, the largest change "
             told += f"first{_up_to(found)}."
+            most = f"{title}: {len(found)} value{'s have' if len(found) > 1 else ' has'} changed"
             of_shown = {one.team: marks[one.team] for one in shown}
-            yield value_changes_chart(name, title, told, shown, of_shown, title)
+            yield value_changes_chart(name, most, told, shown, of_shown, title)
     changed = [one for one in phase.submissions if one.is_one]
     rows = [
         (_name(one), phase.title_of(metric), value.before, value.now, _difference(value))
