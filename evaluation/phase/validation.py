@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from evaluation.core.fault import most_similar
+from evaluation.core.fault import most_similar, shorten
 
 Schema = Mapping[str, Any]
 Table = TypeVar("Table", bound=BaseModel)
@@ -60,7 +60,7 @@ def _complaint(fault: Mapping[str, Any], prefix: str, schema: Schema) -> str:
             return f"{key}.{context['discriminator'].strip(chr(39))} is missing"
     message = fault["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
-    return f"{key}: {message} (got {fault['input']!r})" if key else message
+    return f"{key}: {message} (got {shorten(repr(fault['input']), 300)})" if key else message
 
 
 def suggestion(found: str, known: Iterable[str]) -> str:

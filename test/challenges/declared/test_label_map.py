@@ -154,3 +154,10 @@ def test_areas_have_the_unit_of_the_spacing(tmp_path):
     # Two pixels of the cup and three of the disc, in one of two images.
     assert figures["volume_difference_cup"]["value"] == pytest.approx(2 * 0.125 / 2)
     assert figures["volume_difference_disc"]["value"] == pytest.approx(3 * 0.125 / 2, abs=5e-5)
+
+
+def test_too_many_labels_are_refused_with_their_limit_and_not_all_repeated(tmp_path):
+    labels = ", ".join(f'{number} = "tooth {number}"' for number in range(1, 300))
+    with pytest.raises(PhaseError, match="expected 1 to 254 labels") as refused:
+        image_phase(tmp_path, TWO.replace('1 = "cup", 2 = "disc"', labels))
+    assert len(str(refused.value)) < 500
