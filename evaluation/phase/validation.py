@@ -48,7 +48,10 @@ def _complaint(fault: Mapping[str, Any], prefix: str, schema: Schema) -> str:
     context = fault.get("ctx", {})
     match fault["type"]:
         case "extra_forbidden" | "unexpected_keyword_argument":
-            return f"unknown key {key}{suggestion(str(fault['loc'][-1]), known_keys)}"
+            near = suggestion(str(fault["loc"][-1]), known_keys)
+            if not near and known_keys and fault["loc"][0] in ("fields", "tasks"):
+                near = f"; known are {', '.join(known_keys)}"
+            return f"unknown key {key}{near}"
         case "missing":
             return f"{key} is missing"
         case "union_tag_invalid":

@@ -180,6 +180,10 @@ FAULTS = {
         SCREENING.replace("minimum", "minimun"),
         "unknown key fields.likelihood.minimun: did you mean 'minimum'?",
     ),
+    "an unknown key that is like none": (
+        SCREENING.replace('metrics = ["auc"]', "metrics.auc = { weights = 1 }"),
+        "unknown key tasks.screening.metrics.auc.weights; known are metric, field, title, over_cases, group",
+    ),
     "no kind": (SCREENING.replace('kind = "number"\n', ""), "fields.likelihood.kind is missing"),
     "a wrong type": (
         SCREENING.replace("maximum = 1", 'maximum = "one"'),
