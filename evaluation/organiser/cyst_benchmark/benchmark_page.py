@@ -262,10 +262,18 @@ def _answer(combinations: Sequence[Record]) -> Iterator[str]:
     ordered = sorted(combinations, key=lambda row: -_number(row, "overall"))
     if ordered:
         best, alone = ordered[0], next((row for row in ordered if row["method"] == "alone"), None)
-        against = f", {alone['readers']} alone at {_number(alone, 'overall'):.3f}" if alone else ""
-        which = f"{best['readers']} ({best['method']})"
-        similarity = f"similarity {_number(best, 'overall'):.3f}{against}"
-        yield f"{which} comes nearest to the supervisor: {similarity}."
+        which = (
+            f"{best['readers']} alone"
+            if best is alone
+            else f"{best['readers']}, combined ({best['method']}),"
+        )
+        told = f"{which} comes nearest to the supervisor, with a similarity of {_number(best, 'overall'):.3f}"
+        single = (
+            f"; the best single annotator, {alone['readers']}, reaches {_number(alone, 'overall'):.3f}"
+            if alone and best is not alone
+            else ""
+        )
+        yield f"{told}{single} (1 is the same)."
 
 
 def _facts(tables: Tables) -> Iterator[tuple[str, str]]:

@@ -116,11 +116,10 @@ class CaseImage:
     panels: tuple[str, ...] = ()
     numbered: tuple[str, ...] = ()
 
-    @property
-    def shows(self) -> str:
-        """A sentence on its panels, after a space; empty without any."""
+    def shows(self, words: Callable[[str], str]) -> str:
+        """Return a sentence on its panels, after a space; empty without any. ``words``: of a region."""
         order = "From left to right" if len(self.panels) > 1 else "Shows"
-        return f" {order}: {', '.join(self.panels)}." if self.panels else ""
+        return f" {order}: {', '.join(map(words, self.panels))}." if self.panels else ""
 
 
 def picture_of(

@@ -16,6 +16,7 @@ from evaluation.organiser.report.objects import HIT, case_hits, matching_metric
 from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
 from evaluation.organiser.report.page import Gallery, Picture, Text, shown
 from evaluation.organiser.report.results import SubmissionResults
+from evaluation.organiser.report.sentences import names_of
 from evaluation.organiser.report.sources import followed, words_in
 from evaluation.organiser.report.value_figures import averaged_metrics
 from evaluation.organiser.views import left_out
@@ -230,7 +231,7 @@ def _picture(results: SubmissionResults, task: Task, name: str, rank: str, image
         for metric, column in averaged_metrics(results, task)
         if metric.ordered and not math.isnan(table[column][row])
     ][:_MOST_VALUES]
-    panels = image.shows
+    panels = image.shows(names_of(results.phase).of)
     if image.numbered:
         names = (f"{number} {name}" for number, name in enumerate(image.numbered, start=1))
         panels += f" Numbers: {', '.join(names)}."

@@ -7,8 +7,9 @@ import pytest
 from PIL import Image
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.report.case_images import Request, read_cases
+from evaluation.organiser.report.case_images import CaseImage, Request, read_cases
 from evaluation.organiser.report.pictures import chosen_cases
+from evaluation.organiser.report.sentences import Names
 from test.phases import refuge_phase, refuge_submission
 
 
@@ -84,3 +85,13 @@ def test_another_submission_is_a_fault(tmp_path):
     request = Request(phase, submission, {}, None, 0)
     with pytest.raises(PhaseError, match="V0001"):
         read_cases(request, lambda done: None)
+
+
+def test_panels_are_named_in_the_words_of_the_phase():
+    words = Names({"disc": "the polyp"}).of
+    assert (
+        CaseImage("regions", "", ("disc", "cup_rim")).shows(words)
+        == " From left to right: the polyp, cup rim."
+    )
+    assert CaseImage("regions", "", ("disc",)).shows(words) == " Shows: the polyp."
+    assert CaseImage("regions", "").shows(words) == ""

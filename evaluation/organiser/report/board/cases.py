@@ -220,7 +220,7 @@ def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[pag
             }
             if not found:
                 continue
-            told = {name: f"{name}.{image.shows}" for name, image in found.items()}
+            told = {name: f"{name}.{image.shows(reported.words)}" for name, image in found.items()}
             images = tuple(
                 page.Picture(case, image.source, told[name], f"{titles[task]}, case {case}, {told[name]}")
                 for name, image in found.items()
