@@ -184,7 +184,7 @@ def run_reference(
     names = tuple(task.name for task in (phase.tasks if tasks is None else tasks))
     jobs = [CaseJob(case, row, mode) for case, row in zip(phase.cases.forms, phase.rows, strict=True)]
     fields = fields_of(phase.tasks)
-    seconds = max(case_seconds(case, fields) for case in phase.cases.forms)
+    seconds = max((case_seconds(case, fields) for case in phase.cases.forms), default=0)
     settings = PoolSettings(workers, max(_REFERENCE_SECONDS, seconds))
     return score_nothing(jobs, scorer_setup(phase, names, workers), settings, progress)
 

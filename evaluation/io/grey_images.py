@@ -1,7 +1,7 @@
 """Images of grey values in any of the accepted formats, and the modules of all formats."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
@@ -62,7 +62,8 @@ def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Cr
 
     Raises `ReadError` as `read_grey` does.
     """
-    if (large := read_large_cropped(data, size, False, background)) is not None:
+    large = tiff.read_large(data, size, False, background) if TIFF.begins(bytes(data[:4])) else None
+    if large is not None:
         return large
     key = (bytes(data), size, background) if len(data) <= _MAX_REMEMBERED_BYTES else None
     if key in _known_empty:
@@ -76,9 +77,9 @@ def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Cr
     return replace(mask, values=mask.values.copy())
 
 
-def read_large_cropped(data: memoryview, size: Size, any_type: bool, background: int) -> Crop | None:
-    """Return a large TIFF image cropped to its foreground, None for any other. Raises `ReadError`."""
-    return tiff.read_large(data, size, any_type, background) if TIFF.begins(bytes(data[:4])) else None
+def read_parts(data: memoryview, size: Size, background: int) -> Iterator[Crop] | None:
+    """Return the parts of a large TIFF image of any type, None for any other. Raises `ReadError`."""
+    return tiff.read_parts(data, size, True, background) if TIFF.begins(bytes(data[:4])) else None
 
 
 def read_grey(data: memoryview, path: str, size: Size | None) -> NDArray[np.uint8]:

@@ -6,6 +6,7 @@ runs no code of its writer and touches no memory outside it: every type, length 
 
 import json
 import math
+import operator
 import struct
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.crops import Crop, VolumeCrop
+from evaluation.metrics.crops import Crop, PackedVolume, VolumeCrop
 
 Packed = Any
 """None, a bool, int, float or str, an array of `DTYPES`, or a list, tuple or str-keyed dict of these.
@@ -195,6 +196,32 @@ def _placed(crop: Crop, height: int, width: int) -> Crop:
     if whole_number(crop.top, height) + rows > height or whole_number(crop.left, width) + columns > width:
         raise HandoverError(f"expected a crop within {width} × {height} pixels")
     return crop
+
+
+def pack_any(crop: VolumeCrop) -> list[Packed]:
+    """Return a crop of a volume, or the pieces of a packed one."""
+    return [crop.table, crop.marks, crop.content] if isinstance(crop, PackedVolume) else pack_volume(crop)
+
+
+def unpack_positions(packed: Packed, shape: tuple[int, int, int], highest: int) -> VolumeCrop:
+    """Return 8-bit numbers up to ``highest`` in a volume of shape (z, y, x). Raises `HandoverError`."""
+    if not isinstance(packed, list) or len(packed) != 3:
+        crop = unpack_volume(packed, "|u1", shape)
+        if crop.values.size and crop.values.max() > highest:
+            raise HandoverError(f"expected numbers up to {highest}")
+        return crop
+    table, marks, content = packed
+    marks, content = (array_of(part, ["|u1"], 1) for part in (marks, content))
+    found = PackedVolume(array_of(table, ["<i8"], 2), marks, content, highest)
+    if table.shape[1] != 8 or (np.abs(table) > 8 * math.prod(shape)).any():
+        raise HandoverError("expected eight numbers of a piece")
+    try:
+        found.check()
+    except ValueError as error:
+        raise HandoverError(str(error)) from None
+    if min(found.corner) < 0 or any(map(operator.gt, found.end, shape)):
+        raise HandoverError(f"expected pieces within {' × '.join(map(str, shape[::-1]))} voxels")
+    return found
 
 
 def pack_volume(crop: VolumeCrop) -> list[Packed]:

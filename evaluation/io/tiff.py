@@ -5,6 +5,7 @@ import struct
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from evaluation.io.pixels import (
 )
 from evaluation.io.volume_header import Geometry, header_of
 from evaluation.io.voxels import BegunStream, OpenVolume, whole_plane
-from evaluation.metrics.crops import Box, Crop, crop
+from evaluation.metrics.crops import EMPTY, Box, Crop, crop
 
 # --- The tags of the pages of a TIFF file (and of EXIF metadata), checked before any pixel is decoded ---
 
@@ -249,25 +250,35 @@ def _decode(data: memoryview, tags: Tags, channels: int, part: slice) -> NDArray
     return values
 
 
-def decode_cropped(data: memoryview, tags: Tags, background: int) -> Crop:
-    """Return the values (y, x) of a page of one channel, cropped to those that are not the background.
+def decode_parts(data: memoryview, tags: Tags, background: int) -> Iterator[Crop]:
+    """Yield what is not the background of the tiles or strips of a page of one channel, cropped to it.
 
-    At most some tiles or strips are in memory besides. Raises `ReadError` as `decode_page` does.
+    Each is valid until the next one. Raises `ReadError` as `decode_page` does.
     """
-    segments, found, around = _Segments(data, tags, 1, slice(None)), [], Box(0, 0, 0, 0)
+    segments = _Segments(data, tags, 1, slice(None))
     for top, left, block in segments:
-        if (block == background).all():
-            segments.leave_out_such()
-            continue
         inside = block[: tags.size.height - top, : tags.size.width - left, 0]
-        part = crop(inside, background)
-        if part.values.size:
-            part = Crop(part.values.copy(), top + part.top, left + part.left)
-            around = around.union(part.box)
-            found.append(part)
+        differs = inside != background
+        box = crop(differs.view(np.uint8), 0).box
+        if not box.is_empty:
+            yield Crop(inside[box.slices], top + box.top, left + box.left)
+        elif (block == background).all():
+            segments.leave_out_such()
+
+
+def decode_cropped(data: memoryview, tags: Tags, background: int) -> Crop:
+    """Return the values (y, x) of a page of one channel, cropped to those that are not the background."""
+    return _assembled(decode_parts(data, tags, background), background)
+
+
+def _assembled(parts: Iterator[Crop], background: int) -> Crop:
+    found = [part.copy() for part in parts]
+    if not found:
+        return EMPTY
+    around = reduce(Box.union, (part.box for part in found))
     # Memory of zeros is taken when it is written to, and each part is released then: the parts and the whole
     # are not in memory twice.
-    dtype = segments.dtype.newbyteorder("=")
+    dtype = found[0].values.dtype.newbyteorder("=")
     values = np.full(around.shape, background, dtype) if background else np.zeros(around.shape, dtype)
     while found:
         part = found.pop()
@@ -497,7 +508,8 @@ def _bare_file(pieces: Sequence[memoryview], tags: Tags, width: int, height: int
     return bytes(body + struct.pack(f"{order}H", len(entries)) + b"".join(entries) + bytes(4))
 
 
-_LARGE_PIXELS = 1 << 26
+LARGE_PIXELS = 1 << 26
+"""Images of so many pixels are read tile by tile."""
 _IS_REDUCED, _MOST_LEVELS = 1, 32
 
 # --- TIFF images: one page of grey values or numbers, and several channels of 8 bits in any layout ---
@@ -525,14 +537,22 @@ def read_large(data: memoryview, size: Size, any_type: bool, background: int) ->
 
     None for one that is small, or not of one channel: `read_image` reads it. Raises `ReadError`.
     """
-    if size.width * size.height < _LARGE_PIXELS:
+    parts = read_parts(data, size, any_type, background)
+    return None if parts is None else _assembled(parts, background)
+
+
+def read_parts(data: memoryview, size: Size, any_type: bool, background: int) -> Iterator[Crop] | None:
+    """Return what `read_large` does as its tiles or strips, each valid until the next one."""
+    if size.width * size.height < LARGE_PIXELS:
         return None
     tags = _tags_of_image(data, size, any_type)
     if tags.photometric != BLACK_IS_ZERO:
         return None
-    is_scaled = tags.one(BITS, 1) == 1 and not any_type
-    found = decode_cropped(data, tags, background != 0 if is_scaled else background)
-    return replace(found, values=found.values.view(np.uint8) * np.uint8(255)) if is_scaled else found
+    if tags.one(BITS, 1) > 1 or any_type:
+        return decode_parts(data, tags, background)
+    on = np.uint8(255)
+    parts = decode_parts(data, tags, background != 0)
+    return (replace(part, values=part.values.view(np.uint8) * on) for part in parts)
 
 
 def _tags_of_image(data: memoryview, size: Size | None, any_type: bool) -> Tags:

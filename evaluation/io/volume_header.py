@@ -28,7 +28,8 @@ _SINGLE_PRECISION = 2.0**-23
 DIRECTION_TOLERANCE = 1e-3
 """Directions are equal if no cosine differs by more than this: small rotations in NIfTI are off by half."""
 
-MAX_VOXELS = 1 << 30
+MAX_VOXELS = 1 << 40
+"""More than any machine holds: a header that promises more is damaged. Sizes are compared with the case."""
 
 EXCHANGED = "the axes are exchanged"
 

@@ -22,7 +22,7 @@ from evaluation.core.formats import (
     image_formats,
 )
 from evaluation.io import metaimage
-from evaluation.io.grey_images import CODECS, read_large_cropped, read_numbers, write_grey, write_values
+from evaluation.io.grey_images import CODECS, read_numbers, read_parts, write_grey, write_values
 from evaluation.io.pixels import Size
 from evaluation.io.volume_header import (
     MAX_VOXELS,
@@ -120,24 +120,25 @@ def case_planes(
     dimensions: Dimensions,
     slab_bytes: int = SLAB_BYTES,
     planes: str = "planes",
-    crop: bool = True,
+    background: int | None = None,
 ) -> Iterator[Plane]:
     """Yield the planes of a case's image in order, each valid until the next is read.
 
-    Values have any numeric type. Of a large image only the ``crop`` of a plane is read where that is enough.
-    ``planes`` is the word for planes in messages. The size of an image of two
-    dimensions, and size, spacing, origin and direction of a volume are compared with the case before pixels
-    are decoded. Raises `FormFault`.
+    Values have any numeric type. With a ``background``, the one plane of a large image may come as several
+    parts, outside of which it is the background. ``planes`` is the word for planes in messages.
+    The size of an image of two dimensions, and size, spacing, origin and direction of a volume are compared
+    with the case before pixels are decoded. Raises `FormFault`.
     """
     expected = case_geometry(case, dimensions)
     most = limit_bytes(case, dimensions)
     try:
         if dimensions == 2:
             size, data = Size(case.width, case.height), files.read(path, most)
-            if crop and (large := read_large_cropped(data, size, True, 0)) is not None:
-                yield Plane(large.values[:0, :0], 0, 0, large)
-            else:
+            parts = None if background is None else read_parts(data, size, background)
+            if parts is None:
                 yield whole_plane(read_numbers(data, path, size))
+            for part in parts or ():
+                yield Plane(part.values[:0, :0], 0, 0, part)
             return
         with files.open(path, most) as stream:
             # As many pages as any axis is long: exchanged axes are still recognised.

@@ -23,8 +23,8 @@ from evaluation.metrics.crops import Crop, box_of_content
 class Plane:
     """The values (y, x) of a plane, of any numeric type; every bit before ``top`` and from ``bottom`` is 0.
 
-    Most planes of most masks are nearly empty, which readers find in passing. Of a large image only the
-    ``cropped`` values are kept, and ``values`` is empty.
+    Most planes of most masks are nearly empty, which readers find in passing. A part of a large image has
+    ``cropped`` values, and ``values`` is empty.
     """
 
     values: NDArray[Any]

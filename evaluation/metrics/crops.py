@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+import operator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -192,6 +194,14 @@ class VolumeCrop:
         planes, rows, columns = self.values.shape
         return z + planes, y + rows, x + columns
 
+    def where(self, holds: Callable[[NDArray[Any]], Bools]) -> VolumeCrop:
+        """Return where a condition holds, which it does not for 0."""
+        return VolumeCrop(holds(self.values), self.corner)
+
+    def any(self) -> bool:
+        """Return whether any value is not 0."""
+        return bool(self.values.any())
+
     def part(self, corner: Three, end: Three) -> VolumeCrop:
         """Return a view of the values in a box."""
         low = _three(map(max, zip(corner, self.corner, strict=True)))
@@ -237,6 +247,155 @@ def stack_of(planes: Iterable[Crop], dtype: np.dtype[Any] | type[np.generic]) ->
     return VolumeCrop(values, (first, box.top, box.left))
 
 
+# --- Large images and volumes, packed piece by piece ---
+
+LARGE_VOXELS = 1 << 28
+"""More voxels than these stay packed, until a metric needs them side by side."""
+
+
+class PackedVolume(VolumeCrop):
+    """The 8-bit values (z, y, x) of a large image or volume in packed pieces; everything else is 0.
+
+    ``values`` alone takes the memory of the whole.
+
+    table: shape (pieces, 8), of each piece its corner (z, y, x), its shape (z, y, x), the bits of its values
+    and the number of its bytes that are not 0. A piece has a plane for each bit, its voxels eight to a byte;
+    every byte is the difference from the one before it (exclusive or), so that regions and their surroundings
+    are 0. marks: of all pieces which of these bytes are not 0, eight to a byte. content: those that are not.
+    highest: the largest value that may occur; larger ones become it. holds: see `where`.
+    """
+
+    table: NDArray[np.int64]
+    marks: NDArray[np.uint8]
+    content: NDArray[np.uint8]
+    highest: int
+    _holds: Callable[[NDArray[Any]], Bools] | None
+    _opened: dict[int, VolumeCrop]
+
+    def __init__(
+        self,
+        table: NDArray[np.int64],
+        marks: NDArray[np.uint8],
+        content: NDArray[np.uint8],
+        highest: int = 255,
+        holds: Callable[[NDArray[Any]], Bools] | None = None,
+    ) -> None:
+        # The class above sets no attributes.
+        vars(self).update(table=table, marks=marks, content=content, highest=highest)
+        vars(self).update(_holds=holds, _opened={})
+
+    def check(self) -> None:
+        """Raise ValueError unless the parts fit each other."""
+        sizes = self.table[:, 3:]
+        if not len(sizes) or sizes.min() < 0 or sizes[:, :4].min() < 1 or sizes[:, 3].max() > 8:
+            raise ValueError("expected pieces with voxels of 1 to 8 bits")
+        most = self._mark_ends[-1], sizes[:, 4].sum()
+        if most != (len(self.marks), len(self.content)):
+            raise ValueError(f"expected {most} bytes, found {len(self.marks)} and {len(self.content)}")
+        for number, (start, stop) in enumerate(pairwise([0, *self._mark_ends.tolist()])):
+            if np.bitwise_count(self.marks[start:stop]).sum() != sizes[number, 4]:
+                raise ValueError("expected as many bytes as are marked")
+
+    @cached_property
+    def _mark_ends(self) -> NDArray[np.int64]:
+        ends: NDArray[np.int64] = np.cumsum(-(-self._plane_bytes * self.table[:, 6] // 8))
+        return ends
+
+    @cached_property
+    def _content_ends(self) -> NDArray[np.int64]:
+        ends: NDArray[np.int64] = np.cumsum(self.table[:, 7])
+        return ends
+
+    @property
+    def _plane_bytes(self) -> NDArray[np.int64]:
+        count: NDArray[np.int64] = -(-self.table[:, 3:6].prod(axis=1) // 8)
+        return count
+
+    @property
+    def corner(self) -> Three:
+        """The corner of the smallest box around the pieces."""
+        return _three(self.table[:, :3].min(axis=0).tolist())
+
+    @property
+    def end(self) -> Three:
+        """The corner opposite to ``corner``, just behind the last voxel."""
+        return _three((self.table[:, :3] + self.table[:, 3:6]).max(axis=0).tolist())
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The values in the smallest box around the pieces."""
+        return self.part(self.corner, self.end).values
+
+    def where(self, holds: Callable[[NDArray[Any]], Bools]) -> PackedVolume:
+        """Return where a condition holds, which it does not for 0."""
+        return PackedVolume(self.table, self.marks, self.content, self.highest, holds)
+
+    def any(self) -> bool:
+        """Return whether any value is not 0."""
+        return any(self._piece(number).any() for number in range(len(self.table)))
+
+    def part(self, corner: Three, end: Three) -> VolumeCrop:
+        """Return the values in a box."""
+        starts, stops = self.table[:, :3], self.table[:, :3] + self.table[:, 3:6]
+        touched = np.flatnonzero(((starts < end) & (stops > corner)).all(axis=1)).tolist()
+        # The next part mostly touches the same pieces.
+        opened = {number: self._opened.get(number) or self._piece(number) for number in touched}
+        self._opened.clear()
+        self._opened.update(opened)
+        shape = tuple(max(0, stop - start) for start, stop in zip(corner, end, strict=True))
+        values: NDArray[Any] = np.zeros(shape, np.uint8 if self._holds is None else np.bool_)
+        for piece in opened.values():
+            shared = piece.part(corner, end)
+            inside = zip(corner, shared.corner, shared.end, strict=True)
+            values[tuple(slice(start - low, stop - low) for low, start, stop in inside)] = shared.values
+        return VolumeCrop(values, corner)
+
+    def within(self, corner: Three, end: Three) -> NDArray[Any]:
+        """Return the values in a box that contains this crop; around it they are 0."""
+        return self.part(corner, end).values
+
+    def _piece(self, number: int) -> VolumeCrop:
+        z, y, x, *shape, bits, count = self.table[number].tolist()
+        last, end = int(self._mark_ends[number]), int(self._content_ends[number])
+        plane_bytes = int(self._plane_bytes[number])
+        first = last - -(-bits * plane_bytes // 8)
+        marked = np.unpackbits(self.marks[first:last], count=bits * plane_bytes).view(np.bool_)
+        packed = np.zeros(bits * plane_bytes, np.uint8)
+        packed[marked] = self.content[end - count : end]
+        planes = np.bitwise_xor.accumulate(packed).reshape(bits, plane_bytes)
+        values = np.unpackbits(planes[0], count=math.prod(shape))
+        for bit in range(1, bits):
+            values |= np.unpackbits(planes[bit], count=values.size) << np.uint8(bit)
+        values = np.minimum(values, np.uint8(self.highest)).reshape(shape)
+        return VolumeCrop(values if self._holds is None else self._holds(values), (z, y, x))
+
+
+def packed_of(pieces: Iterable[tuple[int, Crop]]) -> VolumeCrop:
+    """Return the volume of 8-bit pieces, each with its z; it stays packed if the box around them is large.
+
+    At most a piece is in memory besides. Pieces do not overlap; each is valid until the next one.
+    """
+    rows: list[tuple[int, ...]] = []
+    marks, content = bytearray(), bytearray()
+    for z, piece in pieces:
+        if piece.box.is_empty:
+            continue
+        bits = max(1, int(piece.values.max()).bit_length())
+        planes = np.concatenate([np.packbits(piece.values & np.uint8(1 << bit)) for bit in range(bits)])
+        planes[1:] ^= planes[:-1].copy()
+        found = planes[planes != 0]
+        rows.append((z, piece.top, piece.left, 1, *piece.values.shape, bits, len(found)))
+        marks += np.packbits(planes != 0).data
+        content += found.data
+    if not rows:
+        return stack_of((), np.uint8)
+    marked, kept = (np.frombuffer(of, np.uint8) for of in (marks, content))
+    packed = PackedVolume(np.array(rows, np.int64), marked, kept)
+    box = packed.corner, packed.end
+    is_large = math.prod(stop - start for start, stop in zip(*box, strict=True)) > LARGE_VOXELS
+    return packed if is_large else packed.part(*box)
+
+
 def together(*crops: VolumeCrop) -> tuple[NDArray[Any], ...]:
     """Return crops of one volume in the smallest box around all of them."""
     box = around(*crops)
@@ -265,7 +424,7 @@ def in_slabs(*crops: VolumeCrop) -> Iterator[tuple[NDArray[Any], ...]]:
 
 def around(*crops: VolumeCrop) -> tuple[Three, Three]:
     """Return the corner and the end of the smallest box around crops of one volume."""
-    filled = [crop for crop in crops if crop.values.size] or crops[:1]
+    filled = [one for one in crops if all(map(operator.lt, one.corner, one.end))] or crops[:1]
     corner = _three(map(min, zip(*(crop.corner for crop in filled), strict=True)))
     return corner, _three(map(max, zip(*(crop.end for crop in filled), strict=True)))
 

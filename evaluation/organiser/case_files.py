@@ -119,8 +119,8 @@ def table_from_files(
     name with the extension of a file loses it. ``archive``: the items of the platform's archive, and the
     names of their images, as it exports them; ``named``: names that annotations tell, with width and height
     or empty cells. An item without an input is told in ``differing``.
-    ``progress`` is called with the number of files read. Raises `PhaseError` with every file that cannot be
-    read.
+    ``progress`` is called with the number of files read. A file that cannot be read is told in ``differing``,
+    and leaves cells of its row empty. Raises `PhaseError`.
     """
     found = registry.read_configuration(folder)
     references = references_of(found.tasks)
@@ -146,7 +146,8 @@ def table_from_files(
             has_size = with_size and (root == images or _is_image(path))
             read = _geometry_cells(root, path, depth, "spacing_mm" in public) if has_size else {}
         except (ReadError, OSError) as error:
-            problems.append(str(error.fault(path)) if isinstance(error, ReadError) else f"{path}: {error}")
+            told_of = str(error.fault(path)) if isinstance(error, ReadError) else f"{path}: {error}"
+            table.differing.append(told_of)
             continue
         for column, cell in read.items():
             kept, other = cells.setdefault(column, (cell, path))
@@ -182,7 +183,6 @@ def table_from_files(
         lacking = [name for one, name in of_images.items() if one not in known and one in table.rows]
         if lacking:
             table.differing.append(f"{source}: nothing of the images {values_in_words(lacking)}")
-    PhaseError.raise_all(problems)
     if not table.rows:
         raise PhaseError(f"{folder}: expected files of cases, found none; see --images and --labels")
     table.add_columns(("width", "height") if with_size else ())

@@ -17,6 +17,7 @@ from evaluation.core.limits import max_rows
 from evaluation.core.outcome import OrganiserFault, Progress, Scored, no_progress, organisers_problems
 from evaluation.core.views import Regions
 from evaluation.evaluate import run_reference, tables_of
+from evaluation.io.kinds.label_map import MapKind
 from evaluation.io.kinds.number import Number
 from evaluation.organiser.audit import disclosure_of, faults_of_splits, warnings_of
 from evaluation.phase.cases import subgroup_faults
@@ -27,6 +28,7 @@ from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference
 from evaluation.phase.registry import file_of, find_file
 from evaluation.phase.scores import Scores
+from evaluation.platform import machine
 from evaluation.platform.result_file import plain_key
 
 
@@ -44,6 +46,8 @@ def validate_phase(
     """Return the phase in a folder after reading its whole reference. Raises `PhaseError` with all faults."""
     problems: list[str] = []
     phase = load_phase(folder, scanned, faults_of_files=problems)
+    if too_large := _faults_of_memory(phase, workers):
+        raise PhaseError(*problems, *too_large)
     if problems:
         phase = _with_files(phase)
     if phase.form.submission == "algorithm" and any(f.socket.stacked for f in fields_of(phase.tasks)):
@@ -82,6 +86,39 @@ def validate_phase(
     ]
     notices += [*_notices_of_counts(phase, counts), *_notices_of_missing(phase)]
     return Validation(phase, (*notices, *_notices_of_empty(phase), *_notices_of_home(phase)))
+
+
+_LARGE_VOXELS = 1 << 30
+_BYTES_PER_VOXEL = 2
+_GIGABYTE = 10**9
+
+
+def _faults_of_memory(phase: Phase, workers: int) -> list[str]:
+    """Return a fault for each field of images that are too large for a metric that needs them whole."""
+    granted = machine.worker_memory(max(1, workers), phase.config.limits.worker_memory_mb) or 0
+    tasks = phase.options.tasks.values() if isinstance(phase.options, DeclaredOptions) else ()
+    problems = []
+    for field in fields_of(phase.tasks):
+        if not isinstance(field.kind, MapKind):
+            continue
+        sizes = {field.kind.pixels(case): case.name for case in phase.cases.forms if field.cases(case)}
+        voxels = max(sizes, default=0)
+        whole = [
+            name
+            for task in tasks
+            for name, metric in task.metrics.items()
+            if (metric.field or field.name) == field.name and metric.needs_whole()
+        ]
+        # Of both maps a byte of each voxel, beside which most metrics take several times as much.
+        needed = _BYTES_PER_VOXEL * voxels
+        if voxels > _LARGE_VOXELS and whole and needed > granted:
+            problems.append(
+                f"fields.{field.name}: {', '.join(whole)} needs both images of a case as a whole, for "
+                f"{sizes[voxels]} with {voxels} voxels at least {needed / _GIGABYTE:.1f} GB in a worker; "
+                f"limits.worker_memory_mb or this machine gives {granted / _GIGABYTE:.1f} GB. Overlap and "
+                "differences of volumes are counted in slabs"
+            )
+    return problems
 
 
 def _with_files(phase: Phase) -> Phase:
@@ -182,7 +219,7 @@ def _notices_of_counts(phase: Phase, counts: Mapping[str, Sequence[int]]) -> Ite
 
 
 def _marks(regions: Regions, value: Any) -> bool:
-    return any(mask.values.any() for mask in regions.of(value))
+    return any(mask.any() for mask in regions.of(value))
 
 
 def _faults_of_keys(phase: Phase) -> list[str]:

@@ -130,7 +130,7 @@ WHOLE_SLIDES = {
 @pytest.mark.parametrize("name", WHOLE_SLIDES)
 @pytest.mark.parametrize("batch", [1, 1 << 24])
 def test_a_large_mask_is_read_tile_by_tile(name, background, batch, monkeypatch):
-    monkeypatch.setattr(tiff, "_LARGE_PIXELS", 1)
+    monkeypatch.setattr(tiff, "LARGE_PIXELS", 1)
     monkeypatch.setattr(tiff, "_BATCH_BYTES", batch)
     found = tiff.read_large(memoryview(WHOLE_SLIDES[name]), size_of(LARGE), True, background)
     whole = np.full(LARGE.shape, background, LARGE.dtype)

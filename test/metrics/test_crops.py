@@ -1,20 +1,25 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from evaluation.io.handover import HandoverError, unpack_positions
 from evaluation.metrics.crops import (
     EMPTY,
     NOTHING,
     Box,
     Crop,
+    PackedVolume,
     VolumeCrop,
     box_of_content,
     crop,
     distinct_values,
     in_slabs,
     intersection_of,
+    packed_of,
     stack_of,
     together,
 )
@@ -173,3 +178,66 @@ def test_slabs_are_the_whole_box_in_pieces(data):
     axis = 0 if expected[0].shape[0] > 1 else 1
     for one, parts in zip(expected, zip(*slabs, strict=True), strict=True):
         np.testing.assert_array_equal(np.concatenate(parts, axis=axis), one)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_packed_pieces_are_the_volume_that_they_were_made_of(data):
+    shape = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 20), st.integers(1, 20)))
+    volume = data.draw(arrays(np.uint8, shape, elements=st.sampled_from([0, 0, 1, 2, 255])))
+    side = data.draw(st.integers(1, 21))
+    pieces = [
+        (z, replace(part, top=part.top + top, left=part.left + left))
+        for z, plane in enumerate(volume)
+        for top in range(0, shape[1], side)
+        for left in range(0, shape[2], side)
+        for part in [crop(plane[top : top + side, left : left + side], 0)]
+    ]
+    expected = stack_of([crop(plane, 0) for plane in volume], np.uint8)
+    with pytest.MonkeyPatch.context() as patch:
+        whole = packed_of(pieces)
+        patch.setattr("evaluation.metrics.crops.LARGE_VOXELS", -1)
+        packed = packed_of(pieces)
+        patch.setattr("evaluation.metrics.crops._SLAB_VOXELS", data.draw(st.integers(1, 300)))
+        slabs, expected_slabs = list(in_slabs(packed, packed)), list(in_slabs(expected, expected))
+    assert isinstance(packed, PackedVolume) == bool(volume.any())
+    for found in (whole, packed):
+        assert (found.corner, found.end, found.any()) == (expected.corner, expected.end, bool(volume.any()))
+        np.testing.assert_array_equal(found.values, expected.values)
+        np.testing.assert_array_equal(found.where(lambda of: of == 2).values, expected.values == 2)
+    for one, other in zip(slabs, expected_slabs, strict=True):
+        np.testing.assert_array_equal(one, other)
+    if isinstance(packed, PackedVolume):
+        packed.check()
+        read = unpack_positions([packed.table, packed.marks, packed.content], shape, 1)
+        np.testing.assert_array_equal(read.values, np.minimum(expected.values, 1))
+
+
+def test_forged_pieces_are_refused(monkeypatch):
+    monkeypatch.setattr("evaluation.metrics.crops.LARGE_VOXELS", -1)
+    packed = packed_of([(0, crop(np.eye(9, dtype=np.uint8), 0)), (3, crop(np.ones((9, 9), np.uint8), 0))])
+    table, marks, content = packed.table, packed.marks, packed.content
+
+    def changed(column, value):
+        forged = table.copy()
+        forged[1, column] = value
+        return [forged, marks, content]
+
+    forgeries = [
+        *(changed(column, -1) for column in range(8)),
+        *(changed(column, 1 << 40) for column in range(8)),
+        *(changed(column, 0) for column in (3, 4, 5, 6)),
+        changed(0, 4),
+        changed(6, 9),
+        changed(7, 0),
+        [table[:, :7].copy(), marks, content],
+        [table[:0].copy(), marks[:0], content[:0]],
+        [table, marks[:-1], content],
+        [table, marks, content[:-1]],
+        [table, 0 * marks, content],
+        [table.astype(np.int32), marks, content],
+        [table, marks, "text"],
+    ]
+    for forged in forgeries:
+        with pytest.raises(HandoverError):
+            unpack_positions(forged, (4, 9, 9), 1)

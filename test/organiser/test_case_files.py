@@ -195,16 +195,28 @@ def test_image_and_reference_that_disagree(phase, tmp_path):
     )
 
 
-def test_every_file_that_cannot_be_read_is_named(phase):
+def test_files_that_cannot_be_read_are_named_and_the_other_rows_are_filled(phase):
     folder = phase("ct-segmentation")
-    broken = sorted((folder / "labels").iterdir())[:2]
-    for path in broken:
-        path.write_bytes(b"no volume")
-    with pytest.raises(PhaseError) as caught:
-        table_from_files(folder)
-    assert [text.partition(":")[0] for text in caught.value.problems] == [
-        f"labels/{path.name}" for path in broken
+    (folder / "cases.csv").unlink()
+    broken, other = sorted((folder / "labels").iterdir())[:2]
+    broken.write_bytes(b"no volume")
+    table = table_from_files(folder)
+    assert [text.partition(":")[0] for text in table.differing] == [f"labels/{broken.name}"]
+    rows = {name: row.get("width") for name, row in table.rows.items()}
+    assert [rows.pop(broken.name.partition(".")[0]), *{bool(width) for width in rows.values()}] == [
+        None,
+        True,
     ]
+    assert other.name.partition(".")[0] in rows
+
+
+def test_a_volume_of_more_voxels_than_fit_in_memory_has_a_row(tmp_path, phase):
+    folder = phase("ct-segmentation")
+    (folder / "cases.csv").unlink()
+    path = sorted((folder / "labels").iterdir())[0]
+    path.write_bytes(path.read_bytes().replace(b"DimSize = 64 48 12", b"DimSize = 2000 1999 1998"))
+    row = table_from_files(folder).rows[path.name.partition(".")[0]]
+    assert [row[side] for side in ("width", "height", "depth")] == ["2000", "1999", "1998"]
 
 
 def test_a_phase_without_files(phase, tmp_path):

@@ -12,7 +12,7 @@ from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.probability_map import DetectionMap
 from evaluation.io.kinds.volume import ReferenceVolume, Volume
 from evaluation.io.volume_header import Geometry
-from evaluation.metrics.crops import EMPTY, Crop, crop
+from evaluation.metrics.crops import EMPTY, Crop, VolumeCrop, crop
 from evaluation.organiser.describe_data import is_measured, measurements_of
 
 CASE = CaseForm("A", 10, 8)
@@ -58,7 +58,7 @@ def test_channels_that_may_overlap():
 
 
 def label_map(positions):
-    return LabelMapValue(np.array(positions, np.uint8), (0, 0, 0), (2, 2, 5), (2.0, 0.5, 0.5))
+    return LabelMapValue(VolumeCrop(np.array(positions, np.uint8), (0, 0, 0)), (2, 2, 5), (2.0, 0.5, 0.5))
 
 
 POSITIONS = [[[1, 0, 1, 0, 0], [0, 0, 0, 0, 0]], [[1, 0, 0, 0, 2], [0, 0, 0, 0, 2]]]
@@ -77,7 +77,7 @@ def test_volume_of_labels_in_cubic_millimetres():
 
 
 def test_area_of_labels_in_pixels_where_the_spacing_is_not_known():
-    value = LabelMapValue(np.array(POSITIONS[:1], np.uint8), (0, 0, 0), (1, 2, 5), None)
+    value = LabelMapValue(VolumeCrop(np.array(POSITIONS[:1], np.uint8), (0, 0, 0)), (1, 2, 5), None)
     found = measured(LabelMap({1: "liver"}, dimensions=2), value, case=CaseForm("A", 5, 2))
     assert found["area of liver (pixels)"] == 2.0
 

@@ -187,3 +187,34 @@ def test_a_reference_that_no_submission_may_match(tmp_path):
 def test_a_reference_of_more_boxes_than_an_average_precision_keeps(tmp_path, boxes, notices):
     found = validated(boxes_phase(tmp_path / "phase", boxes)).notices
     assert sum("101" in notice for notice in found) == notices
+
+
+@pytest.mark.parametrize(
+    ("metric", "memory_mb", "refused"),
+    [
+        ("hausdorff_distance", 2000, True),
+        ("hausdorff_distance", 20_000, False),
+        ("dice", 2000, False),
+        ('dice]\nover_annotators = "consensus"\n[ranking', 2000, True),
+        ("volume_difference", 2000, False),
+    ],
+)
+def test_metrics_that_need_volumes_as_a_whole_need_the_memory(tmp_path, metric, memory_mb, refused):
+    annotators = 'annotators = ["A", "B"]' if "consensus" in metric else ""
+    folder = tmp_path / "phase"
+    (folder / "labels").mkdir(parents=True)
+    (folder / "cases.csv").write_text(
+        "name,width,height,depth,spacing_mm,origin_mm,direction\na,2000,2000,2000,1 1 1,,\n"
+    )
+    (folder / "phase.toml").write_text(
+        f'name = "p"\ntitle = "P"\nsubmission = "archive"\n[limits]\nworker_memory_mb = {memory_mb}\n'
+        f'[fields.organs]\nkind = "label_map"\nlabels = {{ 1 = "liver" }}\n{annotators}\n'
+        f"[tasks.t.metrics.{metric}]\n"
+    )
+    problems = problems_of(folder)
+    expected = (
+        "fields.organs: {} needs both images of a case as a whole, for a with 8000000000 voxels at least "
+        "16.0 GB in a worker; limits.worker_memory_mb or this machine gives 2.1 GB. Overlap and differences "
+        "of volumes are counted in slabs"
+    )
+    assert (expected.format(metric.partition("]")[0]) in problems) == refused

@@ -20,6 +20,7 @@ from evaluation.io.kinds.displacement import EXTENSIONS, Displacement, Displacem
 from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.volume import NO_REFERENCE
 from evaluation.metrics.arrays import Floats
+from evaluation.metrics.crops import VolumeCrop
 from evaluation.metrics.displacement import (
     LARGEST_DEVIATION,
     jacobian_determinants,
@@ -93,11 +94,11 @@ class DisplacementFieldTable(maps.LabelMapField):
             raise ValueError(f"expected labels in field {name!r}")
         fixed, moving = (references[_labels_of(name, side)] for side in _SIDES)
         kept = np.isin(np.arange(len(self.labels) + 1), moving.positions).astype(np.uint8)
-        reference = replace(fixed, positions=fixed.positions * kept[fixed.positions])
+        reference = replace(fixed, crop=VolumeCrop(kept[fixed.positions] * fixed.positions, fixed.corner))
         submitted = reference
         if isinstance(comparison.submitted, Displacement):
             warped = warp_labels(moving.whole, comparison.submitted.vectors)
-            submitted = replace(fixed, positions=warped, corner=(0, 0, 0))
+            submitted = replace(fixed, crop=VolumeCrop(warped, (0, 0, 0)))
         return tables.FieldComparison(name, submitted, ChainMap({name: reference}, references))  # type: ignore[arg-type]  # read only
 
 

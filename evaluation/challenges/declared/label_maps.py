@@ -323,6 +323,10 @@ class _OverlapTable(LabelMetricTable):
     ratio: ClassVar[segmentation.OverlapRatio]
     """It is 1 where a label is in neither map."""
 
+    def needs_whole(self) -> bool:
+        """Return whether it needs whole maps: the counts of a consensus do."""
+        return self.over_annotators == "consensus"
+
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the ratios."""
         return _chosen(self.ratio(comparison.counts, both_empty=1.0), comparison.table, structures)
@@ -462,6 +466,10 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
         description="Difference of a case without a result. Default: the volume of the case's image; a "
         "relative difference has no default.",
     )
+
+    def needs_whole(self) -> bool:
+        """Return whether it needs whole maps: it counts voxels slab by slab."""
+        return False
 
     def figure(self, table: StructureField) -> LabelFigure:
         """Return the range. Raises ValueError where `worst` is needed."""

@@ -409,6 +409,10 @@ class MetricTable(KeyTable, ABC):
         Raises ValueError for options that do not fit the field, for example a label that it does not have.
         """
 
+    def needs_whole(self) -> bool:
+        """Return whether images of a case are needed as a whole, rather than slab by slab."""
+        return True
+
     def measured(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the figures of `measure` with the estimator over cases that is asked for.
 

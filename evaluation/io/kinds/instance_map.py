@@ -56,7 +56,8 @@ class InstanceMapValue(LabelMapValue):
 
     def of_classes(self, classes: NDArray[np.uint8]) -> "InstanceMapValue":
         """Return the same objects with other classes."""
-        return replace(self, positions=_with_none(classes)[self.objects], classes=classes)
+        positions = _with_none(classes)[self.objects]
+        return replace(self, crop=VolumeCrop(positions, self.corner), classes=classes)
 
     def listed(self, classes: Classes) -> "InstanceMapValue":
         """Return the same objects with the classes of `InstanceClasses`, those that it lacks without any."""
@@ -156,8 +157,7 @@ class InstanceMap(LabelMap):
     ) -> InstanceMapValue:
         geometry = volumes.case_geometry(case, self.dimensions)
         return InstanceMapValue(
-            _with_none(classes)[objects.values],
-            objects.corner,
+            VolumeCrop(_with_none(classes)[objects.values], objects.corner),
             geometry.shape,
             spacing_of(geometry),
             objects.values,

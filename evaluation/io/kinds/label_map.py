@@ -8,7 +8,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,14 +19,23 @@ from evaluation.core.field import FileAccess, Kind, Source, Variant, grow_by_a_p
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
 from evaluation.core.views import Regions
-from evaluation.io import volumes
-from evaluation.io.handover import HandoverError, Packed, pack_volume, unpack_volume
+from evaluation.io import tiff, volumes
+from evaluation.io.handover import Packed, pack_any, unpack_positions
 from evaluation.io.kinds.masks import oddities_of_labels, unlisted_beside
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import values_in_words
 from evaluation.io.volume_header import GEOMETRY_COLUMNS, Geometry
 from evaluation.io.voxels import Plane
-from evaluation.metrics.crops import Crop, VolumeCrop, crop, distinct_values, stack_of
+from evaluation.metrics.crops import (
+    LARGE_VOXELS,
+    Crop,
+    VolumeCrop,
+    crop,
+    distinct_values,
+    in_slabs,
+    packed_of,
+    stack_of,
+)
 
 # --- Labels that a phase lists, and their positions in that list, in values of any numeric type ---
 
@@ -114,20 +123,24 @@ def spacing_of(geometry: Geometry) -> Spacing | None:
 class LabelMapValue:
     """Positions of labels (z, y, x), cropped to the foreground; an image has one plane.
 
-    positions: 8-bit, 0 the background, i the i-th label of the phase. corner: of the positions in the image,
-    (z, y, x). shape: of the whole image, (z, y, x). spacing_mm: (z, y, x), None where the phase gives none;
-    an image of two dimensions has 1 along z.
+    crop: 8-bit, 0 the background, i the i-th label of the phase; packed if it is large. shape: of
+    the whole image, (z, y, x). spacing_mm: (z, y, x), None where the phase gives none; an image of two
+    dimensions has 1 along z.
     """
 
-    positions: NDArray[np.uint8]
-    corner: Shape
+    crop: VolumeCrop
     shape: Shape
     spacing_mm: Spacing | None
 
     @property
-    def crop(self) -> VolumeCrop:
-        """The positions and their corner."""
-        return VolumeCrop(self.positions, self.corner)
+    def positions(self) -> NDArray[np.uint8]:
+        """The positions in the box around the foreground."""
+        return self.crop.values
+
+    @property
+    def corner(self) -> Shape:
+        """The corner of that box."""
+        return self.crop.corner
 
     @property
     def whole(self) -> NDArray[np.uint8]:
@@ -153,8 +166,8 @@ class MapKind(Kind):
         return math.prod(volumes.case_geometry(case, self.dimensions).shape)
 
     def pack(self, value: Any) -> Packed:
-        """Return the corner and values of a map."""
-        return pack_volume(value.crop)
+        """Return the corner and values of a map, or its pieces."""
+        return pack_any(value.crop)
 
     @abstractmethod
     def writable(self, value: Any, case: CaseForm) -> Volume:
@@ -187,32 +200,41 @@ class LabelMap(MapKind):
         """Return the positions of a file's labels, cropped and checked. Raises `FormFault`."""
         path = volumes.path_of(source)
         planes = volumes.case_planes(
-            path, case, files, self.dimensions, self.slab_bytes, crop=self.background == 0
+            path, case, files, self.dimensions, self.slab_bytes, background=self.background
         )
-        return self._value(stack_of(self._crops(planes, path), np.uint8), case)
+        parts = self._parts(planes, path)
+        if self.pixels(case) >= (tiff.LARGE_PIXELS if self.dimensions == 2 else LARGE_VOXELS):
+            return self._value(packed_of(parts), case)
+        return self._value(stack_of((part.copy() for _, part in parts), np.uint8), case)
 
     def oddities(self, value: LabelMapValue, case: CaseForm) -> Iterator[str]:
         """Yield whether nothing is labelled, or all corners, or one label only."""
-        found = set[int]().union(*map(distinct_values, value.positions)) - {0}
+        found = set[int]().union(*(distinct_values(slab) for (slab,) in in_slabs(value.crop))) - {0}
         names = [list(self.labels.values())[position - 1] for position in found]
-        yield from oddities_of_labels(value.positions > 0, math.prod(value.shape), names, len(self.labels))
+        start, end = value.crop.corner, value.crop.end
+        corners = np.zeros((2, 2, 2) if found else 0, np.bool_)
+        for place in np.ndindex(corners.shape):
+            z, y, x = (high - 1 if last else low for low, high, last in zip(start, end, place, strict=True))
+            corners[place] = value.crop.part((z, y, x), (z + 1, y + 1, x + 1)).any()
+        is_whole = (start, end) == ((0, 0, 0), value.shape)
+        yield from oddities_of_labels(corners, corners.size if is_whole else -1, names, len(self.labels))
 
-    def _crops(self, planes: Iterator[Plane], path: str) -> Iterator[Crop]:
-        for z, plane in enumerate(planes, start=1):
-            part = plane.crop if self.background == 0 else Crop(plane.values)
+    def _parts(self, planes: Iterator[Plane], path: str) -> Iterator[tuple[int, Crop]]:
+        for number, plane in enumerate(planes):
+            z = number if self.dimensions == 3 else 0
+            is_cropped = self.background == 0 or plane.cropped is not None
+            part = plane.crop if is_cropped else Crop(plane.values)
             try:
                 found = crop(self.listed.positions(part.values), 0)
             except ReadError as error:
-                place = f" in plane {z}" if self.dimensions == 3 else ""
+                place = f" in plane {z + 1}" if self.dimensions == 3 else ""
                 unlisted = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
                 raise FormFault(unlisted.fault(path)) from None
-            # A large image has memory of its own; that of other planes is used again.
-            values = found.values if plane.cropped is not None else found.values.copy()
-            yield Crop(values, part.top + found.top, part.left + found.left)
+            yield z, Crop(found.values, part.top + found.top, part.left + found.left)
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
         geometry = volumes.case_geometry(case, self.dimensions)
-        return LabelMapValue(cropped.values, cropped.corner, geometry.shape, spacing_of(geometry))
+        return LabelMapValue(cropped, geometry.shape, spacing_of(geometry))
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> LabelMapValue:
         """Return a map: unchanged, with one voxel more, empty, or inverted.
@@ -249,7 +271,8 @@ class LabelMap(MapKind):
         return Regions(names, self._regions, self._of_regions, self.dimensions, unlisted=unlisted)
 
     def _regions(self, value: LabelMapValue) -> Iterator[VolumeCrop]:
-        return (VolumeCrop(value.positions == i, value.corner) for i in range(1, len(self.labels) + 1))
+        numbers = range(1, len(self.labels) + 1)
+        return (value.crop.where(partial(np.equal, number)) for number in numbers)
 
     def _of_regions(self, masks: Sequence[VolumeCrop], case: CaseForm) -> LabelMapValue:
         """Return the map; of structures that overlap the last one wins."""
@@ -265,10 +288,7 @@ class LabelMap(MapKind):
     def unpack(self, packed: Packed, case: CaseForm) -> LabelMapValue:
         """Return the map, its positions checked. Raises `HandoverError`."""
         shape = volumes.case_geometry(case, self.dimensions).shape
-        cropped = unpack_volume(packed, "|u1", shape)
-        if cropped.values.size and cropped.values.max() > len(self.labels):
-            raise HandoverError(f"expected positions up to {len(self.labels)}")
-        return self._value(cropped, case)
+        return self._value(unpack_positions(packed, shape, len(self.labels)), case)
 
     def writable(self, value: LabelMapValue, case: CaseForm) -> Volume:
         """Return the labels in the whole image, ready to be written."""

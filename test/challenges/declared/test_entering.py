@@ -18,6 +18,7 @@ from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.number import ObservedTime
 from evaluation.io.kinds.points import PointSet
 from evaluation.io.kinds.probability_map import DetectionMapValue, ProbabilityMapValue
+from evaluation.metrics.crops import VolumeCrop
 from evaluation.metrics.lesions import components_of
 from test.catalogue import measures_of
 
@@ -62,7 +63,7 @@ LESIONS = [REGIONS[name] for name in ("empty", "one voxel", "cube of 8", "block 
 
 def label_map(mask):
     kept = mask if mask.any() else mask[:0, :0, :0]
-    return LabelMapValue(kept, (0, 0, 0), SHAPE, (1.0, 1.0, 1.0))
+    return LabelMapValue(VolumeCrop(kept, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0))
 
 
 def label_maps(field):

@@ -15,6 +15,7 @@ from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.io.kinds.instance_map import InstanceMap, InstanceMapValue
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics.crops import VolumeCrop
 from evaluation.metrics.matching import in_order
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.form_file import format_in_words
@@ -33,7 +34,7 @@ def value_of(numbers):
     classes = np.where(listed < 100, 1, 2).astype(np.uint8)
     positions = np.append(np.uint8(0), classes)[objects]
     return InstanceMapValue(
-        positions, (0, 0, 0), objects.shape, None, objects, listed.astype(np.uint32), classes
+        VolumeCrop(positions, (0, 0, 0)), objects.shape, None, objects, listed.astype(np.uint32), classes
     )
 
 
@@ -134,7 +135,7 @@ def test_surfaces_of_instances_and_of_components_alike():
     assert row_of(table, made, true)["figure_a"] == pytest.approx(np.mean(apart))
     field = LabelMapField(kind="label_map", labels={"1": "a"}, dimensions=2)
     values = [
-        LabelMapValue((numbers[np.newaxis] > 0).view(np.uint8), (0, 0, 0), (1, 30, 30), None)
+        LabelMapValue(VolumeCrop((numbers[np.newaxis] > 0).view(np.uint8), (0, 0, 0)), (1, 30, 30), None)
         for numbers in (made, true)
     ]
     comparison = FieldComparison("map", values[0], {"map": values[1]})

@@ -14,6 +14,7 @@ from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Variant
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import SPACING_MM, figures_of, volume_phase
@@ -196,9 +197,9 @@ def test_an_image_has_a_contour_not_a_surface(spacing_mm, unit):
     )
     images = RANDOM.integers(0, 2, (2, 6, 7)).astype(np.uint8)
     prediction, reference = (
-        LabelMapValue(image[np.newaxis], (0, 1, 2), (1, 9, 9), spacing_mm) for image in images
+        LabelMapValue(VolumeCrop(image[np.newaxis], (0, 1, 2)), (1, 9, 9), spacing_mm) for image in images
     )
-    nothing = LabelMapValue(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), (1, 9, 9), spacing_mm)
+    nothing = LabelMapValue(VolumeCrop(np.zeros((0, 0, 0), np.uint8), (0, 0, 0)), (1, 9, 9), spacing_mm)
     measure = HausdorffDistance(metric="hausdorff_distance", percentile=95).measure("far", "map", table)
 
     def far(submitted, true):

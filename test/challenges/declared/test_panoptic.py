@@ -12,6 +12,7 @@ from evaluation.challenges.declared.lesions import (
 from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics.crops import VolumeCrop
 
 FIELD = LabelMapField(kind="label_map", labels={"1": "core", "2": "rim"}, dimensions=2)
 # A lesion of four pixels of which three are found, one that is missed, and one that is false.
@@ -29,7 +30,7 @@ def computed(monkeypatch):
 
 def comparison():
     predicted, true = (
-        LabelMapValue(image, (0, 0, 0), image.shape, None) for image in (PREDICTION, REFERENCE)
+        LabelMapValue(VolumeCrop(image, (0, 0, 0)), image.shape, None) for image in (PREDICTION, REFERENCE)
     )
     return FieldComparison("map", predicted, {"map": true})
 

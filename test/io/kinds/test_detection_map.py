@@ -16,6 +16,7 @@ from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import DetectionMap
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
+from evaluation.metrics.crops import VolumeCrop
 from evaluation.metrics.lesions import components_of
 from test.io.memory import InMemory
 
@@ -100,7 +101,9 @@ def test_too_many_findings_are_a_fault():
 
 
 def test_variants_for_a_rehearsal():
-    reference = LabelMapValue(np.array([[[1, 2, 0], [3, 0, 1]]], np.uint8), (1, 1, 1), SHAPE, None)
+    reference = LabelMapValue(
+        VolumeCrop(np.array([[[1, 2, 0], [3, 0, 1]]], np.uint8), (1, 1, 1)), SHAPE, None
+    )
     kind = DetectionMap(foreground=2)
     mask = np.zeros(SHAPE)
     mask[1, 1:3, 1:4] = [[1, 1, 0], [0, 0, 1]]

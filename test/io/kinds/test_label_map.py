@@ -15,12 +15,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from PIL import Image
 
+from evaluation.challenges.declared.label_maps import Dice
+from evaluation.challenges.declared.maps import LabelMapField
+from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.fault import FaultKind, FormFault, PhaseError
 from evaluation.core.field import CellsSource, FileSource, Variant
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import DEPTH, Geometry, geometry_columns
+from evaluation.metrics.crops import PackedVolume
 from test.io.memory import InMemory
 
 TILTED = (0.8, -0.6, 0.0, 0.6, 0.8, 0.0, 0.0, 0.0, 1.0)
@@ -307,3 +311,53 @@ def test_labels_are_checked():
 )
 def test_description(kind, expected):
     assert kind.describe() == expected
+
+
+TISSUE = np.random.default_rng(3).integers(0, 4, (60, 50)).astype(np.uint8)
+TISSUE[:20, 10:] = TISSUE[33:50, :40] = 0
+
+
+@pytest.mark.parametrize("background", [0, 3])
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4", "f8"])
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_slide_is_read_tile_by_tile(background, dtype, is_large, monkeypatch):
+    monkeypatch.setattr("evaluation.io.tiff.LARGE_PIXELS", 1)
+    monkeypatch.setattr("evaluation.metrics.crops.LARGE_VOXELS", -1 if is_large else 1 << 28)
+    names = {0: "fat", 1: "tumour", 2: "stroma", 3: "necrosis"}
+    del names[background]
+    kind, case = LabelMap(names, background, dimensions=2), CaseForm("V1", 50, 60)
+    found = read(tiff(TISSUE.astype(dtype), tile=(16, 16)), ".tif", kind, case)
+    assert isinstance(found.crop, PackedVolume) == is_large
+    assert kind.writable(found, case).values.tolist() == [TISSUE.tolist()]
+    received = kind.unpack(kind.pack(found), case)
+    np.testing.assert_array_equal(received.positions, found.positions)
+    whole = [(mask.corner, mask.values.sum()) for mask in kind.regions.of(received)]
+    assert [count for _, count in whole] == [(label == TISSUE).sum() for label in names]
+
+
+@pytest.mark.parametrize("labels", [{1: "liver"}, {1: "liver", 2: "spleen"}])
+@pytest.mark.parametrize("fill", ["all", "none", "inside"])
+def test_a_large_volume_is_read_and_counted_as_any_other(labels, fill, monkeypatch):
+    volume = np.full(VALUES.shape, fill == "all", np.uint8)
+    volume[1, 1:3, 2:4] = fill == "inside"
+    data = written(volume, ".nii.gz")
+    kind, other = LabelMap(labels), written(np.roll(volume, 1, axis=1), ".nii.gz")
+
+    def scored():
+        values = [kind.unpack(kind.pack(read(one, ".nii.gz", kind)), CASE) for one in (data, other)]
+        field = LabelMapField(kind="label_map", labels={str(number): name for number, name in labels.items()})
+        row = (
+            Dice(metric="dice")
+            .measure("dice", "map", field)
+            .row(FieldComparison("map", values[0], {"map": values[1]}))
+        )
+        return row, [list(kind.oddities(value, CASE)) for value in values]
+
+    expected = scored()
+    monkeypatch.setattr("evaluation.io.kinds.label_map.LARGE_VOXELS", 0)
+    monkeypatch.setattr("evaluation.metrics.crops.LARGE_VOXELS", -1)
+    found = scored()
+    assert found[1] == expected[1]
+    np.testing.assert_equal(dict(found[0]), dict(expected[0]))
+    inverted = ["all corners of the image are labelled (inverted?)"]
+    assert found[1][0][:1] == {"all": inverted, "none": ["nothing is labelled"]}.get(fill, found[1][0][:1])

@@ -19,7 +19,7 @@ from evaluation.io.kinds.probability_map import (
     ProbabilityMapValue,
 )
 from evaluation.io.kinds.volume import ConfidenceVolume
-from evaluation.metrics.crops import EMPTY, Crop
+from evaluation.metrics.crops import EMPTY, Crop, VolumeCrop
 
 CASE = CaseForm("V1", 5, 4, {"b_scans": "2", "spacing_mm": "1 1 1", "origin_mm": "", "direction": ""})
 MASK = LabelMask({0: "cup", 128: "disc"}, 255)
@@ -60,11 +60,11 @@ GOOD = {
     "volume": (VOLUME, (Crop(np.array([[0.5, 1.0]], np.float32), 3, 3), EMPTY)),
     "label map": (
         ORGANS,
-        LabelMapValue(np.array([[[0, 1], [2, 0]]], np.uint8), (1, 2, 3), SHAPE, SPACING_MM),
+        LabelMapValue(VolumeCrop(np.array([[[0, 1], [2, 0]]], np.uint8), (1, 2, 3)), SHAPE, SPACING_MM),
     ),
     "empty label map": (
         ORGANS,
-        LabelMapValue(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), SHAPE, SPACING_MM),
+        LabelMapValue(VolumeCrop(np.zeros((0, 0, 0), np.uint8), (0, 0, 0)), SHAPE, SPACING_MM),
     ),
     "probability map": (
         PROBABILITIES,

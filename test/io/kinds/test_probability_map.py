@@ -16,6 +16,7 @@ from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import ProbabilityMap
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
+from evaluation.metrics.crops import VolumeCrop
 from test.io.memory import InMemory
 from test.io.volumes.files import written_by_simpleitk
 
@@ -104,7 +105,7 @@ def test_what_is_written_reads_back(data):
 
 def test_variants_for_a_rehearsal():
     positions = np.array([[[1, 2], [3, 1]]], np.uint8)
-    reference = LabelMapValue(positions, (1, 1, 2), (3, 4, 5), (2.0, 0.25, 0.5))
+    reference = LabelMapValue(VolumeCrop(positions, (1, 1, 2)), (3, 4, 5), (2.0, 0.25, 0.5))
     kind = ProbabilityMap(foreground=2)
     mask = np.zeros((3, 4, 5))
     mask[1, 1:3, 2:4] = [[1, 1], [0, 1]]

@@ -7,7 +7,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.metrics.crops import crop
+from evaluation.metrics.crops import VolumeCrop, crop
 from evaluation.organiser.report.overlays import (
     ComparedNumber,
     StructureSize,
@@ -64,7 +64,7 @@ def labelled(dimensions):
 
 
 def value(positions, corner, shape, spacing=None):
-    return LabelMapValue(np.array(positions, np.uint8), corner, shape, spacing)
+    return LabelMapValue(VolumeCrop(np.array(positions, np.uint8), corner), shape, spacing)
 
 
 def test_each_label_of_an_image_is_a_region():
