@@ -133,6 +133,12 @@ FORMATS = (
         needs=("zipfile", "encodings.cp437", "numpy.lib.format"),
     ),
     Format("an archive of an array of NumPy", (".npz",)),
+    Format("a bzip2 archive", (".bz2",), re.compile(rb"BZh[1-9]")),
+    Format("an xz archive", (".xz",), _starting(b"\xfd7zXZ\0")),
+    Format("a Zstandard archive", (".zst",), _starting(b"\x28\xb5\x2f\xfd")),
+    Format("a 7z archive", (".7z",), _starting(b"7z\xbc\xaf\x27\x1c")),
+    Format("a RAR archive", (".rar",), _starting(b"Rar!\x1a\x07")),
+    Format("a tar archive", (".tar",), re.compile(rb".{257}ustar", re.DOTALL)),
     Format("a PDF document", (".pdf",), _starting(b"%PDF")),
     Format("a DICOM file", (".dcm",), re.compile(rb".{128}DICM", re.DOTALL)),
     Format("an HDF5 file", (".h5",), _starting(b"\x89HDF\r\n")),
@@ -141,7 +147,7 @@ FORMATS = (
     Format("a pointer of Git LFS in place of the file", (), _starting(b"version https://git-lfs")),
     Format("a table", (".csv",)),
     Format("a text file", (".txt",)),
-    Format("a JSON file", (".json",)),
+    Format("a JSON file", (".json",), re.compile(rb'\s*[\[{]\s*["\d\[\]{}-]')),
     Format("an XML file", (".xml",), _starting(b"<?xml")),
 )
 

@@ -145,9 +145,17 @@ def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> by
 
 def _header(voxels: VoxelBytes, compressed: bool) -> tuple[_Layout, Literal["<", ">"], bytes]:
     """Return the layout, the byte order and the bytes of a header. Raises `ReadError` for other content."""
-    view = bytearray(_FIRST.length)
-    voxels.fill(memoryview(view))
+    view, short = bytearray(_FIRST.length), None
+    try:
+        voxels.fill(memoryview(view))
+    except ReadError as error:
+        short = error
     data = bytes(view)
+    content = format_of_content(data) if compressed else None
+    if content is not None and content is not NIFTI:
+        raise ReadError(FaultKind.UNREADABLE, NIFTI.name, f"a gzip archive of {content.name}")
+    if short is not None:
+        raise short
     for layout, order in product((_FIRST, _SECOND), _ORDERS):
         word = data[layout.magic : layout.magic + 3]
         if struct.unpack_from(f"{order}i", data)[0] != layout.length:
@@ -158,9 +166,7 @@ def _header(voxels: VoxelBytes, compressed: bool) -> tuple[_Layout, Literal["<",
             return layout, order, data + rest
         if word in (b"ni1", b"ni2"):
             raise ReadError(FaultKind.FORBIDDEN, "values in the same file", "a header of another file")
-    content = format_of_content(data) if compressed else None
-    found = f"a gzip archive of {content.name}" if content not in (None, NIFTI) else "another header"
-    raise ReadError(FaultKind.UNREADABLE, NIFTI.name, found)
+    raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "another header")
 
 
 def _place(

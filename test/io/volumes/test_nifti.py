@@ -1,4 +1,6 @@
+import bz2
 import gzip
+import lzma
 import math
 import re
 import struct
@@ -162,6 +164,19 @@ PAGE, POINTER = b"<!DOCTYPE html><html>", b"version https://git-lfs.github.com/s
             ".nii.gz",
             "a gzip archive of a MetaImage",
         ),
+        (gzip.compress(PAGE, mtime=0), ".nii.gz", "a gzip archive of a web page"),
+        (gzip.compress(POINTER, mtime=0), ".nii.gz", "a gzip archive of a pointer of Git LFS"),
+        (
+            gzip.compress(gzip.compress(NIFTI, mtime=0), mtime=0),
+            ".nii.gz",
+            "a gzip archive of a gzip archive",
+        ),
+        (gzip.compress(b"abc", mtime=0), ".nii.gz", "a file that ends before its voxels"),
+        (bz2.compress(NIFTI), ".nii.gz", "a bzip2 archive"),
+        (lzma.compress(NIFTI), ".nii", "an xz archive"),
+        (b"a" * 257 + b"ustar\x0000", ".nii.gz", "a tar archive"),
+        (b'\n{"message": "Not Found"}', ".mha", "a JSON file"),
+        (b"[0.5, 1]", ".nii.gz", "a JSON file"),
         (nifti(344, "4s", b"ni1\0"), ".nii.gz", "a header of another file"),
     ],
 )
