@@ -14,7 +14,6 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.estimator import Mean
 from evaluation.core.field import CaseColumns, Field, Files, HiddenField, Reference
-from evaluation.core.form import CaseForm
 from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
@@ -354,13 +353,13 @@ class LandmarkMetric(tables.MetricTable):
             whole = defined.mean() if defined.size else worst if present.any() else np.nan
             return {name: float(whole), **dict(zip(keys, shown.tolist(), strict=bool(keys)))}
 
-        def scored(comparison: tables.FieldComparison) -> Row:
+        def given(comparison: tables.FieldComparison) -> tuple[Floats, Floats, float]:
             true, worst = _by_name(comparison.reference, count), self.worst_of(table, comparison.references)
-            return row(self.values(_by_name(comparison.submitted, count), true, worst), true, worst)
+            return self.values(_by_name(comparison.submitted, count), true, worst), true, worst
 
-        def worst_row(case: CaseForm, references: Values) -> Row:
+        def missing(references: Values) -> tuple[Floats, Floats, float]:
             worst = self.worst_of(table, references)
-            return row(np.full(count, worst), _by_name(references[field_name], count), worst)
+            return np.full(count, worst), _by_name(references[field_name], count), worst
 
         def parts(values: Floats, true: Floats, worst: float) -> dict[str, tables.Part]:
             present = np.asarray(~np.isnan(true).any(axis=1))
@@ -373,20 +372,20 @@ class LandmarkMetric(tables.MetricTable):
             each = [tables.Part(*of) for of in zip(shown.tolist(), present.tolist(), strict=True)]
             return {name: whole, **dict(zip(keys, each, strict=bool(keys)))}
 
-        def summed(comparison: tables.FieldComparison) -> dict[str, tables.Part]:
-            true, worst = _by_name(comparison.reference, count), self.worst_of(table, comparison.references)
-            return parts(self.values(_by_name(comparison.submitted, count), true, worst), true, worst)
-
-        def worst_parts(case: CaseForm, references: Values) -> dict[str, tables.Part]:
-            worst = self.worst_of(table, references)
-            return parts(np.full(count, worst), _by_name(references[field_name], count), worst)
-
         metrics = tuple(
             Metric(key, words, Mean(key), figure.best, figure.worst, unit=figure.unit)
             for key, words in names.items()
         )
-        sums = tables.Sums(summed, worst_parts, np.nan)
-        return tables.Measure(metrics, scored, worst_row, sums=sums)
+        return tables.Measure(
+            metrics,
+            lambda comparison: row(*given(comparison)),
+            lambda case, references: row(*missing(references)),
+            sums=tables.Sums(
+                lambda comparison: parts(*given(comparison)),
+                lambda case, references: parts(*missing(references)),
+                np.nan,
+            ),
+        )
 
 
 def _by_name(points: PointSet, landmarks: int) -> Floats:
