@@ -209,7 +209,9 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
     problems: list[str] = []
     found = [(team.name, *one) for team in _folders(folder) for one in _submissions_of(team, problems)]
     if not found:
-        raise RankingError(f"{folder}: contains no results (expected FOLDER/<team>/{METRICS})", *problems)
+        of_one = f"; {METRICS} in it is that of one submission" if (folder / METRICS).is_file() else ""
+        expected = f"expected FOLDER/<team>/{METRICS}{of_one}"
+        raise RankingError(f"{folder}: contains no results ({expected})", *problems)
     metrics_files = {place: _read_json(place / METRICS, problems) for _, _, place in found}
     identities = {place: _identity(place, content, problems) for place, content in metrics_files.items()}
     known = {place: identity for place, identity in identities.items() if identity}

@@ -190,8 +190,13 @@ def test_results_that_do_not_share_labels_cannot_be_compared(folder):
 def test_nothing_to_rank(tmp_path):
     with pytest.raises(RankingError, match="is not a folder"):
         read_results(tmp_path / "missing")
-    with pytest.raises(RankingError, match="contains no results"):
+    with pytest.raises(RankingError, match=r"contains no results \(expected FOLDER/<team>/metrics.json\)"):
         read_results(tmp_path)
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "metrics.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(RankingError, match=r"; metrics.json in it is that of one submission\)"):
+        read_results(tmp_path / "one")
+    (tmp_path / "one" / "metrics.json").unlink()
     (tmp_path / "a").mkdir()
     with pytest.raises(RankingError, match="no team has a result"):
         read_results(tmp_path)
