@@ -3,12 +3,15 @@ import shutil
 import numpy as np
 import pytest
 
+from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.io.kinds.masks import LabelMask
-from evaluation.organiser.validate import validate_phase
+from evaluation.organiser.validate import _faults_of_counts, validate_phase
 from evaluation.phase.manifest import scan
+from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import SCREENING, declared_phase
 from test.phases import refuge_phase, replace_in, tiny_cases
+from test.repository import REPOSITORY
 
 
 def validated(folder):
@@ -218,3 +221,14 @@ def test_metrics_that_need_volumes_as_a_whole_need_the_memory(tmp_path, metric, 
         "of volumes are counted in slabs"
     )
     assert (expected.format(metric.partition("]")[0]) in problems) == refused
+
+
+def test_rules_that_have_no_key_for_it_are_told_of_their_kind():
+    """A challenge of Python code cannot be told to write `at_most`."""
+    folder = REPOSITORY / "ground-truth" / "edd2020"
+    phase = load_phase(folder, scan(folder))
+    name = next(field.name for field in fields_of(phase.tasks) if field.kind.objects is not None)
+    assert _faults_of_counts(phase, {name: [1] * len(phase.cases.forms)}) == []
+    (problem,) = _faults_of_counts(phase, {name: [100_000] * len(phase.cases.forms)})
+    assert problem.startswith(f"fields.{name}: a submission may list ")
+    assert problem.endswith("expected fewer, or a kind of field with larger `average_items`")
