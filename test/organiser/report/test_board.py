@@ -365,7 +365,7 @@ def test_the_page_says_who_is_first_and_who_cannot_be_told_apart(twelve):
     board = replace(twelve.board, phases=(replace(phase, superiority={"overall": found}),))
     answer = leaderboard_page(board, twelve.parts).answer
     assert answer[0].startswith(f"{first} is first of 12 teams; with other cases of the same kind it would")
-    assert answer[1] == f"{second} cannot be told apart from {first} by these 120 cases."
+    assert answer[1] == f"{second} cannot be told apart from {first} by these 120 images."
     assert answer[2].endswith(f"and 7 more would be behind {first} at least 97 times in 100.")
     assert not [sentence for sentence in answer if "resampl" in sentence]
 
