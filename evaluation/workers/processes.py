@@ -190,7 +190,7 @@ class Server:
         """Return a new worker. Raises `ServerError`, `MachineTrouble` and `OSError`."""
         ours, theirs = socket.socketpair()
         try:
-            self._ask_for_worker(theirs, _module_of(challenge))
+            self._ask_for_worker(theirs, _modules_of(challenge))
             until = time.monotonic() + _START_SECONDS
             while True:
                 process, status = self._next_status(until)
@@ -203,11 +203,12 @@ class Server:
             ours.close()
             raise
 
-    def _ask_for_worker(self, theirs: socket.socket, module: str) -> None:
+    def _ask_for_worker(self, theirs: socket.socket, modules: Sequence[str]) -> None:
         with theirs:
             try:
                 self._control.settimeout(_START_SECONDS)
-                socket.send_fds(self._control, [module.encode()[:REQUEST_BYTES]], [theirs.fileno()])
+                request = ",".join(modules).encode()[:REQUEST_BYTES]
+                socket.send_fds(self._control, [request], [theirs.fileno()])
             except OSError as error:
                 raise ServerError(str(error)) from None
 
@@ -246,6 +247,12 @@ class Server:
 
 def _module_of(challenge: str | None) -> str:
     return f"evaluation.challenges.{challenge}" if challenge else "evaluation.challenges"
+
+
+def _modules_of(challenge: str | None) -> list[str]:
+    """Return the module of a challenge and those below it that this process needed: its kinds and metrics."""
+    module = _module_of(challenge)
+    return [module, *(name for name in sys.modules if challenge and name.startswith(f"{module}."))]
 
 
 _server: Server | None = None

@@ -1,5 +1,6 @@
 """Server and workers as processes: what outlives what, and what a stopped one costs."""
 
+import importlib
 import os
 import signal
 import subprocess
@@ -86,13 +87,14 @@ def test_killed_server_is_replaced():
 
 @dataclass(frozen=True)
 class SetupThatLooks:
-    """Workers of a challenge, which answer whether its module was there before they began."""
+    """Workers of a challenge, which answer whether a module of it was there before they began."""
 
     challenge: str | None
+    below: str = ""
     memory_bytes: int | None = None
 
     def open(self, ask_reader):
-        found = f"evaluation.challenges.{self.challenge}" in sys.modules
+        found = f"evaluation.challenges.{self.challenge}{self.below}" in sys.modules
         return lambda job, tick: [str(found).encode()]
 
     def confine(self):
@@ -100,19 +102,23 @@ class SetupThatLooks:
 
 
 @pytest.mark.parametrize(
-    ("challenge", "found"),
+    ("challenge", "below", "found"),
     [
-        ("edd2020", True),
-        ("refuge", True),
-        (None, False),
-        ("at home", False),
-        ("ä" * 200, False),
-        ("..", False),
+        ("edd2020", "", True),
+        ("refuge", "", True),
+        ("declared", ".displacement", True),
+        (None, "", False),
+        ("at home", "", False),
+        ("ä" * 200, "", False),
+        ("ä" * 3000, "", False),
+        ("..", "", False),
     ],
 )
-def test_the_module_of_a_challenge_is_imported_once_for_all_workers(challenge, found):
+def test_the_modules_of_a_challenge_are_imported_once_for_all_workers(challenge, below, found):
     """A challenge that has none, of whatever name, hinders no worker."""
-    with open_pool(SetupThatLooks(challenge), settings_of(10.0)) as pool:
+    if below:
+        importlib.import_module(f"evaluation.challenges.{challenge}{below}")
+    with open_pool(SetupThatLooks(challenge, below), settings_of(10.0)) as pool:
         answers = sorted(
             (number, bytes(answer)) for number, answer in pool.run(range(2), lambda number: number)
         )
