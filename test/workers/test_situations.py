@@ -11,16 +11,16 @@ import pkgutil
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import pytest
 
 import evaluation.challenges
-from evaluation.core.fault import PhaseError
+from evaluation.core.fault import Fault, FormFault, PhaseError, ReadError
 from evaluation.core.field import Files, Kind
 from evaluation.core.form import Form
 from evaluation.core.trouble import MachineTrouble
@@ -59,8 +59,6 @@ VARIANTS = {
 }
 """Fields that read JSON by the places of another: a fifth of their changed values stand for all of them."""
 ROOT = Path(evaluation.__file__).parent
-LONG = {"table of three million blank lines", "jobs: a hundred thousand zeros"}
-"""Submissions that take long to trace."""
 EXEMPT = {
     "one that was replaced while it was opened": "a file that changes meanwhile",
     'f"{size} bytes", f"{filled} bytes"': "a file that changes meanwhile",
@@ -81,7 +79,6 @@ EXEMPT = {
     "fault_at(_at(source, place)": "JSON of a stack, see `test_stacked`",
     "fault_at(source, in_words(by)": "JSON of a stack, see `test_stacked`",
     "at most {_MAX_CHUNKS} chunks": "files of small images are limited before",
-    'TOO_LARGE, expected, "more", number': "three million lines, which take long to trace",
 }
 """Places that no submission of the tests reaches, and why, by a part of their line."""
 RAISING = {"fault_at", "ReadError", "FormFault", "Fault", "damaged"}
@@ -170,38 +167,29 @@ def fault_sites() -> dict[tuple[str, int], tuple[range, str]]:
     return sites
 
 
-class Tracer:
-    """Collects the lines with faults that ran; a function is traced until all of its own have run."""
+class Sites:
+    """Collects the lines of the calls during which a fault or an error of a reader is made."""
 
     def __init__(self) -> None:
         self.lines: set[tuple[str, int]] = set()
-        self._faults: dict[str, set[int]] = {}
-        for (file, _), (lines, _) in fault_sites().items():
-            self._faults.setdefault(file, set()).update(lines)
-        self._left: dict[CodeType, set[int]] = {}
 
-    def __enter__(self) -> Tracer:
-        sys.settrace(self._call)
-        return self
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Collect in this process."""
+        with pytest.MonkeyPatch.context() as patch:
+            for made in (Fault, ReadError, FormFault):
+                patch.setattr(made, "__init__", self._collecting(made.__init__))
+            yield
 
-    def __exit__(self, *_: object) -> None:
-        sys.settrace(None)
+    def _collecting(self, make: Callable[..., None]) -> Callable[..., None]:
+        def made(*arguments: Any, **named: Any) -> None:
+            frame: FrameType | None = sys._getframe(1)
+            while frame and frame.f_code.co_name != "check":
+                self.lines.add((frame.f_code.co_filename, frame.f_lineno))
+                frame = frame.f_back
+            make(*arguments, **named)
 
-    def _call(self, frame: FrameType, event: str, argument: object) -> Any:
-        code = frame.f_code
-        if code.co_filename not in self._faults:
-            return None
-        if (left := self._left.get(code)) is None:
-            own = {line for _, _, line in code.co_lines() if line is not None}
-            left = self._left[code] = own & self._faults[code.co_filename]
-        return self._line if left else None
-
-    def _line(self, frame: FrameType, event: str, argument: object) -> Any:
-        code = frame.f_code
-        if (left := self._left[code]) and frame.f_lineno in left:
-            left.discard(frame.f_lineno)
-            self.lines.add((code.co_filename, frame.f_lineno))
-        return self._line if left else None
+        return made
 
 
 @dataclass
@@ -210,11 +198,11 @@ class Answers:
 
     unconfined: dict[str, Answer] = field(default_factory=dict)
     confined: dict[str, Answer] = field(default_factory=dict)
-    tracer: Tracer = field(default_factory=Tracer)
+    sites: Sites = field(default_factory=Sites)
     log: Path = Path()
 
-    def add(self, name: str, form: Form, folder: Path, *, traced: bool = True) -> None:
-        with self.tracer if traced else nullcontext():
+    def add(self, name: str, form: Form, folder: Path) -> None:
+        with self.sites.collecting():
             self.unconfined[name] = answer(form, folder, 0)
         self.confined[name] = answer(form, folder, 1)
 
@@ -240,7 +228,7 @@ def answers(tmp_path_factory) -> Answers:
             for name, spoil in spoils.items():
                 folder = Path(shutil.copytree(good, tmp_path_factory.mktemp("spoilt") / "submission"))
                 spoil(folder)
-                found.add(f"{phase}: {name}", line_form(phase), folder, traced=name not in LONG)
+                found.add(f"{phase}: {name}", line_form(phase), folder)
                 shutil.rmtree(folder.parent)
         assert processes._server is not None
         processes._server.kill()
@@ -279,7 +267,7 @@ def test_every_place_that_makes_a_fault_was_reached(answers):
     missed = {
         f"{Path(file).relative_to(ROOT)}:{line}: {text}"
         for (file, line), (lines, text) in fault_sites().items()
-        if not any((file, number) in answers.tracer.lines for number in lines)
+        if not any((file, number) in answers.sites.lines for number in lines)
     }
     exempt = {place for place in missed if any(part in place for part in EXEMPT)}
     assert sorted(missed - exempt) == []
