@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from .forks import PROCESS, Forks
+from .repository import commit, drawn
 
 _BRANCHES: Any = None
 if "EVALUATION_BRANCHES" in os.environ:
@@ -86,8 +87,24 @@ _LONG_FIRST = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files first that take long."""
+def _draw(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not drawn of tests that are marked as one of a few; each commit draws others."""
+    if any("::" in argument for argument in config.args) or config.option.keyword:
+        return
+    alike: dict[str, tuple[int, list[str]]] = {}
+    for item in items:
+        if marker := item.get_closest_marker("few"):
+            alike.setdefault(item.nodeid.partition("[")[0], (marker.args[0], []))[1].append(item.nodeid)
+    left_out: set[str] = set()
+    for name, (number, tests) in alike.items():
+        left_out |= set(tests) - drawn(tests, number, f"{commit()} {name}")
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
+    items[:] = [item for item in items if item.nodeid not in left_out]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not drawn, and put the files first that take long."""
+    _draw(config, items)
 
     def place(item: pytest.Item) -> int:
         places = (number for number, paths in enumerate(_LONG_FIRST) if item.nodeid.startswith(paths))

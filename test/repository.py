@@ -1,6 +1,10 @@
 """Where the repository and its bundled phases lie, and whether tests are to be thorough."""
 
 import os
+import random
+import subprocess
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
@@ -10,3 +14,20 @@ THOROUGH = os.environ.get("EVALUATION_THOROUGH") == "1"
 OF_EACH_CHALLENGE = ("adam-onsite", "cysts", "edd2020", "justraigs-phase1", "refuge-onsite")
 CHOSEN = PHASES if THOROUGH else OF_EACH_CHALLENGE
 """The phases of tests that take seconds for each; others read, describe and rehearse all of them."""
+
+
+@cache
+def commit() -> str:
+    """Return the commit that is tested, none in a folder without git."""
+    command = ["git", "-C", str(REPOSITORY), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""
+
+
+def drawn(names: Sequence[str], number: int, seed: str) -> set[str]:
+    """Return as many of the names as a run tries, the same for a seed; all of them if it is thorough."""
+    if THOROUGH or number >= len(names):
+        return set(names)
+    return set(random.Random(seed).sample(sorted(names), number))

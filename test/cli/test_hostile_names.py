@@ -244,6 +244,7 @@ FURTHER = {
 READ = (".html", ".tex", ".md", ".svg", ".txt")
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize("name", [*COMMANDS, *FURTHER])
 def test_no_command_repeats_a_hostile_name_as_it_is(given, gathered, name):
     before = {path: path.stat().st_mtime_ns for path in given.rglob("*")}

@@ -28,6 +28,7 @@ from .pages import (
     shown_after,
 )
 
+README = PAGES[0]
 WITH_COMMANDS = [page for page in PAGES if any(runs(block, container=False) for block in blocks_of(page))]
 # Notes behind the language of a fence: commands for an engine, and those that run all tests.
 NOTES = {"", "container", "tests"}
@@ -69,8 +70,17 @@ def metrics_that_it_shows_are_those_of_its_first_command(readme: Path, copy: Pat
     assert not holds(written, {"cases": {"expected": 41}})
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.stem)
-def test_every_command_runs_and_prints_what_is_shown(page, container, tmp_path):
+@pytest.mark.few(9)
+@pytest.mark.parametrize("page", WITH_COMMANDS[1:], ids=lambda page: page.stem)
+def test_every_command_of_a_page_runs_and_prints_what_is_shown(page, container, tmp_path):
+    run_whole(page, container, tmp_path)
+
+
+def test_every_command_of_the_readme_runs_and_prints_what_is_shown(container, tmp_path):
+    run_whole(README, container, tmp_path)
+
+
+def run_whole(page: Path, container: bool, tmp_path: Path) -> None:
     copy = copy_of_the_repository(tmp_path)
     prepare(page, copy)
     ran = 0
@@ -79,7 +89,7 @@ def test_every_command_runs_and_prints_what_is_shown(page, container, tmp_path):
             shown = shown_after(page, block)
             assert shows(shown, output), f"{page.name} shows\n{chr(10).join(shown)}\nprinted was\n{output}"
             ran += 1
-        if page.name == "README.md":
+        if page is README:
             metrics_that_it_shows_are_those_of_its_first_command(page, copy)
     finally:
         if container and (images := images_of(page)):

@@ -83,6 +83,7 @@ def pair(tmp_path_factory, forks) -> tuple[tuple[Path, Path], Path, dict[object,
     return (phases[0], phases[1]), good, {AS_BEFORE: done.metrics}
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("name", ROWS)
 def test_message_or_score(name, forks, pair, tmp_path):
     phases, good, scores = pair

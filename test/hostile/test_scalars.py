@@ -60,6 +60,7 @@ def scores(good, forks, tmp_path_factory) -> dict[str, dict[object, bytes]]:
     return found
 
 
+@pytest.mark.few(18)
 @pytest.mark.parametrize(
     ("submission", "name"), [(submission, name) for submission, rows in ROWS.items() for name in rows]
 )

@@ -98,11 +98,13 @@ def algorithm_scores(algorithm_phases, tmp_path_factory) -> dict[object, bytes]:
     return {AS_BEFORE: done.metrics}
 
 
+@pytest.mark.few(50)
 @pytest.mark.parametrize("name", ROWS)
 def test_message_or_score(name, forks, phases, scores, tmp_path):
     assert_message_or_score(ROWS[name], name, forks, phases, scores, GOOD, tmp_path)
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize("name", algorithm.ROWS)
 def test_message_or_score_of_an_algorithm(name, forks, algorithm_phases, algorithm_scores, tmp_path):
     row = algorithm.ROWS[name]
@@ -213,6 +215,7 @@ def lists(tmp_path_factory, forks) -> dict[str, tuple[tuple[Path, Path], Path, d
     return found
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize(
     ("phase", "name"), [(phase, name) for phase, (rows, _) in LISTS.items() for name in rows]
 )
@@ -236,6 +239,7 @@ AS_IN_THE_CONTAINER = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("kind", [*FaultKind, None])
 def test_message_or_score_with_workers(kind: FaultKind | None, forks, phases, scores, tmp_path):
     """The command starts from nothing for an image that a worker cannot decode, as for good submissions."""

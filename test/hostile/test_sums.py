@@ -43,6 +43,7 @@ def written(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", CONTENTS)
 def test_sums_are_limited_and_nothing_is_scored(name, forks, written, tmp_path):
     content, told = CONTENTS[name]
