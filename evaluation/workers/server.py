@@ -39,9 +39,9 @@ def serve(descriptor: int, modules: Sequence[str], wanted: Sequence[str], later:
     fail to be imported: whoever needs them tells why. Those for ``later`` are too, and the first process does
     not wait for them.
 
-    A request names the modules of the worker's challenge, which are imported first, once for all workers: 22 %
-    less processor time for 12 submissions to REFUGE or to EDD2020 by ``evaluate --each``. With it comes the
-    socket of the worker to the main process.
+    A request names the modules of the worker's challenge, which are imported first, once for all workers:
+    22 % less processor time for 12 submissions to REFUGE or to EDD2020 by ``evaluate --each``. With it comes
+    the socket of the worker to the main process.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the main process ends us
     gc.disable()

@@ -292,6 +292,69 @@ def test_all_faults_are_listed_at_once(tmp_path, columns):
     ]
 
 
+def _of(kind, keys, metrics):
+    return f'[fields.value]\nkind = "{kind}"\n{keys}\n\n[tasks.all]\nmetrics = {metrics}\n'
+
+
+CONTRADICTING = {
+    "a displacement in stacks": (
+        _of("displacement_field", "stacked = true", ["folded_share"]),
+        "fields.value: stacked: expected none of displacement fields",
+    ),
+    "a displacement of images": (
+        _of("displacement_field", "dimensions = 2", ["folded_share"]),
+        "fields.value: expected volumes with one reference",
+    ),
+    "moving landmarks alone": (
+        _of("displacement_field", 'moving_landmarks = "m.csv"', ["folded_share"]),
+        "fields.value: fixed_landmarks, moving_landmarks: expected both or none",
+    ),
+    "errors of landmarks that are not there": (
+        _of("displacement_field", "", "{ target_registration_error = { worst = 9 } }"),
+        "tasks.all.metrics.target_registration_error: expected fixed_landmarks and moving_landmarks",
+    ),
+    "a range of one number": (
+        _of("image", "minimum = 0\nmaximum = 0", ["image_mean_absolute_error"]),
+        "fields.value: expected minimum < maximum",
+    ),
+    "values cut to nothing": (
+        _of("image", "minimum = 0\nmaximum = 1", "{ image_mean_absolute_error = { clip = [1, 0] } }"),
+        "tasks.all.metrics.image_mean_absolute_error: clip: expected two values in order",
+    ),
+    "a signal without a range": (
+        _of("image", "", ["peak_signal_to_noise_ratio"]),
+        "tasks.all.metrics.peak_signal_to_noise_ratio: clip: expected two values",
+    ),
+    "an overall ranking of one": (
+        f'{SCREENING}\n[ranking]\noverall = "overall"\n',
+        "ranking: overall: expected boards",
+    ),
+    "a weight of another metric": (
+        f'{SCREENING}\n[ranking]\nmetrics = ["screening.auc"]\nweights = {{ "screening.dice" = 2 }}\n',
+        "ranking: weights: screening.dice is not among the metrics",
+    ),
+    "survival from 1 to 0": (
+        _of("survival", "minimum = 1\nmaximum = 0", ["concordance_index"]),
+        "fields.value: expected minimum < maximum, found 1 and 0",
+    ),
+    "ignored lesions of none": (
+        _of("points", "ignored_lesions = [2]", ["froc"]),
+        "fields.value: ignored_lesions: expected lesions",
+    ),
+    "boxes without confidence": (
+        _of("boxes", 'classes = ["a"]', ["box_average_precision"]),
+        "tasks.all.metrics.box_average_precision: expected probability = true in field 'value'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CONTRADICTING)
+def test_keys_that_contradict_each_other_are_named(tmp_path, columns, case):
+    tables, expected = CONTRADICTING[case]
+    (fault,) = faults_of(tmp_path, columns, tables)
+    assert fault.startswith(f"phase.toml: {expected}")
+
+
 def test_a_challenge_has_no_declaration_beside_it(tmp_path, columns):
     tables = f'challenge = "refuge"\n{SCREENING}'
     assert faults_of(tmp_path, columns, tables) == [

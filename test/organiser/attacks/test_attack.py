@@ -1,5 +1,6 @@
 """Every attack recovers the labels that it claims, from what is published alone, and no bound is above it."""
 
+import re
 import shutil
 import weakref
 from pathlib import Path
@@ -7,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from evaluation.organiser.attacks import attack_on_classes
-from evaluation.organiser.attacks.attack import AttackOnMeans, Split, attack, labels_from_detections
+from evaluation.organiser.attacks.attack import (
+    AttackOnMeans,
+    Split,
+    attack,
+    labels_from_detections,
+    print_attacks,
+)
 from evaluation.organiser.attacks.attack_tools import Oracle, spoilers
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
@@ -173,6 +180,20 @@ def test_labels_from_distances(tmp_path):
     found = attacked(bundled(tmp_path, "refuge-onsite", keys, SUBGROUP))["glaucoma = 1", "fovea.distance"]
     assert found.recovered == 40
     assert 2 < found.submissions < 41
+
+
+def test_a_table_shows_what_each_attack_recovers(tmp_path, capsys):
+    keys = PUBLISHED.format(task="fovea", digits=12)
+    print_attacks(bundled(tmp_path, "refuge-onsite", keys, SUBGROUP), 40, solver=False)
+    printed = capsys.readouterr().out
+    assert re.search(r"glaucoma = 1 .*40 of 40", printed)
+    assert "at most" in printed
+
+
+def test_that_nothing_applies_is_said(tmp_path, capsys):
+    keys = {"tasks": ["fovea"], "score": "fovea.distance"}
+    print_attacks(loaded_phase(tmp_path / "phase", tiny_cases(12), keys=keys), 40, solver=False)
+    assert "none of the attacks applies" in capsys.readouterr().out
 
 
 def test_a_phase_without_labels_of_cases(tmp_path):
