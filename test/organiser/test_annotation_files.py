@@ -126,8 +126,8 @@ WRITERS = {
 }
 
 
-def new_phase(folder, tables):
-    phase = declared_phase(folder / "phase", tables, {"name": ["a"]})
+def new_phase(folder, tables, submission="archive"):
+    phase = declared_phase(folder / "phase", tables, {"name": ["a"]}, submission=submission)
     (phase / "cases.csv").unlink()
     return phase
 
@@ -175,6 +175,55 @@ def test_results_of_coco_become_a_submission_and_are_scored(tmp_path):
     assert (scored.returncode, scored.stderr) == (0, "")
     figures = json.loads((tmp_path / "metrics.json").read_text())["aggregates"]["t"]
     assert figures["box_average_precision"]["value"] == 1
+
+
+def test_results_of_coco_become_jobs_of_an_algorithm(tmp_path):
+    phase = new_phase(tmp_path, BOXES, submission="algorithm")
+    names = write_coco(tmp_path)
+    assert run("cases", phase, "--boxes", names).returncode == 0
+    assert run("seal", phase).returncode == 0
+    results = [{**one, "score": 0.5} for one in coco_of()["annotations"]]
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    command = ("convert", tmp_path / "results.json", "--coco", names, "--ground-truth", phase)
+    done = run(*command, "--output", tmp_path / "in")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(json.loads((tmp_path / "in" / "predictions.json").read_text())) == 3
+    scored = run("evaluate", "--input", tmp_path / "in", "--ground-truth", phase, "--output", tmp_path)
+    assert (scored.returncode, scored.stderr) == (0, "")
+    figures = json.loads((tmp_path / "metrics.json").read_text())["aggregates"]["t"]
+    assert figures["box_average_precision"]["value"] == 1
+
+
+def test_one_of_several_fields_is_chosen(tmp_path):
+    more = BOXES.replace("[fields.boxes]", "[fields.more]").replace("[tasks.t.", "[tasks.more.")
+    tables = "".join(
+        table.replace('order"\n', f'order"\nfield = "{name}"\n')
+        for name, table in (("boxes", BOXES), ("more", more))
+    )
+    phase = new_phase(tmp_path, tables)
+    path = write_coco(tmp_path)
+    done = run("cases", phase, "--boxes", path)
+    assert "expected one field of boxes, points or labels in images, found boxes, more; see --field" in (
+        done.stderr
+    )
+    done = run("cases", phase, "--boxes", path, "--field", "more")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (phase / "more.csv").exists()
+    assert not (phase / "boxes.csv").exists()
+
+
+def test_outlines_of_yolo_become_maps_of_labels(tmp_path):
+    corners = np.array([[20, 5], [30, 5], [30, 25], [20, 25]]) / [WIDTH, HEIGHT]
+    folder = tmp_path / "labels"
+    folder.mkdir()
+    (folder / "classes.txt").write_text("cat\ndog\n")
+    (folder / "a.txt").write_text(f"1 {' '.join(map(str, corners.ravel()))}\n")
+    phase = new_phase(tmp_path, MAP)
+    done = run("cases", phase, "--boxes", folder, "--images", images_in(tmp_path / "images"))
+    assert (done.returncode, done.stderr) == (0, "")
+    expected = np.zeros((HEIGHT, WIDTH), np.uint8)
+    expected[5:25, 20:30] = 2
+    np.testing.assert_array_equal(np.asarray(Image.open(phase / "map" / "a.png")), expected)
 
 
 def test_outlines_and_run_lengths_become_maps_of_labels(tmp_path):
