@@ -28,8 +28,8 @@ _SINGLE_PRECISION = 2.0**-23
 DIRECTION_TOLERANCE = 1e-3
 """Directions are equal if no cosine differs by more than this: small rotations in NIfTI are off by half."""
 
-MAX_VOXELS = 1 << 40
-"""More than any machine holds: a header that promises more is damaged. Sizes are compared with the case."""
+MAX_VOXELS, MAX_PLANE = 1 << 40, 1 << 30
+"""More than is held of a volume, and of a plane at once: a header that promises more is damaged."""
 
 EXCHANGED = "the axes are exchanged"
 
@@ -141,8 +141,9 @@ def header_of(
     if len(size_xyz) != 3 or min(size_xyz) < 1:
         found = " × ".join(map(str, size_xyz)) or "nothing"
         raise ReadError(FaultKind.WRONG_SIZE, "a volume of three axes", found)
-    if math.prod(size_xyz) > MAX_VOXELS:
-        raise ReadError(FaultKind.TOO_LARGE, f"at most {MAX_VOXELS} voxels", " × ".join(map(str, size_xyz)))
+    if math.prod(size_xyz) > MAX_VOXELS or math.prod(size_xyz[:2]) > MAX_PLANE:
+        expected = f"at most {MAX_VOXELS} voxels, {MAX_PLANE} of them in a plane"
+        raise ReadError(FaultKind.TOO_LARGE, expected, " × ".join(map(str, size_xyz)))
     for name, numbers, count in (("spacing", spacing, 3), ("origin", origin, 3), ("direction", direction, 9)):
         if numbers is not None and (len(numbers) != count or not all(map(math.isfinite, numbers))):
             raise ReadError(FaultKind.UNREADABLE, volume, f"an invalid {name}")
