@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.class_estimators import RocArea
-from evaluation.core.estimator import ByGroup, Mean, MeanOfFigures, Quantile, RatioOfSums
+from evaluation.core.estimator import ByGroup, Mean, MeanOfFigures, Quantile, RatioOfSums, Share
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, joined
@@ -61,6 +61,69 @@ def test_a_group_counts_as_often_as_it_is_drawn_and_a_part_of_it_once():
         (3 + 3 + 6) / 3,
         3.5,
     ]
+
+
+@given(arrays(np.int64, (4, 8), elements=st.integers(0, 3)), st.sampled_from(["mean", "median"]))
+def test_figures_of_groups_are_those_of_the_repeated_cases_of_each(weights, figure):
+    """A group counts as often as that one of its cases that is drawn most often."""
+    estimator = ByGroup(Mean("value") if figure == "mean" else Quantile("value", 0.5), "group")
+    found = values(estimator, table_of(value=VALUES, group=GROUPS), weights)
+    for row, value in zip(weights, found, strict=True):
+        figures, times = [], []
+        for name in "abc":
+            members = [case for case, group in enumerate(GROUPS) if group == name]
+            repeated = np.repeat([VALUES[case] for case in members], row[members])
+            repeated = repeated[~np.isnan(repeated)]
+            if repeated.size:
+                figures.append(getattr(np, figure)(repeated))
+                times.append(row[members].max())
+        expected = np.average(figures, weights=times) if figures else np.nan
+        assert value == pytest.approx(expected, nan_ok=True)
+
+
+def test_a_table_without_any_group_has_no_figure():
+    table = table_of(value=[1.0, 2.0], group=["", ""])
+    assert np.isnan(values(ByGroup(Mean("value"), "group"), table, [1, 1])).all()
+
+
+def test_groups_of_two_columns_are_kept_apart():
+    table = table_of(value=VALUES[:4], first=[*"aabb"], second=[*"abab"])
+    by_first, by_second = (ByGroup(RatioOfSums("value", "value"), name) for name in ("first", "second"))
+    assert values(by_first, table, np.ones(4)) == 1
+    means = [values(ByGroup(Mean("value"), name), table, np.ones(4)).item() for name in ("first", "second")]
+    assert means == [(3.0 + 2.0) / 2, (1.5 + 5.0) / 2]
+    assert by_second.groups(table).tolist() == [0, 1, 0, 1]
+
+
+def test_a_ratio_is_that_of_nothing_only_where_the_denominators_sum_to_nothing():
+    table = table_of(number=[3.0, 1.0, 0.0], of=[4.0, 1.0, 0.0])
+    ratio = RatioOfSums("number", "of", of_nothing=7.0)
+    drawn = [[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 0, 2]]
+    assert values(ratio, table, drawn) == pytest.approx([0.8, 1.0, 7.0, 7.0])
+
+
+@pytest.mark.parametrize(
+    ("worst", "best", "low", "high"),
+    [
+        (0.0, 1.0, 0.0, 1.0),
+        (0.0, np.inf, 0.0, 10.0),  # as far beyond the largest value as that is from the least possible one
+        (np.inf, 0.0, 0.0, 10.0),
+        (-np.inf, np.inf, -1.0, 8.0),
+        (-np.inf, 6.0, -2.0, 6.0),
+    ],
+)
+def test_an_unseen_case_reaches_to_the_ends_or_as_far_beyond_as_the_values_are_long(worst, best, low, high):
+    given = [2.0, 5.0, np.nan] if (worst, best) != (0.0, 1.0) else [0.2, 0.5, np.nan]
+    sums = Mean("value").of_sums(table_of(value=given), worst, best)
+    assert (sums.lowest[0, 0], sums.highest[0, 0]) == (low, high)
+    assert sums.figure(sums.columns.sum(axis=1)) == pytest.approx(np.nanmean(given))
+
+
+def test_an_unseen_case_of_equal_values_without_ends_is_one_away():
+    sums = Mean("value").of_sums(table_of(value=[4.0, 4.0]), -np.inf, np.inf)
+    assert (sums.lowest[0, 0], sums.highest[0, 0]) == (3.0, 5.0)
+    shares = Share("value").of_sums(table_of(value=[1.0, 1.0]), 0.0, 1.0)
+    assert (shares.lowest[0, 0], shares.highest[0, 0]) == (0.0, 1.0)
 
 
 def test_any_figure_has_groups():
