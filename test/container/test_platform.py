@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -148,7 +149,7 @@ def test_what_the_platform_cannot_unpack(image, tmp_path):
 @contextmanager
 def probing(image: str, program: str):
     """Yield the image with another program in the place of the evaluation."""
-    name = "evaluation-test-probe"
+    name = f"evaluation-test-probe-{os.getpid()}"  # other processes probe, too
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "probe.py").write_text(program)
         (Path(folder) / "Dockerfile").write_text(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import shutil
 import tempfile
 import zipfile
@@ -64,7 +65,7 @@ def inputs_of(submission: Path, bucket: Path, key: str) -> list[dict[str, Any]]:
 def under_shim(image: str, folder: Path, *submissions: Path) -> list[Shimmed]:
     """Run submissions in one container of an image, as the platform's runtime does."""
     config = json.loads(docker("image", "inspect", "--format", "{{json .Config}}", image).stdout)
-    name = "evaluation-test-shim"
+    name = f"evaluation-test-shim-{os.getpid()}"
     context = REPOSITORY / "test" / "container" / "shim"
     docker("build", "--quiet", f"--tag={name}", f"--build-arg=IMAGE={image}", context)
     buckets = Path(tempfile.mkdtemp(prefix="buckets-", dir=folder))
