@@ -102,8 +102,8 @@ def only_what_readers_have(of_readers: frozenset[str]) -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(finder)
+        sys.modules.update(hidden)  # all of them first: a package may come after its parts
         for name, module in hidden.items():
-            sys.modules[name] = module
             parent, _, attribute = name.rpartition(".")
             if parent in sys.modules:
                 setattr(sys.modules[parent], attribute, module)
