@@ -10,18 +10,21 @@ whole B-scan by a disc.
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.measure import benchmark_parser, measure, parse_or_run_part, report
+from benchmarks.measure import (
+    benchmark_parser,
+    measure,
+    parse_or_run_part,
+    processor_seconds_of,
+    report,
+)
 
 _TEAMS = ("good", "poor", "random")
 _OURS = "ensemble"
@@ -113,19 +116,10 @@ def _time_distinction(runs: int) -> None:
         return values
 
     np.testing.assert_allclose(ours(), plain(), atol=1e-12)
-    fast, slow = _median(ours, runs), _median(plain, 1)
+    fast, slow = processor_seconds_of(ours, runs), processor_seconds_of(plain, 1)
     print(f"distinction of {len(ours())} cysts of a B-scan: {1000 * fast:.0f} ms")
     times = f"{1000 * slow:.0f} ms, {slow / fast:.0f} times as long"
     print(f"rival: SciPy's dilation of the whole B-scan by a disc: {times}")
-
-
-def _median(function: Callable[[], object], runs: int) -> float:
-    seconds = []
-    for _ in range(runs):
-        started = time.perf_counter()
-        function()
-        seconds.append(time.perf_counter() - started)
-    return statistics.median(seconds)
 
 
 _PARTS = {"ours": _ours, "read": _read, "plain": _plain}

@@ -145,17 +145,12 @@ def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> by
 
 def _header(voxels: VoxelBytes, compressed: bool) -> tuple[_Layout, Literal["<", ">"], bytes]:
     """Return the layout, the byte order and the bytes of a header. Raises `ReadError` for other content."""
-    view, short = bytearray(_FIRST.length), None
+    view = bytearray(_FIRST.length)
     try:
         voxels.fill(memoryview(view))
     except ReadError as error:
-        short = error
+        raise _other_content(bytes(view), compressed) or error from None
     data = bytes(view)
-    content = format_of_content(data) if compressed else None
-    if content is not None and content is not NIFTI:
-        raise ReadError(FaultKind.UNREADABLE, NIFTI.name, f"a gzip archive of {content.name}")
-    if short is not None:
-        raise short
     for layout, order in product((_FIRST, _SECOND), _ORDERS):
         word = data[layout.magic : layout.magic + 3]
         if struct.unpack_from(f"{order}i", data)[0] != layout.length:
@@ -166,7 +161,16 @@ def _header(voxels: VoxelBytes, compressed: bool) -> tuple[_Layout, Literal["<",
             return layout, order, data + rest
         if word in (b"ni1", b"ni2"):
             raise ReadError(FaultKind.FORBIDDEN, "values in the same file", "a header of another file")
-    raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "another header")
+    other = ReadError(FaultKind.UNREADABLE, NIFTI.name, "another header")
+    raise _other_content(data, compressed) or other
+
+
+def _other_content(data: bytes, compressed: bool) -> ReadError | None:
+    """Return the error that names what a gzip archive holds in place of a volume, None if it is not known."""
+    content = format_of_content(data) if compressed else None
+    if content is None or content is NIFTI:
+        return None
+    return ReadError(FaultKind.UNREADABLE, NIFTI.name, f"a gzip archive of {content.name}")
 
 
 def _place(

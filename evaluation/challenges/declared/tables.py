@@ -437,7 +437,7 @@ class MetricTable(KeyTable, ABC):
                     measure = self._fitting(lambda: measure.of_each(lambda column: Quantile(column, level)))
                     said = ", median over cases" if level == 0.5 else f", {level:g} quantile over cases"
         if self.group is not None:
-            measure, said = measure.by_group(self.group), f"{said}, mean over {self.group.replace('_', ' ')}"
+            measure, said = measure.by_group(self.group), f"{said}, mean over {in_words(self.group)}"
         if self.title or not said:
             return measure
         titled = (replace(metric, title=f"{metric.title}{said}") for metric in measure.metrics)

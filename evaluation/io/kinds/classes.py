@@ -95,6 +95,8 @@ class ImageSize(Kind):
         return f"{', '.join(self.columns[: self.axes])} of the image in pixels{spacing}"
 
 
+# --- One class of several, from table cells or JSON ---
+
 _LARGEST_INTEGER = 1 << 31
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from evaluation.charts.chart import Chart
 from evaluation.io.tables import DECIMAL
 from evaluation.organiser.further_analysis import analyses_of
-from evaluation.organiser.paper.facts import TEXTS, Study
+from evaluation.organiser.paper.facts import TEXTS, Study, upper_first
 from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
 from evaluation.organiser.report.analyses import figures_table
 from evaluation.organiser.report.board.leaderboard import leaderboard_page
@@ -96,15 +96,11 @@ def _exhibit(
     part: Part, block: Table | Chart, cases: Mapping[str, str], *more: str, single_cases: bool = False
 ) -> Exhibit:
     """Return a table or chart with its title, what it says of itself, and more sentences as caption."""
-    told = (block.note,) if isinstance(block, Table) else (_upper_first(block.subtitle), block.description)
+    told = (block.note,) if isinstance(block, Table) else (upper_first(block.subtitle), block.description)
     is_main = isinstance(block, Chart) or block.name.endswith(_MAIN)
     if isinstance(block, Table) and (len(block.rows) > _MOST_ROWS or not is_main):
         part = "supplement"
     return Exhibit(block.name, part, _sentences(block.title, *told, *more), block, cases, single_cases)
-
-
-def _upper_first(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _sentences(*texts: str) -> str:

@@ -181,12 +181,17 @@ def _difference_in_words(row: Any, study: Study) -> str:
     return f"The {quantity} differs between {between}"
 
 
+def upper_first(text: str) -> str:
+    """Return a text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 FILTERS = {
     "class_in_words": _class_in_words,
     "difference_in_words": _difference_in_words,
     "some": lambda names, most=8: _and_more(list(names), most),
     "words_of": words_of,
-    "upper_first": lambda text: text[:1].upper() + text[1:],
+    "upper_first": upper_first,
     "pixels": lambda case: f"{case.width} × {case.height} pixels",
     "title_in": lambda name, phase: phase.title_of(name),
     "methods": _methods,
