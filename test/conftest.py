@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from .budget import Store, beyond_the_budget
 from .forks import PROCESS, Forks
 from .repository import commit, drawn
 
@@ -38,15 +39,18 @@ def _write_branches(process: str) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the number of processes."""
+    """Add the number of processes, and whether to write how long tests take."""
     group = parser.getgroup("processes")
     group._addoption("-n", "--processes", type=int, default=0, help="run tests in so many processes")
+    group.addoption("--store-durations", action="store_true", help="write test/durations.json anew")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Run tests in forks, where more than one process is wanted and libraries may be forked."""
     if config.option.processes > 1 and sys.platform == "linux":
         config.pluginmanager.register(Forks(config.option.processes, _scope, _write_branches))
+    if config.option.store_durations:
+        config.pluginmanager.register(Store())
 
 
 def pytest_sessionfinish() -> None:
@@ -88,7 +92,7 @@ _LONG_FIRST = (
 
 
 def _draw(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not drawn of tests that are marked as one of a few; each commit draws others."""
+    """Leave out what is not drawn of tests alike, and of those that take long; each commit draws others."""
     if any("::" in argument for argument in config.args) or config.option.keyword:
         return
     alike: dict[str, tuple[int, list[str]]] = {}
@@ -98,6 +102,8 @@ def _draw(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out: set[str] = set()
     for name, (number, tests) in alike.items():
         left_out |= set(tests) - drawn(tests, number, f"{commit()} {name}")
+    if not config.option.store_durations:
+        left_out |= beyond_the_budget([item for item in items if item.nodeid not in left_out])
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
     items[:] = [item for item in items if item.nodeid not in left_out]
 

@@ -31,3 +31,8 @@ def drawn(names: Sequence[str], number: int, seed: str) -> set[str]:
     if THOROUGH or number >= len(names):
         return set(names)
     return set(random.Random(seed).sample(sorted(names), number))
+
+
+def is_drawn(name: str, share: float) -> bool:
+    """Tell whether a run tries this one of many, of which it tries a share; each commit draws others."""
+    return THOROUGH or random.Random(f"{commit()} {name}").random() < share

@@ -113,7 +113,6 @@ def overview() -> str:
     return done.stdout
 
 
-@pytest.mark.few(10)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example_that_runs_in_a_fresh_clone(name, overview, tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:

@@ -231,7 +231,6 @@ def test_earlier_results_that_the_run_would_overwrite_are_refused_first(teams, t
     assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in output.rglob("*.json")} == before
 
 
-@pytest.mark.few(2)
 @linux
 @pytest.mark.parametrize(
     ("number", "status", "where"),

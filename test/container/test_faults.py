@@ -71,7 +71,6 @@ FAILURES = {
 }
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("behaviour", "limits", "reason"), FAILURES.values(), ids=FAILURES)
 def test_case_that_fails(behaviour, limits, reason, image, tmp_path):
     submission, options = unruly(tmp_path, {3: behaviour}, f"[limits]\n{limits}\n")

@@ -66,7 +66,6 @@ def spoilt(submission: Path, folder: Path) -> tuple[Path, str]:
     return copy, first.name
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("phase", OF_EACH_CHALLENGE)
 def test_a_phase_of_each_challenge_is_scored_and_rejects(phase, image_of, tmp_path):
     image = image_of(phase)

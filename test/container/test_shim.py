@@ -158,7 +158,6 @@ def test_what_cannot_be_unpacked_is_called_the_same(image, tmp_path):
         assert run.stdout == []
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "names",
     [

@@ -70,7 +70,6 @@ def metrics_that_it_shows_are_those_of_its_first_command(readme: Path, copy: Pat
     assert not holds(written, {"cases": {"expected": 41}})
 
 
-@pytest.mark.few(9)
 @pytest.mark.parametrize("page", WITH_COMMANDS[1:], ids=lambda page: page.stem)
 def test_every_command_of_a_page_runs_and_prints_what_is_shown(page, container, tmp_path):
     run_whole(page, container, tmp_path)

@@ -86,7 +86,6 @@ SPLITS = {
 }
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(("columns", "tables", "fault"), SPLITS.values(), ids=SPLITS)
 def test_a_split_that_tells_is_refused_at_the_seal(tmp_path, columns, tables, fault):
     if not fault:

@@ -17,7 +17,6 @@ from test.repository import REPOSITORY
 PHASES = sorted(REPOSITORY.glob("ground-truth/*/phase.toml"))
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("path", PHASES, ids=lambda path: path.parent.name)
 def test_every_bundled_phase_holds(path):
     phase = load_phase(path.parent, scan(path.parent))

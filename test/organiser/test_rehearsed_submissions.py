@@ -67,7 +67,6 @@ def scored(folder: Path) -> int:
     return run("evaluate", *arguments, "--output", folder / "output").returncode
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("dtype", "axes"),
     [("int16", 2), ("uint32", 3), ("float16", 1), ("complex64", 4), (">f4", 8)],
@@ -80,7 +79,6 @@ def test_every_number_of_numpy_rehearses_and_is_scored(tmp_path, dtype, axes):
     assert scored(tmp_path) == 0
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("axes", "then", "named"),
     [

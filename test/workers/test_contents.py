@@ -146,7 +146,6 @@ def written(folder: Path, files: dict[str, bytes]) -> Path:
     return folder
 
 
-@pytest.mark.few(10)
 @pytest.mark.skipif(bool(missing_confinement()), reason="readers are not confined here")
 @pytest.mark.parametrize(
     ("dimensions", "content"), [(number, name) for number, contents in CONTENTS.items() for name in contents]

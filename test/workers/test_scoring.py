@@ -26,7 +26,6 @@ from .unruly_cases import (
 pytestmark = pytest.mark.timeout(60)
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("behaviour", DEADLY)
 def test_case_that_ends_its_scorer_costs_itself_only(behaviour):
     cases = [case(number, f"score:{behaviour}" if number == 5 else "well") for number in range(12)]

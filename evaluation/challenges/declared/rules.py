@@ -358,7 +358,9 @@ def _measures(
         elif not isinstance(fields[field_name], metric.kinds):
             kinds = " or ".join(name_of(kind) for kind in metric.kinds)
             found = fields[field_name].kind
-            problems.append(f"{here}: {metric.metric!r} scores a {kinds}, field {field_name!r} is a {found}")
+            problems.append(
+                f"{here}: {metric.metric!r} scores kind {kinds}, field {field_name!r} is of kind {found}"
+            )
         else:
             used[field_name].add(here)
             try:

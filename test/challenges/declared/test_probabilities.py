@@ -145,7 +145,7 @@ def test_probabilities_whose_sum_is_not_one(phase, cases, shares, tmp_path):
             '"nan"',
             "classes: expected names without spaces at their ends and not NaN, found 'nan'",
         ),
-        ('"brier_score"', '"auc"', "'auc' scores a number, field 'lesion' is a class_probabilities"),
+        ('"brier_score"', '"auc"', "'auc' scores kind number, field 'lesion' is of kind class_probabilities"),
     ],
 )
 def test_options_that_do_not_fit(cases, tmp_path, old, new, fault):

@@ -36,7 +36,6 @@ def metrics(phase, submission):
     }
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("name", OF_EACH_CHALLENGE)
 def test_an_ensemble_of_copies_scores_like_the_submission(name, tmp_path):
     phase = phase_of(name, tmp_path)
@@ -66,7 +65,6 @@ def risks(folder: Path) -> dict[str, float]:
         return {row["FileName"]: float(row["AMD Risk"]) for row in csv.DictReader(file)}
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["refuge-onsite", "adam-onsite", "edd2020"])
 @pytest.mark.parametrize("method", ["majority", "staple"])
 def test_equal_annotators_give_the_reference_against_which_each_is_perfect(name, method, tmp_path):

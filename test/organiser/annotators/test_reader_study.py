@@ -233,7 +233,6 @@ def test_points_and_polygons(tmp_path):
     assert sorted(np.unique(found, return_counts=True)[1].tolist()) == [9, 36 - 9, 120 - 36]
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("extension", [".json", ".csv"])
 @pytest.mark.parametrize(("unit", "size_mm"), [("pixels", 1.0), ("pixels", 0.5), ("mm", 1.0)])
 def test_boxes_and_several_choices(tmp_path, extension, unit, size_mm):

@@ -43,7 +43,6 @@ def test_slices_write_the_bytes_of_one_task(tmp_path, slices):
     assert set(run(sliced, tmp_path / "sliced", Here()).values()) == {"kept"}
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("name", BUNDLED)
 def test_slices_of_the_bundled_phases_write_the_bytes_of_one_task(name, tmp_path):
     phase = Path(shutil.copytree(REPOSITORY / "ground-truth" / name, tmp_path / "phase"))

@@ -88,7 +88,6 @@ def drawn_at_all_widths(chromium, tmp_path, page):
     return shown.page
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("name", DISTINCT)
 def test_the_report_of_every_bundled_phase_is_drawn(chromium, tmp_path, bundled_phase, name):
     shown = drawn_at_all_widths(chromium, tmp_path, whole_page(bundled_phase(name)))
@@ -98,13 +97,11 @@ def test_the_report_of_every_bundled_phase_is_drawn(chromium, tmp_path, bundled_
 
 
 # Subgroups as a table alone, subgroups as figures, and no subgroups.
-@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["adam-onsite", "cysts", "edd2020"])
 def test_the_public_report_is_drawn(chromium, tmp_path, bundled_phase, name):
     drawn_at_all_widths(chromium, tmp_path, public_page(bundled_phase(name).results))
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("name", DISTINCT)
 def test_every_figure_is_valid_by_the_schema_of_vega_lite_5(page_of, name):
     charts = list(page_of(name).charts())

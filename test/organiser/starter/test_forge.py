@@ -116,7 +116,6 @@ def output_of(kind):
     return socket("out", kind, "images/out", "Image") if kind in IMAGES else socket("out", kind)
 
 
-@pytest.mark.few(10)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_the_platform_is_scored_or_named_as_unscored(tmp_path, kind):
     folder, notes = written(tmp_path, pack({"inputs": [CT], "outputs": [RISK, output_of(kind)]}))

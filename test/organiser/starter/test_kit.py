@@ -80,7 +80,6 @@ RISK = flagged("risk", "risk.json", 42.0, **JSON)
 LESIONS = flagged("lesions", "lesions.json", {"type": "Multiple points", "points": []}, **JSON)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("key", ["socket", "interface"])
 @pytest.mark.parametrize("top", ["{slug}/", "pack/{slug}/", ""])
 def test_a_kit_is_a_phase(tmp_path, key, top):
