@@ -39,7 +39,7 @@ def shard(text: str) -> slice:
 INPUT = Path("/input")
 OUTPUT = Path("/output")
 
-_CHALLENGE = re.compile(rb'^challenge *= *["\']([a-z][a-z0-9_]*)["\']', re.MULTILINE)
+_CHALLENGE = re.compile(r'^challenge *= *["\']([a-z][a-z0-9_]*)["\']', re.MULTILINE)
 
 _OF_EACH = ("since", "shard", "cases_per_task", "cluster")
 
@@ -132,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
 
             if arguments.workers != 0 and not arguments.each:
                 reference = _reference_folder(arguments.ground_truth)
-                warm_up(_holds_images(reference), _challenge_of(reference))
+                warm_up(_holds_images(reference), *_declared_in(reference))
             collect_rarely()
         else:
             streams.tell_organiser([machine.NO_ISOLATION])
@@ -308,14 +308,20 @@ def _first_name(folder: str) -> list[str]:
     return []
 
 
-def _challenge_of(phase: Path) -> str | None:
-    """Return the challenge that a phase seems to name, before its configuration is read."""
+def _declared_in(phase: Path) -> tuple[str | None, list[str]]:
+    """Return the challenge that a phase seems to have, before its configuration is read.
+
+    Where the phase declares it, its kinds and metrics follow.
+    """
     try:
-        content = (phase / "phase.toml").read_bytes()
+        content = (phase / "phase.toml").read_text("utf-8", "replace")
     except OSError:
-        return None
-    found = _CHALLENGE.search(content)
-    return found and found.group(1).decode("ascii")
+        return None, []
+    if found := _CHALLENGE.search(content):
+        return found.group(1), []
+    from evaluation.challenges.declared import names
+
+    return names.CHALLENGE, names.names_in(content)
 
 
 def _require_phase_on_top(uploaded: Path) -> None:

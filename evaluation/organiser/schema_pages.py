@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from evaluation.challenges.declared.rules import FIELDS, METRICS, name_of
+from evaluation.challenges.declared.rules import FIELDS, METRICS, name_of, names_of
 from evaluation.challenges.declared.tables import FieldTable, MetricTable
 from evaluation.phase.config import DECLARED, FILE_NAME, PhaseConfig
 from evaluation.phase.registry import challenge_named, known_challenges
@@ -277,7 +277,7 @@ def _family_sections(words: Mapping[str, Any], page_of: Mapping[str, str], here:
     yield from _questions(words, page_of, here)
     for metric in sorted(METRICS, key=name_of):
         if page_of[name_of(metric)] == here:
-            kinds = ", ".join(f"[`{one}`](catalogue.md#kind-{one})" for one in map(name_of, metric.kinds))
+            kinds = ", ".join(f"[`{one}`](catalogue.md#kind-{one})" for one in names_of(metric.kinds))
             yield f"## Metric `{name_of(metric)}`\n\n{_prose(metric)}\n\nKinds: {kinds}\n"
             yield from _catalogue_keys(metric, _INHERITED | {"metric"})
 

@@ -169,12 +169,12 @@ class Worker:
 class Server:
     """The process from which workers are forked."""
 
-    def __init__(self, images: bool, challenge: str | None) -> None:
+    def __init__(self, images: bool, challenge: str | None, names: Sequence[str]) -> None:
         """Start the server, which imports in parallel to this process. Raises `OSError`."""
-        wanted = [_module_of(challenge)]
+        wanted = _module_of(challenge)
         later = [_OF_IMAGES] if images else []
         self._control, theirs = socket.socketpair()
-        serve = f"serve({theirs.fileno()}, {_PRELOAD!r}, {wanted!r}, {later!r})"
+        serve = f"serve({theirs.fileno()}, {_PRELOAD!r}, {wanted!r}, {list(names)!r}, {later!r})"
         program = program_of(f"evaluation.workers.server:{serve}")
         os.set_inheritable(theirs.fileno(), True)
         environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ} | _KEEP_PAGES
@@ -258,15 +258,16 @@ def _modules_of(challenge: str | None) -> list[str]:
 _server: Server | None = None
 
 
-def warm_up(images: bool = True, challenge: str | None = None) -> None:
+def warm_up(images: bool = True, challenge: str | None = None, names: Sequence[str] = ()) -> None:
     """Start the server, so that it imports in parallel to this process. Raises `OSError`.
 
-    The server imports the modules of every worker, the module of a known ``challenge`` and, once the first
-    worker has started, the decoder of ``images`` if there may be any.
+    The server imports the modules of every worker, the module of a known ``challenge``, has it prepare the
+    ``names`` that a phase declares and, once the first worker has started, imports the decoder of ``images``
+    if there may be any.
     """
     global _server
     if _server is None:
-        _server = Server(images, challenge)
+        _server = Server(images, challenge, names)
         atexit.register(_server.kill)
 
 

@@ -1,5 +1,17 @@
 """A challenge that the tables of `phase.toml` declare: fields, tasks with metrics, ranking, composites."""
 
-from evaluation.challenges.declared.rules import CHALLENGE
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["CHALLENGE"]
+if TYPE_CHECKING:
+    from evaluation.challenges.declared.rules import CHALLENGE, prepare
+
+__all__ = ["CHALLENGE", "prepare"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the rules when they are needed: the names of kinds and metrics are found without them."""
+    if name not in __all__:
+        raise AttributeError(name)
+    from evaluation.challenges.declared import rules
+
+    return getattr(rules, name)

@@ -9,13 +9,19 @@ import numpy as np
 
 from evaluation.challenges.declared.label_maps import (
     Figures,
-    LabelFigure,
     StructureMetricTable,
     VolumeTable,
 )
 from evaluation.challenges.declared.maps import LabelMapField, MapComparison, Structure, StructureField
 from evaluation.challenges.declared.probability_maps import ProbabilityMapField
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, Positive
+from evaluation.challenges.declared.tables import (
+    FieldComparison,
+    FieldTable,
+    LabelFigure,
+    Measure,
+    MetricTable,
+    Positive,
+)
 from evaluation.core.case_table import Row
 from evaluation.core.estimator import Mean
 from evaluation.core.keys import Key

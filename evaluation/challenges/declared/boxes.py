@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.declared import detections
+from evaluation.challenges.declared.spaces import SingleFieldTable, figure_names
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, in_words
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
@@ -152,7 +153,7 @@ class BoxFroc(detections.FrocOfObjects, BoxMetric):
     metric: Literal["box_froc"]
 
 
-class BoxField(detections.SingleFieldTable):
+class BoxField(SingleFieldTable):
     """Exactly one box parallel to the axes in each case, such as the box of an organ.
 
     In an archive it is a row of a table with a row for each case: x1, y1, x2, y2 (with three axes x1, y1, z1,
@@ -163,7 +164,7 @@ class BoxField(detections.SingleFieldTable):
     kind: Literal["box"]
     axes: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
     unit: Literal["mm", "pixels"] = Key(
-        default="pixels", description=detections.SingleFieldTable.model_fields["unit"].description or ""
+        default="pixels", description=SingleFieldTable.model_fields["unit"].description or ""
     )
 
     def value_kind(self, submitted: bool) -> BoxesInSpace:
@@ -357,7 +358,7 @@ class _AverageOfBoxes(MetricTable):
         )
         parts = [
             metric(f"{name}_{of}", f"{title}, {in_words(of)}", part(position))
-            for position, of in enumerate(detections.figure_names(distinct))
+            for position, of in enumerate(figure_names(distinct))
         ]
         return Measure(
             (metric(name, title, mean), *parts),

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from evaluation.challenges.declared.classes import ClassProbabilitiesField
-from evaluation.challenges.declared.scalars import NumberField, PresencesField
+from evaluation.challenges.declared.flags import PresencesField
+from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.scores import check_probability
 from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, figure_key, in_words
 from evaluation.core.case_table import Row

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from evaluation.challenges.declared.instance_maps import InstanceMapField
-from evaluation.challenges.declared.label_maps import Figures, LabelFigure, StructureMetricTable
+from evaluation.challenges.declared.label_maps import Figures, StructureMetricTable
 from evaluation.challenges.declared.lesions import LesionTable
 from evaluation.challenges.declared.maps import (
     LabelMapField,
@@ -20,6 +20,7 @@ from evaluation.challenges.declared.maps import (
 from evaluation.challenges.declared.tables import (
     FieldComparison,
     FieldTable,
+    LabelFigure,
     Measure,
     Part,
     Positive,

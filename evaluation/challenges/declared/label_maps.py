@@ -3,7 +3,6 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -11,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.declared import tables
-from evaluation.challenges.declared.instance_maps import InstanceMapField
-from evaluation.challenges.declared.maps import LabelMapField, MapComparison, Structure, StructureField
+from evaluation.challenges.declared.maps import MapComparison, Structure, StructureField
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.estimator import Mean, MeanOfMeans
@@ -27,16 +25,6 @@ Figures = Sequence[float]
 """A figure for each scored structure in the order of the field; NaN where it is undefined."""
 
 # --- Figures of each structure, and their mean ---
-
-
-@dataclass(frozen=True)
-class LabelFigure:
-    """Properties of the figure of a label or a landmark: range, unit, whether it tells good from bad."""
-
-    best: float
-    worst: float
-    unit: str = ""
-    ordered: bool = True
 
 
 class StructureMetricTable(tables.MetricTable):
@@ -62,13 +50,13 @@ class StructureMetricTable(tables.MetricTable):
         "(nnU-Net). They differ where labels do not enter in some cases.",
     )
 
-    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (LabelMapField, InstanceMapField)
+    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (StructureField,)
     is_share: ClassVar[bool] = False
     """Whether the pooled ratio is a share, see `RatioOfSums`."""
 
-    def figure(self, table: StructureField) -> LabelFigure:
+    def figure(self, table: StructureField) -> tables.LabelFigure:
         """Return the properties of a figure. Raises ValueError for options that do not fit the field."""
-        return LabelFigure(best=1, worst=0)
+        return tables.LabelFigure(best=1, worst=0)
 
     def further_fields(
         self, table: tables.FieldTable, fields: Mapping[str, tables.FieldTable]
@@ -426,9 +414,9 @@ class VolumeTable(StructureMetricTable):
         default=None, description="Unit of volumes: `ml`. Default: mm³; mm² or pixels in two dimensions."
     )
 
-    def figure(self, table: StructureField) -> LabelFigure:
+    def figure(self, table: StructureField) -> tables.LabelFigure:
         """Return the range. Raises ValueError for a unit that does not fit."""
-        return LabelFigure(best=0, worst=math.inf, unit=self.extent_unit(table))
+        return tables.LabelFigure(best=0, worst=math.inf, unit=self.extent_unit(table))
 
     def extent_unit(self, table: StructureField) -> str:
         """Return the unit. Raises ValueError for ml of images of two dimensions."""
@@ -471,7 +459,7 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
         """Return whether it needs whole maps: it counts voxels slab by slab."""
         return False
 
-    def figure(self, table: StructureField) -> LabelFigure:
+    def figure(self, table: StructureField) -> tables.LabelFigure:
         """Return the range. Raises ValueError where `worst` is needed."""
         if self.relative and self.worst is None:
             raise ValueError(
@@ -479,7 +467,7 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
             )
         unit = self.extent_unit(table)
         best = -math.inf if self.signed else 0.0  # bounds of the figure, which then has no best value
-        return LabelFigure(best, math.inf, "" if self.relative else unit, ordered=not self.signed)
+        return tables.LabelFigure(best, math.inf, "" if self.relative else unit, ordered=not self.signed)
 
     def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
         """Return the volume of the image, or the stated worst."""

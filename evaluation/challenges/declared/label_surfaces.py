@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from evaluation.challenges.declared import label_maps, maps
 from evaluation.challenges.declared.maps import MapComparison, Structure, StructureField
-from evaluation.challenges.declared.tables import Part, Positive
+from evaluation.challenges.declared.tables import LabelFigure, Part, Positive
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.label_surfaces import SurfaceComparison, compare_surfaces
@@ -52,13 +52,13 @@ class _SurfaceTable(label_maps.LabelMetricTable):
         in_mm = maps.spacing_of(reference, table)
         return in_mm if self.distances == "mm" else (1.0,) * len(in_mm)
 
-    def figure(self, table: StructureField) -> label_maps.LabelFigure:
+    def figure(self, table: StructureField) -> LabelFigure:
         """Return the range. Raises ValueError for neighbours that elements do not have."""
         check_neighbours(self.surface, self.surface_neighbours)
         return self.range(table)
 
     @abstractmethod
-    def range(self, table: StructureField) -> label_maps.LabelFigure:
+    def range(self, table: StructureField) -> LabelFigure:
         """Return best and worst value and the unit. Raises ValueError for options that do not fit."""
 
     @abstractmethod
@@ -99,11 +99,11 @@ class _SurfaceDistanceTable(_SurfaceTable):
         f"a length of the image. {maps.WORST}",
     )
 
-    def range(self, table: StructureField) -> label_maps.LabelFigure:
+    def range(self, table: StructureField) -> LabelFigure:
         """Return a distance."""
         worst = self.worst if isinstance(self.worst, float) else math.inf
         unit = "voxels" if self.distances == "voxels" else "mm" if table.in_mm else "pixels"
-        return label_maps.LabelFigure(best=0, worst=worst, unit=unit)
+        return LabelFigure(best=0, worst=worst, unit=unit)
 
     def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
         if isinstance(self.worst, float):
@@ -142,7 +142,7 @@ class HausdorffDistance(_SurfaceDistanceTable):
         "two figures. `pooled`: the figure of all distances together (MedPy).",
     )
 
-    def range(self, table: StructureField) -> label_maps.LabelFigure:
+    def range(self, table: StructureField) -> LabelFigure:
         """Return a distance. Raises ValueError for a percentile that elements do not have."""
         SurfaceConvention(self.surface, self.percentile_method, self.directions)
         return super().range(table)
@@ -193,13 +193,13 @@ class SurfaceDice(_SurfaceTable):
         "is within."
     )
 
-    def range(self, table: StructureField) -> label_maps.LabelFigure:
+    def range(self, table: StructureField) -> LabelFigure:
         """Return a share. Raises ValueError unless each scored label, and no other, has a tolerance."""
         names = [structure.name for structure in self.scored(table)]
         if isinstance(self.tolerance_mm, dict) and set(self.tolerance_mm) != set(names):
             found = ", ".join(self.tolerance_mm) or "none"
             raise ValueError(f"tolerance_mm: expected one for each of {', '.join(names)}, found {found}")
-        return label_maps.LabelFigure(best=1, worst=0)
+        return LabelFigure(best=1, worst=0)
 
     def value(self, compared: SurfaceComparison, structure: Structure) -> float:
         """Return the share."""

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import FiniteFloat
 
-from evaluation.challenges.declared.label_maps import Figures, LabelFigure, LabelMetricTable, VolumeTable
+from evaluation.challenges.declared.label_maps import Figures, LabelMetricTable, VolumeTable
 from evaluation.challenges.declared.maps import (
     WORST,
     Extent,
@@ -19,7 +19,7 @@ from evaluation.challenges.declared.maps import (
     extent_of,
     spacing_of,
 )
-from evaluation.challenges.declared.tables import FieldTable, Measure, Part, Positive
+from evaluation.challenges.declared.tables import FieldTable, LabelFigure, Measure, Part, Positive
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics import lesions as lesion_metrics

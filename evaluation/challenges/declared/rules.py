@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import importlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, reduce
+from functools import reduce
 from operator import or_
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
 
 import pydantic
 from pydantic_core import PydanticKnownError, core_schema
 
+from evaluation.challenges.declared.names import names_by_module
 from evaluation.challenges.declared.tables import (
     FieldComparison,
     FieldTable,
@@ -125,14 +124,14 @@ class Declarable(Generic[_Table]):
 
     def named(self, name: str) -> type[_Table] | None:
         """Return the table of a name, None for an unknown one."""
-        for module, names in _names_by_module()[self.key].items():
+        for module, names in names_by_module()[self.key].items():
             if name in names:
                 return next(table for table in self._tables_of(module) if name_of(table) == name)
         return None
 
     def __iter__(self) -> Iterator[type[_Table]]:
         """Yield all tables, in the order of their modules."""
-        return (table for module in _names_by_module()[self.key] for table in self._tables_of(module))
+        return (table for module in names_by_module()[self.key] for table in self._tables_of(module))
 
     def _tables_of(self, module: str) -> Iterator[type[_Table]]:
         for one in vars(importlib.import_module(module)).values():
@@ -172,19 +171,21 @@ def _within(name: str, error: pydantic.ValidationError) -> pydantic.ValidationEr
     return pydantic.ValidationError.from_exception_data(error.title, faults)
 
 
-@cache
-def _names_by_module() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Return what each module of this package declares, by key and module, as its source says."""
-    package = __name__.rpartition(".")[0]
-    found: dict[str, dict[str, list[str]]] = {"kind": {}, "metric": {}}
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        for key, name in re.findall(r'^    (kind|metric): Literal\["(\w+)"\]', file.read_text("utf-8"), re.M):
-            found[key].setdefault(f"{package}.{file.stem}", []).append(name)
-    return found
-
-
 FIELDS = Declarable(FieldTable, "kind")  # type: ignore[type-abstract]
 METRICS = Declarable(MetricTable, "metric")  # type: ignore[type-abstract]
+
+
+def names_of(kinds: Sequence[type[FieldTable]]) -> list[str]:
+    """Return the names of kinds, and of those below a base of several."""
+    below = ([kind] if name_of(kind) else (one for one in FIELDS if issubclass(one, kind)) for kind in kinds)
+    return [name_of(one) for of_kind in below for one in of_kind]
+
+
+def prepare(names: Sequence[str]) -> None:
+    """Import and build the tables of some kinds and metrics, for all processes forked from this one."""
+    for table in (choice.named(name) for choice in (FIELDS, METRICS) for name in names):
+        if table is not None:
+            table.model_rebuild()
 
 
 # --- From the tables of `phase.toml` to the challenge that they declare ---
@@ -356,7 +357,7 @@ def _measures(
         elif field_name not in fields:
             problems.append(f"{here}.field: expected one of {', '.join(fields)}, found {field_name!r}")
         elif not isinstance(fields[field_name], metric.kinds):
-            kinds = " or ".join(name_of(kind) for kind in metric.kinds)
+            kinds = " or ".join(names_of(metric.kinds))
             found = fields[field_name].kind
             problems.append(
                 f"{here}: {metric.metric!r} scores kind {kinds}, field {field_name!r} is of kind {found}"

@@ -7,7 +7,7 @@ from typing import Literal
 
 from evaluation.challenges.declared import label_maps
 from evaluation.challenges.declared.maps import MapComparison, Structure, StructureField
-from evaluation.challenges.declared.tables import Positive
+from evaluation.challenges.declared.tables import LabelFigure, Positive
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -41,9 +41,9 @@ class BettiError(_MaskTable):
     number: Literal[0, 1] = Key(default=0, description="0: components. 1: tunnels; in two dimensions holes.")
     worst: Positive = Key(description="The largest difference that counts.")
 
-    def figure(self, table: StructureField) -> label_maps.LabelFigure:
+    def figure(self, table: StructureField) -> LabelFigure:
         """Return the range."""
-        return label_maps.LabelFigure(best=0, worst=self.worst)
+        return LabelFigure(best=0, worst=self.worst)
 
     def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
         """Return the difference."""

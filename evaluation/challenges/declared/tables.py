@@ -25,7 +25,6 @@ from evaluation.core.field import (
 from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.keys import Key, KeyTable
 from evaluation.core.metric import Metric
-from evaluation.io.kinds.classes import CellText
 
 
 class FieldTable(KeyTable, ABC):
@@ -263,6 +262,16 @@ class Sums:
 
 
 @dataclass(frozen=True)
+class LabelFigure:
+    """Properties of the figure of a label or a landmark: range, unit, whether it tells good from bad."""
+
+    best: float
+    worst: float
+    unit: str = ""
+    ordered: bool = True
+
+
+@dataclass(frozen=True)
 class Measure:
     """The figures of one declared metric.
 
@@ -453,6 +462,8 @@ class MetricTable(KeyTable, ABC):
         """Return the labels that the metric needs beside those of its fields; ``table`` is its own."""
         if self.group is None:
             return ()
+        from evaluation.io.kinds.classes import CellText  # most phases need none of that module
+
         return (HiddenField(group_key(self.group), Reference(CellText(), CaseColumns((self.group,)))),)
 
     def further_fields(self, table: FieldTable, fields: Mapping[str, FieldTable]) -> tuple[str, ...]:

@@ -1,15 +1,22 @@
 """A declared challenge: from the tables of `phase.toml` to scores, and what is wrong with a declaration."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
 import evaluation
+from evaluation.challenges import declared
+from evaluation.challenges.declared import prepare
+from evaluation.challenges.declared.names import names_in
+from evaluation.challenges.declared.rules import FIELDS, METRICS, name_of, names_of
 from evaluation.core.fault import PhaseError
 from evaluation.phase.registry import rules_of
 from test.challenges.declared.phases import SCREENING, declared_phase, write_table
+from test.repository import REPOSITORY
 
 AGE = """\
 [fields.likelihood]
@@ -360,3 +367,46 @@ def test_a_challenge_has_no_declaration_beside_it(tmp_path, columns):
     assert faults_of(tmp_path, columns, tables) == [
         "phase.toml: [fields], [tasks]: expected only without 'challenge', found challenge 'refuge'"
     ]
+
+
+def test_a_phase_imports_the_modules_of_what_it_declares_alone(tmp_path, columns):
+    """In a process that has none yet; its workers are forked with the same, and their tables are built."""
+    folder = declared_phase(tmp_path, f"{SCREENING}\n# With a box, one could say, as in dice.", columns)
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from evaluation.challenges.declared import names\n"
+        "told = names.names_in((Path(sys.argv[1]) / 'phase.toml').read_text())\n"
+        "assert not any('pydantic' in name for name in sys.modules)\n"
+        "from evaluation.phase.registry import read_configuration\n"
+        "read_configuration(Path(sys.argv[1]))\n"
+        "package = 'evaluation.challenges.declared.'\n"
+        "print(*told, *(name[len(package):] for name in sorted(sys.modules) if name.startswith(package)))\n"
+        "from evaluation.challenges import declared\n"
+        "declared.prepare(told)\n"
+        "from evaluation.challenges.declared.label_maps import Dice, Jaccard\n"
+        "print(Dice.__pydantic_complete__, Jaccard.__pydantic_complete__)\n"
+    )
+    command = [sys.executable, "-c", script, folder]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "auc box class dice number names rules scalars scores tables",
+        "True False",
+    ]
+
+
+def test_words_of_a_file_are_kinds_and_metrics_where_they_are_declared():
+    assert names_in('kind = "boxes"\n[tasks.a.metrics]\nfroc = {}\nfrocs = ["of", "no kind"]') == [
+        "boxes",
+        "froc",
+    ]
+    prepare(["boxes", "froc", "frocs"])
+    assert FIELDS.named("boxes").__pydantic_complete__
+    assert METRICS.named("froc").__pydantic_complete__
+    with pytest.raises(AttributeError):
+        _ = declared.nothing
+
+
+def test_kinds_that_have_a_base_in_common_are_named():
+    (dice,) = (one for one in METRICS if name_of(one) == "dice")
+    assert names_of(dice.kinds) == ["displacement_field", "instance_map", "label_map"]
