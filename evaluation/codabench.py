@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from evaluation.core.challenge import metrics_of
 from evaluation.io.files import write_atomically
 from evaluation.phase.leaderboard import platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
@@ -33,20 +32,12 @@ def columns_of(phase: Phase) -> list[str]:
     return [*platform_metrics(*of), *unranked_metrics(*of)]
 
 
-def title_of(phase: Phase, name: str) -> str:
-    """Return the title of a metric or composite."""
-    composites = {composite.name: composite.title for composite in phase.challenge.composites}
-    titles = {name: metric.title for name, metric in metrics_of(phase.tasks).items()} | composites
-    return phase.config.titles.get(name, titles[name])
-
-
 def write_results(phase: Phase, metrics: MetricsFile, folder: Path) -> None:
     """Write the scores and the page of a submission. Raises `OSError`."""
-    values = dict(_values_of(metrics))
+    values, figures = dict(_values_of(metrics)), phase.challenge.figures_of(phase.tasks)
     scores = {column_key(name): values[name] for name in columns_of(phase) if name in values}
     rows = "".join(
-        f"<tr><td>{escape(title_of(phase, name))}</td><td>{value}</td></tr>\n"
-        for name, value in values.items()
+        f"<tr><td>{escape(figures[name].title)}</td><td>{value}</td></tr>\n" for name, value in values.items()
     )
     table = f"<table>\n<tr><th>Metric</th><th>Value</th></tr>\n{rows}</table>\n"
     write_page(phase.config.title, table, folder)

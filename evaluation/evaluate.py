@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task, fields_of
-from evaluation.core.fault import Faults, PhaseError
+from evaluation.core.fault import Faults, FormFault, PhaseError
 from evaluation.core.form import CaseForm, Form
 from evaluation.core.limits import case_seconds
 from evaluation.core.outcome import (
@@ -160,6 +160,27 @@ def check(form: Form, submission: Path, workers: int, progress: Progress = no_pr
     settings = PoolSettings(workers, _MIN_CASE_SECONDS)
     read = read_submission(form, setup, settings, None, progress)
     return Checked(read.faults, read.notices)
+
+
+def check_files(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> Checked:
+    """Return the faults of a zip, a table or a folder, also one with the runs of an algorithm.
+
+    Raises `PhaseError` for runs that do not tell their image.
+    """
+    # The container never unpacks: it does without these imports.
+    from evaluation.workers.unpacking import listed_runs, of_run, unpacked
+
+    try:
+        with (
+            unpacked(submission, workers=workers) as unzipped,
+            listed_runs(unzipped, form) as (folder, places),
+        ):
+            checked = check(form, folder, workers, progress)
+    except FormFault as fault:
+        return Checked(Faults(fault.faults))
+    faults = Faults()
+    faults.add((of_run(fault, places) for fault in checked.faults), checked.faults.more)
+    return replace(checked, faults=faults)
 
 
 def scores_of_nothing(phase: Phase, tasks: Sequence[Task], workers: int) -> Scores:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from evaluation.core.fault import Faults, FormFault, PhaseError
 from evaluation.core.outcome import Progress
-from evaluation.evaluate import Rejection, check, evaluate
+from evaluation.evaluate import Rejection, check_files, evaluate
 from evaluation.library import CheckResult, Evaluation, SubmissionRejected
 from evaluation.phase import registry
 from evaluation.phase.form_file import read_form
@@ -14,7 +14,7 @@ from evaluation.platform import machine
 from evaluation.platform.messages import participant_line
 from evaluation.summary import organiser_records
 from evaluation.workers.pool import DeadlineExceeded
-from evaluation.workers.unpacking import listed_runs, unpacked
+from evaluation.workers.unpacking import unpacked
 
 
 def evaluate_submission(
@@ -45,14 +45,7 @@ def check_submission(
         registry.load(Path(challenge))
     path = Path(form)
     expected = read_form(path) if path.is_file() else named_phase(form).form
-    try:
-        with (
-            unpacked(_existing(submission), workers=workers) as unzipped,
-            listed_runs(unzipped, expected) as folder,
-        ):
-            checked = check(expected, folder, machine.worker_count(workers), progress)
-    except FormFault as fault:
-        return CheckResult(fault.faults)
+    checked = check_files(expected, _existing(submission), machine.worker_count(workers), progress)
     return CheckResult(tuple(checked.faults), checked.notices)
 
 

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import numpy.random  # noqa: F401 - the bootstrap draws from it later; this module is imported at idle
 
 from evaluation.core.aggregation import Estimates, Mask, Subset, estimates, subgroup_values
-from evaluation.core.challenge import metrics_of
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.config import PhaseConfig, Subgroup
@@ -102,15 +101,14 @@ def _ranking(
     section = result_file.RankingSection(_by_task(components), composites or None)
     if not phase.leaderboard:
         return section
-    better = {name: metric.better for name, metric in metrics_of(phase.tasks).items()}
-    better |= {composite.name: composite.better for composite in phase.challenge.composites}
+    figures = phase.challenge.figures_of(phase.tasks)
     # A team whose composites the leaderboard does not give has those of its metrics.
     teams = (replace(of, values={**_composites(phase, of.values), **of.values}) for of in phase.leaderboard)
     places = place_among(
         tuple(teams),
         {name: result_file.as_written(value) for name, value in {**values, **composites}.items()},
         scheme_of(phase.challenge, phase.options),
-        better,
+        {name: figure.better for name, figure in figures.items()},
     )
     of_metrics = {name: rank for name, rank in places.ranks.items() if name in values}
     return replace(section, ranks=_by_task(of_metrics), places=dict(places.boards))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
 from evaluation.cli.common import EXPECTED, add_json, add_workers, problems_of, progress_bar, status_after
-from evaluation.core.fault import printable
+from evaluation.core.fault import counted, printable
 from evaluation.platform import machine, messages
 from evaluation.platform.messages import Streams
 
@@ -55,11 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
     streams = Streams()
     if not machine.CAN_ISOLATE:
         streams.tell_organiser([machine.NO_ISOLATION])
-    from evaluation.core.fault import Faults, FormFault, PhaseError
-    from evaluation.evaluate import Checked, check
+    from evaluation.core.fault import PhaseError
+    from evaluation.evaluate import check_files
     from evaluation.phase import registry
     from evaluation.phase.form_file import read_form
-    from evaluation.workers.unpacking import listed_runs, unpacked
 
     submission: Path = arguments.submission
     try:
@@ -69,14 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
         if not submission.exists():
             raise PhaseError(f"{submission}: no such file or folder")
         workers = machine.worker_count(arguments.workers)
-        with (
-            unpacked(submission, workers=workers) as unzipped,
-            listed_runs(unzipped, form) as folder,
-            progress_bar("cases", len(form.cases)) as progress,
-        ):
-            checked = check(form, folder, workers, progress)
-    except FormFault as fault:
-        checked = Checked(Faults(fault.faults))
+        with progress_bar("cases", len(form.cases)) as progress:
+            checked = check_files(form, submission, workers, progress)
     except EXPECTED as error:
         streams.tell_participant("; ".join(problems_of(error)))
         return status_after(error)
@@ -92,8 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not is_one_place:
             streams.tell_participant(messages.participant_line(checked.faults))
         return 1
-    notes = len(checked.notices)
-    but = f", but {notes} {'note' if notes == 1 else 'notes'} above" if notes else ""
+    but = f", but {counted(len(checked.notices), 'note')} above" if checked.notices else ""
     streams.tell_organiser([f"No faults{but}: {printable(submission)} is a submission to {form.phase}"])
     return 0
 
@@ -104,5 +96,5 @@ def _form_of_image() -> Form:
     from evaluation.phase.named import named_phase, phase_of_image
 
     if not (folder := phase_of_image()).is_dir():
-        raise PhaseError("--form: expected the form of a phase, as this is no image of one")
+        raise PhaseError("--form: expected the form.json of the phase, which its organisers give; found none")
     return named_phase(folder).form

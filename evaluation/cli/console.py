@@ -47,14 +47,18 @@ def text_table(
     rows: Iterable[Iterable[str]],
     notes: Iterable[str] = (),
 ) -> Table:
-    """Return a table of plain text with columns of texts, then of numbers on the right, then of notes."""
+    """Return a table of plain text with columns of texts, then of numbers on the right, then of notes.
+
+    Numbers get a true minus sign.
+    """
     table = Table(*map(one_line, texts), title=title and one_line(title), title_justify="left")
     for heading in numbers:
         table.add_column(one_line(heading), justify="right")
     for heading in notes:
         table.add_column(one_line(heading))
     for row in rows:
-        table.add_row(*map(one_line, row))
+        both = zip(map(one_line, row), table.columns, strict=True)
+        table.add_row(*(c.replace("-", "−") if of.justify == "right" else c for c, of in both))
     return table
 
 

@@ -81,6 +81,15 @@ def _program() -> str:
 _MODULE = "python -m evaluation"
 
 
+class _Layout(argparse.RawDescriptionHelpFormatter):
+    """Help whose words, such as names of choices, are not broken at their hyphens."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        import textwrap
+
+        return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
 def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
     """Return the parser of a command: with the arguments that its module declares."""
     command = COMMANDS[name]
@@ -88,7 +97,7 @@ def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
         prog=f"{_program()} {name}",
         description=command.summary,
         epilog="\n  ".join(["example:", *command.example]).replace(_MODULE, _program()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Layout,
     )
     module.add_arguments(parser)
     return parser

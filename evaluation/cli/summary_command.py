@@ -66,4 +66,4 @@ _UNPUBLISHED = "this file publishes none; `report submission` shows all to organ
 
 def _shown(number: float) -> str:
     """Return a number with the digits that the file has."""
-    return f"{number:.12g}".replace("-", "−")
+    return f"{number:.12g}"

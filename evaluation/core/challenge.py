@@ -215,6 +215,16 @@ class Challenge:
         known = metrics_of(tasks).keys()
         return tuple(composite for composite in self.composites if known >= set(composite.metrics))
 
+    def figures_of(self, tasks: Iterable[Task]) -> dict[str, Metric | Composite]:
+        """Return metrics by "task.metric" and composites by name: all that can be ranked."""
+        tasks = tuple(tasks)
+        return {**metrics_of(tasks), **{composite.name: composite for composite in self.composites_of(tasks)}}
+
+    def titled(self, titles: Mapping[str, str]) -> Challenge:
+        """Return the challenge whose composites have the titles that a phase gives them by name."""
+        composites = (replace(one, title=titles.get(one.name, one.title)) for one in self.composites)
+        return replace(self, composites=tuple(composites))
+
 
 def metrics_of(tasks: Iterable[Task]) -> dict[str, Metric]:
     """Return the metrics of the given tasks by "task.metric"."""
@@ -222,10 +232,16 @@ def metrics_of(tasks: Iterable[Task]) -> dict[str, Metric]:
 
 
 def with_titles(tasks: Iterable[Task], titles: Mapping[str, str]) -> tuple[Task, ...]:
-    """Return tasks whose metrics have the titles that a phase gives them by "task.metric"."""
+    """Return tasks whose metrics have the titles that a phase gives them by "task.metric".
+
+    Other titles take the words of the phase for what they measure: "Dice, disc" is "Dice, optic disc".
+    """
+    words = {name.replace("_", " "): word for name, word in titles.items()}
 
     def titled(task: Task, metric: Metric) -> Metric:
-        return replace(metric, title=titles.get(f"{task.name}.{metric.name}", metric.title))
+        what, comma, of = metric.title.rpartition(", ")
+        default = f"{what}{comma}{words.get(of, of)}" if comma else metric.title
+        return replace(metric, title=titles.get(f"{task.name}.{metric.name}", default))
 
     return tuple(replace(one, metrics=tuple(titled(one, metric) for metric in one.metrics)) for one in tasks)
 

@@ -172,6 +172,11 @@ def printable(text: object, limit: int = _MAX_PART_LENGTH) -> str:
     return shorten(escaped, limit)
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """Return a number with its noun: "1 case", "2 cases"; ``several``: the words after other numbers."""
+    return f"{number} {one if number == 1 else several or one + 's'}"
+
+
 def without_controls(text: str) -> str:
     """Return a text for a page, with control characters and signs that turn its direction escaped.
 

@@ -26,6 +26,7 @@ from evaluation.charts.published import CURVE_NUMBERS, has_curve
 from evaluation.core.aggregation import ConfidenceInterval, Estimate
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task, fields_of, references_of
+from evaluation.core.fault import counted
 from evaluation.core.field import CaseColumns
 from evaluation.core.metric import Metric
 from evaluation.evaluate import scores_of_nothing
@@ -191,7 +192,7 @@ def told_label(phase: Phase, subgroup: Subgroup, tables: Mapping[str, CaseTable]
     for label in hidden_labels(phase, tables):
         share = determined_share(groups, label.classes)
         if share - share_by_chance(groups, label.classes) >= _MUCH_OF_THE_LABEL:
-            return f"it tells {share:.0%} of {label.name}"
+            return f"it tells {100 * share:.0f} % of {label.name}"
         if telling := next(telling_groups(groups, label.classes, phase.config.subgroup_minimum), ""):
             return f"nearly all cases of {telling!r} have the same {label.name}"
     return ""
@@ -342,7 +343,7 @@ class Disclosure:
         for what, kept, digits in choices:
             for limit, decimals in itertools.product(range(int(highest), 0, -1), digits):
                 if labels.submissions(bits_of(kept, decimals)) > limit:
-                    rounded = "" if decimals is None else f" with {decimals} decimal{'s' * (decimals > 1)}"
+                    rounded = "" if decimals is None else f" with {counted(decimals, 'decimal')}"
                     less = "" if limit == self.limit else f" and at most {in_words(limit)}"
                     found.append(f"{what}{rounded}{less}")
                     break
@@ -363,9 +364,7 @@ def limit_of(submissions: Submissions) -> float:
 
 def in_words(submissions: float) -> str:
     """Return for example "2 submissions", or "no limit"."""
-    if math.isinf(submissions):
-        return "no limit"
-    return f"{submissions:g} submission{'' if submissions == 1 else 's'}"
+    return "no limit" if math.isinf(submissions) else counted(int(submissions), "submission")
 
 
 def bits_of(figures: Iterable[PublishedFigure], digits: int | None = None) -> float:

@@ -187,10 +187,8 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     titles = [settings["score_title"]]
     titles += [column["title"] for column in columns if not column.get("exclude_from_ranking")]
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
-    metrics = metrics_of(phase.tasks)
-    composites = {composite.name: composite for composite in phase.challenge.composites}
-    figures: platform_ranking.Figures = {**metrics, **composites}
-    known = {name: phase.config.titles.get(name, figure.title) for name, figure in figures.items()}
+    metrics, figures = metrics_of(phase.tasks), phase.challenge.figures_of(phase.tasks)
+    known = {name: figure.title for name, figure in figures.items()}
     notes = platform_ranking.differences_of(
         scheme_of(phase.challenge, phase.options),
         platform_ranking.PlatformRanking(_scoring_method(phase), ranked),
@@ -262,7 +260,8 @@ def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _LeaderboardCo
             paths = f"{path}.value", error
             columns[name] = _LeaderboardColumn(name, task.title, metric.title, *paths, metric.better)
     for composite in phase.challenge.composites_of(phase.tasks):
-        title = phase.config.titles.get(composite.name, composite.title)
-        path = f"ranking.composites.{composite.name}"
-        columns[composite.name] = _LeaderboardColumn(composite.name, "", title, path, "", composite.better)
+        paths = f"ranking.composites.{composite.name}", ""
+        columns[composite.name] = _LeaderboardColumn(
+            composite.name, "", composite.title, *paths, composite.better
+        )
     return columns

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from evaluation.core.challenge import Task, fields_of
-from evaluation.core.fault import PhaseError, ReadError, printable
+from evaluation.core.fault import PhaseError, ReadError, counted, printable
 from evaluation.core.field import Field, Files, TableRows, in_one_table
 from evaluation.core.form import INTERFACE, Form, RunTime, name_key
 from evaluation.core.limits import SumLimits, limits_of
@@ -139,7 +139,8 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
 def _inputs(form: Form, fields: Sequence[Field]) -> Iterator[str]:
     """Yield the input sockets of an algorithm in words."""
     for interface in form.interfaces:
-        of = f"- Jobs of {_count(sum(case.columns[INTERFACE] == interface.name for case in form.cases))}"
+        jobs = sum(case.columns[INTERFACE] == interface.name for case in form.cases)
+        of = f"- Jobs of {counted(jobs, 'image')}"
         values = " and ".join(f"`{socket}`" for socket in interface.input_sockets)
         case = f"the value of {values}" if interface.by_value else "the name"
         inputs = ", ".join(f"`{socket}`" for socket in interface.inputs)
@@ -207,7 +208,7 @@ def _example(field: Field, form: Form) -> Iterator[str]:
     values = [field.kind.example(case, random) for case in cases]
     if values and values[0] is not None:
         written = [field.kind.write_json(value) for value in values]
-        what = f"Example of {_count(len(cases))}" if field.socket.stacked else "Example"
+        what = f"Example of {counted(len(cases), 'image')}" if field.socket.stacked else "Example"
         whole = joined(written, field.socket.by, [case.name for case in cases])
         yield f"- {what}: `{json.dumps(whole if field.socket.stacked else written[0])}`"
 
@@ -241,7 +242,7 @@ def _of_run_time(run_time: RunTime) -> Iterator[str]:
 
 
 def _jobs(form: Form, fields: Sequence[Field]) -> str:
-    images = _count(len(form.cases))
+    images = counted(len(form.cases), "image")
     if not any(field.socket.stacked for field in fields):
         return f"once for each of {images}" if len(form.cases) > 1 else "once, on one image"
     if len(form.stacks) == 1:
@@ -254,8 +255,4 @@ def _and_so_on(examples: Sequence[str]) -> str:
 
 
 def _all(form: Form) -> str:
-    return f"the {_count(len(form.cases))} of the test set"
-
-
-def _count(images: int) -> str:
-    return "1 image" if images == 1 else f"{images} images"
+    return f"the {counted(len(form.cases), 'image')} of the test set"

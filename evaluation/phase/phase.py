@@ -58,7 +58,7 @@ def _unknown(named: Mapping[str, Iterable[str]], known: Sequence[str], what: str
 
 def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Task, ...]) -> list[str]:
     """Return a fault for each unknown metric, and for each that is shown and not to be published."""
-    known = [*metrics_of(tasks), *(composite.name for composite in challenge.composites_of(tasks))]
+    known = [*challenge.figures_of(tasks)]
     patterns = [key for key in config.metric_detail if not any(fnmatchcase(name, key) for name in known)]
     named = {
         "score": [config.score] if config.score else [],
@@ -433,7 +433,7 @@ def _load(
             rules = rules_of(config.challenge, {})
         except (PhaseError, InvalidTableError):
             raise PhaseError(*problems, *_faults_of_cases(folder)) from None
-    challenge, options = rules.challenge, rules.options
+    challenge, options = rules.challenge.titled(config.titles), rules.options
     try:
         tasks = rules.select_tasks(config.tasks, config.scored_run_time)
     except PhaseError as error:
@@ -472,8 +472,7 @@ def _load(
     teams: tuple[TeamValues, ...] = ()
     if LEADERBOARD in manifest.files:
         try:
-            composites = (composite.name for composite in challenge.composites_of(tasks))
-            teams = read_leaderboard(folder / LEADERBOARD, (*metrics_of(tasks), *composites))
+            teams = read_leaderboard(folder / LEADERBOARD, (*challenge.figures_of(tasks),))
         except PhaseError as error:
             problems += error.problems
     phase = Phase(folder, config, challenge, options, tasks, cases, manifest, paths, teams, source)

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from evaluation.core.challenge import Task, fields_of
-from evaluation.core.fault import Fault, FaultKind, ReadError, most_similar, printable, shorten
+from evaluation.core.fault import Fault, FaultKind, ReadError, counted, most_similar, printable, shorten
 from evaluation.core.field import (
     CellsSource,
     Field,
@@ -333,8 +333,10 @@ class _Archive:
             for path in self._listing.files
             if path not in read and not path.casefold().startswith(prefixes)
         ]
+        bare = {BARE_TABLE: " (the name of a csv file that is uploaded by itself)"}
         named = [
-            f"{printable(path)} is not part of the format and is not read" for path in unused[:_MOST_UNUSED]
+            f"{printable(path)}{bare.get(path, '')} is not part of the format and is not read"
+            for path in unused[:_MOST_UNUSED]
         ]
         more = len(unused) - len(named)
         named += [f"{more} further files are not part of the format"] if more else []
@@ -353,7 +355,7 @@ class _Archive:
             same = (one for one in empty if PurePosixPath(one).name.casefold() == last)
             meant = next(same, None) or most_similar(folder, empty)
             hint = f" (are they meant for {meant}/?)" if meant else ""
-            files = "1 file is" if count == 1 else f"{count} files are"
+            files = counted(count, "file is", "files are")
             yield f"{printable(folder)}/: {files} named like images of this phase and not read{hint}"
 
     def missing(self, fields: Sequence[Field]) -> list[Fault]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TextIO
 
-from evaluation.core.fault import DECIMAL_POINT, Fault, FaultKind, Faults, printable
+from evaluation.core.fault import DECIMAL_POINT, Fault, FaultKind, Faults, counted, printable
 
 # --- The texts for participant and organiser about the faults of a submission ---
 
@@ -26,7 +26,7 @@ def participant_line(faults: Faults) -> str:
     The platform shows the last line of stderr, at most 1024 characters. It depends on the submission alone.
     """
     kinds = _by_kind(faults)
-    head = f"Submission rejected, {_count(len(faults))}: "
+    head = f"Submission rejected, {counted(len(faults), 'fault')}: "
     parts = [
         f"{faults.counts[kind]} {kind} (first: {printable(kind_faults[0], _MAX_EXAMPLE_LENGTH)})"
         for kind, kind_faults in kinds
@@ -56,7 +56,7 @@ def organiser_report(faults: Faults) -> list[str]:
         if more:
             lines.append(f"  … and {more} more")
     summary = ", ".join(f"{count} {kind}" for kind, count in faults.counts.items())
-    return [*lines, f"Rejected, {_count(len(faults))}: {summary}"]
+    return [*lines, f"Rejected, {counted(len(faults), 'fault')}: {summary}"]
 
 
 def _folded(faults: Sequence[Fault]) -> Iterator[tuple[str, int]]:
@@ -81,10 +81,6 @@ def _folded(faults: Sequence[Fault]) -> Iterator[tuple[str, int]]:
 
 def _by_kind(faults: Faults) -> list[tuple[FaultKind, list[Fault]]]:
     return [(kind, list(of_kind)) for kind, of_kind in groupby(faults, key=lambda fault: fault.kind)]
-
-
-def _count(number: int) -> str:
-    return "1 fault" if number == 1 else f"{number} faults"
 
 
 # The two streams of a container: stdout for the organiser, the last line of stderr for the participant.

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation.core.challenge import Task, fields_of
-from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError, ReadError
+from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError, ReadError, counted
 from evaluation.core.field import (
     ColumnKind,
     FileAccess,
@@ -63,7 +63,7 @@ class JsonValues:
         if not isinstance(content, list) or len(content) != source.entries:
             found = json_kind(content)
             if isinstance(content, list):
-                found = "1 value" if len(content) == 1 else f"{len(content)} values"
+                found = counted(len(content), "value")
             raise fault_at(source, f"a list of {source.entries} values", found, FaultKind.MALFORMED)
         index = case.stack_index
         entry = JsonSource(content[index], path, source.place, index)

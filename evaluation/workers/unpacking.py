@@ -13,8 +13,8 @@ import shutil
 import sys
 import tempfile
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ import numpy as np
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Fault, FaultKind, Faults, FormFault, PhaseError
-from evaluation.core.form import INTERFACE, Form, name_key
+from evaluation.core.form import INTERFACE, STACK_NAME, Form, name_key
 from evaluation.core.outcome import Died
 from evaluation.io.files import MAX_ENTRIES, fault_of_path
 from evaluation.io.handover import HandoverError, array_of, decode, encode, list_of, text_of
@@ -202,33 +202,47 @@ def _ignores_case(folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def listed_runs(folder: Path, form: Form) -> Iterator[Path]:
-    """Yield a folder as the platform gives it to the container, with a list of jobs.
+def listed_runs(folder: Path, form: Form) -> Iterator[tuple[Path, dict[str, str]]]:
+    """Yield a folder as the platform gives it to the container, and what its list of jobs stands for.
 
-    A folder that has a list, or no runs, is yielded as it is. Runs are folders named like their image or
-    stack that hold a folder "output"; of several interfaces, a run has that of its image.
+    A folder that has a list is yielded as it is, with nothing. Runs are folders named like their image or
+    stack that hold a folder "output"; of several interfaces, a run has that of its image. Raises `FormFault`
+    without a list and runs, and `PhaseError` where runs do not tell their image.
     """
-    runs = sorted(path.name for path in folder.iterdir() if (path / "output").is_dir())
-    if form.submission != "algorithm" or not runs or (folder / FILE_NAME).exists():
-        yield folder
+    if form.submission != "algorithm" or (folder / FILE_NAME).exists():
+        yield folder, {}
         return
+    runs = sorted(path.name for path in folder.iterdir() if (path / "output").is_dir())
     if any(interface.by_value for interface in form.interfaces):
         raise PhaseError(f"{folder}: expected {FILE_NAME}, since the value of an input tells the image")
+    names = [case.columns.get(STACK_NAME) or case.name for case in form.cases]
+    if not runs:
+        inside = [path.name for path in sorted(folder.iterdir()) if path.is_dir()]
+        found = f"none in {', '.join(inside[:3])}" + ", …" * (len(inside) > 3) if inside else "none"
+        expected = f"the outputs of a run for each image or stack, such as {names[0]}/output"
+        raise FormFault(Fault(FaultKind.MISSING, "*/output", expected, found))
+    places = {f"a job for {unit} {name}": f"{name}/output" for name in names for unit in ("image", "stack")}
     interfaces = {interface.name: interface for interface in form.interfaces}
     of_case = {name_key(case.name): case.columns.get(INTERFACE, "") for case in form.cases}
+    outputs = {
+        slug: field.socket.path(slug)
+        for field in fields_of(tasks_of_form(form))
+        for slug in [form.sockets.get(field.name, field.socket.slug)]
+    }
     jobs = []
     for name in runs:
         interface = interfaces.get(of_case.get(name_key(name), ""))
         inputs = interface.inputs if interface else form.input_sockets[:1] or ("image",)
+        places |= {f"job {name}, socket {slug}": f"{name}/" for slug in inputs} | {f"job {name}": f"{name}/"}
+        places |= {f"job {name}, socket {slug}": f"{name}/output/{path}" for slug, path in outputs.items()}
         jobs.append(
             {
                 "pk": name,
                 "inputs": [{"socket": {"slug": slug}, "image": {"name": name}} for slug in inputs],
                 "outputs": [
-                    {"socket": {"slug": slug, "relative_path": field.socket.path(slug)}}
-                    for field in fields_of(tasks_of_form(form))
-                    for slug in [form.sockets.get(field.name, field.socket.slug)]
-                    if (folder / name / "output" / field.socket.path(slug)).exists()
+                    {"socket": {"slug": slug, "relative_path": path}}
+                    for slug, path in outputs.items()
+                    if (folder / name / "output" / path).exists()
                 ],
             }
         )
@@ -237,7 +251,18 @@ def listed_runs(folder: Path, form: Form) -> Iterator[Path]:
             output = Path(name, "output")
             shutil.copytree(folder / output, target / output, symlinks=True, copy_function=_linked)
         Path(target, FILE_NAME).write_text(json.dumps(jobs), encoding="utf-8")
-        yield Path(target)
+        yield Path(target), places
+
+
+def of_run(fault: Fault, places: Mapping[str, str]) -> Fault:
+    """Return a fault of the list of jobs as one of the folder for which it stands."""
+    if fault.file != FILE_NAME or not places:
+        return fault
+    file = places.get(fault.field or fault.expected, "*/output")
+    expected, found, hint = (
+        re.sub(r"\bjob\b", "run", of or "") for of in (fault.expected, fault.found, fault.hint)
+    )
+    return replace(fault, file=file, field=None, expected=expected, found=found, hint=hint or None)
 
 
 def _linked(source: str, target: str) -> str:

@@ -360,7 +360,7 @@ def test_check_says_what_the_container_says(phase, form, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([SUBMISSION], "--form: expected the form of a phase, as this is no image of one"),
+        ([SUBMISSION], "--form: expected the form.json of the phase, which its organisers give; found none"),
         (["--form", "no-such-form.json", SUBMISSION], "no-such-form.json: No such file or directory"),
         (["--form", "README.md", SUBMISSION], "README.md: expected JSON"),
     ],

@@ -63,18 +63,18 @@ SPLITS = {
     "a copy": (
         {"group": [int(case.glaucoma) for case in FORTY]},
         "[[subgroups]]\ncolumn = 'group'",
-        "group would give labels away: it tells 100% of classification.glaucoma",
+        "group would give labels away: it tells 100 % of classification.glaucoma",
     ),
     "what only positives have": (
         {"severity": SEVERITY},
         "[[subgroups]]\ncolumn = 'severity'\ncompare = 'positives'",
-        "severity would give labels away: it tells 100% of classification.glaucoma",
+        "severity would give labels away: it tells 100 % of classification.glaucoma",
     ),
     "all but two cases": (
         {"group": ["b", *"a" * 11, *"b" * 27, "a"]},
         "[[subgroups]]\ncolumn = 'group'",
         # H(0.3) = 0.881; of 12 one is wrong, of 28 one: 0.3 H(1/12) + 0.7 H(1/28) = 0.279.
-        "group would give labels away: it tells 68% of classification.glaucoma",
+        "group would give labels away: it tells 68 % of classification.glaucoma",
     ),
     "one pure group": (
         {"group": [*"c" * 10, *"ab" * 15]},

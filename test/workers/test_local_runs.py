@@ -1,6 +1,7 @@
 """`check` of an algorithm's local runs: a folder for each, without the platform's list of jobs."""
 
 import json
+import shutil
 
 import pytest
 
@@ -50,15 +51,27 @@ def test_runs_are_a_submission_and_are_left_as_they_are(form, runs):
     assert {path: path.stat().st_nlink for path in runs.rglob("*")} == before
 
 
-def test_faults_of_runs_are_those_of_jobs(form, runs):
+def test_faults_of_runs_speak_of_their_folders(form, runs):
     (runs / "V0001" / "output" / "glaucoma-risk.json").write_text('"high"')
     (runs / "V0002" / "output" / "fovea-location.json").unlink()
-    assert sorted(kinds(form, runs)) == sorted([FaultKind.MALFORMED, FaultKind.MISSING])
+    (runs / "V0003").rename(runs / "V3")
+    assert sorted(map(str, check(form, runs, workers=0).faults)) == [
+        "V0001/output/glaucoma-risk.json: expected a finite number, found the text 'high'",
+        "V0002/output/fovea-location.json: expected an output, found none",
+        "V3/: expected the name of an image of this phase, found 'V3' (no run for image V0003)",
+    ]
 
 
-def test_a_run_of_another_name_is_unknown_and_its_image_has_none(form, runs):
-    (runs / "V0001").rename(runs / "other")
-    assert FaultKind.UNKNOWN in kinds(form, runs)
+def test_a_lacking_run_is_a_lacking_folder(form, runs):
+    shutil.rmtree(runs / "V0003")
+    assert list(map(str, check(form, runs, workers=0).faults)) == [
+        "V0003/output: expected a run for image V0003, found none"
+    ]
+    for path in runs.iterdir():
+        (path / "output").rename(path / "outputs")
+    (fault,) = check(form, runs, workers=0).faults
+    expected = "the outputs of a run for each image or stack, such as V0001/output"
+    assert str(fault) == f"*/output: expected {expected}, found none in V0001, V0002, V0004"
 
 
 def test_a_list_of_jobs_counts_where_there_is_one(form, runs):

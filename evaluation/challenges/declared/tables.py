@@ -190,8 +190,9 @@ _SPELLED = {
 
 def title_of(name: str) -> str:
     """Return the default title of a name: ``"surface_dice"`` gives "Surface Dice"."""
-    words = " ".join(_SPELLED.get(word, word) for word in name.replace("-", "_").split("_"))
-    return (words[:1].upper() + words[1:]).replace("esion wise", "esion-wise")
+    parts = name.replace("-", "_").replace("_wise", "-wise").split("_")
+    words = " ".join(_SPELLED.get(part, part) for part in parts)
+    return words[:1].upper() + words[1:]
 
 
 def in_words(name: str) -> str:

@@ -110,6 +110,7 @@ def _table_of_labels(disclosure: audit.Disclosure) -> Table:
     numbers = "of each class", "bits", "bits of one submission", "submissions", "by all figures"
     table = text_table(title, ("labels",), numbers, rows)
     table.caption = "submissions: as published / with " + " / with ".join(_IN_WORDS)
+    table.caption_justify = "left"
     return table
 
 
@@ -128,7 +129,7 @@ def _answer(phase: Phase, disclosure: audit.Disclosure) -> str:
     lines = [f"{phase.config.name}: with {audit.in_words(disclosure.limit)}, results {could}{kind}"]
     lines += [f"- {labels.name}. Would prevent it: {disclosure.remedies(labels)}." for labels in others]
     lines += [
-        f"- {labels.name}: an ideal attack knows all of them with a chance of up to {chance:.1%}"
+        f"- {labels.name}: an ideal attack knows all of them with a chance of up to {100 * chance:.1f} %"
         for labels in disclosure.labels
         if labels not in told and (chance := disclosure.chance(labels)) >= _LEAST_CHANCE
     ]

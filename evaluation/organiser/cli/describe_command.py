@@ -12,7 +12,10 @@ from evaluation.core.fault import PhaseError
 from evaluation.organiser.cli.shared import add_features
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evaluation.organiser.describe import Description
+    from evaluation.phase.phase import Phase
 
 _LOG_WIDTH = 160
 
@@ -63,19 +66,20 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sys.stdout.write(render(description, organisers=True).decode("utf-8"))
         return 0
-    _print(description)
+    _print(description, phases)
     say(*paths)
     return 0
 
 
-def _print(description: Description) -> None:
+def _print(description: Description, phases: Iterable[Phase]) -> None:
     from rich.table import Table
 
     from evaluation.cli.console import TableConsole, one_line
-    from evaluation.organiser.describe_tables import tables_of
+    from evaluation.organiser.report.board.methods import tables_in_words
+    from evaluation.organiser.report.sentences import names_of_all
 
     console = TableConsole(_LOG_WIDTH)
-    for table in tables_of(description):
+    for table in tables_in_words(description, names_of_all(phases)):
         shown = Table(title=one_line(table.title), title_justify="left")
         for title, is_right in zip(table.columns, table.right, strict=True):
             shown.add_column(one_line(title), justify="right" if is_right else "left")

@@ -13,6 +13,7 @@ from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.methods import METHODS, SCALED
 from evaluation.organiser.ranking.stability import PlaceDistribution
+from evaluation.organiser.report.sentences import Names, change_in_words, names_in
 from evaluation.phase.leaderboard import rounded_outwards
 
 _MOST_PAIRS = 15
@@ -44,7 +45,8 @@ def _pairs(title: str, shown: Sequence[Comparison]) -> Table:
     numbers = "difference", "p", "p after Holm"
     table = text_table(title, ("better", "worse"), numbers, rows, notes=("test",))
     nulls = dict.fromkeys(f"{pair.method} rejects that {pair.null}" for pair in shown if pair.null)
-    table.caption, table.caption_justify = "\n".join(("* significant", *nulls)), "left"
+    stars = ["* significant"] if any(pair.significant for pair in shown) else []
+    table.caption, table.caption_justify = "\n".join((*stars, *nulls)), "left"
     return table
 
 
@@ -56,9 +58,10 @@ def subgroup_table(phase: leaderboard_file.PhaseLeaderboard) -> Table:
         ranked = {name for name, metric in phase.metrics.items() if metric.in_ranking}
         tests = tuple(test for test in tests if test.metric in ranked)[:_MOST_ROWS]
         title += f", {len(tests)} of {len(phase.subgroup_tests)} (all are in subgroup-tests.csv)"
-    rows = []
+    rows, names = [], _names(phase)
     for test in tests:
-        groups = phase.metrics[test.metric].title, test.column, f"{test.first}, {test.second}"
+        values = (names.of_value(test.column, value) for value in (test.first, test.second))
+        groups = phase.metrics[test.metric].title, names.of(test.column), ", ".join(values)
         means = f"{test.first_mean:.4f}", f"{test.second_mean:.4f}"
         rows.append((test.team, *groups, *means, p_text(test.p_value)))
     numbers = "mean of the first", "of the second", "p"
@@ -69,6 +72,10 @@ _MAX_METRICS = 6
 _INTERVAL_DIGITS = 3
 _MAX_TEAMS = 12
 _LOG_WIDTH = 160
+
+
+def _names(phase: leaderboard_file.PhaseLeaderboard) -> Names:
+    return names_in(phase.challenge, phase.titles)
 
 
 def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
@@ -87,9 +94,9 @@ def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
         if phase.subgroup_tests:
             console.print(subgroup_table(phase))
         if phase.robustness:
-            console.print(_robustness(phase))
+            console.print(*_robustness(phase))
         if phase.across:
-            _print_across(console, phase.across)
+            _print_across(console, phase.across, _names(phase))
     if board.final is not None:
         table = Table(title="Final", title_justify="left")
         places = (f"place {role}" for role in board.final[0].phases)
@@ -105,34 +112,44 @@ def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
             )
         console.print(table)
     if board.across is not None:
-        _print_across(console, board.across)
+        _print_across(console, board.across, Names({}))
     for notice in board.notices:
         console.print(one_line(f"note: {notice}"))
 
 
-def _robustness(phase: leaderboard_file.PhaseLeaderboard) -> Table:
-    placed = [team.team for team in phase.teams if any(board.place for board in team.boards.values())]
-    teams = placed[:_MAX_TEAMS]
-    rows = []
-    for one in phase.robustness:
+def _robustness(phase: leaderboard_file.PhaseLeaderboard) -> Iterator[Table | str]:
+    """Yield the rankings that differ from the one in force in one thing, and give a team another place."""
+    places = {
+        board: {team.team: team.boards[board].place for team in phase.teams if team.boards[board].place}
+        for board in {one.board for one in phase.robustness}
+    }
+    moving = [one for one in phase.robustness if one.places != places[one.board]]
+    of = f"{len(moving)} of {len(phase.robustness)} rankings"
+    yield f"If one thing differed, {of} would give other places (all are in robustness.csv)"
+    if not moving:
+        return
+    teams = [team.team for team in phase.teams if any(team.team in of for of in places.values())][:_MAX_TEAMS]
+    rows, names = [], _names(phase)
+    titles = {name: metric.title for name, metric in phase.metrics.items()}
+    for one in moving:
         tau_b = "" if one.tau_b is None else f"{one.tau_b:.2f}"
-        rows.append(
-            (one.board, one.kind, one.change, tau_b, *(_text(one.places.get(team)) for team in teams))
-        )
-    title, texts = "Places if one thing differed", ("board", "what differs", "change")
-    return text_table(title, texts, ("τ-b", *teams), rows)
+        changed = names.of(one.board), one.kind, change_in_words(one, names, titles), tau_b
+        rows.append((*changed, *(_text(one.places.get(team)) for team in teams)))
+    yield text_table(None, ("board", "what differs", "change"), ("τ-b", *teams), rows)
 
 
-def _print_across(console: Console, across: AcrossRankings) -> None:
-    names = ", ".join(across.rankings)
+def _print_across(console: Console, across: AcrossRankings, names: Names) -> None:
+    rankings = ", ".join(map(names.of, across.rankings))
     teams = ", ".join(
         f"{team.place} {team.team}" + (f" ({team.best}–{team.worst})" if team.best < team.worst else "")
         for team in across.teams
     )
     orders = "" if across.orders == 1 else f", one of {across.orders} equally good orders"
-    console.print(one_line(f"consensus of {names} ({across.method}{orders}): {teams}"))
+    console.print(one_line(f"consensus of {rankings} ({across.method}{orders}): {teams}"))
     for merge in across.dendrogram:
-        groups = " + ".join("{" + ", ".join(group) + "}" for group in (merge.first, merge.second))
+        groups = " + ".join(
+            "{" + ", ".join(map(names.of, group)) + "}" for group in (merge.first, merge.second)
+        )
         console.print(one_line(f"  joined at 1 − τ-b = {merge.distance:.2f}: {groups}"))
 
 
@@ -155,7 +172,7 @@ def _places(phase: leaderboard_file.PhaseLeaderboard) -> Table:
         boards = [overall, *(name for name in boards if name != overall)]
     rows = [(team.team, *(_board(team.boards[name]) for name in boards), _note(team)) for team in phase.teams]
     title = f"{role}{phase.phase}, {len(phase.teams)} teams"
-    return text_table(title, ("team",), boards, rows, notes=("note",))
+    return text_table(title, ("team",), map(_names(phase).of, boards), rows, notes=("note",))
 
 
 def _metrics(phase: leaderboard_file.PhaseLeaderboard, names: list[str]) -> Table:
@@ -206,8 +223,9 @@ def _conclusions(phase: leaderboard_file.PhaseLeaderboard) -> list[str]:
             lines.append(
                 f"  {hidden} of {len(undecided)} such pairs: no difference at all was likely to be found"
             )
+    names = _names(phase)
     lines += [
-        f"{name}: Kendall's τ-b of resampled rankings to this one: median {found.median:.2f} "
+        f"{names.of(name)}: Kendall's τ-b of resampled rankings to this one: median {found.median:.2f} "
         f"({found.lower:.2f} to {found.upper:.2f})"
         for name, found in phase.agreement.items()
     ]

@@ -15,8 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evaluation.codabench import column_key, columns_of, title_of
-from evaluation.core.challenge import metrics_of
+from evaluation.codabench import column_key, columns_of
 from evaluation.core.fault import PhaseError
 from evaluation.io.files import write_atomically
 from evaluation.organiser.image.build import BuiltImage, engine
@@ -71,14 +70,13 @@ def write_bundle(phase: Phase, image: BuiltImage, docker_image: str, output: Pat
 def competition_of(phase: Phase, docker_image: str) -> dict[str, Any]:
     """Return the content of `competition.yaml`."""
     submissions = phase.config.submissions
-    better = {one.name: one.better for one in phase.challenge.composites}
-    better |= {name: metric.better for name, metric in metrics_of(phase.tasks).items()}
+    figures = phase.challenge.figures_of(phase.tasks)
     columns = [
         {
-            "title": title_of(phase, name),
+            "title": figures[name].title,
             "key": column_key(name),
             "index": index,
-            "sorting": "desc" if better[name] == "higher" else "asc",
+            "sorting": "desc" if figures[name].better == "higher" else "asc",
             "precision": digits_of(phase.config, name).value,
         }
         for index, name in enumerate(columns_of(phase))

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from evaluation.cli.common import say
+from evaluation.core.fault import counted
 from evaluation.organiser.justraigs_graders import assignment
 from evaluation.organiser.justraigs_graders.arguments import add_blocks, add_limits, limits_of
 from evaluation.organiser.justraigs_graders.assignment import hold_exam, write_pairs, write_results
@@ -56,4 +57,4 @@ def _pairs(arguments: argparse.Namespace) -> str:
     blocks = write_pairs(
         arguments.images, arguments.graders, arguments.output, arguments.seed, arguments.block
     )
-    return f"{arguments.output}: pairs for {blocks} {'block' if blocks == 1 else 'blocks'}"
+    return f"{arguments.output}: pairs for {counted(blocks, 'block')}"

@@ -21,13 +21,14 @@ from evaluation.io.json_files import read_json
 from evaluation.organiser.annotators.ensemble import IN_WORDS, EnsembleGain
 from evaluation.organiser.audit import Disclosure, audit, in_words
 from evaluation.organiser.describe import Description, describe
+from evaluation.organiser.output import p_text
 from evaluation.organiser.paper.questions import Answers, Fact, environment_of, packaged
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.report.board.leaderboard import reported_phases
 from evaluation.organiser.report.board.methods import methods_paragraphs
 from evaluation.organiser.report.board.reading import ReportedPhase, read_gains, words_of
 from evaluation.organiser.report.page import listed
-from evaluation.organiser.report.sentences import Names, names_of
+from evaluation.organiser.report.sentences import Names, names_of_all
 from evaluation.organiser.report_library import leaderboard_in
 from evaluation.phase.config import FILE_NAME as CONFIG
 from evaluation.phase.phase import Phase
@@ -59,7 +60,7 @@ class Study:
     @cached_property
     def names(self) -> Names:
         """Words for names in the files of the phases."""
-        return Names({name: words for phase in self.phases for name, words in names_of(phase).words.items()})
+        return names_of_all(self.phases)
 
     @cached_property
     def gains(self) -> dict[str, EnsembleGain]:
@@ -186,6 +187,11 @@ def upper_first(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def _as_p(p_value: float, sign: str = "=") -> str:
+    told = p_text(p_value)
+    return f"p {told}" if told.startswith("<") else f"p {sign} {told}"
+
+
 FILTERS = {
     "class_in_words": _class_in_words,
     "difference_in_words": _difference_in_words,
@@ -193,6 +199,8 @@ FILTERS = {
     "words_of": words_of,
     "upper_first": upper_first,
     "pixels": lambda case: f"{case.width} × {case.height} pixels",
+    "as_p": _as_p,
+    "twodigits": "{:.2g}".format,
     "title_in": lambda name, phase: phase.title_of(name),
     "methods": _methods,
     "in_words": in_words,
@@ -288,7 +296,7 @@ def tested_sentences(phase: ReportedPhase, name: str) -> Iterator[str]:
     if equal:
         least = [p for team in equal if (p := pairs[team].p_holm) is not None]
         told = [f"{phase.board.cases} cases"] if phase.board.cases else []
-        told += [f"corrected p from {min(least):.2g}"] if least else []
+        told += [f"corrected {_as_p(min(least), '=' if len(least) == 1 else 'from')}"] if least else []
         known = f" ({', '.join(told)})" if told else ""
         yield (
             f"No significant difference from {ordered[0].team} was found for {_and_more(equal)}{known}; "

@@ -59,6 +59,10 @@ def results_folders(paths: Mapping[str, Path], phase: Path | None = None) -> Ite
 
 
 def _write_results(path: Path, role: str, folder: Path, phase: Path | None) -> None:
+    if path.name == METRICS:
+        raise RankingError(
+            f"{path}: is the result of one submission (expected FOLDER, with <team>/{METRICS})"
+        )
     try:
         rows = read_rows(path, ("submission", "outputs", "status", "created"))
         of_submissions = _by_submission(path, _of_one_phase(path, rows, role))

@@ -89,11 +89,7 @@ class PhaseResults:
     @property
     def figures(self) -> dict[str, Metric | Composite]:
         """Metrics and composites by name: everything that can be ranked."""
-        combined = {one.name: one for one in self.challenge.composites}
-        titled = {
-            name: replace(one, title=self.titles.get(name, one.title)) for name, one in combined.items()
-        }
-        return {**self.metrics, **titled}
+        return self.challenge.figures_of(self.tasks)
 
 
 def variant_faults(variants: Mapping[str, str], teams: Collection[str]) -> list[str]:
@@ -230,7 +226,7 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
     except InvalidTableError as error:
         raise RankingError(*error.problems(METRICS, "phase.options.")) from None
     tasks = rules.challenge.tasks(rules.options)
-    ranked = {*metrics_of(tasks), *(composite.name for composite in rules.challenge.composites)}
+    ranked = {*rules.challenge.figures_of(tasks)}
     cases: RecordedColumns | None = None
     resampling: Resampling | None = None
     submissions = []
@@ -254,10 +250,11 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
         submissions = [replace(one, more_digits=None) for one in submissions]
     roles = read_roles(folder / TEAMS, {team for team, _, _ in found}, problems)
     RankingError.raise_all(problems)
+    titles = cases.titles if cases else {}
     return PhaseResults(
-        challenge=rules.challenge,
+        challenge=rules.challenge.titled(titles),
         options=rules.options,
-        tasks=with_titles(tasks, cases.titles if cases else {}),
+        tasks=with_titles(tasks, titles),
         phase=identity.name,
         manifest=identity.manifest,
         submissions=tuple(

@@ -1,8 +1,9 @@
 """What a submission achieved, in sentences: what was measured, on whom, how good it is, and how sure."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from evaluation.core.aggregation import Estimate
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
+from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.report.page import listed, shown
 from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sources import words_in
@@ -53,9 +55,20 @@ class Names:
         return self.words.get(f"{label}=0", f"not {name}"), self.words.get(f"{label}=1", name)
 
 
-def names_in(challenge: str) -> Names:
-    """Return the words of a bundled challenge, none of others."""
-    return Names(_WORDS["names"].get(challenge, {}))
+def names_in(challenge: str, titles: Mapping[str, str] = MappingProxyType({})) -> Names:
+    """Return the words of a phase with these titles, else of its challenge, which only bundled ones have."""
+    return Names({**_WORDS["names"].get(challenge, {}), **titles})
+
+
+def change_in_words(variation: Variation, names: Names, titles: Mapping[str, str]) -> str:
+    """Return what a ranking does otherwise, with words for groups and titles for metrics."""
+    text = variation.change
+    if variation.kind == "subgroup":
+        column, _, value = text.partition(" = ")
+        return names.of_group(column, value)
+    for name in sorted(titles, key=len, reverse=True):
+        text = text.replace(name, titles[name])
+    return text
 
 
 def names_of(phase: Phase) -> Names:
@@ -69,6 +82,11 @@ def names_of(phase: Phase) -> Names:
                 words[f"{name}_class={value}"] = listed(titles)
                 words[f"{name}_class"] = listed(titles)
     return Names({**words, **phase.config.titles})
+
+
+def names_of_all(phases: Iterable[Phase]) -> Names:
+    """Return the words of some phases."""
+    return Names({name: words for phase in phases for name, words in names_of(phase).words.items()})
 
 
 def task_sentences(results: SubmissionResults, public: bool = False) -> Iterator[str]:

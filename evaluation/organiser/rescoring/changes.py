@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.fault import PhaseError, apart, printable
+from evaluation.core.fault import PhaseError, apart, counted, printable
 from evaluation.organiser.ranking.results import PhaseResults, Submission, read_results
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.organiser.ranking.selection import select
@@ -62,7 +62,7 @@ class Changes:
     ``ranked``: the metrics of the ranking. ``overall``: the leaderboard that combines them, if any.
     ``relabelled``: the cases of both runs whose labels or other cells in `cases.csv` differ.
     ``references``: the other files of the phase whose sealed contents differ, such as masks. ``titles``: of
-    metrics by name.
+    metrics by name, and the words of the phase for other names. ``challenge``: its name.
     """
 
     phase: str
@@ -74,12 +74,7 @@ class Changes:
     relabelled: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
-
-    def title_of(self, metric: str) -> str:
-        """Return the title of a metric, with its task where another has the same."""
-        title = self.titles.get(metric, metric)
-        several = list(self.titles.values()).count(title) > 1
-        return f"{title} ({metric.partition('.')[0]})" if several else title
+    challenge: str = ""
 
 
 def changes_between(before: Path, now: Path) -> Changes:
@@ -104,7 +99,8 @@ def changes_between(before: Path, now: Path) -> Changes:
         },
         relabelled=tuple(name for name, row in new_cells.items() if old_cells.get(name, row) != row),
         references=tuple(_other_files(before, now)),
-        titles={name: figure.title for name, figure in later.figures.items()},
+        titles={**later.titles, **{name: figure.title for name, figure in later.figures.items()}},
+        challenge=later.challenge.name,
     )
 
 
@@ -139,7 +135,7 @@ def table_of(changes: Changes) -> Iterator[str]:
     cases = {case.case for one in changed for task in one.cases.values() for case in task}
     yield (
         f"{changes.phase}: {len(changed)} of {len(changes.submissions)} submissions have changed, "
-        f"{'1 case' if len(cases) == 1 else f'{len(cases)} cases'} moved"
+        f"{counted(len(cases), 'case')} moved"
     )
     places = changes.places.get(changes.overall or "", {})
     moved = {team for team, place in places.items() if place.before != place.now}

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", type=Path, metavar="FOLDER", help="a new or empty folder")
     add = parser.add_mutually_exclusive_group(required=True).add_argument
-    add("--like", choices=KINDS, help="what the challenge is like")
+    add("--like", choices=KINDS, metavar="KIND", help=f"what the challenge is like: {', '.join(KINDS)}")
     add(
         "--from",
         dest="pack",

@@ -8,6 +8,8 @@ from scipy.spatial.distance import cdist
 from sklearn import metrics as oracle
 
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings
+from evaluation.phase.phase import load_phase
 from test.challenges.declared import images, test_average_precision
 from test.challenges.declared.phases import declared_phase, figures_of, write_table
 from test.challenges.declared.scalars import rehearsed, sealed, values
@@ -153,6 +155,29 @@ references = ["has_grasper", "has_hook", "has_clipper"]
 macro_average_precision = {}
 of_videos = { metric = "macro_average_precision", group = "video" }
 """
+
+
+WORDS = """
+[composites.total]
+weights = { "frames.macro_average_precision" = 1, "frames.of_videos" = 1 }
+
+[titles]
+hook = "L-hook electrode"
+total = "Sum of both"
+"frames.of_videos" = "Average precision by video"
+"""
+
+
+def test_titles_take_the_words_of_a_phase(tmp_path):
+    names = [f"f{number:02d}" for number in range(8)]
+    flags = dict.fromkeys(["has_grasper", "has_hook", "has_clipper"], [0, 1] * 4)
+    phase = load_phase(sealed(tmp_path / "phase", TOOLS + WORDS, {"name": names, "video": names, **flags}))
+    titles = {name: one.title for name, one in phase.challenge.figures_of(phase.tasks).items()}
+    assert titles["frames.macro_average_precision_hook"] == "Macro average precision, L-hook electrode"
+    assert titles["frames.macro_average_precision_clipper"] == "Macro average precision, clipper"
+    assert (titles["frames.of_videos"], titles["total"]) == ("Average precision by video", "Sum of both")
+    columns = platform_settings(phase, metrics_of_empty_submission(phase, 0))["extra_results_columns"]
+    assert columns[-1]["title"] == "Sum of both"
 
 
 @checked(macro_average_precision="sklearn.metrics.average_precision_score")

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from evaluation.cli.main import main
 from test.organiser.ranking.teams import labels, refuge_columns, write_team
 from test.phases import refuge_phase
 from test.started import run
@@ -235,3 +236,9 @@ def test_faults_of_rows(folder, tmp_path, change, expected):
     done = run("rank", written(tmp_path / "list.json", rows))
     assert done.returncode == 1
     assert expected in done.stderr
+
+
+def test_the_result_of_one_submission_is_no_export(folder, capsys):
+    (file, *_) = sorted(folder.glob("*/metrics.json"))
+    assert main(["rank", str(file)]) == 1
+    assert f"{file}: is the result of one submission (expected FOLDER, with" in capsys.readouterr().err

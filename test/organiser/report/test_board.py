@@ -1,5 +1,6 @@
 """The report of a leaderboard: its numbers, its figures in a browser, hostile names, size and time."""
 
+import re
 import shutil
 import time
 from dataclasses import replace
@@ -13,6 +14,7 @@ import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.io.kinds.classes import CellText
 from evaluation.organiser.annotators.ensemble import IN_WORDS, EnsembleGain, Gain, write_gain
+from evaluation.organiser.cli.rank_table import print_leaderboard
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
@@ -244,10 +246,11 @@ eye_side = "side"
 "eye_side=1" = "right eyes"
 "eye_side=2" = "left eyes"
 "apex.mean_radial_error" = "Distance of the apex"
+overall = "all apexes"
 """
 
 
-def test_words_of_a_declared_phase_reach_its_leaderboard_with_its_units(tmp_path):
+def test_words_of_a_declared_phase_reach_its_leaderboard_with_its_units(tmp_path, capsys):
     names = [f"C{number:02}" for number in range(12)]
     at = {"apex_x": [20] * 12, "apex_y": [30] * 12, "eye_side": [1, 2] * 6}
     folder = declared_phase(
@@ -277,6 +280,16 @@ def test_words_of_a_declared_phase_reach_its_leaderboard_with_its_units(tmp_path
     assert {row[2:5] for row in tests} == {("side", "right eyes", "left eyes")}
     changes = {row[2] for row in blocks_of(page, Table)["robustness"].rows}
     assert {"right eyes", "left eyes"} <= changes
+    (phase,) = board.phases
+    by_eye = [one for one in phase.robustness if one.kind == "subgroup"]
+    swapped = [replace(one, places={"near": 2, "far": 1}) for one in by_eye]
+    print_leaderboard(replace(board, phases=(replace(phase, robustness=(*phase.robustness, *swapped)),)))
+    lines = [re.split(r" *│ *", line) for line in capsys.readouterr().out.splitlines()]
+    assert ["side", "right eyes, left eyes"] in [line[3:5] for line in lines]
+    moving = {line[3] for line in lines if line[1:3] == ["all apexes", "subgroup"]}
+    assert moving == {"right eyes", "left eyes"}
+    print_leaderboard(board)
+    assert f"If one thing differed, 0 of {len(phase.robustness)} rankings would" in capsys.readouterr().out
 
 
 def test_fields_that_no_picture_shows_are_named(twelve, bundled_phase):

@@ -102,8 +102,24 @@ def test_cases_that_moved_are_those_of_most_submissions_first():
     assert changes_page([CHANGES]).banner == BANNER
     assert changes_page([CHANGES]).answer == (
         "First now: two; before: one.",
-        "3 of 4 submissions have other results, through 2 cases.",
+        "The results of 3 of 4 submissions differ, through 2 cases.",
     )
+
+
+def test_boards_tasks_and_columns_have_the_words_of_the_phase():
+    words = {"overall": "Final", "task": "Optic cup", "dice": "Dice per image"}
+    page = changes_page([replace(CHANGES, titles={**CHANGES.titles, **words})])
+    (figure,), (places, cases) = (
+        blocks(page, "places", Chart),
+        (blocks(page, name, Table)[0] for name in ("places", "cases")),
+    )
+    assert figure.title == "Places: Final"
+    assert [column.title for column in places.columns][1::2] == ["Final: before", "Optic cup: before"]
+    assert cases.rows[1] == ("V1", "Optic cup", 1, "one", "Dice per image")
+    bundled = changes_page(
+        [replace(CHANGES, challenge="justraigs", places={"referable": {"one": Change(1, 2)}})]
+    )
+    assert blocks(bundled, "places", Chart)[0].title == "Places: referable glaucoma"
 
 
 def test_of_very_many_teams_the_figures_show_forty():
@@ -125,7 +141,7 @@ def test_without_a_change_the_page_says_so_and_needs_no_banner():
         Text(("Nothing has changed.",))
     ] * 3
     assert seals.blocks == (Text(("tiny: aa → bb",)),)
-    assert page.answer == ("0 of 1 submissions have other results.",)
+    assert page.answer == ("The results of 0 of 1 submission differ.",)
     assert page.banner == ""
 
 

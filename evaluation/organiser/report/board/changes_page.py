@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from evaluation.charts.chart import marks_of
+from evaluation.core.fault import counted
 from evaluation.organiser.charts.teams import TeamMarks, ValueChange, place_lines_chart, value_changes_chart
-from evaluation.organiser.report.board.reading import words_of
 from evaluation.organiser.report.page import Block, Page, Section, Table, Text, identifier, listed
+from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange
 
 BANNER = "Names the cases that moved, which reveals labels: for the organisers of the challenge alone."
@@ -44,12 +45,13 @@ def _answer(phase: Changes) -> Iterator[str]:
     elif before or now:
         yield f"First now: {listed(now or ['nobody'])}; before: {listed(before or ['nobody'])}."
     changed, moved = sum(one.is_one for one in phase.submissions), len(_moved(phase.submissions))
-    cases = f", through {moved} case{'s' * (moved != 1)}" if moved else ""
-    yield f"{changed} of {len(phase.submissions)} submissions have other results{cases}."
+    cases = f", through {counted(moved, 'case')}" if moved else ""
+    of = f"{changed} of {counted(len(phase.submissions), 'submission')}"
+    yield f"The results of {of} differ{cases}."
     if number := len(phase.relabelled):
-        yield f"{number} case{'s have' if number > 1 else ' has'} other labels or other cells in cases.csv."
+        yield f"{counted(number, 'case has', 'cases have')} other labels or other cells in cases.csv."
     if number := len(phase.references):
-        yield f"{number} reference file{'s have' if number > 1 else ' has'} other contents."
+        yield f"{counted(number, 'reference file has', 'reference files have')} other contents."
 
 
 def _seals(phase: Changes) -> str:
@@ -83,7 +85,19 @@ def _sections(phase: Changes, several: bool) -> Iterator[Section]:
 _UNCHANGED = Text(("Nothing has changed.",))
 
 
+def _names(phase: Changes) -> Names:
+    return names_in(phase.challenge, phase.titles)
+
+
+def _title(phase: Changes, metric: str) -> str:
+    """Return the title of a metric, with its task where another has the same."""
+    title = phase.titles.get(metric, metric)
+    several = [phase.titles.get(name) for name in phase.ranked].count(title) > 1
+    return f"{title} ({_names(phase).of(metric.partition('.')[0])})" if several else title
+
+
 def _places(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
+    names = _names(phase)
     for board, places in _in_order(phase).items():
         moved = {team: place for team, place in places.items() if place.before != place.now}
         if not moved:
@@ -95,14 +109,14 @@ def _places(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
         }
         yield place_lines_chart(
             identifier(f"{prefix}{board}-places"),
-            f"Places: {words_of(board)}",
+            f"Places: {names.of(board)}",
             f"The teams whose place has changed{_up_to(moved)}.",
             of_teams,
             {team: marks[team] for team in shown},
         )
     columns = ["team"]
     for board in _in_order(phase):
-        columns += [f"{words_of(board)}: before", "now"]
+        columns += [f"{names.of(board)}: before", "now"]
     rows = []
     for team in dict.fromkeys(team for places in phase.places.values() for team in places):
         of_boards = [places.get(team, _NONE) for places in _in_order(phase).values()]
@@ -122,15 +136,15 @@ def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
         ]
         if found:
             shown = sorted(found, key=lambda one: -_distance(Change(one.before, one.now)))[:_MOST_IN_FIGURE]
-            name, title = identifier(f"{prefix}{metric}-changes"), phase.title_of(metric)
+            name, title = identifier(f"{prefix}{metric}-changes"), _title(phase, metric)
             told = "Hollow: before; full: now. The submissions whose value has changed, the largest change "
             told += f"first{_up_to(found)}."
-            most = f"{title}: {len(found)} value{'s have' if len(found) > 1 else ' has'} changed"
+            most = f"{title}: {counted(len(found), 'value has', 'values have')} changed"
             of_shown = {one.team: marks[one.team] for one in shown}
             yield value_changes_chart(name, most, told, shown, of_shown, title)
     changed = [one for one in phase.submissions if one.is_one]
     rows = [
-        (_name(one), phase.title_of(metric), value.before, value.now, _difference(value))
+        (_name(one), _title(phase, metric), value.before, value.now, _difference(value))
         for one in changed
         for metric in phase.ranked
         if (value := one.values.get(metric, _NONE)).before != value.now
@@ -153,10 +167,12 @@ def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
             for case in cases:
                 found.setdefault((case.case, task), []).append((_name(one), tuple(case.columns)))
     rows = []
-    for place, moved in sorted(found.items(), key=lambda one: (-len(one[1]), one[0])):
+    words = _names(phase)
+    for (of, task), moved in sorted(found.items(), key=lambda one: (-len(one[1]), one[0])):
         names = [name for name, _ in moved][:_MOST_IN_FIGURE]
         columns = sorted({column for _, columns in moved for column in columns})
-        rows.append((*place, len(moved), listed(names), listed(columns)))
+        told = [words.of(column) for column in columns]
+        rows.append((of, words.of(task), len(moved), listed(names), listed(told)))
     if rows:
         yield Table.declared("changed-cases", rows, identifier(f"{prefix}cases"), most=_MOST_IN_FIGURE)
 

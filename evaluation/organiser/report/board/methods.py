@@ -1,6 +1,7 @@
 """The paragraph of methods with its citations, and the section on the data of the phases."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from evaluation.organiser.charts import values as charts
 from evaluation.organiser.charts.values import Distribution, distribution_chart
 from evaluation.organiser.describe import PHASE, Description, Grouping
 from evaluation.organiser.describe import QuantityValues as Values
-from evaluation.organiser.describe_tables import tables_of
+from evaluation.organiser.describe_tables import TextTable, tables_of
 from evaluation.organiser.ranking.methods import METHODS, SCALED
 from evaluation.organiser.report.board.rankings import methods_of
 from evaluation.organiser.report.board.reading import ReportedPhase
@@ -49,16 +50,26 @@ def data_section(description: Description, names: Names | None = None) -> Sectio
     """
     names = names or names_in(description.challenge)
     blocks: list[Block] = [*_charts(description, names), *_feature_charts(description)]
-    for table in tables_of(description):
-        name = identifier("data", table.name)
-        by = table.name.removeprefix("by-")
-        columns = (names.words.get(f"{by}={title}", title) for title in table.columns)
-        title = table.title if by == table.name else f"By {names.of(by)}"
-        found = Table.of(name, title, columns, (_in_words(row, names) for row in table.rows), table.note)
+    for table in tables_in_words(description, names):
+        found = Table.of(identifier("data", table.name), table.title, table.columns, table.rows, table.note)
         blocks.append(found.without_empty() if found.rows else found)
     if description.notices:
         blocks.append(Text(description.notices))
     return Section("data", "Data", tuple(blocks), 0)
+
+
+def tables_in_words(description: Description, names: Names) -> Iterator[TextTable]:
+    """Yield the tables of a description with words for names of columns, groups and values."""
+    for table in tables_of(description):
+        by = table.name.removeprefix("by-")
+        words = {title: names.words.get(f"{by}={title}", title) for title in table.columns}
+        yield replace(
+            table,
+            title=table.title if by == table.name else f"By {names.of(by)}",
+            columns=tuple(words.values()),
+            left=tuple(words[title] for title in table.left if title in words),
+            rows=tuple(tuple(_in_words(row, names)) for row in table.rows),
+        )
 
 
 def _in_words(row: Sequence[str], names: Names) -> Iterator[str]:

@@ -17,6 +17,7 @@ from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.page import Block, Cell, Section, Table, Title, identifier, listed
+from evaluation.organiser.report.sentences import change_in_words
 from evaluation.organiser.report.sources import NOTES, wiesenfarth
 
 # --- The sections of the final ranking and of each phase: places with intervals, and tiers ---
@@ -319,14 +320,9 @@ _MOST_SCHEMES = 9
 
 
 def _change(phase: ReportedPhase, variation: Variation) -> str:
-    """Return the description of a change, with the titles of metrics in place of their names."""
-    text = variation.change
-    if variation.kind == "subgroup":
-        column, _, value = text.partition(" = ")
-        return phase.names.of_group(column, value)
-    for name in sorted(phase.board.metrics, key=len, reverse=True):
-        text = text.replace(name, phase.title_of(name))
-    return text
+    return change_in_words(
+        variation, phase.names, {name: phase.title_of(name) for name in phase.board.metrics}
+    )
 
 
 # --- The section of significance: maps of the tests between all pairs of teams ---

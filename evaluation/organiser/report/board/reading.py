@@ -202,7 +202,7 @@ class ReportedPhase:
     @cached_property
     def names(self) -> Names:
         """The words of the phase, else of its challenge, for names of boards, columns, groups and tasks."""
-        return Names({**names_in(self.board.challenge).words, **self.board.titles})
+        return names_in(self.board.challenge, self.board.titles)
 
     def words(self, name: str) -> str:
         """Return the name of a board, column or task in words."""
