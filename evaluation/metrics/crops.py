@@ -232,9 +232,14 @@ def _slices(corner: Three, start: Iterable[int], stop: Iterable[int]) -> tuple[s
     return tuple(slice(a - c, max(a, b) - c) for c, a, b in zip(corner, start, stop, strict=True))
 
 
-def stack_of(planes: Iterable[Crop], dtype: np.dtype[Any] | type[np.generic]) -> VolumeCrop:
-    """Return the volume whose planes those are, in order; the first is at z = 0."""
-    filled = [(z, plane) for z, plane in enumerate(planes) if not plane.box.is_empty]
+def stack_of(
+    planes: Iterable[Crop], dtype: np.dtype[Any] | type[np.generic], *, of_one: bool = False
+) -> VolumeCrop:
+    """Return the volume whose planes those are, in order, or ``of_one`` plane the parts.
+
+    The first is at z = 0.
+    """
+    filled = [(0 if of_one else z, plane) for z, plane in enumerate(planes) if not plane.box.is_empty]
     if not filled:
         return VolumeCrop(np.zeros((0, 0, 0), dtype=dtype), (0, 0, 0))
     box = reduce(Box.union, (plane.box for _, plane in filled), NOTHING)

@@ -92,8 +92,9 @@ class InstanceMap(LabelMap):
         """Return the objects of a file, cropped and checked. Raises `FormFault`."""
         path = volumes.path_of(source)
         if not self.class_plane:
-            planes = volumes.case_planes(path, case, files, self.dimensions, self.slab_bytes)
-            return self._found(stack_of(self._numbers(planes, path), np.uint32), case, path)
+            planes = volumes.case_planes(path, case, files, self.dimensions, self.slab_bytes, background=0)
+            numbers = stack_of(self._numbers(planes, path), np.uint32, of_one=self.dimensions == 2)
+            return self._found(numbers, case, path)
         size = Size(case.width, case.height)
         try:
             data = files.read(path, volumes.limit_bytes(case, 2) * 2)
@@ -124,9 +125,8 @@ class InstanceMap(LabelMap):
                 raise fault_at(
                     FileSource(path), f"whole numbers from 0 to {LARGEST_NUMBER}", f"{found}{place}"
                 )
-            numbers = values.astype(np.uint32)
-            box = box_of_content(numbers)
-            yield Crop(numbers[box.slices], part.top + box.top, part.left + box.left)
+            box = box_of_content(values)
+            yield Crop(values[box.slices].astype(np.uint32), part.top + box.top, part.left + box.left)
 
     def _classes_in(
         self, classes: NDArray[np.uint8], value: InstanceMapValue, path: str

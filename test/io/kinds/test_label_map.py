@@ -21,6 +21,7 @@ from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.fault import FaultKind, FormFault, PhaseError
 from evaluation.core.field import CellsSource, FileSource, Variant
 from evaluation.core.form import CaseForm
+from evaluation.io.kinds.instance_map import InstanceMap
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import DEPTH, Geometry, geometry_columns
@@ -333,6 +334,20 @@ def test_a_slide_is_read_tile_by_tile(background, dtype, is_large, monkeypatch):
     np.testing.assert_array_equal(received.positions, found.positions)
     whole = [(mask.corner, mask.values.sum()) for mask in kind.regions.of(received)]
     assert [count for _, count in whole] == [(label == TISSUE).sum() for label in names]
+
+
+@pytest.mark.parametrize("dtype", ["u2", "u4", "f4"])
+def test_instances_of_a_slide_are_read_tile_by_tile(dtype, monkeypatch):
+    monkeypatch.setattr("evaluation.io.tiff.LARGE_PIXELS", 1)
+    cells = np.where(TISSUE > 0, np.arange(3000).reshape(60, 50) // 7 * 100, 0).astype(dtype)
+    cells[:, 40:] = cells[:5] = 0
+    kind, case = InstanceMap({1: "cell"}, dimensions=2), CaseForm("V1", 50, 60)
+    found = read(tiff(cells, tile=(16, 16)), ".tif", kind, case)
+    assert found.numbers.tolist() == np.unique(cells[cells > 0]).tolist()
+    assert found.corner == (0, 5, 0)
+    assert kind.writable(found, case).values.tolist() == [cells.tolist()]
+    with pytest.raises(FormFault, match=r"whole numbers from 0 to 4294967295, found -1"):
+        read(tiff(np.where(cells > 2000, -1, cells.astype("i4")), tile=(16, 16)), ".tif", kind, case)
 
 
 @pytest.mark.parametrize("labels", [{1: "liver"}, {1: "liver", 2: "spleen"}])
