@@ -108,7 +108,7 @@ def _hint_of_axes(
     rows = np.reshape(found, (-1, 3))
     for order in permutations(range(3)):
         moved = rows[:, list(order)].ravel().tolist()
-        if _are_near(moved, expected, [max(tolerances)] * len(moved)):
+        if _are_near(moved, expected, tolerances):
             return EXCHANGED
     return None
 

@@ -46,6 +46,8 @@ PLACED = Geometry((5, 5, 5), (0.5, 0.5, 2.0), (-100.0, -80.0, 30.0), UPRIGHT)
     [
         (replace(PLACED, spacing_mm=(2.0, 0.5, 0.5)), "the axes are exchanged"),
         (replace(PLACED, spacing_mm=(0.5, 0.5, 1.0)), None),
+        (replace(PLACED, spacing_mm=(0.5001, 0.5, 2.0)), None),
+        (replace(PLACED, origin_mm=(-99.99, -80.0, 30.0)), None),
         (Geometry((5, 5, 5), None, (30.0, -80.0, -100.0)), "the axes are exchanged"),
         (Geometry((5, 5, 5), None, (100.0, 80.0, 30.0)), "some axes point the other way"),
         (Geometry((5, 5, 5), None, (0.0, 0.0, 0.0)), None),
