@@ -1,8 +1,11 @@
 """The metrics of the catalogue as they are declared: each for every kind of field that it scores."""
 
+import json
+
 from evaluation.challenges.declared.rules import FIELDS, name_of
 
-CLASSES, LABELS = {"classes": ["a", "b"]}, {"labels": {"1": "organ"}}
+CLASSES, LABELS = {"classes": ["a", "b"]}, {"labels": {"1": "liver"}}
+# The keys of a kind, where `kind` alone does not declare a field.
 FIELD = {
     "boxes": {"probability": True},
     "class": CLASSES,
@@ -16,7 +19,8 @@ FIELD = {
     "image": {"minimum": 0, "maximum": 1},
     "number": {"minimum": 0, "maximum": 1, "reference": "class", "positive": ["b"], "negative": ["a"]},
 }
-PROBABILITIES = {"probabilities": {"organ": "folder"}}
+PROBABILITIES = {"probabilities": {"liver": "probability"}}
+# The options of a metric, where its field alone does not declare it.
 OPTIONS = {
     "betti_error": {"worst": 9},
     "consensus_confidence": PROBABILITIES,
@@ -41,6 +45,20 @@ OPTIONS = {
     "voxel_calibration_error": PROBABILITIES,
 }
 SEVERAL = {"number": {"minimum": 0, "maximum": 1}, "label_map": LABELS | {"annotators": ["one", "two"]}}
+
+
+def in_toml(value):
+    """Return a value of JSON in TOML, on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {in_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(in_toml, value)) + "]"
+    return json.dumps(value)
+
+
+def keys_in_toml(keys):
+    """Return the keys of a table in TOML, one after the other."""
+    return [f"{key} = {in_toml(value)}" for key, value in keys.items()]
 
 
 def measures_of(table, **further):

@@ -234,6 +234,8 @@ def catalogue_pages() -> dict[str, str]:
         for _, metrics in words["questions"]
         for metric in metrics
     }
+    unasked = set(map(name_of, METRICS)) - set(page_of)
+    assert not unasked, f"families.toml has no question for {', '.join(sorted(unasked))}"
     found = {"catalogue.md": "\n".join([_template("catalogue.md"), *_catalogue_sections(families, page_of)])}
     for family, words in families.items():
         found[f"metrics-{family}.md"] = "\n".join(_family_sections(words, page_of, f"metrics-{family}.md"))

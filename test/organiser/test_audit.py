@@ -32,6 +32,7 @@ from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.validation import read_table
 from evaluation.platform.result_file import render
+from test.catalogue import keys_in_toml
 from test.repository import REPOSITORY
 
 
@@ -117,17 +118,9 @@ def changed(folder: Path, lines: str, tables: str = "", name: str = "refuge-onsi
     content |= tomllib.loads(lines)
     if tables:
         del content["subgroups"]
-    text = "".join(f"{key} = {in_toml(value)}\n" for key, value in content.items())
+    text = "".join(f"{line}\n" for line in keys_in_toml(content))
     (phase / "phase.toml").write_text(text + tables)
     return load_phase(phase, scan(phase))
-
-
-def in_toml(value):
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)} = {in_toml(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(in_toml, value)) + "]"
-    return json.dumps(value)
 
 
 def test_bundled_phase_by_hand(tmp_path):

@@ -160,17 +160,17 @@ def values_of(field):
             for values in (np.zeros(SHAPE), np.full(SHAPE, 0.5), np.ones(SHAPE), ramp)
         ]
         return [{"field": one} for one in found], found
-    assert kind == "survival"
+    assert kind == "survival", f"extreme values of a kind such as {kind} belong here"
     observed = [(5.0, 1), (2.0, 0), (9.0, 1), (2.0, 1)]
     return [{"field": ObservedTime(*one)} for one in observed], UNBOUNDED
 
 
 def submitted_of(field, value):
-    """Return the values of a case by field; the map of an organ's probability is the organ itself."""
+    """Return the values of a case by field; the map of the liver's probability is the liver itself."""
     if field.kind != "label_map":
         return {"field": value}
     mask = value.positions.astype(np.float32)
-    return {"field": value, "folder": ProbabilityMapValue(mask, (0, 0, 0), SHAPE, (1.0, 1.0, 1.0))}
+    return {"field": value, "probability": ProbabilityMapValue(mask, (0, 0, 0), SHAPE, (1.0, 1.0, 1.0))}
 
 
 def options_of(table):

@@ -13,7 +13,7 @@ from test.organiser.report.declared import declared
 
 def test_every_metric_of_the_catalogue_has_a_phrase():
     phrases = words_in("phrases.toml")["metrics"]
-    assert {name_of(metric) for metric in METRICS} == set(phrases)
+    assert {name_of(metric) for metric in METRICS} == set(phrases), "phrases.toml"
     words = {"positive": "ill", "negative": "healthy", "regions": "the liver"}
     for name, phrase in phrases.items():
         assert phrase.format_map(words)[-1].isalpha(), name
