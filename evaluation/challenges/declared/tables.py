@@ -378,6 +378,15 @@ class QuantileTable(KeyTable):
 
     quantile: float = Key(description="From 0 to 1; 0.5 is the median.", gt=0, lt=1)
 
+    def estimator(self, column: str) -> Estimator:
+        """Return the estimator of the figures in a column."""
+        return Quantile(column, self.quantile)
+
+    @property
+    def words(self) -> str:
+        """What a title says of it."""
+        return "median" if self.quantile == 0.5 else f"{self.quantile:g} quantile"
+
 
 class MetricTable(KeyTable, ABC):
     """One metric of a task; a subclass for each, told apart by ``metric``.
@@ -429,6 +438,7 @@ class MetricTable(KeyTable, ABC):
         Raises ValueError as `measure`, and for an estimator that does not fit.
         """
         measure, how = self.measure(name, field_name, table), self.over_cases
+        how = QuantileTable(quantile=0.5) if how == "median" else how
         own = "mean" if all(metric.estimator.is_mean for metric in measure.metrics) else "pooled"
         said = ""
         if how == "pooled" and all(metric.estimator.share_column for metric in measure.metrics):
@@ -443,9 +453,9 @@ class MetricTable(KeyTable, ABC):
                         raise ValueError(f"over_cases: expected 'pooled': a single case has no {self.metric}")
                     measure, said = measure.of_cases, ", mean over cases"
                 if how != "mean":
-                    level = how.quantile if isinstance(how, QuantileTable) else 0.5
-                    measure = self._fitting(lambda: measure.of_each(lambda column: Quantile(column, level)))
-                    said = ", median over cases" if level == 0.5 else f", {level:g} quantile over cases"
+                    estimator = how.estimator
+                    measure = self._fitting(lambda: measure.of_each(estimator))
+                    said = f", {how.words} over cases"
         if self.group is not None:
             measure, said = measure.by_group(self.group), f"{said}, mean over {in_words(self.group)}"
         if self.title or not said:
