@@ -99,9 +99,8 @@ def read_numbers(data: memoryview, path: str, size: Size | None, any_type: bool 
     if content is not None and 2 in content.dimensions:
         return CODECS[content].read_image(data, size, any_type)
     wanted = format_of_name(path)
-    expected = "a BMP, PNG or TIFF image or a MetaImage"
-    if wanted is not None and 2 in wanted.dimensions:
-        expected = wanted.name
+    possible = [wanted] if wanted is not None and 2 in wanted.dimensions else image_formats(2)
+    expected = " or ".join(row.name for row in possible)
     raise ReadError(FaultKind.UNREADABLE, expected, content.name if content else "other content")
 
 

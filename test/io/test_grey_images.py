@@ -30,6 +30,10 @@ def test_other_contents_are_refused(data, kind, found, capfd):
 def test_what_was_expected_follows_the_extension():
     with pytest.raises(ReadError, match=r"^expected a PNG image, found other content$"):
         read_grey(memoryview(b"junk"), "disc/V0012.PNG", None)
+    with pytest.raises(
+        ReadError, match=r"^expected a PNG image or a BMP image or a TIFF image or a MetaImage,"
+    ):
+        read_grey(memoryview(b"junk"), "disc/V0012", None)
 
 
 def test_the_extension_does_not_matter():
