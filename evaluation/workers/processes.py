@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from evaluation.core.side_by_side import program_of
-from evaluation.core.trouble import LACKS, PROCESSES, MachineTrouble, raise_trouble_of
+from evaluation.core.trouble import LACKS, PROCESSES, TIME, MachineTrouble, raise_trouble_of
 from evaluation.workers.server import REFUSED, REQUEST_BYTES, STARTED, STATUS
 
 # --- Messages between two processes: a length, a kind, and bytes that nobody interprets here ---
@@ -155,7 +155,11 @@ _OBJECTS_BETWEEN_COLLECTIONS = 200_000
 
 
 class ServerError(Exception):
-    """Raised if the server has ended or does not answer."""
+    """Raised if the server has ended, and so is short of ``lack``, or does not answer in time."""
+
+    def __init__(self, words: str, lack: str = PROCESSES) -> None:
+        super().__init__(words)
+        self.lack = lack
 
 
 class Worker:
@@ -226,7 +230,7 @@ class Server:
         while len(data) < STATUS.size:
             left = max(0.0, until - time.monotonic())
             if not select.select([self._control], [], [], left)[0]:
-                raise ServerError("the process that starts the workers does not answer")
+                raise ServerError("the process that starts the workers does not answer", TIME)
             try:
                 received = self._control.recv(STATUS.size - len(data))
             except OSError as error:
@@ -274,6 +278,7 @@ def warm_up(images: bool = True, challenge: str | None = None, names: Sequence[s
 def start_worker(challenge: str | None) -> Worker:
     """Return a new worker for a challenge, from a new server if none answers. Raises `MachineTrouble`."""
     global _server
+    lack = PROCESSES
     for _ in range(2):
         try:
             warm_up()
@@ -282,12 +287,13 @@ def start_worker(challenge: str | None) -> Worker:
         except OSError as error:  # of no more processes, if it is none that is known
             raise_trouble_of(error, "start", "a worker process")
             break
-        except ServerError:
+        except ServerError as error:
+            lack = error.lack
             assert _server is not None
             atexit.unregister(_server.kill)
             _server.kill()
             _server = None
-    raise MachineTrouble("start", "a worker process", PROCESSES)
+    raise MachineTrouble("start", "a worker process", lack)
 
 
 def stop(worker: Worker) -> None:

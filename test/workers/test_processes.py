@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.core.trouble import MachineTrouble
 from evaluation.workers import processes
 from evaluation.workers.pool import open_pool
 from test.repository import REPOSITORY
@@ -83,6 +84,12 @@ def test_killed_server_is_replaced():
     processes.warm_up()
     os.kill(processes._server.process, signal.SIGKILL)
     assert values(run([case(number) for number in range(4)], settings_of(10.0))) == [1.0] * 4
+
+
+def test_a_server_that_never_answers_is_short_of_time(monkeypatch):
+    monkeypatch.setattr(processes, "_START_SECONDS", 0.0)
+    with pytest.raises(MachineTrouble, match="a worker process: the machine is short of processor time"):
+        processes.start_worker(None)
 
 
 @dataclass(frozen=True)
