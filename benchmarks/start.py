@@ -9,9 +9,11 @@ told is how many modules the main process has imported in the end, and the ratio
 from __future__ import annotations
 
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
+from operator import truediv
 from pathlib import Path
 
 from benchmarks.measure import Row, benchmark_parser, run_evaluation, seconds_to_first_open
@@ -78,34 +80,44 @@ def main() -> None:
 
 
 def rows(runs: int = 11) -> list[Row]:
-    """Print and return the rows of all phases."""
+    """Print and return the rows of all phases, which are started in turn."""
     found: list[Row] = []
     print("\nprocess start to the first file of a submission")
     with tempfile.TemporaryDirectory() as temporary:
-        for name, place in _PLACES.items():
-            phase, bundled = Path(temporary) / name, name.replace("declared", "onsite")
+        arguments: dict[str, list[str]] = {}
+        for name in _PLACES:
+            phase, bundled = Path(temporary) / name, _bundled(name)
             shutil.copytree(_REPOSITORY / "ground-truth" / bundled, phase)
             if name != bundled:
                 (phase / "phase.toml").write_text(_DECLARED)
                 (phase / "leaderboard.csv").unlink()
             run_evaluation("seal", str(phase))
-            submission = _REPOSITORY / "test" / "input" / bundled
-            arguments = ["evaluate", "--output", temporary, "--input", str(submission)]
-            arguments += ["--ground-truth", str(phase)]
-            command = [sys.executable, "-m", "evaluation", *arguments]
-            seconds = seconds_to_first_open(command, submission / place, runs)
+            submission = ["--input", str(_REPOSITORY / "test" / "input" / bundled)]
+            arguments[name] = ["evaluate", "--output", temporary, *submission, "--ground-truth", str(phase)]
+        seconds: dict[str, list[float]] = {name: [] for name in _PLACES}
+        for _ in range(runs):
+            for name, place in _PLACES.items():
+                command = [sys.executable, "-m", "evaluation", *arguments[name]]
+                folder = _REPOSITORY / "test" / "input" / _bundled(name) / place
+                seconds[name].append(seconds_to_first_open(command, folder, 1))
+        for name in _PLACES:
             count = Path(temporary) / "modules.txt"
-            subprocess.run(
-                [sys.executable, "-c", _COUNT, str(count), *arguments], check=True, stdout=subprocess.DEVNULL
+            command = [sys.executable, "-c", _COUNT, str(count), *arguments[name]]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            modules, median = count.read_text(), statistics.median(seconds[name])
+            twin = seconds[_bundled(name)]
+            ratio = (
+                statistics.median(map(truediv, seconds[name], twin)) if twin is not seconds[name] else None
             )
-            modules = count.read_text()
+            said = "" if ratio is None else f", {ratio:.2f} times {_bundled(name)}"
+            print(f"{name:<44} {median:>8.3f}    {modules} modules{said}")
             title = "process start to the first file read"
-            twin = next((row.seconds for row in found if row.name.startswith(bundled)), None)
-            ratio = None if twin is None else seconds / twin
-            said = "" if ratio is None else f", {ratio:.2f} times {bundled}"
-            print(f"{name:<44} {seconds:>8.3f}    {modules} modules{said}")
-            found.append(Row(title, f"{name}, {modules} modules", seconds, ratio))
+            found.append(Row(title, f"{name}, {modules} modules", median, ratio))
     return found
+
+
+def _bundled(name: str) -> str:
+    return name.replace("declared", "onsite")
 
 
 if __name__ == "__main__":
