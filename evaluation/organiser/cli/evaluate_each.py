@@ -246,14 +246,14 @@ def _require_apart(since: Path, output: Path) -> None:
 
 
 def _compared(jobs: Sequence[_Job], since: Path, output: Path) -> Iterator[str]:
-    """Write changes.json and yield the table of changes. Raises `PhaseError` and `OSError`."""
-    from evaluation.organiser.rescoring.changes import changes_between, changes_json, table_of
+    """Write changes.json and yield the changes in words. Raises `PhaseError` and `OSError`."""
+    from evaluation.organiser.rescoring.changes import changes_between, changes_json, lines_of
 
     found = [changes_between(since / job.folder, output / job.folder) for job in jobs]
     path = output / CHANGES
     write_atomically(path, changes_json(found))
     for changes in found:
-        yield from table_of(changes)
+        yield from lines_of(changes)
     yield str(path)
 
 

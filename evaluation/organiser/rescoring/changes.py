@@ -30,6 +30,9 @@ class Change:
     now: Any | None
 
 
+_NONE = Change(None, None)
+
+
 @dataclass(frozen=True)
 class CaseChange:
     """A case of a task with its changed columns; an added or removed case has all columns."""
@@ -129,34 +132,29 @@ def changes_json(phases: Sequence[Changes]) -> bytes:
     return render({"phases": phases}, organisers=True, rounded=False)
 
 
-def table_of(changes: Changes) -> Iterator[str]:
-    """Yield the changes of a phase as lines of text: a row for each of the first 40 that have changed."""
-    changed = [submission for submission in changes.submissions if submission.is_one]
+def lines_of(changes: Changes) -> Iterator[str]:
+    """Yield the changes of a phase in words: a line for each of the first 40 submissions with some."""
+    places = changes.places.get(changes.overall or "", {})
+    moved = {team for team, place in places.items() if place.before != place.now}
+    changed = [one for one in changes.submissions if one.is_one]
     cases = {case.case for one in changed for task in one.cases.values() for case in task}
     yield (
         f"{changes.phase}: {len(changed)} of {len(changes.submissions)} submissions have changed, "
         f"{counted(len(cases), 'case')} moved"
     )
-    places = changes.places.get(changes.overall or "", {})
-    moved = {team for team, place in places.items() if place.before != place.now}
-    if not changed and not moved:
-        return
-    ranked = [name for name in changes.ranked if any(name in one.values for one in changed)]
-    rows = [["submission", "place", "cases", *ranked]]
-    for one in changes.submissions:
-        if not one.is_one and one.team not in moved:
-            continue
+    shown = [one for one in changes.submissions if one.is_one or one.team in moved]
+    for one in shown[:_MOST_ROWS]:
+        found = {"place": places[one.team]} if one.team in moved else {}
+        found |= {changes.titles.get(name, name): one.values.get(name, _NONE) for name in changes.ranked}
+        told = [f"{title} {_text(value)}" for title, value in found.items() if value.before != value.now]
+        if one.absence.before != one.absence.now:
+            told.insert(0, f"{one.absence.before or 'scored'} → {one.absence.now or 'scored'}")
+        if count := len({case.case for task in one.cases.values() for case in task}):
+            told.append(f"{counted(count, 'case')} moved")
         name = f"{one.team}/{one.submission}" if one.submission else one.team
-        place = places.get(one.team, Change(None, None))
-        count = len({case.case for task in one.cases.values() for case in task})
-        values = [_text(one.values.get(metric, Change(None, None))) for metric in ranked]
-        rows.append([printable(name), _text(place), str(count), *values])
-    shown = rows[: 1 + _MOST_ROWS]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    for row in shown:
-        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-    if len(rows) > len(shown):
-        yield f"… and {len(rows) - len(shown)} more submissions"
+        yield f"{printable(name)}: {'; '.join(told)}"
+    if len(shown) > _MOST_ROWS:
+        yield f"… and {len(shown) - _MOST_ROWS} more submissions"
 
 
 def _text(change: Change) -> str:

@@ -13,7 +13,7 @@ from evaluation.organiser.rescoring.changes import (
     SubmissionChange,
     changes_between,
     changes_json,
-    table_of,
+    lines_of,
 )
 from evaluation.organiser.rescoring.run import score_all
 from test.eyes import Eye, justraigs_phase, justraigs_submission
@@ -55,7 +55,7 @@ def folders(tmp_path):
 def test_equal_results_have_not_changed(folders):
     changes = changes_between(folders / "before", folders / "same")
     assert not any(submission.is_one for submission in changes.submissions)
-    assert list(table_of(changes)) == ["refuge-tiny: 0 of 2 submissions have changed, 0 cases moved"]
+    assert list(lines_of(changes)) == ["refuge-tiny: 0 of 2 submissions have changed, 0 cases moved"]
 
 
 def test_values_places_and_cases_before_and_now(folders):
@@ -83,12 +83,15 @@ def test_values_places_and_cases_before_and_now(folders):
     }
 
 
-def test_the_table_shows_what_has_changed_alone(folders):
-    head, columns, *rows = table_of(changes_between(folders / "before", folders / "now"))
+def test_the_lines_tell_what_has_changed_alone(folders):
+    changes = changes_between(folders / "before", folders / "now")
+    head, first, third = lines_of(changes)
     assert head == "refuge-tiny: 2 of 3 submissions have changed, 2 cases moved"
-    assert columns.split()[:3] == ["submission", "place", "cases"]
-    assert [row.split()[0] for row in rows] == ["first", "third"]
-    assert " → " in rows[0]
+    assert first.startswith(f"first: place {changes.places['overall']['first'].before} → ")
+    assert "; Dice of the disc 0.9848 → 0.9545; " in first
+    assert "AUC" not in first
+    assert first.endswith("; 2 cases moved")
+    assert third.startswith("third: no submission → scored; place – → ")
 
 
 def test_the_file_is_json_with_all_that_has_changed(folders):
@@ -128,14 +131,14 @@ def test_a_folder_without_results_is_an_error(tmp_path):
         changes_between(tmp_path / "none", tmp_path)
 
 
-def test_the_table_of_a_season_names_forty_submissions():
+def test_the_lines_of_a_season_names_forty_submissions():
     change = Change(0.5, 0.25)
     submissions = tuple(
         SubmissionChange(f"team{number:02d}", "", Change(None, None), {"t.dice": change}, {})
         for number in range(43)
     )
     changes = Changes("season", Change("a", "b"), ("t.dice",), None, submissions, {})
-    head, _columns, *rows, last = table_of(changes)
+    head, *rows, last = lines_of(changes)
     assert head == "season: 43 of 43 submissions have changed, 0 cases moved"
-    assert [row.split()[0] for row in rows] == [f"team{number:02d}" for number in range(40)]
+    assert [row.split(":")[0] for row in rows] == [f"team{number:02d}" for number in range(40)]
     assert last == "… and 3 more submissions"
