@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 from pycocotools import mask as coco
 
+from evaluation.organiser.annotation_files import formats
 from test.challenges.declared.phases import declared_phase, write_table
 from test.started import run
 
@@ -157,10 +158,25 @@ def test_boxes_of_each_format_become_the_reference(tmp_path, name):
     assert "boxes.csv: exists already; nothing is overwritten" in again.stderr
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "names:\n  0: cat\n  1: dog\n",
+        "# Classes\nnames:  # by number\n  0: 'cat'\n  1: dog\nnc: 2\n",
+        "path: x\nnames: ['cat', \"dog\"]\nnc: 2\n",
+        "nc: 2\r\nnames:\r\n- cat\r\n- dog\r\n",
+    ],
+)
+def test_the_classes_of_yolo_stand_anywhere_in_their_file(tmp_path, text):
+    (tmp_path / "data.yaml").write_bytes(text.encode())
+    assert formats._classes_of(tmp_path) == ["cat", "dog"]
+
+
 def test_results_of_coco_become_a_submission_and_are_scored(tmp_path):
     phase = new_phase(tmp_path, BOXES)
     names = write_coco(tmp_path)
-    assert run("cases", phase, "--boxes", names).returncode == 0
+    names.write_text(json.dumps(coco_of(segmentation=[[0, 0, 5, 0, 5, 5]])))
+    assert "COCO: 3 shapes, 3 of 3 cases" in run("cases", phase, "--boxes", names).stdout
     assert run("seal", phase).returncode == 0
     results = [{**one, "score": 0.5 + one["id"] / 10} for one in coco_of()["annotations"]]
     path = tmp_path / "results.json"

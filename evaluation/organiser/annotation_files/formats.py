@@ -262,12 +262,13 @@ def _classes_of(folder: Path) -> list[str]:
                     line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()
                 ]
     for path in (*folder.glob("*.y*ml"), *folder.parent.glob("*.y*ml")):
-        _, found, text = path.read_text(encoding="utf-8").partition("\nnames:")
+        _, *found = re.split(r"^names:(?: *#.*)?", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        text = found[0] if found else ""
         flow = re.match(r"\s*\[(.*?)\]", text, re.DOTALL)
         block = re.match(r"(?:\s*\n[ ]*(?:-|\d+:)[^\n]*)*", text)
         lines = flow[1].split(",") if flow else block[0].splitlines() if block else []
         names = [re.sub(r"^(-|\d+:)", "", line.strip()).strip().strip("'\"") for line in lines]
-        if found and any(names):
+        if any(names):
             return [name for name in names if name]
     raise PhaseError(
         f"{folder}: expected the names of the classes in classes.txt or data.yaml, found neither"

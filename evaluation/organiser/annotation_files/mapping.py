@@ -96,7 +96,8 @@ def map_annotations(
     PhaseError.raise_all(faults)
     keys = dict.fromkeys(map(key_of_image, annotations.images))
     values = {by_key[key].name: _value(kind, target, taken[key], by_key[key]) for key in keys}
-    lines = [f"{annotations.format}: {len(annotations.found)} shapes, {len(keys)} of {len(cases)} cases"]
+    shapes = len({one.place for one in annotations.found})
+    lines = [f"{annotations.format}: {shapes} shapes, {len(keys)} of {len(cases)} cases"]
     lines += [f"{label} ({shape}) → {name}: {count}" for (label, name, shape), count in sorted(used.items())]
     lines += [f"left out, {what}: {count}" for what, count in sorted(left_out.items())]
     return Mapped(values, tuple(lines))
