@@ -62,7 +62,7 @@ def declare(folder: Path, name: str) -> list[str]:
     options = {
         name_of(metric): ", ".join(keys_in_toml(OPTIONS.get(name_of(metric), {})))
         for metric in METRICS
-        if kind in metric.kinds
+        if issubclass(kind, metric.kinds)
     }
     while True:
         metrics = "\n".join(
