@@ -124,7 +124,8 @@ def test_boards_tasks_and_columns_have_the_words_of_the_phase():
 
 def test_of_very_many_teams_the_figures_show_forty():
     many = tuple(
-        SubmissionChange(f"t{number}", "", SAME, {DICE: Change(0, number)}, {}) for number in range(1, 51)
+        SubmissionChange(f"t{number}", "", SAME, {DICE: Change(0, number)}, moved("V1"))
+        for number in range(1, 51)
     )
     places = {"overall": {f"t{number}": Change(51 - number, number) for number in range(1, 51)}}
     page = changes_page([replace(CHANGES, submissions=many, places=places)])
@@ -132,6 +133,8 @@ def test_of_very_many_teams_the_figures_show_forty():
     assert [len({row["team"] for row in next(iter(chart.data.values()))}) for chart in charts] == [40, 40]
     assert charts[1].data["now"][0]["team"] == "t50"
     assert "40 of 50" in charts[0].description
+    (cases,) = blocks(page, "cases", Table)
+    assert cases.rows == (("V1", "task", 50, "t1, t2 and t3", "dice"),)
 
 
 def test_without_a_change_the_page_says_so_and_needs_no_banner():

@@ -11,6 +11,7 @@ from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionCh
 
 BANNER = "Names the cases that moved, which reveals labels: for the organisers of the challenge alone."
 _MOST_IN_FIGURE = 40
+_MOST_NAMED = 3
 _NONE = Change(None, None)
 
 
@@ -169,12 +170,12 @@ def _cases(phase: Changes, prefix: str) -> Iterator[Block]:
     rows = []
     words = _names(phase)
     for (of, task), moved in sorted(found.items(), key=lambda one: (-len(one[1]), one[0])):
-        names = [name for name, _ in moved][:_MOST_IN_FIGURE]
+        names = [name for name, _ in moved][:_MOST_NAMED]
         columns = sorted({column for _, columns in moved for column in columns})
         told = [words.of(column) for column in columns]
         rows.append((of, words.of(task), len(moved), listed(names), listed(told)))
     if rows:
-        yield Table.declared("changed-cases", rows, identifier(f"{prefix}cases"), most=_MOST_IN_FIGURE)
+        yield Table.declared("changed-cases", rows, identifier(f"{prefix}cases"), most=_MOST_NAMED)
 
 
 def _name(one: SubmissionChange) -> str:
