@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from evaluation.challenges.declared.detections import MOST_OBJECTS
 from evaluation.challenges.declared.rules import DeclaredOptions
 from evaluation.charts.published import has_curve
 from evaluation.core.aggregation import metric_values
@@ -190,14 +191,17 @@ def _faults_of_counts(phase: Phase, counts: Mapping[str, Sequence[int]]) -> list
     fields = {field.name: field for field in fields_of(phase.tasks)}
     problems = []
     for name, objects in counts.items():
-        most = max_rows(len(objects), fields[name])
-        if sum(objects) > most:
+        of_all, of_case = max_rows(len(objects), fields[name]), getattr(fields[name].kind, "most", math.inf)
+        if too_many := max(objects, default=0) > of_case:
+            listed = f"{of_case} objects of a case, the reference lists {max(objects)}"
+        else:
+            listed = f"{of_all} objects, the reference lists {sum(objects)}"
+        if too_many or sum(objects) > of_all:
             room = "fewer, or a kind of field with larger `average_items`"
             if isinstance(phase.options, DeclaredOptions):
-                room = f"at_most = {2 * max(objects)} or another that leaves room"
+                room = f"at_most = {min(2 * max(objects), MOST_OBJECTS)} or another that leaves room"
             problems.append(
-                f"fields.{name}: a submission may list {most} objects, the reference lists {sum(objects)}: "
-                f"none could match it; expected {room}"
+                f"fields.{name}: a submission may list {listed}: none could match it; expected {room}"
             )
     return problems
 

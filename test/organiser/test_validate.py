@@ -184,6 +184,11 @@ def test_a_reference_that_no_submission_may_match(tmp_path):
     assert "12002" in problem
     assert "at_most" in problem
     validated(boxes_phase(tmp_path / "room", 6001, "at_most = 6100"))
+    (problem,) = problems_of(boxes_phase(tmp_path / "case", 90, "at_most = 80"))
+    assert problem == (
+        "fields.cells: a submission may list 80 objects of a case, the reference lists 90: none could match "
+        "it; expected at_most = 180 or another that leaves room"
+    )
 
 
 @pytest.mark.parametrize(("boxes", "notices"), [(100, 0), (101, 1)])

@@ -49,7 +49,7 @@ class BoxesField(detections.ObjectFieldTable):
 
     def value_kind(self, submitted: bool) -> BoxesInSpace:
         """Return the kind of the submitted value, or of the reference."""
-        most, mean = self.limits
+        most, mean = self.limits(submitted)
         return BoxesInSpace(self.space, self.attributes(submitted), most=most, average_items=mean)
 
 

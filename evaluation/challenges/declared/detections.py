@@ -29,6 +29,7 @@ from evaluation.metrics.points import PointMatches
 CERTAIN = sys.float_info.max
 """Above every confidence: the confidence of false predictions in a case without a result."""
 
+MOST_OBJECTS = 100_000
 Share = Literal["f1", "precision", "recall"]
 Rate = Annotated[float, Key(gt=0, allow_inf_nan=False)]
 MinimumProbability = Annotated[
@@ -335,13 +336,15 @@ class ObjectFieldTable(ListFieldTable):
         description="Largest number of objects of a case in a submission, and of their mean over the cases. "
         "Default: 10000, with a mean of 1000.",
         ge=1,
-        le=100_000,
+        le=MOST_OBJECTS,
     )
 
-    @property
-    def limits(self) -> tuple[int, int]:
-        """The largest number of objects of a case, and the largest mean."""
-        return (self.at_most or 10_000, self.at_most or 1000)
+    def limits(self, submitted: bool) -> tuple[int, int]:
+        """Return the largest number of objects of a case, and the largest mean; a reference may have more.
+
+        `seal` then says what submissions need.
+        """
+        return (self.at_most or 10_000, self.at_most or 1000) if submitted else (MOST_OBJECTS, MOST_OBJECTS)
 
     @model_validator(mode="after")
     def _class_fits(self) -> Self:

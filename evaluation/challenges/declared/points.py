@@ -98,7 +98,7 @@ class PointsField(detections.ObjectFieldTable):
 
     def value_kind(self, submitted: bool) -> Points:
         """Return the kind of the submitted value or of the reference, which may have diameters."""
-        most, mean = self.limits
+        most, mean = self.limits(submitted)
         kind = Polygons if submitted and self.polygons else Points
         found = kind(self.space, self.attributes(submitted), most=most, average_items=mean)
         if submitted:
