@@ -352,6 +352,7 @@ def _nearest_free_reference(distance: Floats, near: Bools, order: NDArray[np.int
 
 
 def _optimal(distance: Floats, near: Bools) -> Integers:
+    # Of equal distances, on grids of pixels, `matching.optimal_pairs` takes other predictions than this.
     from scipy.optimize import linear_sum_assignment
 
     hit = np.full(distance.shape[1], -1, dtype=np.int64)
