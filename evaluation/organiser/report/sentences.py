@@ -75,6 +75,12 @@ def names_of(phase: Phase) -> Names:
     """Return the words of a phase; the classes of a declared score are the cells of its reference."""
     words = dict(names_in(phase.challenge.name).words)
     for name, table in getattr(phase.options, "fields", {}).items():
+        lesion = f"{name}_has_lesion"
+        words |= {
+            lesion: "lesion",
+            f"{lesion}=0": "cases without a lesion",
+            f"{lesion}=1": "cases with a lesion",
+        }
         cells = (getattr(table, "negative", ()), getattr(table, "positive", ()))
         for value, of_class in enumerate(cells):
             if of_class:

@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+import evaluation
 from evaluation.challenges.declared.rules import METRICS, name_of
 from evaluation.core.aggregation import ConfidenceInterval
 from evaluation.organiser.report.sentences import failure_sentence, names_of, task_sentences
 from evaluation.organiser.report.sources import words_in
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.phases import SCREENING, declared_phase
 from test.organiser.report.declared import declared
 
 
@@ -67,6 +70,15 @@ def test_titles_of_the_phase_are_the_words_of_the_report(bundled_phase):
     )
     assert names_of(found.phase).of_group("glaucoma", "1") == "sick eyes"
     assert names_of(found.phase).of_group("eye", "left_one") == "eye: left one"
+
+
+def test_the_label_of_a_case_auc_has_words(tmp_path):
+    folder = declared_phase(tmp_path, SCREENING, {"name": ["A", "B"], "class": ["RG", "NRG"]})
+    evaluation.seal(folder)
+    assert names_of(load_phase(folder)).classes("likelihood_has_lesion") == (
+        "cases without a lesion",
+        "cases with a lesion",
+    )
 
 
 def test_failed_cases_are_told(bundled_phase):
