@@ -216,9 +216,13 @@ def _example(field: Field, form: Form) -> Iterator[str]:
 def _rules(form: Form, tasks: Sequence[Task]) -> Iterator[str]:
     optional = [task.title for task in tasks if task.name in form.optional_tasks]
     if form.missing == "reject":
-        yield "- Every image needs its result: an incomplete submission is rejected, with a list."
-        titles = [field.title for field in fields_of(tasks) if _may_lack_rows(field)]
-        if titles and form.submission == "archive":
+        fields = fields_of(tasks)
+        titles = [field.title for field in fields if form.submission == "archive" and _may_lack_rows(field)]
+        if len(titles) < len(fields):
+            yield "- Every image needs its result: an incomplete submission is rejected, with a list."
+        else:
+            yield "- Every table is needed, also one without a row."
+        if titles:
             yield f"- An image without a row has a result, too, nothing: {', '.join(titles)}."
     else:
         yield "- An image without a result takes the worst value of each metric."

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import evaluation
+from evaluation.cli.main import main
 from evaluation.core.challenge import fields_of
 from evaluation.core.field import Files
 from evaluation.phase.form_file import format_in_words
@@ -155,3 +157,12 @@ def test_an_algorithm_is_told_the_paths_of_its_outputs(tmp_path):
     assert "`/output/images/optic-disc-and-cup-segmentation/*.mha`" in words
     assert "`/output/glaucoma-risk.json`" in words
     assert "`/output/macula.json`" in words
+
+
+def test_a_table_of_objects_has_no_rows_that_are_needed(tmp_path):
+    assert main(["new", str(tmp_path / "cells"), "--like", "points"]) == 0
+    evaluation.seal(tmp_path / "cells" / "phase")
+    words = format_in_words(load_phase(tmp_path / "cells" / "phase").form)
+    told = "- Every table is needed, also one without a row.\n- An image without a row has a result, too"
+    assert told in words
+    assert "an incomplete submission" not in words
