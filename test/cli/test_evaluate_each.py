@@ -186,7 +186,7 @@ def test_shares_together_write_what_one_run_writes(teams, tmp_path):
     assert "this share holds none of 3 submissions" in empty.stdout
 
 
-def test_what_has_changed_since_is_a_table_and_a_file(teams, tmp_path):
+def test_what_has_changed_since_is_told_and_a_file(teams, tmp_path):
     phase, submissions = teams
     assert each(submissions, phase, tmp_path / "before").returncode == 0
     replace_in(phase / "cases.csv", "V0001,16,12,1", "V0001,16,12,0")
@@ -195,9 +195,9 @@ def test_what_has_changed_since_is_a_table_and_a_file(teams, tmp_path):
     seal(phase, scan(phase))
     done = each(submissions, phase, tmp_path / "now", "--since", tmp_path / "before")
     assert (done.returncode, done.stderr) == (0, "")
-    head, columns, *_ = done.stdout.splitlines()[4:]
+    head, *changed = done.stdout.splitlines()[4:]
     assert head == "refuge-tiny: 2 of 3 submissions have changed, 1 case moved"
-    assert columns.split()[:3] == ["submission", "place", "cases"]
+    assert len([line for line in changed if "1 case moved" in line]) == 2
     (changes,) = json.loads((tmp_path / "now" / "changes.json").read_bytes())["phases"]
     assert changes["seal"]["before"] != changes["seal"]["now"]
     assert changes["references"] == [mask.relative_to(phase).as_posix()]
