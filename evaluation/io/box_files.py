@@ -4,14 +4,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 from xml.parsers import expat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError, apart, hint_of_name, in_digits, name_meant, shorten
-from evaluation.io.pixels import Size
+from evaluation.io.pixels import MAX_COORDINATE, Outside, Size
 from evaluation.io.tables import DECIMAL, parse_number
 
 # --- Lists of bounding boxes as text, one object per line: class, confidence and two corners ---
@@ -21,12 +20,6 @@ _CORNERS = ("x1", "y1", "x2", "y2")
 _LINES_PER_BOX = 10
 _MAX_PROBLEMS = 1000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-MAX_COORDINATE = 1 << 26
-"""Areas of boxes with whole coordinates up to this are exact."""
-
-Outside = Literal["error", "clip", "keep"]
-"""The treatment of a box that leaves its image."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 MAX_PIXELS = 1 << 26
 """The maximum number of pixels of an image if the phase gives no size."""
 
+MAX_COORDINATE = 1 << 26
+"""The largest coordinate of a place in an image without a size: areas of whole boxes up to it are exact."""
+
+Outside = Literal["error", "clip", "keep"]
+"""The treatment of a place that leaves its image."""
+
 NUMBERS = "integers or floating-point numbers"
 """The types of values that are read, in the words of messages."""
 

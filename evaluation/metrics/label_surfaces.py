@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.metrics.arrays import Bools, Floats, check_shapes, mask_of
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.nearest import nearest_distances
-from evaluation.metrics.segmentation import LabelMap, Region, around, label_regions
+from evaluation.metrics.segmentation import LabelMap, label_boxes
 from evaluation.metrics.surfaces import (
     Directions,
     DirectionsOfMean,
@@ -440,13 +440,6 @@ def compare_labels(
         )
         for label, box in enumerate(boxes, 1)
     ]
-
-
-def label_boxes(prediction: LabelMap, reference: LabelMap, labels: int) -> list[Region | None]:
-    """Return the smallest box around each label 1 … ``labels`` in two maps, None where neither has it."""
-    found = zip(label_regions(prediction, labels), label_regions(reference, labels), strict=True)
-    occurring = ([region for region in regions if region is not None] for regions in found)
-    return [around(regions) if regions else None for regions in occurring]
 
 
 def compare_surfaces(

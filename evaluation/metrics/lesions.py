@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evaluation.metrics.arrays import Bools, regions_of
+from evaluation.metrics.connected import Neighbours, components_of
 from evaluation.metrics.matching import Overlaps, overlaps_of
 
 __all__ = [
@@ -21,7 +22,6 @@ __all__ = [
     "panoptic_quality",
 ]
 
-Neighbours = Literal["all", "edges", "faces"]
 F1Reading = Literal["shares", "counts"]
 
 
@@ -277,26 +277,6 @@ class LesionPanopticQuality:
     panoptic: float
     segmentation: float
     recognition: float
-
-
-def neighbourhood(axes: int, neighbours: Neighbours) -> Bools:
-    """Return the 3 × 3 (× 3) pixels around one that count as its neighbours, with itself."""
-    from scipy import ndimage  # 0.3 s that only few challenges need
-
-    steps = {"faces": 1, "edges": 2, "all": axes}[neighbours]
-    around: Bools = ndimage.generate_binary_structure(axes, steps)
-    return around
-
-
-def components_of(mask: Bools, neighbours: Neighbours = "all") -> tuple[NDArray[np.int32], int]:
-    """Return each pixel's connected component, counted from 1, 0 for none, and the number of components.
-
-    mask: shape (z, y, x) or (y, x). neighbours: see `lesion_f1`.
-    """
-    from scipy import ndimage
-
-    labelled, count = ndimage.label(mask, structure=neighbourhood(mask.ndim, neighbours))
-    return labelled, int(count)
 
 
 def find_lesions(prediction: Bools, reference: Bools, neighbours: Neighbours = "all") -> Overlaps:

@@ -492,3 +492,10 @@ def around(regions: Iterable[Region]) -> Region:
         slice(min(axis.start for axis in axes), max(axis.stop for axis in axes))
         for axes in zip(*regions, strict=True)
     )
+
+
+def label_boxes(prediction: LabelMap, reference: LabelMap, labels: int) -> list[Region | None]:
+    """Return the smallest box around each label 1 … ``labels`` in two maps, None where neither has it."""
+    found = zip(label_regions(prediction, labels), label_regions(reference, labels), strict=True)
+    occurring = ([region for region in regions if region is not None] for regions in found)
+    return [around(regions) if regions else None for regions in occurring]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.io.box_files import MAX_COORDINATE, BoxFormat, read_voc_boxes, write_voc_boxes
-from evaluation.io.pixels import Size
+from evaluation.io.box_files import BoxFormat, read_voc_boxes, write_voc_boxes
+from evaluation.io.pixels import MAX_COORDINATE, Size
 
 FORM = BoxFormat({"BE": 0, "polyp": 1}, with_confidence=False)
 SIZE = Size(100, 50)

@@ -24,8 +24,8 @@ from evaluation.io.kinds.instance_map import (
 )
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.arrays import Bools
+from evaluation.metrics.connected import Neighbours
 from evaluation.metrics.crops import VolumeCrop, together
-from evaluation.metrics.lesions import Neighbours
 from evaluation.metrics.matching import Overlaps, overlaps_of
 
 Number = Annotated[int, Key(ge=1, le=LARGEST_NUMBER)]

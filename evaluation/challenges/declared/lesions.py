@@ -24,11 +24,12 @@ from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics import lesions as lesion_metrics
 from evaluation.metrics.arrays import Floats
+from evaluation.metrics.connected import Neighbours
 from evaluation.metrics.lesion_wise import MatchedLesions, match_lesions
 from evaluation.metrics.matching import Agreement, Matching, Overlaps
 
 
-def most_lesions(shape: tuple[int, int, int], neighbours: lesion_metrics.Neighbours) -> int:
+def most_lesions(shape: tuple[int, int, int], neighbours: Neighbours) -> int:
     """Return how many components an image (z, y, x) can have at most."""
     if neighbours == "faces":
         return (math.prod(shape) + 1) // 2
@@ -40,7 +41,7 @@ def most_lesions(shape: tuple[int, int, int], neighbours: lesion_metrics.Neighbo
 class ObjectTable(LabelMetricTable):
     """A figure of the objects of a label, by default from 0 to 1 and 0 for a case without a result."""
 
-    neighbours: lesion_metrics.Neighbours = Key(
+    neighbours: Neighbours = Key(
         default="all",
         description="Voxels that are connected in a label map: `all` 26 neighbours (8 in two dimensions), "
         "`edges` the 18 (8) that share a face or an edge, or `faces` the 6 (4) that share a face.",

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,11 @@ from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue, MapKind
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Bools
+from evaluation.metrics.connected import Neighbours, components_of
 from evaluation.metrics.crops import VolumeCrop, in_slabs, together
-from evaluation.metrics.label_surfaces import label_boxes
-from evaluation.metrics.lesions import Neighbours, components_of, find_lesions
-from evaluation.metrics.matching import Overlaps
+
+if TYPE_CHECKING:
+    from evaluation.metrics.matching import Overlaps
 
 Label = Annotated[int, Key(ge=0, le=65535)]
 
@@ -243,7 +244,7 @@ class ComparedMaps:
     @cached_property
     def boxes(self) -> Sequence[segmentation.Region | None]:
         """The smallest box around each label in both maps, None where neither has it."""
-        return label_boxes(self.prediction, self.reference, self.labels)
+        return segmentation.label_boxes(self.prediction, self.reference, self.labels)
 
     def masks(self, structure: Structure) -> tuple[Bools, Bools]:
         """Return a structure in prediction and reference in its box, which is empty if neither has it."""
@@ -304,10 +305,12 @@ class MapComparison(tables.FieldComparison):
         made, true = (components_of(mask, neighbours)[0] for mask in self.maps.masks(structure))
         return made, true
 
-    def overlaps(self, structure: Structure, neighbours: Neighbours) -> Overlaps:
+    def overlaps(self, structure: Structure, neighbours: Neighbours) -> "Overlaps":
         """Return the objects of a structure, connected components, and how they overlap; found once."""
+        # The metrics that ask have imported it; a phase without them starts without it.
+        from evaluation.metrics.lesions import find_lesions
 
-        def find(given: "MapComparison") -> Overlaps:
+        def find(given: "MapComparison") -> "Overlaps":
             return find_lesions(*given.maps.masks(structure), neighbours)
 
         return self.derive(("objects", structure.positions, neighbours), find)

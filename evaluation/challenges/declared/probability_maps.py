@@ -20,9 +20,9 @@ from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.probability_map import DetectionMap, DetectionMapValue, ProbabilityMap
+from evaluation.metrics.connected import components_of
 from evaluation.metrics.crops import together
 from evaluation.metrics.froc import FrocReading
-from evaluation.metrics.lesions import components_of
 from evaluation.metrics.matching import optimal_pairs, overlaps_of
 from evaluation.metrics.probabilities import voxel_average_precision, voxel_brier_score
 from evaluation.metrics.segmentation import OverlapCounts, count_overlap, dice_of_counts

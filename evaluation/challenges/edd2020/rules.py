@@ -20,9 +20,9 @@ from evaluation.core.form import CaseForm
 from evaluation.core.keys import IN_FORM, Key
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
-from evaluation.io.box_files import Outside
 from evaluation.io.kinds.boxes import BoxLayout, BoxList, box_columns
 from evaluation.io.kinds.masks import MultilabelMask
+from evaluation.io.pixels import Outside
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Floats, weighted_deviation
 from evaluation.metrics.crops import Crop

@@ -8,9 +8,9 @@ from typing import Any
 from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits, shorten
 from evaluation.core.field import JsonSource, fault_at
 from evaluation.core.form import CaseForm
-from evaluation.io.box_files import MAX_COORDINATE, Outside
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.number import number_of_json
+from evaluation.io.pixels import MAX_COORDINATE, Outside
 
 MAX_FAULTS = 1000
 """The number of faults of a value after which its rest is not read."""

@@ -31,7 +31,7 @@ from evaluation.io.kinds.objects import (
     Space,
     oddities_of_corners,
 )
-from evaluation.io.pixels import Size
+from evaluation.io.pixels import MAX_COORDINATE, Outside, Size
 
 # --- Bounding boxes of an image, each with a class and, if predicted, a confidence ---
 
@@ -39,7 +39,7 @@ _MAX_LINE_BYTES, _MAX_OBJECT_BYTES = 200, 1000
 _COLUMNS = 6
 BoxLayout = Literal["class_first", "class_last", "voc_xml"]
 """The format of a file of boxes: lines with the class at their start or end, or the XML of PASCAL VOC."""
-_LIMITS: dict[box_files.Outside, str] = {
+_LIMITS: dict[Outside, str] = {
     "error": " from 0 to the image's width or height",
     "clip": ", moved to the image's border where they lie outside",
     "keep": ", which may lie outside the image",
@@ -71,7 +71,7 @@ class BoxList(field.ColumnKind):
 
     classes: tuple[str, ...]
     with_confidence: bool
-    outside: box_files.Outside = "error"
+    outside: Outside = "error"
     remedy: str = ""
     max_boxes: int = 10_000
     inclusive_corners: bool = True
@@ -242,7 +242,7 @@ class BoxList(field.ColumnKind):
 
 def _size_of(case: CaseForm) -> Size:
     # Without a size in the phase, coordinates are limited so that areas are exact.
-    return Size(case.width or box_files.MAX_COORDINATE, case.height or box_files.MAX_COORDINATE)
+    return Size(case.width or MAX_COORDINATE, case.height or MAX_COORDINATE)
 
 
 def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:

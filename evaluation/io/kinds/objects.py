@@ -12,11 +12,11 @@ from evaluation.core.fault import Fault, FaultKind, FormFault, hint_of_name, in_
 from evaluation.core.field import CellsSource, JsonSource, Kind, RowsSource, Source, fault_at
 from evaluation.core.form import CaseForm
 from evaluation.core.views import Objects
-from evaluation.io.box_files import MAX_COORDINATE
 from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.annotation_json import MAX_FAULTS, Annotation, AnnotationType
 from evaluation.io.kinds.number import number_of_cell
+from evaluation.io.pixels import MAX_COORDINATE
 from evaluation.metrics.arrays import Floats
 
 # --- The space of points and boxes: its axes, its unit and its bounds ---

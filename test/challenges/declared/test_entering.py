@@ -18,8 +18,8 @@ from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.number import ObservedTime
 from evaluation.io.kinds.points import PointSet
 from evaluation.io.kinds.probability_map import DetectionMapValue, ProbabilityMapValue
+from evaluation.metrics.connected import components_of
 from evaluation.metrics.crops import VolumeCrop
-from evaluation.metrics.lesions import components_of
 from test.catalogue import measures_of
 
 SHAPE = (9, 10, 11)

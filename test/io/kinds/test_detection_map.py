@@ -16,8 +16,8 @@ from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import DetectionMap
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
+from evaluation.metrics.connected import components_of
 from evaluation.metrics.crops import VolumeCrop
-from evaluation.metrics.lesions import components_of
 from test.io.memory import InMemory
 
 SHAPE = (3, 4, 5)
