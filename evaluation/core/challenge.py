@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 
 
-class Options(KeyTable, strict=False):
+# Its reader is built with the class, once for all processes that are forked from this one.
+class Options(KeyTable, strict=False, defer_build=False):
     """Typed options of a challenge, the table ``[options]`` of a phase; unknown keys are errors.
 
     ``key_prefix`` precedes a key of the options where a message names it as a key of `phase.toml`.

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import FiniteFloat
 
-from evaluation.challenges.declared.label_maps import Figures, LabelMetricTable, VolumeTable
+from evaluation.challenges.declared.label_maps import Figures, LabelMetricTable
 from evaluation.challenges.declared.maps import (
     WORST,
     Extent,
@@ -20,6 +20,7 @@ from evaluation.challenges.declared.maps import (
     spacing_of,
 )
 from evaluation.challenges.declared.tables import FieldTable, LabelFigure, Measure, Part, Positive
+from evaluation.challenges.declared.volumes import VolumeTable
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics import lesions as lesion_metrics

@@ -5,8 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import ConfigDict
-
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.estimator import Estimator, MeanOfFigures, Quantile, RatioOfSums
@@ -32,8 +30,6 @@ class FieldTable(KeyTable, ABC):
 
     A subclass sets ``kind: Literal["..."]``, and its docstring is the kind's entry in the documentation.
     """
-
-    model_config = ConfigDict(defer_build=True)
 
     kind: str
     title: str | None = Key(default=None, description="Title for people. Default: the field's name in words.")
@@ -393,8 +389,6 @@ class MetricTable(KeyTable, ABC):
 
     A subclass sets ``metric: Literal["..."]`` and ``kinds``, and its docstring is the metric's card.
     """
-
-    model_config = ConfigDict(defer_build=True)
 
     metric: str
     field: str | None = Key(

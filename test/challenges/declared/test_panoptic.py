@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from evaluation.challenges.declared import maps
 from evaluation.challenges.declared.lesions import (
     PanopticQuality,
     RecognitionQuality,
@@ -12,6 +11,7 @@ from evaluation.challenges.declared.lesions import (
 from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.metrics import lesions
 from evaluation.metrics.crops import VolumeCrop
 
 FIELD = LabelMapField(kind="label_map", labels={"1": "core", "2": "rim"}, dimensions=2)
@@ -23,8 +23,8 @@ PREDICTION = np.array([[[0, 1, 1, 1, 0, 0, 0, 1, 0]]], np.uint8)
 @pytest.fixture
 def computed(monkeypatch):
     """Count how often the objects of a label are found."""
-    found, find = [], maps.find_lesions
-    monkeypatch.setattr(maps, "find_lesions", lambda *masks: found.append(masks) or find(*masks))
+    found, find = [], lesions.find_lesions
+    monkeypatch.setattr(lesions, "find_lesions", lambda *masks: found.append(masks) or find(*masks))
     return found
 
 
