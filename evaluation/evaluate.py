@@ -231,8 +231,7 @@ def _reader_setup(
 ) -> ReaderSetup:
     memory = machine.worker_memory(workers, memory_mb)
     seconds = math.inf if case_seconds is None else case_seconds
-    at_home = registry.file_of(form.challenge)
-    return ReaderSetup(replace(form, cases=()), os.path.realpath(submission), memory, seconds, at_home)
+    return ReaderSetup.of(form, os.path.realpath(submission), memory, seconds)
 
 
 def _half(progress: Progress, done_before: int) -> Progress:

@@ -2,7 +2,7 @@
 
 import json
 
-from evaluation.challenges.declared.rules import FIELDS, name_of
+from evaluation.challenges.declared.declarable import FIELDS, name_of
 
 CLASSES, LABELS = {"classes": ["a", "b"]}, {"labels": {"1": "liver"}}
 # The keys of a kind, where `kind` alone does not declare a field.

@@ -24,7 +24,7 @@ from types import FrameType, ModuleType
 from typing import Any, TypeVar
 from unittest import mock
 
-from evaluation.challenges.declared.rules import name_of
+from evaluation.challenges.declared.declarable import name_of
 from evaluation.challenges.declared.tables import MetricTable
 
 BY_HAND = "by hand"

@@ -379,7 +379,7 @@ def test_a_worker_that_cannot_be_forked_is_the_machines(error):
     with server._control, theirs:
         theirs.sendall(STATUS.pack(getattr(errno, error), REFUSED))
         with pytest.raises(MachineTrouble, match="start a worker process") as raised:
-            server.start_worker(None)
+            server.start_worker(())
     assert raised.value.lack == LACKS[getattr(errno, error)]
 
 

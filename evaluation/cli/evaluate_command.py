@@ -132,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
 
             if arguments.workers != 0 and not arguments.each:
                 reference = _reference_folder(arguments.ground_truth)
-                warm_up(_holds_images(reference), *_declared_in(reference))
+                warm_up(_holds_images(reference), *_modules_of(reference))
             collect_rarely()
         else:
             streams.tell_organiser([machine.NO_ISOLATION])
@@ -308,20 +308,20 @@ def _first_name(folder: str) -> list[str]:
     return []
 
 
-def _declared_in(phase: Path) -> tuple[str | None, list[str]]:
-    """Return the challenge that a phase seems to have, before its configuration is read.
+def _modules_of(phase: Path) -> tuple[list[str], list[str]]:
+    """Return the modules that workers seem to need for a phase, before its configuration is read.
 
-    Where the phase declares it, its kinds and metrics follow.
+    Where the phase declares a challenge, its kinds and metrics follow.
     """
     try:
         content = (phase / "phase.toml").read_text("utf-8", "replace")
     except OSError:
-        return None, []
+        return ["evaluation.challenges"], []
     if found := _CHALLENGE.search(content):
-        return found.group(1), []
+        return [f"evaluation.challenges.{found.group(1)}"], []
     from evaluation.challenges.declared import names
 
-    return names.CHALLENGE, names.names_in(content)
+    return [names.READING_MODULE, names.PACKAGE], names.names_in(content)
 
 
 def _require_phase_on_top(uploaded: Path) -> None:

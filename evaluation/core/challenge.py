@@ -173,6 +173,18 @@ class Composite:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """A challenge and options in place of another's, for readers of submissions: the same fields, no metric.
+
+    ``modules`` are those of its kinds, imported once for all readers.
+    """
+
+    challenge: str
+    options: Mapping[str, Any]
+    modules: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Challenge:
     """The rules of a challenge; one module of `evaluation.challenges` holds each.
 
@@ -186,7 +198,8 @@ class Challenge:
     columns by name that `[[subgroups]]` can use beside those of the case table, for the organiser alone.
 
     With ``declare`` this is not a challenge of its own: the options of each phase declare one, which
-    ``declare`` returns. It raises `PhaseError` listing every fault.
+    ``declare`` returns. It raises `PhaseError` listing every fault. Readers of submissions have what
+    ``reading`` returns for the options, by default the challenge itself.
     """
 
     name: str
@@ -204,6 +217,7 @@ class Challenge:
     analyses: Callable[[Any, ScoredCases], Mapping[str, Any]] = lambda options, cases: {}
     derived_columns: Callable[[Any], Mapping[str, DerivedColumn]] = lambda options: {}
     declare: Callable[[Any], Challenge] | None = None
+    reading: Callable[[Any], Reading] | None = None
 
     def form_columns_of(self, submission: Literal["archive", "algorithm"]) -> tuple[FormColumn, ...]:
         """Return the columns that participants know of a phase with this kind of submission."""

@@ -33,8 +33,8 @@ IN_FORM = "in_form"
 class KeyTable(BaseModel):
     """A table that rejects unknown keys and does not convert values from other types.
 
-    A subclass with ``strict=False`` converts them: the text "0.5" is then a number. Its reader is built when a
-    table is read for the first time, since most processes read few of the tables that they import.
+    A subclass with ``strict=False`` converts them: the text "0.5" is then a number. Its reader is built when
+    a table is read for the first time, since most processes read few of the tables that they import.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from evaluation.challenges.declared.rules import FIELDS, METRICS, name_of, names_of
+from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of, names_of
 from evaluation.challenges.declared.tables import FieldTable, MetricTable
 from evaluation.phase.config import DECLARED, FILE_NAME, PhaseConfig
 from evaluation.phase.registry import challenge_named, known_challenges

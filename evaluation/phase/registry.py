@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from evaluation.core.challenge import Challenge, FormColumn, Options, Task, references_of
+from evaluation.core.challenge import Challenge, FormColumn, Options, Reading, Task, references_of
 from evaluation.core.estimator import Share
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, HiddenField
@@ -190,7 +190,7 @@ def challenge_named(name: str) -> Challenge:
             f"challenge {name!r} is unknown; known are {', '.join(known_challenges())}, and your own is "
             f"defined by a {CHALLENGE_FILE} beside the phase"
         )
-    challenge: Challenge = importlib.import_module(f"{_ROOMS}.{name}").CHALLENGE
+    challenge: Challenge = importlib.import_module(module_of(name)).CHALLENGE
     return challenge
 
 
@@ -263,7 +263,10 @@ def rules_of(name: str, options: Mapping[str, Any]) -> Rules:
 
     Raises `PhaseError` for an unknown name and a faulty declaration, `InvalidTableError` for faulty options.
     """
-    challenge = challenge_named(name)
+    return _rules(challenge_named(name), options)
+
+
+def _rules(challenge: Challenge, options: Mapping[str, Any]) -> Rules:
     chosen = read_table(challenge.options, options)
     if challenge.declare:
         challenge = challenge.declare(chosen)
@@ -277,6 +280,33 @@ def rules_of(name: str, options: Mapping[str, Any]) -> Rules:
 def tasks_of_form(form: Form) -> tuple[Task, ...]:
     """Return the tasks of a form. Raises `PhaseError` for an unknown name."""
     return rules_of(form.challenge, form.options).select_tasks(form.tasks, form.run_time, form.interfaces)
+
+
+def reading_of(form: Form) -> Reading:
+    """Return the challenge and the options that readers of a submission need, and their modules."""
+    rules = rules_of(form.challenge, form.options)
+    if rules.challenge.reading is not None:
+        return rules.challenge.reading(rules.options)
+    return Reading(form.challenge, form.options, tuple(modules_of(form.challenge)))
+
+
+def tasks_to_read(form: Form) -> tuple[Task, ...]:
+    """Return the tasks of a form whose challenge and options are those of `reading_of`."""
+    if "." not in form.challenge:  # no name of a part of a package
+        return tasks_of_form(form)
+    challenge: Challenge = importlib.import_module(module_of(form.challenge)).CHALLENGE
+    return _rules(challenge, form.options).select_tasks(form.tasks, form.run_time, form.interfaces)
+
+
+def module_of(challenge: str | None) -> str:
+    """Return the module of a bundled challenge, which may be part of another's, or that of all."""
+    return f"{_ROOMS}.{challenge}" if challenge else _ROOMS
+
+
+def modules_of(challenge: str) -> list[str]:
+    """Return the module of a challenge and those below it that this process needed: its kinds and metrics."""
+    module = module_of(challenge)
+    return [module, *(name for name in sys.modules if name.startswith(f"{module}."))]
 
 
 # --- A configuration with the challenge that it chooses or declares, its options and its tasks ---

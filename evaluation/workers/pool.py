@@ -111,7 +111,7 @@ class Pool(Jobs):
 
     def __init__(self, setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None = None) -> None:
         self._setup = pickle.dumps(setup)
-        self._challenge = setup.challenge
+        self._modules = setup.modules
         self._reader = None if reader is None else pickle.dumps(reader)
         self._settings = settings
         self._slots: list[_Slot] = []
@@ -173,7 +173,7 @@ class Pool(Jobs):
         return self._slots[-1]
 
     def _worker_with(self, setup: bytes) -> processes.Worker:
-        worker = processes.start_worker(self._challenge)
+        worker = processes.start_worker(self._modules)
         with contextlib.suppress(processes.ChannelError):  # noticed when the worker is given its job
             worker.channel.send(processes.Message.JOB, [setup], self._settings.case_seconds)
         return worker

@@ -173,12 +173,12 @@ class Worker:
 class Server:
     """The process from which workers are forked."""
 
-    def __init__(self, images: bool, challenge: str | None, names: Sequence[str]) -> None:
+    def __init__(self, images: bool, modules: Sequence[str], names: Sequence[str]) -> None:
         """Start the server, which imports in parallel to this process. Raises `OSError`."""
-        wanted = _module_of(challenge)
-        later = [_OF_IMAGES] if images else []
+        first, *others = modules
+        later = [*([_OF_IMAGES] if images else []), *others]
         self._control, theirs = socket.socketpair()
-        serve = f"serve({theirs.fileno()}, {_PRELOAD!r}, {wanted!r}, {list(names)!r}, {later!r})"
+        serve = f"serve({theirs.fileno()}, {_PRELOAD!r}, {first!r}, {later!r}, {list(names)!r})"
         program = program_of(f"evaluation.workers.server:{serve}")
         os.set_inheritable(theirs.fileno(), True)
         environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ} | _KEEP_PAGES
@@ -190,11 +190,11 @@ class Server:
             theirs.close()
         self._statuses: dict[int, int] = {}
 
-    def start_worker(self, challenge: str | None) -> Worker:
-        """Return a new worker. Raises `ServerError`, `MachineTrouble` and `OSError`."""
+    def start_worker(self, modules: Sequence[str]) -> Worker:
+        """Return a new worker that needs modules. Raises `ServerError`, `MachineTrouble` and `OSError`."""
         ours, theirs = socket.socketpair()
         try:
-            self._ask_for_worker(theirs, _modules_of(challenge))
+            self._ask_for_worker(theirs, modules)
             until = time.monotonic() + _START_SECONDS
             while True:
                 process, status = self._next_status(until)
@@ -249,41 +249,33 @@ class Server:
             os.waitpid(self.process, 0)
 
 
-def _module_of(challenge: str | None) -> str:
-    return f"evaluation.challenges.{challenge}" if challenge else "evaluation.challenges"
-
-
-def _modules_of(challenge: str | None) -> list[str]:
-    """Return the module of a challenge and those below it that this process needed: its kinds and metrics."""
-    module = _module_of(challenge)
-    return [module, *(name for name in sys.modules if challenge and name.startswith(f"{module}."))]
-
-
 _server: Server | None = None
 
 
-def warm_up(images: bool = True, challenge: str | None = None, names: Sequence[str] = ()) -> None:
+def warm_up(
+    images: bool = True, modules: Sequence[str] = ("evaluation.challenges",), names: Sequence[str] = ()
+) -> None:
     """Start the server, so that it imports in parallel to this process. Raises `OSError`.
 
-    The server imports the modules of every worker, the module of a known ``challenge``, has it prepare the
-    ``names`` that a phase declares and, once the first worker has started, imports the decoder of ``images``
-    if there may be any.
+    The server imports the modules of every worker and the first of a challenge's ``modules``, which it has
+    prepare the ``names`` that a phase declares, if any. As soon as a worker has started, it does so for what
+    the next ones need: the decoder of ``images``, if there may be any, and the other modules.
     """
     global _server
     if _server is None:
-        _server = Server(images, challenge, names)
+        _server = Server(images, modules, names)
         atexit.register(_server.kill)
 
 
-def start_worker(challenge: str | None) -> Worker:
-    """Return a new worker for a challenge, from a new server if none answers. Raises `MachineTrouble`."""
+def start_worker(modules: Sequence[str]) -> Worker:
+    """Return a new worker that needs modules, from a new server if none answers. Raises `MachineTrouble`."""
     global _server
     lack = PROCESSES
     for _ in range(2):
         try:
             warm_up()
             assert _server is not None
-            return _server.start_worker(challenge)
+            return _server.start_worker(modules)
         except OSError as error:  # of no more processes, if it is none that is known
             raise_trouble_of(error, "start", "a worker process")
             break

@@ -5,11 +5,11 @@ A reader gets form and submission, and nothing of the reference. It is confined 
 
 import importlib
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm, Form
@@ -59,9 +59,10 @@ class FilesJob:
 class ReaderSetup:
     """The setup of a reader: the form without its cases, the folder of the submission, and the limits.
 
-    A case may take ``case_seconds`` of processor time, or less if its images are small. ``home`` is the file
-    of a challenge that is programmed at home (`evaluation.phase.registry`). ``formats`` are the names of
-    the formats of the files to be read by their content, None for any; decoders of others are not imported.
+    The form has the challenge and the options for readers, and ``modules`` are theirs. A case may take
+    ``case_seconds`` of processor time, or less if its images are small. ``home`` is the file of a challenge
+    that is programmed at home (`evaluation.phase.registry`). ``formats`` are the names of the formats of the
+    files to be read by their content, None for any; decoders of others are not imported.
     """
 
     form: Form
@@ -70,11 +71,26 @@ class ReaderSetup:
     case_seconds: float = math.inf
     home: str | None = None
     formats: tuple[str, ...] | None = None
+    modules: Sequence[str] = ()
 
-    @property
-    def challenge(self) -> str:
-        """The name of the challenge in the form."""
-        return self.form.challenge
+    @classmethod
+    def of(
+        cls,
+        form: Form,
+        folder: str,
+        memory_bytes: int | None = None,
+        case_seconds: float = math.inf,
+    ) -> Self:
+        """Return the setup of readers of a submission with that form. Raises `PhaseError`."""
+        reading = registry.reading_of(form)
+        return cls(
+            replace(form, challenge=reading.challenge, options=reading.options, cases=()),
+            folder,
+            memory_bytes,
+            case_seconds,
+            home=registry.file_of(form.challenge),
+            modules=reading.modules,
+        )
 
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return the handler of a reader's jobs, with all that it ever imports."""

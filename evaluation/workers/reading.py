@@ -14,7 +14,7 @@ from evaluation.core.limits import SumLimits, limits_of
 from evaluation.core.outcome import Died, Progress, no_progress
 from evaluation.core.trouble import MEMORY, TIME, MachineTrouble
 from evaluation.io.handover import HandoverError
-from evaluation.phase.registry import tasks_of_form
+from evaluation.phase.registry import tasks_of_form, tasks_to_read
 from evaluation.workers.batches import WHOLE, Batch, Columns, Content, Slice
 from evaluation.workers.pool import DeadlineExceeded, Jobs, PoolSettings, open_pool
 from evaluation.workers.processes import KILLED, OUT_OF_TIME
@@ -83,7 +83,7 @@ class BatchReading:
 
     def __post_init__(self) -> None:
         """Find the fields, whose kinds check the values."""
-        self._fields = {each.name: each for each in fields_of(tasks_of_form(self.setup.form))}
+        self._fields = {each.name: each for each in fields_of(tasks_to_read(self.setup.form))}
 
     def run(self, batches: Sequence[Batch], pool: Jobs) -> tuple[tuple[ReadBatch, ...], tuple[int, ...]]:
         """Return the batches that were read, and the positions of the cases that were not.

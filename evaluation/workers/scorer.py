@@ -204,9 +204,9 @@ class ScorerSetup:
     home: str | None = None
 
     @property
-    def challenge(self) -> str:
-        """The name of the challenge in the form."""
-        return self.form.challenge
+    def modules(self) -> Sequence[str]:
+        """The modules of the challenge in the form."""
+        return registry.modules_of(self.form.challenge)
 
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return the handler of a scorer's jobs."""

@@ -13,7 +13,6 @@ import select
 import signal
 import socket
 import struct
-import sys
 from collections.abc import Sequence
 from types import FrameType, ModuleType
 from typing import NoReturn
@@ -34,13 +33,13 @@ REFUSED = 1 << 33
 
 
 def serve(
-    descriptor: int, modules: Sequence[str], wanted: str, names: Sequence[str], later: Sequence[str]
+    descriptor: int, modules: Sequence[str], wanted: str, later: Sequence[str], names: Sequence[str]
 ) -> None:
     """Import modules, then fork a process for each request until the main process ends.
 
     A forked process calls the function ``work`` of the first of ``modules``. The module that is ``wanted``
-    may fail to be imported: whoever needs it tells why. It prepares ``names``, if any. Those for ``later``
-    may fail, too, and the first process does not wait for them.
+    may fail to be imported: whoever needs it tells why. It prepares ``names``, if any. So may those for
+    ``later``, one of which is imported after the start of each process, which does not wait for it.
 
     A request names the modules of the worker's challenge, which are imported first, once for all workers:
     22 % less processor time for 12 submissions to REFUGE or to EDD2020 by ``evaluate --each``. With it comes
@@ -52,11 +51,7 @@ def serve(
     control = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
     worker, *_ = [importlib.import_module(module) for module in modules]
-    _import_all([wanted])
-    if names:
-        with contextlib.suppress(Exception):
-            sys.modules[wanted].prepare(names)
-    gc.freeze()  # what is imported stays, and is no work for the collector of any worker
+    _import_all([wanted], names)
     ended, wake = os.pipe()
     for end in (ended, wake):
         os.set_blocking(end, False)
@@ -89,15 +84,19 @@ def serve(
                 for handed_on in sockets:
                     os.close(handed_on)
                 control.sendall(STATUS.pack(process, status))
-                _import_all(later)
-                later = ()
+                _import_all(later[:1], names)
+                later = later[1:]
     os._exit(0)
 
 
-def _import_all(modules: Sequence[str]) -> None:
+def _import_all(modules: Sequence[str], names: Sequence[str] = ()) -> None:
+    """Import modules and have them prepare ``names``; what fails to be imported is left to who needs it."""
     for module in modules:
         with contextlib.suppress(Exception):
-            importlib.import_module(module)
+            imported = importlib.import_module(module)
+            if names:
+                imported.prepare(names)
+    gc.freeze()  # what is imported stays, and is no work for the collector of any worker
 
 
 def _report_ended(control: socket.socket) -> None:

@@ -17,7 +17,7 @@ from evaluation.core.formats import format_of_content
 from evaluation.core.limits import case_seconds
 from evaluation.core.trouble import MachineTrouble
 from evaluation.io.files import OpenFolder, digest_below, head_of
-from evaluation.phase.registry import tasks_of_form
+from evaluation.phase.registry import tasks_to_read
 from evaluation.platform.submission import index_submission
 from evaluation.workers.batches import Content, batches_of
 from evaluation.workers.case_reader import CaseReader
@@ -42,7 +42,7 @@ class SubmissionReader:
 
     def __init__(self, setup: ReaderSetup) -> None:
         self._setup = setup
-        self._tasks = tasks_of_form(setup.form)
+        self._tasks = tasks_to_read(setup.form)
         self.fields = {field.name: field for field in fields_of(self._tasks)}
         for module in chain(LATE, setup.decoders(self.fields.values())):
             with suppress(ImportError):  # who uses it tells

@@ -97,7 +97,7 @@ class _UnpackSetup:
     name: str
     max_bytes: int
     memory_bytes: int | None
-    challenge: None = None
+    modules: tuple[str, ...] = ()
 
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return a handler that answers with the paths of the zip, then its pieces, an empty one last."""

@@ -51,8 +51,8 @@ class WorkerSetup(Protocol):
         """The memory limit of the process in bytes, None for no limit."""
 
     @property
-    def challenge(self) -> str | None:
-        """The name of the challenge whose module the worker needs, None if it needs none."""
+    def modules(self) -> Sequence[str]:
+        """The modules that the worker needs, imported once for all of its kind; they may fail to be."""
 
     def open(self, ask_reader: AskReader | None) -> Handler:
         """Return the handler of the jobs, in a worker or in this process."""

@@ -3,7 +3,7 @@
 import inspect
 
 from evaluation import metrics
-from evaluation.challenges.declared.rules import METRICS, name_of
+from evaluation.challenges.declared.declarable import METRICS, name_of
 from evaluation.challenges.declared.tables import MetricTable
 
 # Metrics of the catalogue whose public function has another name.

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.coverage import COVERS, covers_in_words, populations
-from evaluation.challenges.declared.rules import METRICS, name_of
+from evaluation.challenges.declared.declarable import METRICS, name_of
 from evaluation.core.intervals import default_method
 from test.catalogue import measures_of
 from test.repository import REPOSITORY

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.core.trouble import MachineTrouble
+from evaluation.phase import registry
 from evaluation.workers import processes
 from evaluation.workers.pool import open_pool
 from test.repository import REPOSITORY
@@ -89,7 +90,7 @@ def test_killed_server_is_replaced():
 def test_a_server_that_never_answers_is_short_of_time(monkeypatch):
     monkeypatch.setattr(processes, "_START_SECONDS", 0.0)
     with pytest.raises(MachineTrouble, match="a worker process: the machine is short of processor time"):
-        processes.start_worker(None)
+        processes.start_worker(())
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,10 @@ class SetupThatLooks:
     challenge: str | None
     below: str = ""
     memory_bytes: int | None = None
+
+    @property
+    def modules(self):
+        return registry.modules_of(self.challenge) if self.challenge else ()
 
     def open(self, ask_reader):
         found = f"evaluation.challenges.{self.challenge}{self.below}" in sys.modules

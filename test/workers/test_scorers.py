@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import evaluation
-from evaluation.challenges.declared.rules import FIELDS, METRICS, name_of
+from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Variant

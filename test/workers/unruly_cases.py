@@ -57,7 +57,7 @@ def kill_workers() -> None:
 
 def reader_setup(folder: str = "/", memory: int = 1024) -> ReaderSetup:
     form = Form("unruly", "unruly", "archive", ("task",), "reject", {}, {}, ())
-    return ReaderSetup(form, folder, memory * MEBIBYTE)
+    return ReaderSetup.of(form, folder, memory * MEBIBYTE)
 
 
 class GreedyReaders(ReaderSetup):

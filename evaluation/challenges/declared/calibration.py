@@ -4,7 +4,8 @@ import math
 from dataclasses import replace
 from typing import Literal
 
-from evaluation.challenges.declared.scores import ScoreMetric, check_probability, score_columns
+from evaluation.challenges.declared.scalars import check_probability
+from evaluation.challenges.declared.scores import ScoreMetric, score_columns
 from evaluation.challenges.declared.tables import FieldTable, Measure
 from evaluation.core import class_estimators as estimators
 from evaluation.core.case_table import Row

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from evaluation.challenges.declared.classes import ClassProbabilitiesField
 from evaluation.challenges.declared.flags import PresencesField
-from evaluation.challenges.declared.scalars import NumberField
-from evaluation.challenges.declared.scores import check_probability
+from evaluation.challenges.declared.scalars import NumberField, check_probability
 from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, figure_key, in_words
 from evaluation.core.case_table import Row
 from evaluation.core.class_estimators import AveragePrecision, MacroRocArea, MeanOfClasses, calibration_metric

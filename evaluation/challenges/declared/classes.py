@@ -11,7 +11,6 @@ import numpy as np
 from pydantic import FiniteFloat, model_validator
 
 from evaluation.challenges.declared import scalars
-from evaluation.challenges.declared.scores import check_classes
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.challenge import Values
@@ -200,7 +199,7 @@ class DecisionMetric(MetricTable, ABC):
 
     def _decide(self, table: scalars.NumberField) -> Callable[[float], float]:
         """Return the function from a number to 1 or 0. Raises ValueError for options that do not fit."""
-        check_classes(table)
+        scalars.check_classes(table)
         if (self.threshold is None) == (self.above is None):
             found = "none" if self.above is None else "both"
             raise ValueError(

@@ -8,6 +8,9 @@ from pathlib import Path
 PACKAGE = __name__.rpartition(".")[0]
 CHALLENGE = PACKAGE.rpartition(".")[2]
 """The name of the challenge that `phase.toml` declares."""
+READING = f"{CHALLENGE}.reading"
+"""The name of the challenge that its readers have instead."""
+READING_MODULE = f"{PACKAGE}.reading"
 
 
 @cache

@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from evaluation.challenges.declared.scores import ScoreMetric, check_classes, decimal_of, score_columns
+from evaluation.challenges.declared.scalars import check_classes
+from evaluation.challenges.declared.scores import ScoreMetric, decimal_of, score_columns
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure
 from evaluation.core import class_estimators as estimators
 from evaluation.core.case_table import Row

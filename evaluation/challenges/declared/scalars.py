@@ -7,9 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import FiniteFloat, model_validator
 
-from evaluation.challenges.declared.tables import (
-    RowFieldTable,
-)
+from evaluation.challenges.declared.tables import FieldTable, RowFieldTable
 from evaluation.core.field import CaseColumns, Field, Kind, Reference
 from evaluation.core.keys import Key
 from evaluation.io.kinds.number import (
@@ -123,3 +121,16 @@ class NumberField(TwoClassFieldTable):
             return self.column_field(name, ConditionScore(low, high, self.unit), classes)
         reference = Number(low, high, self.unit, tuple(dict.fromkeys(("", *self.excluded))))
         return self.column_field(name, replace(reference, excluded=()), reference)
+
+
+def check_probability(table: FieldTable) -> None:
+    """Raise ValueError unless a field is a probability of one of two classes."""
+    check_classes(table)
+    if not isinstance(table, NumberField) or (table.minimum, table.maximum) != (0, 1):
+        raise ValueError("expected a probability: a field with minimum = 0 and maximum = 1")
+
+
+def check_classes(table: FieldTable) -> None:
+    """Raise ValueError for a field with a number as reference."""
+    if isinstance(table, NumberField) and table.two_classes is None:
+        raise ValueError("expected a field whose reference is a class: positive and negative cells")

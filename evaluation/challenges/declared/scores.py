@@ -5,7 +5,7 @@ from abc import ABC
 from fractions import Fraction
 from typing import Literal
 
-from evaluation.challenges.declared.scalars import NumberField
+from evaluation.challenges.declared.scalars import NumberField, check_classes
 from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable
 from evaluation.core import class_estimators as estimators
 from evaluation.core.case_table import Row
@@ -110,19 +110,6 @@ class ScoreAveragePrecision(ScoreMetric):
 def score_columns(field_name: str) -> tuple[str, str]:
     """Return the names of the columns of a number and of its class (1, 0, or NaN: left out)."""
     return f"{field_name}_score", f"{field_name}_class"
-
-
-def check_probability(table: FieldTable) -> None:
-    """Raise ValueError unless a field is a probability of one of two classes."""
-    check_classes(table)
-    if not isinstance(table, NumberField) or (table.minimum, table.maximum) != (0, 1):
-        raise ValueError("expected a probability: a field with minimum = 0 and maximum = 1")
-
-
-def check_classes(table: FieldTable) -> None:
-    """Raise ValueError for a field with a number as reference."""
-    if isinstance(table, NumberField) and table.two_classes is None:
-        raise ValueError("expected a field whose reference is a class: positive and negative cells")
 
 
 def decimal_of(number: float) -> Fraction:

@@ -91,7 +91,7 @@ def _scores(
     jobs = [CaseJob(case, row) for case, row in zip(phase.cases.forms, phase.rows, strict=True)]
     setup = scorer_setup(phase, phase.form.tasks, workers)
     root = annotator.index.root
-    reading = ReaderSetup(replace(annotator.form, cases=()), root, setup.memory_bytes, home=setup.home)
+    reading = ReaderSetup.of(annotator.form, root, setup.memory_bytes)
     settings = PoolSettings(workers, _CASE_SECONDS)
     if here:
         done = _read_here(phase, annotator, given)

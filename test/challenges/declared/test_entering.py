@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from evaluation.challenges.declared.declarable import METRICS, name_of
 from evaluation.challenges.declared.label_maps import StructureMetricTable
-from evaluation.challenges.declared.rules import METRICS, name_of
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import worst_row

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import evaluation
-from evaluation.challenges.declared.rules import FIELDS, name_of
+from evaluation.challenges.declared.declarable import FIELDS, name_of
 from evaluation.io.kinds.displacement import Displacement, DisplacementField
 from evaluation.io.volume_header import DEPTH, geometry_columns
 from evaluation.io.volumes import write_image

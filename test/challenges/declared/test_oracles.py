@@ -8,9 +8,9 @@ from pycocotools import mask
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import f1_score
 
+from evaluation.challenges.declared.declarable import METRICS, name_of
 from evaluation.challenges.declared.label_maps import Dice
 from evaluation.challenges.declared.maps import LabelMapField
-from evaluation.challenges.declared.rules import METRICS, name_of
 from evaluation.metrics.points import match_points
 from test.oracles import BY_HAND, Recorded, checked, oracles_of, registered, unchecked
 

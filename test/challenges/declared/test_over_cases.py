@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import evaluation
-from evaluation.challenges.declared.rules import METRICS, name_of
+from evaluation.challenges.declared.declarable import METRICS, name_of
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import worst_row

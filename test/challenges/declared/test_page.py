@@ -7,7 +7,7 @@ import tomllib
 import jsonschema
 import pytest
 
-from evaluation.challenges.declared.rules import FIELDS, METRICS, name_of, names_of
+from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of, names_of
 from evaluation.cli.main import main
 from evaluation.organiser.schema_pages import catalogue_pages, phase_schema
 from test.challenges.declared.phases import SCREENING

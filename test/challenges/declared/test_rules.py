@@ -11,8 +11,8 @@ from sklearn.metrics import roc_auc_score
 import evaluation
 from evaluation.challenges import declared
 from evaluation.challenges.declared import prepare
+from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of, names_of
 from evaluation.challenges.declared.names import names_in
-from evaluation.challenges.declared.rules import FIELDS, METRICS, name_of, names_of
 from evaluation.core.fault import PhaseError
 from evaluation.phase.registry import rules_of
 from test.challenges.declared.phases import SCREENING, declared_phase, write_table

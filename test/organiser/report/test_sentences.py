@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import evaluation
-from evaluation.challenges.declared.rules import METRICS, name_of
+from evaluation.challenges.declared.declarable import METRICS, name_of
 from evaluation.core.aggregation import ConfidenceInterval
 from evaluation.organiser.report.sentences import failure_sentence, names_of, task_sentences
 from evaluation.organiser.report.sources import words_in

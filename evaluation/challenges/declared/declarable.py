@@ -1,0 +1,103 @@
+"""The kinds of fields and the metrics that can be declared, imported when they are named."""
+
+import importlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin
+
+import pydantic
+from pydantic_core import PydanticKnownError, core_schema
+
+from evaluation.challenges.declared.names import names_by_module
+from evaluation.challenges.declared.tables import FieldTable, MetricTable
+from evaluation.core.keys import Key
+
+Name = Annotated[str, Key(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
+"""The name of a field, a task, a metric or a composite."""
+
+_Table = TypeVar("_Table", FieldTable, MetricTable)
+
+
+def name_of(table: type[FieldTable] | type[MetricTable]) -> str:
+    """Return the name under which a kind or a metric is declared, none for a base of several."""
+    key = table.model_fields["kind" if issubclass(table, FieldTable) else "metric"].annotation
+    return get_args(key)[0] if get_origin(key) is Literal else ""
+
+
+@dataclass(frozen=True)
+class Declarable(Generic[_Table]):
+    """The tables below a base, told apart by a key: each is a class of a module of this package.
+
+    Only the modules of those that are named are imported. As an annotation of pydantic's it reads a table of
+    the class that the key names; a choice of all classes is built for a JSON schema alone.
+    """
+
+    base: type[_Table]
+    key: Literal["kind", "metric"]
+
+    def named(self, name: str) -> type[_Table] | None:
+        """Return the table of a name, None for an unknown one."""
+        for module, names in names_by_module()[self.key].items():
+            if name in names:
+                return next(table for table in self._tables_of(module) if name_of(table) == name)
+        return None
+
+    def __iter__(self) -> Iterator[type[_Table]]:
+        """Yield all tables, in the order of their modules."""
+        return (table for module in names_by_module()[self.key] for table in self._tables_of(module))
+
+    def _tables_of(self, module: str) -> Iterator[type[_Table]]:
+        for one in vars(importlib.import_module(module)).values():
+            if isinstance(one, type) and issubclass(one, self.base) and one.__module__ == module:
+                yield from [one] if name_of(one) else []
+
+    def _read(self, content: object) -> _Table:
+        """Return the table with the content of a file. Raises pydantic's errors, as for a choice of all."""
+        if isinstance(content, self.base):
+            return content
+        if not isinstance(content, dict):
+            raise PydanticKnownError("model_attributes_type")
+        name = content.get(self.key)
+        if name is None:
+            raise PydanticKnownError("union_tag_not_found", {"discriminator": repr(self.key)})
+        table = self.named(name) if isinstance(name, str) else None
+        if table is None:
+            known = ", ".join(repr(name_of(one)) for one in self)
+            context = {"discriminator": repr(self.key), "tag": str(name), "expected_tags": known}
+            raise PydanticKnownError("union_tag_invalid", context)
+        try:
+            return table.model_validate(content)
+        except pydantic.ValidationError as error:
+            raise _within(str(name), error) from None
+
+    def __get_pydantic_core_schema__(self, source: object, handler: pydantic.GetCoreSchemaHandler) -> Any:
+        return core_schema.no_info_plain_validator_function(self._read)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: pydantic.GetJsonSchemaHandler) -> Any:
+        choice: Any = Annotated[reduce(or_, self), pydantic.Discriminator(self.key)]
+        return handler(pydantic.TypeAdapter(choice).core_schema)
+
+
+def _within(name: str, error: pydantic.ValidationError) -> pydantic.ValidationError:
+    """Return faults of a table where pydantic places those in a choice of tables."""
+    faults: list[Any] = [{**fault, "loc": (name, *fault["loc"])} for fault in error.errors()]
+    return pydantic.ValidationError.from_exception_data(error.title, faults)
+
+
+FIELDS = Declarable(FieldTable, "kind")  # type: ignore[type-abstract]
+METRICS = Declarable(MetricTable, "metric")  # type: ignore[type-abstract]
+
+
+def names_of(kinds: Sequence[type[FieldTable]]) -> list[str]:
+    """Return the names of kinds, and of those below a base of several."""
+    below = ([kind] if name_of(kind) else (one for one in FIELDS if issubclass(one, kind)) for kind in kinds)
+    return [name_of(one) for of_kind in below for one in of_kind]
+
+
+def prepare(choices: Iterable[Declarable[Any]], names: Sequence[str]) -> None:
+    """Import and build the tables of some names, for all processes that are forked from this one."""
+    for table in (choice.named(name) for choice in choices for name in names):
+        if table is not None:
+            table.model_rebuild()
