@@ -211,7 +211,8 @@ class Server:
         with theirs:
             try:
                 self._control.settimeout(_START_SECONDS)
-                request = ",".join(modules).encode()[:REQUEST_BYTES]
+                # At least a comma: no bytes would be no message.
+                request = (",".join(modules) + ",").encode()[:REQUEST_BYTES]
                 socket.send_fds(self._control, [request], [theirs.fileno()])
             except OSError as error:
                 raise ServerError(str(error)) from None
