@@ -297,7 +297,8 @@ def read_config(folder: Path, file: str = FILE_NAME) -> PhaseConfig:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         return read_table(PhaseConfig, moved_declaration(content, file))
     except FileNotFoundError:
-        raise PhaseError(f"{file}: not found in {folder}") from None
+        inner = ", ".join(sorted(f"{found.parent.name}/" for found in folder.glob(f"*/{file}"))[:3])
+        raise PhaseError(f"{file}: not found in {folder}{inner and f'; found in {inner}'}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
         raise_trouble_of(error, "read", path)
         raise PhaseError(f"{file}: cannot be read: {error}") from None

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +15,7 @@ from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.report.page import listed, shown
 from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sources import words_in
+from evaluation.phase.cases import group_labels, key_of
 from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_outwards
 from evaluation.phase.phase import Phase
 from evaluation.platform.result_file import LeaderboardPlace
@@ -25,9 +26,13 @@ _MOST_FIGURES = 6
 
 @dataclass(frozen=True)
 class Names:
-    """Words for the names in the files of a phase: `titles` of `phase.toml`, else those of its challenge."""
+    """Words for the names in the files of a phase: `titles` of `phase.toml`, else those of its challenge.
+
+    ``groups``: the cells of subgroups, as the case table has them, by "column=value" of their keys.
+    """
 
     words: Mapping[str, str]
+    groups: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, name: str) -> str:
         """Return a label, class, column or group in words."""
@@ -35,11 +40,14 @@ class Names:
 
     def of_group(self, column: str, value: str) -> str:
         """Return the cases with a value in a column in words."""
-        return self.words.get(f"{column}={value}") or f"{self.of(column)}: {self.of(value)}"
+        return self.words.get(f"{column}={value}") or f"{self.of(column)}: {self._cell(column, value)}"
 
     def of_value(self, column: str, value: str) -> str:
         """Return the same where the column is told beside it."""
-        return self.words.get(f"{column}={value}") or self.of(value)
+        return self.words.get(f"{column}={value}") or self._cell(column, value)
+
+    def _cell(self, column: str, value: str) -> str:
+        return self.words.get(value) or self.groups.get(f"{key_of(column)}={value}") or self.of(value)
 
     def cases(self, number: int) -> str:
         """Return a number of cases, such as "40 eyes"."""
@@ -87,12 +95,21 @@ def names_of(phase: Phase) -> Names:
                 titles = [phase.config.titles.get(cell, cell) for cell in of_class]
                 words[f"{name}_class={value}"] = listed(titles)
                 words[f"{name}_class"] = listed(titles)
-    return Names({**words, **phase.config.titles})
+    groups = {}
+    for subgroup in phase.config.subgroups:
+        occurring = sorted({row.cells[subgroup.column] for row in phase.cases.rows})
+        for label in group_labels(subgroup, occurring):
+            groups[f"{key_of(subgroup.column)}={key_of(label)}"] = label
+    return Names({**words, **phase.config.titles}, groups)
 
 
 def names_of_all(phases: Iterable[Phase]) -> Names:
     """Return the words of some phases."""
-    return Names({name: words for phase in phases for name, words in names_of(phase).words.items()})
+    found = [names_of(phase) for phase in phases]
+    return Names(
+        {name: words for one in found for name, words in one.words.items()},
+        {name: words for one in found for name, words in one.groups.items()},
+    )
 
 
 def task_sentences(results: SubmissionResults, public: bool = False) -> Iterator[str]:

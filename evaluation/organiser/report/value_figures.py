@@ -4,9 +4,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart
 from evaluation.charts.intervals import ForestValue, forest_chart
+from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task, fields_of, metrics_of
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
@@ -18,6 +20,7 @@ from evaluation.organiser.report.page import Block, Table, identifier, listed, s
 from evaluation.organiser.report.results import SubmissionResults, ends_of
 from evaluation.organiser.report.sentences import Names, names_of
 from evaluation.phase.cases import key_of, subgroup_masks
+from evaluation.phase.config import Subgroup
 from evaluation.phase.leaderboard import digits_of, platform_metrics
 from evaluation.summary import Subgroups
 
@@ -182,7 +185,7 @@ def subgroup_blocks(results: SubmissionResults) -> Iterator[Block]:
     if results.subgroups:
         for name in _main_metrics(results)[:_MOST_FORESTS]:
             yield from _forest(results, name)
-        yield _subgroup_table(results, results.subgroups)
+        yield _subgroup_table(results, results.subgroups, counted=True)
 
 
 def public_subgroup_blocks(results: SubmissionResults) -> Iterator[Block]:
@@ -210,7 +213,7 @@ def public_subgroup_blocks(results: SubmissionResults) -> Iterator[Block]:
             figure = identifier(f"{name}-forest")
             drawn = forest_chart(figure, f"{title} by group of cases", title, overall, found)
             yield drawn.measured_in(metrics_of(results.tasks)[name].unit)
-    yield _subgroup_table(results, published)
+    yield _subgroup_table(results, published, counted=False)
 
 
 def _main_metrics(results: SubmissionResults) -> tuple[str, ...]:
@@ -220,19 +223,36 @@ def _main_metrics(results: SubmissionResults) -> tuple[str, ...]:
     return tuple(name for name in ranked if name in metrics_of(results.tasks))
 
 
-def _subgroup_table(results: SubmissionResults, subgroups: Subgroups) -> Table:
-    titles = metrics_of(results.tasks)
-    names = names_of(results.phase)
-    rows = [
-        (names.of(column), names.of_group(column, group), titles[f"{task}.{name}"].title, round(value, 6))
-        for column, groups in subgroups.items()
-        for group, tasks in groups.items()
-        for task, values in tasks.items()
-        for name, value in values.items()
-    ]
-    digits = max((digits_of(results.phase.config, name).value for name in titles), default=4)
-    columns = "column", "subgroup", "metric", ("value", digits)
-    return Table.of("subgroups", "All figures of subgroups", columns, rows)
+def _subgroup_table(results: SubmissionResults, subgroups: Subgroups, counted: bool) -> Table:
+    """Return the table of all figures, with the numbers of cases unless these are not to be told."""
+    phase, titles, names = results.phase, metrics_of(results.tasks), names_of(results.phase)
+    known = {key_of(subgroup.column): subgroup for subgroup in phase.config.subgroups}
+    rows = []
+    for task in results.tasks:
+        for column, groups in subgroups.items():
+            table = results.tables[task.name] if counted else None
+            masks = {} if table is None else subgroup_masks(known[column], phase.cases, table.names)
+            for group, tasks in groups.items():
+                for name, value in tasks.get(task.name, {}).items():
+                    metric, cases = titles[f"{task.name}.{name}"], None
+                    if table is not None:
+                        found, negatives = _counts(known[column], metric, table, masks[group])
+                        cases = str(found) if negatives is None else f"{found} and all {negatives} negative"
+                    shown = names.of(column), names.of_value(column, group), cases
+                    rows.append((*shown, metric.title, round(value, 6)))
+    digits = max((digits_of(phase.config, name).value for name in titles), default=4)
+    columns = "column", "subgroup", "cases", "metric", ("value", digits)
+    return Table.of("subgroups", "All figures of subgroups", columns, rows).without_empty("cases")
+
+
+def _counts(
+    subgroup: Subgroup, metric: Metric, table: CaseTable, members: NDArray[np.bool_]
+) -> tuple[int, int | None]:
+    """Return the cases of a subgroup and, of one of positives alone, the negative cases it is against."""
+    if subgroup.compare == "cases":
+        return int(members.sum()), None
+    strata = metric.estimator.strata(table)
+    return int((members & (strata == 1)).sum()), int((strata == 0).sum())
 
 
 def _forest(results: SubmissionResults, name: str) -> Iterator[Chart]:
@@ -264,9 +284,6 @@ def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> I
                 name = f"{task.name}.{metric.name}"
                 if found := intervals({name: metric}, [part], results.resampling).found.get(name):
                     lower, upper = found[0].interval.lower, found[0].interval.upper
-            cases, negatives = int(members.sum()), None
-            if subgroup.compare == "positives":
-                strata = metric.estimator.strata(table)
-                cases, negatives = int((members & (strata == 1)).sum()), int((strata == 0).sum())
+            cases, negatives = _counts(subgroup, metric, table, members)
             words = names_of(phase).of_group(subgroup.column, group)
             yield ForestValue("", words, value, cases, lower, upper, negatives)

@@ -282,7 +282,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=list(Quality),
         default=list(Quality),
         metavar="QUALITY",
-        help="which to write",
+        help="which to write: " + ", ".join(quality.value for quality in Quality),
     )
 
 

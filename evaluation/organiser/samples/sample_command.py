@@ -11,11 +11,17 @@ from evaluation.phase.registry import known_challenges
 _MODULE = "evaluation.organiser.samples.{}"
 
 
-class _Layout(argparse.ArgumentDefaultsHelpFormatter):
-    """Names the default of every option that has one."""
+class _Layout(argparse.HelpFormatter):
+    """Names the default of every option that has one; a flag has none, and a list of all choices is "all"."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
-        return action.help if action.default is None else super()._get_help_string(action)
+        default = action.default
+        if default is None or isinstance(default, bool) or default is argparse.SUPPRESS:
+            return action.help
+        shown = (
+            f"{default:g}" if isinstance(default, float) else "all" if default == action.choices else default
+        )
+        return f"{action.help} (default: {shown})"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -390,7 +390,7 @@ def test_a_phase_imports_the_modules_of_what_it_declares_alone(tmp_path, columns
     command = [sys.executable, "-c", script, folder]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
-        "auc box class dice number names rules scalars scores tables",
+        "auc box class dice number declarable names rules scalars scores tables",
         "True False",
     ]
 

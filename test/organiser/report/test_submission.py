@@ -300,6 +300,23 @@ def test_positives_of_a_subgroup_are_counted_beside_all_negatives(bundled_phase,
     assert all(str(healthy) in label for label in of_severity)
 
 
+def test_the_table_of_subgroups_counts_cases_and_names_cells_as_they_are_written(bundled_phase, page_of):
+    results = bundled_phase("adam-onsite").results
+    (table,) = (one for one in blocks_of(page_of("adam-onsite"), Table) if one.name == "subgroups")
+    column, group, cases, metric = (
+        [one.title for one in table.columns].index(title)
+        for title in ("column", "subgroup", "cases", "metric")
+    )
+    found = {(row[column], row[group]): row[cases] for row in table.rows if row[metric].startswith("AUC")}
+    healthy = sum(case.cells["amd"] == "0" for case in results.cases)
+    ill = Counter(case.cells["severity"] for case in results.cases if case.cells["amd"] == "1")
+    assert {name: ("severity", name) in found for name in ill} == dict.fromkeys(ill, True)
+    for name, number in ill.items():
+        assert found["severity", name] == f"{number} and all {healthy} negative"
+    cameras = {case.cells["camera"] for case in results.cases}
+    assert {row[group] for row in table.rows if row[column] == "camera"} == cameras
+
+
 def test_teams_with_the_same_place_are_not_beaten(bundled_phase):
     results = bundled_phase("refuge-onsite").results
 

@@ -78,7 +78,7 @@ def _influential(phase: ReportedPhase) -> Iterator[Chart]:
         if found:
             figure, title = (
                 phase.identifier(name, "influence"),
-                f"Cases that move places: {phase.words(name)}",
+                f"Cases that move places: {phase.heading(name)}",
             )
             moves = (
                 CaseInfluence(one.case, one.teams_moved, one.max_move, ", ".join(one.winners))
@@ -100,7 +100,7 @@ def _table(phase: ReportedPhase) -> Iterator[page.SortableCaseTable]:
     measures = difficulties.values()
     rows = ((case, *(one.get(case) for one in measures), moved.get(case, 0)) for case in cases)
     measured = (page.Column(title, 4, is_main=place < _MOST_MAIN) for place, title in enumerate(difficulties))
-    columns: list[page.Title] = ["case", *measured, f"teams moved without it: {phase.words(board)}"]
+    columns: list[page.Title] = ["case", *measured, f"teams moved without it: {phase.heading(board)}"]
     note = "Difficulty is the mean over the ranked teams."
     yield page.SortableCaseTable.of(phase.identifier("cases"), "All cases", columns, rows, note)
 

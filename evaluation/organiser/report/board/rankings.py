@@ -72,7 +72,7 @@ def _noted(table: Table, phase: ReportedPhase) -> Table:
 def _ranking_table(phase: ReportedPhase) -> Table:
     """Return place, interval and score in the first board, and the places in the others, by team."""
     first, *others = phase.boards
-    place, places = f"{phase.words(first)}: place", map(phase.words, others)
+    place, places = f"{phase.heading(first)}: place", map(phase.heading, others)
     columns: list[Title] = ["team", place, _INTERVAL, ("score", 3), *places]
     rows = []
     for team in phase.board.teams:
@@ -84,7 +84,7 @@ def _ranking_table(phase: ReportedPhase) -> Table:
 def _board_tables(phase: ReportedPhase) -> Iterator[Table]:
     """Yield the table of places, intervals and scores in the boards after the first one."""
     rows = (
-        (phase.words(name), team.team, *_placed(board))
+        (phase.heading(name), team.team, *_placed(board))
         for name in phase.boards[1:]
         for team in phase.board.teams
         if (board := team.boards.get(name))
@@ -231,7 +231,7 @@ _KINDS = {
 def stability_section(phase: ReportedPhase) -> Section | None:
     """Return the section of stability; None where nothing was resampled or varied."""
     rows = (
-        (phase.words(one.board), _KINDS[one.kind], _change(phase, one), one.tau_b)
+        (phase.heading(one.board), _KINDS[one.kind], _change(phase, one), one.tau_b)
         for one in phase.board.robustness
     )
     blocks: list[Block] = [*_resampled(phase), *_variations(phase), *phase.tables("robustness", rows)]
@@ -244,8 +244,8 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
         placed = phase.in_order_of(name)
         places = [_places(team.team, one.distribution) for team, one in placed if one.distribution]
         if places:
-            boards[phase.words(name)] = places
-            title, model = f"How sure the places are: {phase.words(name)}", wiesenfarth("blob plot")
+            boards[phase.heading(name)] = places
+            title, model = f"How sure the places are: {phase.heading(name)}", wiesenfarth("blob plot")
             yield team_charts.blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, model)
     if boards:
         model = wiesenfarth("stacked frequency plot")
@@ -253,7 +253,7 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
             phase.identifier("frequencies"), "How often each team takes which place", boards, model
         )
     samples = [
-        ViolinValues(phase.words(name), np.array(found.taus))
+        ViolinValues(phase.heading(name), np.array(found.taus))
         for name in phase.boards
         if (found := phase.board.agreement.get(name)) and found.taus
     ]
@@ -269,7 +269,7 @@ def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
             ordered = [team.team for team, _ in phase.in_order_of(name) if team.team in superiority.teams]
             yield matrices.heatmap_chart(
                 phase.identifier(name, "superiority"),
-                f"How often one team is ahead of another: {phase.words(name)}",
+                f"How often one team is ahead of another: {phase.heading(name)}",
                 "The share of the resamples in which the team of the row is ahead of that of the column; "
                 "ties count half.",
                 [

@@ -208,6 +208,10 @@ class ReportedPhase:
         """Return the name of a board, column or task in words."""
         return self.names.of(name)
 
+    def heading(self, name: str) -> str:
+        """Return the same above a column or figure: without its article."""
+        return self.words(name).removeprefix("the ")
+
     def title_of(self, metric: str) -> str:
         """Return the title of a metric, with its task where another metric has the same title.
 
