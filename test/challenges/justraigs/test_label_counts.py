@@ -12,19 +12,31 @@ def eyes(*pairs):
     return CaseTable([f"E{number}" for number in range(len(rows))], rows)
 
 
-def test_every_combination_is_counted_once():
-    answers = (True, False, None)
-    table = eyes(*(((said, None), (true, None)) for said in answers for true in answers))
+def test_every_combination_is_counted_by_itself():
+    eyes_of = {  # agreed and predicted: another number of eyes for each
+        (True, True): 1,
+        (True, False): 2,
+        (True, None): 3,
+        (False, True): 5,
+        (False, False): 8,
+        (False, None): 13,
+        (None, True): 21,
+        (None, False): 34,
+        (None, None): 55,
+    }
+    table = eyes(
+        *(((said, None), (true, None)) for (true, said), number in eyes_of.items() for _ in range(number))
+    )
     counts = label_counts(table, LABELS)
     assert counts["large cup"] == {
-        "present": 3,
-        "absent": 3,
+        "present": 1 + 2 + 3,
+        "absent": 5 + 8 + 13,
         "true_positives": 1,
-        "false_negatives": 1,
-        "true_negatives": 1,
-        "false_positives": 1,
-        "missing_present": 1,
-        "missing_absent": 1,
+        "false_negatives": 2,
+        "missing_present": 3,
+        "false_positives": 5,
+        "true_negatives": 8,
+        "missing_absent": 13,
     }
     assert set(counts["laminar dots"].values()) == {0}
 
