@@ -108,7 +108,18 @@ def test_the_point_of_the_public_evaluator(tmp_path):
     found = case_records(result)
     # A constant likelihood: the public evaluator's point calls every eye positive.
     assert found["details"]["referral"]["operating_point"]["false_positive_cases"] == ["E4", "E5"]
-    assert found["analyses"]["referral_by_label"][RIM]["predicted"]["false_positives"] == 1
+    by_label = found["analyses"]["referral_by_label"]
+    # E4 is predicted to have the rim, E5 to have nothing.
+    counts = {"false_positives": 1, "of_false_positives": 2, "true_negatives": 0, "of_true_negatives": 0}
+    assert by_label[RIM]["predicted"] == counts
+    assert by_label[CUP]["predicted"] == counts | {"false_positives": 0}
+    present = by_label[RIM]["present"]
+    assert (present["eyes"], present["found"], present["missed"]) == (2, 2, 0)
+    # The metric is that of the point; any other threshold finds nobody at that specificity.
+    assert result.figures.aggregates["referral"]["sensitivity_at_95_specificity"].value == 1
+    usual = justraigs_phase(tmp_path / "usual", eyes)
+    result = evaluate(usual, justraigs_submission(tmp_path / "again", eyes), 0)
+    assert result.figures.aggregates["referral"]["sensitivity_at_95_specificity"].value == 0
 
 
 def test_ages_of_patients_are_means_of_their_eyes():
@@ -124,6 +135,36 @@ def test_ages_of_patients_are_means_of_their_eyes():
     assert (patients["known"], patients["mean"], patients["lowest"], patients["highest"]) == (2, 61, 52, 70)
     assert found["patients"]["age"]["not_referable"] == {"known": 0}
     assert "by" not in found
+
+
+def test_patients_are_ungradable_without_a_gradable_eye():
+    cells = {
+        "final_label": ("U", "U", "U", "NRG", "RG", "U", "U"),
+        "cluster": ("P1", "P1", "P2", "P3", "P4", "P4", "P5"),
+        "age": ("50", "54", "", "", "61", "", ""),
+    }
+    found = participants(ScoredCases(tuple("abcdefg"), cells, {}, {}), "final_label", "RG", "NRG")
+    counts = ("all", "referable", "not_referable", "ungradable")
+    assert [found["eyes"][name] for name in counts] == [7, 1, 1, 5]
+    assert [found["patients"][name] for name in counts] == [5, 1, 1, 3]
+    assert found["eyes"]["age"]["ungradable"]["standard_deviation"] == pytest.approx(
+        statistics.stdev([50, 54])
+    )
+    assert found["eyes"]["age"]["referable"]["standard_deviation"] is None
+
+
+def test_without_a_gradable_eye_there_is_no_prevalence():
+    found = participants(
+        ScoredCases(("a",), {"final_label": ("U",), "cluster": ("",)}, {}, {}), "final_label", "RG", "NRG"
+    )
+    assert found["eyes"]["prevalence"] is None
+    assert found["patients"] == {
+        "all": 1,
+        "referable": 0,
+        "not_referable": 0,
+        "ungradable": 1,
+        "prevalence": None,
+    }
 
 
 def test_a_table_without_patients_and_ages():
