@@ -6,7 +6,7 @@ performance (P_just, a modified Hamming distance over ten additional labels of t
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import isnan, nan
+from math import nan
 from typing import Any, Literal
 
 import numpy as np
@@ -121,7 +121,7 @@ def operating_rule(options: JustraigsOptions) -> OperatingRule:
 
 def _decision(decision: int | None, referable: float) -> Row:
     """Return the columns of one eye; a missing decision is wrong."""
-    right = nan if isnan(referable) else float(decision == referable)
+    right = float(decision == referable)
     return {"referred": right if referable == 1 else nan, "not_referred": right if referable == 0 else nan}
 
 
