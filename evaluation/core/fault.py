@@ -9,6 +9,7 @@ from functools import lru_cache
 
 _MAX_PART_LENGTH = 120
 _MAX_QUOTED_LENGTH = 400
+_FLOAT32_STEP = 2.0**-23
 _PLAIN_NAME = re.compile(r"[\w./-]+")
 _HOSTILE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -202,17 +203,30 @@ def in_digits(number: float, *others: float, digits: int = 6) -> str:
     So 0.99999994 is not shown as 1 where 1 is expected. Zero has no sign.
     """
     unlike = [other for other in others if other != number]
-    texts = (f"{number + 0.0:.{count}g}" for count in range(digits, 17))
-    return next((text for text in texts if float(text) not in unlike), f"{number + 0.0:.17g}")
+    for count in range(digits, 17):
+        text, *looks = (f"{one + 0.0:.{count}g}" for one in (number, *unlike))
+        if text not in looks:
+            return text
+    return f"{number + 0.0:.17g}"
 
 
 def apart(expected: Sequence[float], found: Sequence[float], digits: int = 6) -> tuple[str, str]:
-    """Return numbers separated by commas, each in as many digits as tell it from the other at its place."""
+    """Return numbers separated by commas, each in as many digits as tell it from the other at its place.
+
+    Where another place tells the two apart, numbers that differ by the rounding of a file look the same.
+    """
     pairs = list(zip(expected, found, strict=True))
-    return (
-        ", ".join(in_digits(one, other, digits=digits) for one, other in pairs),
-        ", ".join(in_digits(other, one, digits=digits) for one, other in pairs),
-    )
+    told = [abs(one - other) > _FLOAT32_STEP * max(abs(one), abs(other)) for one, other in pairs]
+    if not any(told):
+        told = [True] * len(pairs)
+
+    def shown(numbers: Iterable[tuple[float, float]]) -> str:
+        return ", ".join(
+            in_digits(one, *([other] if differ else []), digits=digits)
+            for (one, other), differ in zip(numbers, told, strict=True)
+        )
+
+    return shown(pairs), shown((other, one) for one, other in pairs)
 
 
 def shorten(text: str, limit: int = _MAX_QUOTED_LENGTH) -> str:

@@ -74,6 +74,23 @@ def test_different_numbers_look_different(one, other):
     assert first != "-0"
 
 
+NUMBERS = st.floats(-1e6, 1e6)
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS | st.none()), min_size=1, max_size=3))
+def test_different_places_look_different(pairs):
+    expected = [one for one, _ in pairs]
+    found = [float(np.float32(one)) if other is None else other for one, other in pairs]
+    first, second = apart(expected, found)
+    assert (first == second) == (expected == found)
+
+
+def test_the_rounding_of_a_file_is_not_told_beside_another_difference():
+    rounded = float(np.float32(0.9))
+    assert apart([0.7, 0.9, 2.5], [0.7, rounded, 3]) == ("0.7, 0.9, 2.5", "0.7, 0.9, 3")
+    assert apart([0.7, 0.9], [0.7, rounded]) == ("0.7, 0.9", "0.7, 0.89999998")
+
+
 @pytest.mark.parametrize(
     ("number", "others", "text"),
     [(float(np.float32(0.99999994)), (0, 1), "0.9999999"), (2.5, (2,), "2.5"), (1 / 3, (), "0.333333")],
