@@ -34,11 +34,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """The rows that could be read, the problems of the others, and the header, empty if there is none."""
+    """The rows that could be read, the problems of the others, and the header, empty if there is none.
+
+    ``torn``: the cells in place of the key of the rows with another number of fields.
+    """
 
     rows: tuple[Row, ...]
     problems: tuple[ReadError, ...]
     header: tuple[str, ...] = ()
+    torn: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ def read_table(
     """
     rows: list[Row] = []
     problems: list[ReadError] = []
+    torn: list[str] = []
     layout: _Layout | None = None
     seen = 0
     try:
@@ -92,6 +97,7 @@ def read_table(
                 in_two = len(cells) - layout.max_cells in values and all(map(_WHOLE.fullmatch, cells[1:]))
                 point = DECIMAL_POINT if in_two else None
                 problems.append(ReadError(FaultKind.MALFORMED, expected, str(len(cells)), line, point))
+                torn += cells[layout.positions[0] :][:1]
             else:
                 rows.append(Row(line, tuple([cells[position] for position in layout.positions])))
     except _HeaderError as error:
@@ -101,7 +107,8 @@ def read_table(
     if layout is None and not problems:
         names = ", ".join(f'"{column}"' for column in columns)
         problems.append(ReadError(FaultKind.UNREADABLE, f"a table with the columns {names}", "no row"))
-    return ReadTable(tuple(rows), tuple(problems), () if layout is None else layout.header)
+    header = () if layout is None else layout.header
+    return ReadTable(tuple(rows), tuple(problems), header, tuple(torn))
 
 
 def surplus_columns(header: Iterable[str], columns: Iterable[str]) -> list[str]:

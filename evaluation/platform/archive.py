@@ -140,6 +140,8 @@ class _Archive:
         self.sources: Sources = [{} for _ in form.cases]
         self.faults = list(listing.faults)
         self._headers: dict[str, tuple[str, ...]] = {}
+        # The cases of rows with another number of fields, by table: told with their line, and not missing.
+        self._torn: dict[str, set[int | None]] = {}
 
     def _lost_folder(self) -> str:
         """Return the common folder of all files of a format, with its slash, which the platform has stripped.
@@ -279,6 +281,7 @@ class _Archive:
             self.faults.append(error.fault(path))
             return
         self._headers[path] = table.header
+        self._torn[path] = set(map(self._position_of, table.torn))
         self.faults += [problem.fault(path) for problem in table.problems]
         unknown = 0
         for row in table.rows:
@@ -385,9 +388,11 @@ class _Archive:
                     for name in absent
                 ]
             else:
+                torn = self._torn.get(place, set())
                 missing += [
                     Fault(FaultKind.MISSING, place, f"a row for {name}", "none", field=layout.key)
                     for name in absent
+                    if self._position_of(name) not in torn
                 ]
         return missing
 

@@ -171,6 +171,18 @@ def test_missing_files_rows_and_whole_parts(tmp_path, submission):
     ]
 
 
+def test_a_row_with_another_number_of_fields_is_not_missing_as_well(tmp_path, submission):
+    """A decimal comma is one mistake; a row that is not there is another."""
+    path = submission / "classification_results.csv"
+    header, first, second, *others = path.read_text().splitlines()
+    path.write_text("\n".join([header, second.replace(".9", ",9"), *others]) + "\n")
+    assert first.startswith("V0001")
+    assert told(index_of(tmp_path, submission)) == [
+        "malformed: classification_results.csv, line 2: 3",
+        "missing: classification_results.csv, FileName: none",
+    ]
+
+
 def test_an_empty_submission(tmp_path):
     (tmp_path / "submission").mkdir()
     index = index_of(tmp_path, tmp_path / "submission")
