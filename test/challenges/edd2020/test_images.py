@@ -26,6 +26,17 @@ IMAGES = [
 ]
 
 
+@pytest.mark.parametrize("called", [BE, POLYP])
+def test_a_box_on_an_object_of_another_class_is_not_on_nothing(called):
+    detection = task("detection")
+    images = [([(called, 0.9, *ONE), (called, 0.8, *OTHER)], [(CANCER, *ONE)])]
+    confusion = detection.details(table_of(images, detection))["class_confusion"]
+    none = dict.fromkeys(("BE", "suspicious", "HGD", "cancer", "polyp"), 0)
+    name = list(none)[called]
+    assert confusion["reference"]["cancer"] == {**none, name: 1, "no box": 0}
+    assert confusion["no box"] == {**none, name: 1}
+
+
 def test_details_by_hand():
     detection = task("detection")
     details = detection.details(table_of(IMAGES, detection))
