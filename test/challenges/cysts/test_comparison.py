@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from evaluation.challenges.cysts.rules import VolumeComparison
 from evaluation.metrics.crops import Crop, box_of_content
@@ -51,6 +52,26 @@ def test_counts_and_sums_are_those_of_whole_arrays(seed):
     values, voxels = np.unique(confidence[level > 0], return_counts=True)
     np.testing.assert_array_equal(found.confidences, values)
     np.testing.assert_array_equal(found.voxels_of_confidence, voxels)
+
+
+@pytest.mark.parametrize("across_planes", [True, False])
+@pytest.mark.parametrize("share", [0.01, 0.04])
+def test_components_join_planes_only_where_these_are_near(share, across_planes):
+    """Against SciPy: neighbours are those of a plane, and of the planes beside it if these are near."""
+    prediction, level, confidence = random_volumes(7, share)
+    found = compared(prediction, level, confidence, across_planes=across_planes)
+    neighbours = np.ones((3, 3, 3))
+    neighbours[[0, 2]] = across_planes
+    marked = prediction >= 0.01
+    components, count = ndimage.label(marked, neighbours)
+    touched = np.unique(components[level > 0])
+    assert found.false_components == count - np.count_nonzero(touched)
+    cysts, count = ndimage.label(level > 0, neighbours)
+    highest = ndimage.maximum(level, cysts, range(1, count + 1)).astype(int)
+    seen = np.isin(range(1, count + 1), np.unique(cysts[marked]))
+    expected = np.zeros((6, 2), int)
+    np.add.at(expected, (highest, seen.astype(int)), 1)
+    assert found.cysts.tolist() == expected.tolist()
 
 
 def test_equal_maps_reach_1_and_leave_nothing_false():
