@@ -14,6 +14,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import (
     Agreement,
     AveragePrecision,
+    Concordance,
     ConfusionFigure,
     PartialRocArea,
     PresenceF1,
@@ -38,6 +39,7 @@ from evaluation.metrics.intervals import (
     Evidence,
     area_interval,
     components,
+    effective_interval,
     wilson_bootstrap_interval,
 )
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
@@ -184,6 +186,48 @@ def test_correlations_have_standard_errors_of_the_infinitesimal_jackknife(figure
         np.tanh([z - below, z + above]), abs=1e-6
     )
     assert found.method == "Fisher-studentised"
+
+
+def concordance(risk, time, event, weights):
+    """Harrell's index with weights of the cases, pair by pair."""
+    known = (time[:, None] < time) & (event[:, None] > 0)
+    pairs = np.where(known, weights[:, None] * weights, 0)
+    won = (risk[:, None] > risk) + (risk[:, None] == risk) / 2
+    return float((pairs * won).sum() / pairs.sum())
+
+
+@pytest.mark.parametrize("clusters", [None, "person"])
+def test_a_concordance_has_the_variance_of_the_infinitesimal_jackknife(clusters):
+    rng = np.random.default_rng(11)
+    time, event = rng.exponential(size=CASES), (rng.random(CASES) < 0.7).astype(float)
+    risk = np.round(-np.log(time) + rng.normal(size=CASES), 1)
+    cases = CaseTable(
+        [f"c{number}" for number in range(CASES)],
+        [
+            {"risk": one, "time": when, "event": whether}
+            for one, when, whether in zip(risk.tolist(), time.tolist(), event.tolist(), strict=True)
+        ],
+    )
+    metric = Metric("c", "C", Concordance("risk", "time", "event", risk=True), 1, 0)
+    persons = {f"c{number}": f"p{number // 2}" for number in range(CASES)} if clusters else None
+    found = intervals({"t.c": metric}, [cases], Resampling(3, 200, 5, clusters=persons)).found["t.c"][0]
+    assert found.method == "Wilson-jackknife"
+    ones, step = np.ones(CASES), 1e-6
+    value = concordance(risk, time, event, ones)
+    influences = np.array(
+        [
+            (concordance(risk, time, event, ones + step * (np.arange(CASES) == case)) - value) / step
+            for case in range(CASES)
+        ]
+    )
+    units = np.arange(CASES) // 2 if clusters else np.arange(CASES)
+    of_units = np.bincount(units, influences)
+    variance = (of_units**2).sum() * len(of_units) / (len(of_units) - 1)
+    deaths = np.unique(units[event == 1]).size
+    expected = effective_interval(value, variance, Evidence(value, (0, 1), deaths, is_share=False))
+    assert (found.interval.lower, found.interval.upper) == pytest.approx(
+        (expected.lower, expected.upper), abs=1e-5
+    )
 
 
 def test_a_correlation_without_spread_has_a_bound_on_one_side():

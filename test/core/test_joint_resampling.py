@@ -33,6 +33,17 @@ def test_small_combinations_are_drawn_together_and_no_stratum_is_empty():
     assert (weights[:, ~rare & (label == 1)].sum(axis=1) == 18).all()
 
 
+def test_draws_are_repeated_until_there_are_as_many_as_wanted():
+    """A stratum of two cases among others is empty in many draws, which several blocks hold."""
+    rare = np.where(np.arange(3000) < 2, 0, -1)
+    blocks = list(
+        joint_weights(np.array([rare, np.zeros(3000, int)]), None, Resampling(1, 700, interval_minimum=5))
+    )
+    assert len(blocks) > 1
+    assert sum(map(len, blocks)) == 700
+    assert all((block[:, :2].sum(axis=1) > 0).all() for block in blocks)
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 0)), min_size=8, max_size=20),
