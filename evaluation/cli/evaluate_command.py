@@ -328,7 +328,9 @@ def _require_phase_on_top(uploaded: Path) -> None:
     """Reject an uploaded reference that lies in a folder, or is none. Raises `PhaseError`."""
     if (uploaded / "phase.toml").is_file():
         return
-    inner = sorted(str(path.parent.relative_to(uploaded)) for path in uploaded.glob("*/phase.toml"))
+    from evaluation.phase.config import folders_with
+
+    inner = folders_with("phase.toml", uploaded)
     names = sorted(path.name for path in uploaded.iterdir())
     found = f"it in the folder {inner[0]}/" if inner else ", ".join(map(printable, names[:_SHOWN_NAMES]))
     raise PhaseError(

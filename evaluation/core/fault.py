@@ -217,16 +217,12 @@ def apart(expected: Sequence[float], found: Sequence[float], digits: int = 6) ->
     """
     pairs = list(zip(expected, found, strict=True))
     told = [abs(one - other) > _FLOAT32_STEP * max(abs(one), abs(other)) for one, other in pairs]
-    if not any(told):
-        told = [True] * len(pairs)
-
-    def shown(numbers: Iterable[tuple[float, float]]) -> str:
-        return ", ".join(
-            in_digits(one, *([other] if differ else []), digits=digits)
-            for (one, other), differ in zip(numbers, told, strict=True)
-        )
-
-    return shown(pairs), shown((other, one) for one, other in pairs)
+    if any(told):
+        pairs = [(one, other if differ else one) for (one, other), differ in zip(pairs, told, strict=True)]
+    return (
+        ", ".join(in_digits(one, other, digits=digits) for one, other in pairs),
+        ", ".join(in_digits(other, one, digits=digits) for one, other in pairs),
+    )
 
 
 def shorten(text: str, limit: int = _MAX_QUOTED_LENGTH) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from evaluation.metrics.arrays import Bools, Integers
 from evaluation.metrics.segmentation import count_overlap, jaccard_of_counts
 
+Neighbours = Literal["all", "edges", "faces"]
 ThinningAxes = Literal["zyx", "xyz"]
 LEVELS = 6
 """Levels are 0 to 5."""
@@ -131,6 +132,18 @@ def _touching_runs(runs: _Runs, shift: int) -> tuple[Integers, Integers]:
     total = int(count.sum())
     offset = np.arange(total) - np.repeat(np.cumsum(count) - count, count)
     return np.repeat(np.arange(len(count)), count), np.repeat(begin, count) + offset
+
+
+def components_of(mask: Bools, neighbours: Neighbours = "all") -> tuple[NDArray[np.int32], int]:
+    """Return each pixel's connected component, counted from 1, 0 for none, and the number of components.
+
+    mask: shape (z, y, x) or (y, x). neighbours: see `lesion_f1`.
+    """
+    from scipy import ndimage  # 0.3 s that only few challenges need
+
+    steps = {"faces": 1, "edges": 2, "all": mask.ndim}[neighbours]
+    labelled, count = ndimage.label(mask, structure=ndimage.generate_binary_structure(mask.ndim, steps))
+    return labelled, int(count)
 
 
 def betti_numbers(mask: Bools) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Bools, Floats, Integers, regions_of
-from evaluation.metrics.connected import components_of
+from evaluation.metrics.components import components_of
 from evaluation.metrics.label_surfaces import compare_surfaces
 from evaluation.metrics.segmentation import Region, around
 from evaluation.metrics.surfaces import spacing_of

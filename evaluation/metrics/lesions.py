@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaluation.metrics.arrays import Bools, regions_of
-from evaluation.metrics.connected import Neighbours, components_of
+from evaluation.metrics.components import Neighbours, components_of
 from evaluation.metrics.matching import Overlaps, overlaps_of
 
 __all__ = [

@@ -290,6 +290,11 @@ class PhaseConfig(KeyTable):
         return self
 
 
+def folders_with(file: str, folder: Path) -> list[str]:
+    """Return the names of the folders in a folder that have a file, sorted."""
+    return sorted(found.parent.name for found in folder.glob(f"*/{file}"))
+
+
 def read_config(folder: Path, file: str = FILE_NAME) -> PhaseConfig:
     """Return the configuration of a phase folder. Raises `PhaseError` listing every fault."""
     path = folder / file
@@ -297,7 +302,7 @@ def read_config(folder: Path, file: str = FILE_NAME) -> PhaseConfig:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         return read_table(PhaseConfig, moved_declaration(content, file))
     except FileNotFoundError:
-        inner = ", ".join(sorted(f"{found.parent.name}/" for found in folder.glob(f"*/{file}"))[:3])
+        inner = ", ".join(f"{name}/" for name in folders_with(file, folder)[:3])
         raise PhaseError(f"{file}: not found in {folder}{inner and f'; found in {inner}'}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
         raise_trouble_of(error, "read", path)

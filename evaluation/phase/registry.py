@@ -298,9 +298,9 @@ def tasks_to_read(form: Form) -> tuple[Task, ...]:
     return _rules(challenge, form.options).select_tasks(form.tasks, form.run_time, form.interfaces)
 
 
-def module_of(challenge: str | None) -> str:
-    """Return the module of a bundled challenge, which may be part of another's, or that of all."""
-    return f"{_ROOMS}.{challenge}" if challenge else _ROOMS
+def module_of(challenge: str) -> str:
+    """Return the module of a bundled challenge, which may be part of another's."""
+    return f"{_ROOMS}.{challenge}"
 
 
 def modules_of(challenge: str) -> list[str]:

@@ -69,7 +69,7 @@ def serve(
                 request, sockets, _, _ = socket.recv_fds(control, REQUEST_BYTES, 1)
                 if not request:
                     break
-                _import_all([name for name in request.decode("utf-8", "replace").split(",") if name])
+                _import_all(request.decode("utf-8", "replace").split(","))
                 try:
                     process, status = os.fork(), STARTED
                 except OSError as error:

@@ -257,8 +257,9 @@ def test_confined_readers_find_the_same_faults(answers):
 
 
 def test_no_submission_ends_as_somebody_elses_fault(answers):
-    assert {ending for ending, _ in answers.unconfined.values()} == {"faults", "passed"}
-    assert all(ending == "faults" for name, (ending, _) in answers.unconfined.items() if ": " in name)
+    for found in (answers.unconfined, answers.confined):
+        assert {ending for ending, _ in found.values()} == {"faults", "passed"}
+        assert all(ending == "faults" for name, (ending, _) in found.items() if ": " in name)
 
 
 def test_nothing_is_imported_in_a_confined_reader(answers):

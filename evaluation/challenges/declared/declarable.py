@@ -1,7 +1,7 @@
 """The kinds of fields and the metrics that can be declared, imported when they are named."""
 
 import importlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -47,6 +47,12 @@ class Declarable(Generic[_Table]):
     def __iter__(self) -> Iterator[type[_Table]]:
         """Yield all tables, in the order of their modules."""
         return (table for module in names_by_module()[self.key] for table in self._tables_of(module))
+
+    def prepare(self, names: Sequence[str]) -> None:
+        """Import and build the tables of some names, for all processes that are forked from this one."""
+        for table in map(self.named, names):
+            if table is not None:
+                table.model_rebuild()
 
     def _tables_of(self, module: str) -> Iterator[type[_Table]]:
         for one in vars(importlib.import_module(module)).values():
@@ -94,10 +100,3 @@ def names_of(kinds: Sequence[type[FieldTable]]) -> list[str]:
     """Return the names of kinds, and of those below a base of several."""
     below = ([kind] if name_of(kind) else (one for one in FIELDS if issubclass(one, kind)) for kind in kinds)
     return [name_of(one) for of_kind in below for one in of_kind]
-
-
-def prepare(choices: Iterable[Declarable[Any]], names: Sequence[str]) -> None:
-    """Import and build the tables of some names, for all processes that are forked from this one."""
-    for table in (choice.named(name) for choice in choices for name in names):
-        if table is not None:
-            table.model_rebuild()

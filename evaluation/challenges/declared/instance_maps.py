@@ -24,7 +24,7 @@ from evaluation.io.kinds.instance_map import (
 )
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.arrays import Bools
-from evaluation.metrics.connected import Neighbours
+from evaluation.metrics.components import Neighbours
 from evaluation.metrics.crops import VolumeCrop, together
 from evaluation.metrics.matching import Overlaps, overlaps_of
 

@@ -36,7 +36,7 @@ from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics import object_surfaces
-from evaluation.metrics.connected import Neighbours
+from evaluation.metrics.components import Neighbours
 from evaluation.metrics.matching import Matching, Overlaps
 
 

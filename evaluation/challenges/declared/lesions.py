@@ -25,7 +25,7 @@ from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics import lesions as lesion_metrics
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.connected import Neighbours
+from evaluation.metrics.components import Neighbours
 from evaluation.metrics.lesion_wise import MatchedLesions, match_lesions
 from evaluation.metrics.matching import Agreement, Matching, Overlaps
 

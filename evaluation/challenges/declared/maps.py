@@ -19,7 +19,7 @@ from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue, MapKind
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Bools
-from evaluation.metrics.connected import Neighbours, components_of
+from evaluation.metrics.components import Neighbours, components_of
 from evaluation.metrics.crops import VolumeCrop, in_slabs, together
 
 if TYPE_CHECKING:

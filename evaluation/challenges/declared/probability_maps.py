@@ -20,7 +20,7 @@ from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.probability_map import DetectionMap, DetectionMapValue, ProbabilityMap
-from evaluation.metrics.connected import components_of
+from evaluation.metrics.components import components_of
 from evaluation.metrics.crops import together
 from evaluation.metrics.froc import FrocReading
 from evaluation.metrics.matching import optimal_pairs, overlaps_of

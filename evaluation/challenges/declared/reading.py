@@ -1,9 +1,7 @@
 """A declared challenge for the readers of a submission: its fields, and no metric."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
-from evaluation.challenges.declared import declarable
 from evaluation.challenges.declared.declarable import FIELDS, Name
 from evaluation.challenges.declared.names import READING
 from evaluation.challenges.declared.tables import FieldTable
@@ -46,10 +44,7 @@ def _unscored(submitted: Values, references: Values) -> Row:
     raise TypeError("a reader scores nothing")
 
 
-def prepare(names: Sequence[str]) -> None:
-    """Import and build the tables of some kinds, for all processes that are forked from this one."""
-    declarable.prepare((FIELDS,), names)
-
+prepare = FIELDS.prepare
 
 CHALLENGE = Challenge(
     name=READING,

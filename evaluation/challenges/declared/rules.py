@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar
 
 import pydantic
 
-from evaluation.challenges.declared import declarable
 from evaluation.challenges.declared.declarable import FIELDS, METRICS, Name, name_of, names_of
 from evaluation.challenges.declared.names import READING
 from evaluation.challenges.declared.tables import (
@@ -101,7 +100,8 @@ class CompositeTable(KeyTable):
 
 def prepare(names: Sequence[str]) -> None:
     """Import and build the tables of some kinds and metrics, for all processes forked from this one."""
-    declarable.prepare((FIELDS, METRICS), names)
+    FIELDS.prepare(names)
+    METRICS.prepare(names)
 
 
 # --- From the tables of `phase.toml` to the challenge that they declare ---

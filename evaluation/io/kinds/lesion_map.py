@@ -18,7 +18,7 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import UPRIGHT, Geometry
 from evaluation.io.volumes import SLAB_BYTES, case_geometry
 from evaluation.metrics.arrays import Floats, Integers
-from evaluation.metrics.connected import components_of
+from evaluation.metrics.components import components_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

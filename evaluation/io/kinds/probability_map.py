@@ -17,7 +17,7 @@ from evaluation.io.kinds.label_map import LabelMapValue, MapKind, Shape, Spacing
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volumes import SLAB_BYTES, case_geometry, case_planes, path_of
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.connected import components_of
+from evaluation.metrics.components import components_of
 from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, stack_of
 
 # --- Probability maps: images and volumes that hold a probability for every pixel or voxel ---

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,22 +226,32 @@ def _main_metrics(results: SubmissionResults) -> tuple[str, ...]:
 
 def _subgroup_table(results: SubmissionResults, subgroups: Subgroups, counted: bool) -> Table:
     """Return the table of all figures, with the numbers of cases unless these are not to be told."""
-    phase, titles, names = results.phase, metrics_of(results.tasks), names_of(results.phase)
+    phase, metrics, names = results.phase, metrics_of(results.tasks), names_of(results.phase)
     known = {key_of(subgroup.column): subgroup for subgroup in phase.config.subgroups}
-    rows = []
-    for task in results.tasks:
-        for column, groups in subgroups.items():
-            table = results.tables[task.name] if counted else None
-            masks = {} if table is None else subgroup_masks(known[column], phase.cases, table.names)
-            for group, tasks in groups.items():
-                for name, value in tasks.get(task.name, {}).items():
-                    metric, cases = titles[f"{task.name}.{name}"], None
-                    if table is not None:
-                        found, negatives = _counts(known[column], metric, table, masks[group])
-                        cases = str(found) if negatives is None else f"{found} and all {negatives} negative"
-                    shown = names.of(column), names.of_value(column, group), cases
-                    rows.append((*shown, metric.title, round(value, 6)))
-    digits = max((digits_of(phase.config, name).value for name in titles), default=4)
+
+    @cache
+    def masks(column: str, task: str) -> dict[str, NDArray[np.bool_]]:
+        return subgroup_masks(known[column], phase.cases, results.tables[task].names)
+
+    def cases(column: str, group: str, task: str, name: str) -> str:
+        metric, members = metrics[f"{task}.{name}"], masks(column, task)[group]
+        found, negatives = _counts(known[column], metric, results.tables[task], members)
+        return str(found) if negatives is None else f"{found} and all {negatives} negative"
+
+    rows = [
+        (
+            names.of(column),
+            names.of_value(column, group),
+            cases(column, group, task, name) if counted else None,
+            metrics[f"{task}.{name}"].title,
+            round(value, 6),
+        )
+        for column, groups in subgroups.items()
+        for group, tasks in groups.items()
+        for task, values in tasks.items()
+        for name, value in values.items()
+    ]
+    digits = max((digits_of(phase.config, name).value for name in metrics), default=4)
     columns = "column", "subgroup", "cases", "metric", ("value", digits)
     return Table.of("subgroups", "All figures of subgroups", columns, rows).without_empty("cases")
 
@@ -272,6 +283,7 @@ def _forest(results: SubmissionResults, name: str) -> Iterator[Chart]:
 def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> Iterator[ForestValue]:
     """Yield the subgroups of a metric; subgroups of cases have the phase's intervals."""
     phase, table = results.phase, results.tables[task.name]
+    names = names_of(phase)
     for subgroup in phase.config.subgroups:
         groups = results.subgroups.get(key_of(subgroup.column), {})
         for group, members in subgroup_masks(subgroup, phase.cases, table.names).items():
@@ -285,5 +297,5 @@ def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> I
                 if found := intervals({name: metric}, [part], results.resampling).found.get(name):
                     lower, upper = found[0].interval.lower, found[0].interval.upper
             cases, negatives = _counts(subgroup, metric, table, members)
-            words = names_of(phase).of_group(subgroup.column, group)
+            words = names.of_group(subgroup.column, group)
             yield ForestValue("", words, value, cases, lower, upper, negatives)

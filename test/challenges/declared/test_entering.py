@@ -18,7 +18,7 @@ from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.number import ObservedTime
 from evaluation.io.kinds.points import PointSet
 from evaluation.io.kinds.probability_map import DetectionMapValue, ProbabilityMapValue
-from evaluation.metrics.connected import components_of
+from evaluation.metrics.components import components_of
 from evaluation.metrics.crops import VolumeCrop
 from test.catalogue import measures_of
 

@@ -16,7 +16,7 @@ from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import DetectionMap
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
-from evaluation.metrics.connected import components_of
+from evaluation.metrics.components import components_of
 from evaluation.metrics.crops import VolumeCrop
 from test.io.memory import InMemory
 
