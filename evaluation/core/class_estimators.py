@@ -317,11 +317,10 @@ class PresenceF1(Estimator):
 
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         predicted, present = table[self.predicted] > 0, table[self.present] > 0
-        value = 1.0 if not (predicted | present).any() else math.nan
 
         def figure(sums: Floats) -> Floats:
             found = ratio_or_nan(2 * sums[..., 0], sums[..., 1])
-            return np.where(np.isnan(found), value, found)
+            return np.where(np.isnan(found), 1.0, found)  # nothing to find, and nothing found
 
         # A false detection lowers the figure as much as one that is missed.
         columns = np.stack([predicted & present, predicted * 1.0 + present])
