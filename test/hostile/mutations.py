@@ -28,14 +28,12 @@ from evaluation.core.form import CaseForm
 from evaluation.io.box_files import BoxFormat, BoxLines, read_box_lines, read_voc_boxes, write_voc_boxes
 from evaluation.io.handover import decode, encode
 from evaluation.io.json_files import parse_json
-from evaluation.io.kinds.boxes import BoxList
-from evaluation.io.kinds.classes import FlagSet
-from evaluation.io.kinds.number import Number
-from evaluation.io.kinds.points import PointInImage
 from evaluation.io.pixels import Size
 from evaluation.io.tables import is_number, read_table
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import open_volume, write_volume
+
+from ..workers.kinds.situations import KINDS
 
 _SIZE = Size(60, 40)
 _CASE = CaseForm("case", _SIZE.width, _SIZE.height)
@@ -44,12 +42,6 @@ _OF_XML = BoxFormat({"a": 0, "b": 1}, with_confidence=False)
 _COLUMNS = ("Name", "Value")
 _MOST = 50
 _VOXELS = np.arange(60, dtype=np.uint8).reshape(3, 4, 5)
-_KINDS: tuple[Kind, ...] = (
-    Number(0, 1),
-    PointInImage(),
-    BoxList(("a", "b"), with_confidence=True),
-    FlagSet(("first", "second")),
-)
 # What breaks parsers of text: numbers at the ends of their ranges, brackets, signs, marks and white space.
 _TOKENS = [
     *(b"", b"0", b"-1", b"1e999", b"-1e3081", b"nan", b"inf", b"0x1", b"1_0", b"9" * 401, b"4294967296"),
@@ -123,12 +115,11 @@ def formats() -> Mapping[str, Format]:
     xml = write_voc_boxes([[0, 1, 1, 2, 30, 4], [1, 1, 0, 0, 60, 40]], _OF_XML)
     tables = (b"Name,Value\na,0.5\nb,1e-3\n", b'\xef\xbb\xbf"Name";"Value"\r\n"a";"1"\r\n')
     sockets = {}
-    for kind in _KINDS:
-        value = kind.example(_CASE, np.random.default_rng(0))
-        seed = json.dumps(kind.write_json(value)).encode()
-        sockets[f"JSON of {type(kind).__name__}"] = Format(
-            functools.partial(_read_socket, kind=kind), (seed,)
-        )
+    for name, kind in KINDS.items():
+        if type(kind).write_json is not Kind.write_json and kind.socket_kind is not None:
+            value = kind.example(_CASE, np.random.default_rng(0))
+            seed = json.dumps(kind.write_json(value)).encode()
+            sockets[f"JSON of {name}"] = Format(functools.partial(_read_socket, kind=kind), (seed,))
     return {
         "MetaImage": Format(functools.partial(_read_volume, extension=".mha"), (volumes[".mha"],)),
         "NIfTI": Format(functools.partial(_read_volume, extension=".nii.gz"), (volumes[".nii.gz"],), True),
