@@ -67,7 +67,7 @@ def text_table(
 _FRAME = 3
 """The frame and the space beside a cell."""
 _FOLDED = 24
-"""Most letters of a word that a folded text keeps together."""
+"""Most letters of a word that a folded text keeps together, beside other texts."""
 
 
 def fitted(table: Table, width: int) -> Iterator[Table | str]:
@@ -78,8 +78,10 @@ def fitted(table: Table, width: int) -> Iterator[Table | str]:
     columns = table.columns
     numeric = [position for position, column in enumerate(columns) if column.justify == "right"]
     named = list(range(max(1, min(numeric, default=len(columns)))))
-    room = width - 1 - sum(_least(columns[position]) + _FRAME for position in named)
-    others = [_least(column) + _FRAME for column in columns[len(named) :]]
+    # One text alone, such as the name of a metric, may take half of the line.
+    folded = _FOLDED if len(named) > 1 else max(_FOLDED, width // 2)
+    room = width - 1 - sum(_least(columns[position], folded) + _FRAME for position in named)
+    others = [_least(column, folded) + _FRAME for column in columns[len(named) :]]
     if room < max(others, default=0):
         yield from _records(table)
         return
@@ -94,7 +96,7 @@ def fitted(table: Table, width: int) -> Iterator[Table | str]:
         shown = Table(title_justify="left", caption_justify=table.caption_justify)
         shown.title = table.title if part is parts[0] else None
         shown.caption = table.caption if part is parts[-1] else None
-        widths = _widths([columns[position] for position in part], width - 1 - _FRAME * len(part))
+        widths = _widths([columns[position] for position in part], width - 1 - _FRAME * len(part), folded)
         for position, wide in zip(part, widths, strict=True):
             column = columns[position]
             shown.add_column(column.header, justify=column.justify, width=wide, overflow="fold")
@@ -107,18 +109,18 @@ def _long(markup: object) -> int:
     return cell_len(render(str(markup)).plain)
 
 
-def _least(column: Column) -> int:
-    """Return the least width of a column: no number is cut, and no word of a usual length."""
+def _least(column: Column, folded: int) -> int:
+    """Return the least width of a column: no number is cut, and no word of up to ``folded`` letters."""
     words = [_long(word) for word in str(column.header).split()]
     if column.justify == "right":
         return max([*map(_long, column.cells), *words, 1])
-    words += [min(_long(word), _FOLDED) for cell in column.cells for word in str(cell).split()]
+    words += [min(_long(word), folded) for cell in column.cells for word in str(cell).split()]
     return max([*words, 1])
 
 
-def _widths(columns: Sequence[Column], room: int) -> list[int]:
+def _widths(columns: Sequence[Column], room: int, folded: int) -> list[int]:
     """Return the widths of columns: as their texts need where there is room, else as evenly as possible."""
-    least = [_least(column) for column in columns]
+    least = [_least(column, folded) for column in columns]
     whole = [max(_long(column.header), *map(_long, column.cells), 1) for column in columns]
     widths = list(whole)
     while sum(widths) > room and widths != least:

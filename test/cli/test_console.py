@@ -49,6 +49,13 @@ def test_texts_are_folded_and_stand_beside_every_number(width):
     assert "".join(shown.split()).count("words") == parts
 
 
+def test_one_text_is_whole_up_to_half_of_the_line():
+    name, numbers = "tumour.lesion_wise_hausdorff_95_enhancing"[:40], [f"column {i}" for i in range(6)]
+    table = text_table(None, ["metric"], numbers, [(name, *["1234.25"] * 6)])
+    assert printed(table, 80).count(name) == 2
+    assert name not in printed(table, 60)
+
+
 def test_where_not_even_one_number_fits_rows_follow_each_other():
     texts = [f"text{position}" for position in range(6)]
     rows = [(*[f"word{position}-and-more" for position in range(6)], "1234567.25")]
