@@ -177,6 +177,22 @@ def test_counts_of_the_reference_are_for_the_organiser_alone(phase, tmp_path):
     assert '"expected": 6' in public
 
 
+def test_three_tables_are_worth_what_the_jobs_of_an_algorithm_are(phase, tmp_path):
+    archives = justraigs_phase(tmp_path / "archives", EYES, keys={"submission": "archive"})
+    tables = {
+        "likelihoods.csv": [("Eye ID", "Likelihood"), *((eye.name, eye.likelihood) for eye in EYES)],
+        "decisions.csv": [("Eye ID", "Decision"), *((eye.name, int(eye.decision)) for eye in EYES)],
+        "features.csv": [("Eye ID", *FEATURES), *((eye.name, *map(int, eye.predicted)) for eye in EYES)],
+    }
+    folder = tmp_path / "archive"
+    folder.mkdir()
+    for name, rows in tables.items():
+        (folder / name).write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    result = evaluate(archives, folder, 0)
+    assert not isinstance(result, Rejection), result
+    assert values(result) == values(result_of(phase, tmp_path / "submission"))
+
+
 def test_ungradable_eyes_change_nothing(phase, tmp_path):
     other = [replace(eye, likelihood=0.0, decision=False) if eye.label == "U" else eye for eye in EYES]
     assert values(result_of(phase, tmp_path / "a")) == values(result_of(phase, tmp_path / "b", other))
