@@ -242,6 +242,27 @@ def test_wrong_arguments(call, message):
         call()
 
 
+@pytest.mark.parametrize("matching", ["coco", "voc"])
+def test_corners_are_pixels_of_the_box_under_both_matchings(matching):
+    """One pixel of two in common: with inclusive corners an IoU of 1/2, without both boxes are empty."""
+    found, true = [[0, 0, 1, 0]], [[0, 0, 0, 0]]
+    for inclusive, value in ((True, 1.0), (False, 0.0)):
+        options = {"matching": matching, "inclusive_corners": inclusive, "iou_thresholds": (0.5,)}
+        assert box_average_precision(found, [0.9], [1], true, [1], **options) == value
+
+
+def test_of_equal_confidences_the_largest_overlap_comes_first():
+    """The second box overlaps both objects, and the first object more than the first box does."""
+    found, true = [[0, 0, 10, 10], [0, 4, 10, 14]], [[0, 2.5, 10, 12.5], [0, 7, 10, 17]]
+    options = {"iou_thresholds": (0.4,), "curve": "all_points"}
+
+    def value(ties):
+        return box_average_precision(found, [0.5, 0.5], [1, 1], true, [1, 1], **options, ties=ties)
+
+    # In their order each box takes an object; else the second box takes the first object: 1 of 2, both ways.
+    assert (value("order"), value("together")) == (1.0, 0.25)
+
+
 def boxes_of(*rows):
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
 

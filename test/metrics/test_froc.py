@@ -49,6 +49,16 @@ def test_sensitivity_by_hand():
     np.testing.assert_allclose(found, [1 / 3, 1])
 
 
+def test_between_two_points_the_curve_is_a_line_or_a_step():
+    """A hit and a false positive of one confidence: the curve goes from (0, 0) to (1/3, 1/3) at once."""
+    found = ([[0, 0, 0], [50, 0, 0]], [0.5, 0.5], ["a", "a"])
+    rates = {"false_positives_per_case": (1 / 6, 1 / 3)}
+    assert froc_sensitivity(*found, **REFERENCE, **rates).tolist() == pytest.approx([1 / 6, 1 / 3])
+    assert froc_sensitivity(*found, **REFERENCE, **rates, reading="step").tolist() == pytest.approx(
+        [0, 1 / 3]
+    )
+
+
 def test_a_strict_radius():
     options = {"radius": 1, "all_images": [1], "false_positives_per_case": (1,)}
     arguments = ([[0, 1]], [0.5], [1], [[0, 0]], [1])
