@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.arrays import Bools, Integers
-from evaluation.metrics.segmentation import count_overlap, jaccard_of_counts
+from evaluation.metrics.segmentation import OverlapCounts, count_overlap
 
 Neighbours = Literal["all", "edges", "faces"]
 ThinningAxes = Literal["zyx", "xyz"]
@@ -203,14 +203,14 @@ def centreline_dice(prediction: Bools, reference: Bools, axes: ThinningAxes = "z
     return 2 * precision * sensitivity / (precision + sensitivity) if precision + sensitivity else 0.0
 
 
-def boundary_iou(prediction: Bools, reference: Bools, width: int) -> float:
-    """Return the intersection over union of the voxels within ``width`` of each region's boundary, in [0, 1].
+def count_boundary_overlap(prediction: Bools, reference: Bools, width: int) -> OverlapCounts[int]:
+    """Return how many voxels lie within ``width`` of each region's boundary, inside of it, and in both.
 
-    width: steps to a voxel with which a corner is shared, at least 1. 1 if both regions are empty.
-    Source: Cheng et al. 2021, CVPR, p. 15334.
+    width: steps to a voxel with which a corner is shared, at least 1.
+    Source: Cheng et al. 2021, CVPR, p. 15334 (boundary IoU).
     """
     from scipy import ndimage
 
     cube = np.ones((3,) * prediction.ndim, dtype=np.bool_)
     edges = [mask & ~ndimage.binary_erosion(mask, cube, width) for mask in (prediction, reference)]
-    return jaccard_of_counts(count_overlap(*edges), both_empty=1.0)
+    return count_overlap(*edges)

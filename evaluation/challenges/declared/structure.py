@@ -7,12 +7,18 @@ from typing import Literal
 
 from evaluation.challenges.declared import label_maps
 from evaluation.challenges.declared.maps import MapComparison, Structure, StructureField
-from evaluation.challenges.declared.tables import LabelFigure, Positive
+from evaluation.challenges.declared.tables import LabelFigure, Part, Positive
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.arrays import Bools
-from evaluation.metrics.components import ThinningAxes, betti_numbers, boundary_iou, centreline_dice
+from evaluation.metrics.components import (
+    ThinningAxes,
+    betti_numbers,
+    centreline_dice,
+    count_boundary_overlap,
+)
+from evaluation.metrics.segmentation import OverlapCounts, jaccard_of_counts
 
 
 class _MaskTable(label_maps.LabelMetricTable):
@@ -98,5 +104,26 @@ class BoundaryIou(_MaskTable):
 
     def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
         """Return the figure."""
+        return jaccard_of_counts(self._count(prediction, reference, of), both_empty=1.0)
+
+    def _count(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> OverlapCounts[int]:
         diagonal = math.hypot(*of.shape[-prediction.ndim :])
-        return boundary_iou(prediction, reference, self.width or max(1, round(0.02 * diagonal)))
+        return count_boundary_overlap(prediction, reference, self.width or max(1, round(0.02 * diagonal)))
+
+    @property
+    def of_nothing(self) -> float:
+        """1: there is no voxel of the label in any map."""
+        return 1.0
+
+    def part(self, comparison: MapComparison, structure: Structure) -> Part:
+        """Return the common voxels near both boundaries, of those near either."""
+        return self._part(comparison, structure)
+
+    def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
+        """Return that none is common, and as many as those of the reference are false, at least one."""
+        of_reference = self._part(comparison, structure).of
+        return Part(0, of_reference + max(1, of_reference))
+
+    def _part(self, comparison: MapComparison, structure: Structure) -> Part:
+        counts = self._count(*comparison.maps.masks(structure), comparison.reference)
+        return Part(*jaccard_of_counts.parts(counts))

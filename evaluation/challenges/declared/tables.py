@@ -315,7 +315,7 @@ class Measure:
         """Return the ratios of the sums over all cases, not the means over cases. Raises ValueError."""
         sums = self.sums
         if sums is None:
-            raise ValueError("its figure of a case is no ratio of sums")
+            raise ValueError("there is no ratio of sums over cases for it")
 
         def columns(parts: Mapping[str, Part]) -> Row:
             return {

@@ -156,7 +156,7 @@ def test_any_metric_has_groups(tmp_path):
     [
         ("dice", 'over_cases = "middle"', "over_cases"),
         ("dice", "over_cases = { quantile = 1.5 }", "quantile"),
-        ("centreline_dice", 'over_cases = "pooled"', "no ratio of sums"),
+        ("centreline_dice", 'over_cases = "pooled"', "no ratio of sums over cases"),
         ("dice", 'group = "nowhere"', "nowhere"),
     ],
 )

@@ -28,6 +28,7 @@ centreline_dice = {}
 other_order = { metric = "centreline_dice", thinning_axes = "xyz" }
 boundary_iou = { width = 2 }
 of_diagonal = { metric = "boundary_iou" }
+pooled = { metric = "boundary_iou", width = 2, over_cases = "pooled" }
 volume_similarity = {}
 """
 
@@ -89,6 +90,8 @@ def test_figures(tmp_path):
     phase = volume_phase(tmp_path, TABLES, REFERENCES)
     rows = [expected_of(REFERENCES[scan] > 0, PREDICTIONS[scan] > 0) for scan in REFERENCES]
     expected = {name: np.mean([row[name] for row in rows]) for name in rows[0]}
+    near = [[boundary(maps[scan] > 0, 2) for scan in REFERENCES] for maps in (REFERENCES, PREDICTIONS)]
+    expected["pooled"] = np.logical_and(*near).sum() / np.logical_or(*near).sum()
     assert figures_of(phase, tmp_path, PREDICTIONS) == pytest.approx(expected, abs=5e-5)
     assert expected["components"] > 0
     assert expected["centreline_dice"] != pytest.approx(expected["other_order"], abs=5e-5)
