@@ -143,6 +143,23 @@ def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> by
     return write_with_simpleitk(values, extension, geometry or Geometry(values.shape))
 
 
+def write_components(values: NDArray[Any]) -> bytes:
+    """Return the components of every voxel, (component, z, y, x), as a file without a position in space.
+
+    values: little-endian, of a type that NIfTI has.
+    """
+    components, depth, height, width = values.shape
+    code = next(code for code, name in _TYPES.items() if np.dtype(f"<{name}") == values.dtype)
+    header = bytearray(_FIRST.length + 4)
+    struct.pack_into("<i", header, 0, _FIRST.length)
+    struct.pack_into("<8h", header, _FIRST.sizes[1], 4, width, height, depth, components, 1, 1, 1)
+    struct.pack_into("<2h", header, _FIRST.type, code, 8 * values.itemsize)
+    struct.pack_into("<8f", header, _FIRST.spacing, *(1.0,) * 8)
+    struct.pack_into("<f", header, _FIRST.start[1], len(header))
+    header[_FIRST.magic : _FIRST.magic + len(_FIRST.word)] = _FIRST.word
+    return bytes(header) + values.tobytes()
+
+
 def _header(voxels: VoxelBytes, compressed: bool) -> tuple[_Layout, Literal["<", ">"], bytes]:
     """Return the layout, the byte order and the bytes of a header. Raises `ReadError` for other content."""
     view = bytearray(_FIRST.length)

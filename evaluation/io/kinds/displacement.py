@@ -3,7 +3,6 @@
 import gzip
 import io
 import math
-import struct
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,16 +124,7 @@ class DisplacementField(MapKind):
             buffer = io.BytesIO()
             np.savez_compressed(buffer, vectors.transpose(3, 2, 1, 0))
             return buffer.getvalue()
-        _, depth, height, width = vectors.shape
-        header = bytearray(352)
-        code = 16 if vectors.dtype.itemsize == 4 else 64
-        struct.pack_into("<i", header, 0, 348)
-        struct.pack_into("<8h", header, 40, 4, width, height, depth, _COMPONENTS, 1, 1, 1)
-        struct.pack_into("<2h", header, 70, code, 8 * vectors.dtype.itemsize)
-        struct.pack_into("<8f", header, 76, *(1.0,) * 8)
-        struct.pack_into("<f", header, 108, 352.0)
-        header[344:348] = b"n+1\0"
-        data = bytes(header) + vectors.tobytes()
+        data = nifti.write_components(vectors)
         return gzip.compress(data, 1, mtime=0) if extension == ".nii.gz" else data
 
     def describe(self) -> str:
