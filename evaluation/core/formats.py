@@ -5,7 +5,7 @@ rows.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -107,6 +107,7 @@ NRRD = Format(
     module="evaluation.io.nrrd",
     needs=(_INFLATER,),
 )
+META_IMAGE_HEADER = Format("a MetaImage header", (".mhd",))
 GZIP = Format("a gzip archive", (), _starting(b"\x1f\x8b"), needs=(_INFLATER,))
 FORMATS = (
     PNG,
@@ -116,7 +117,7 @@ FORMATS = (
     NIFTI,
     NRRD,
     GZIP,
-    Format("a MetaImage header", (".mhd",)),
+    META_IMAGE_HEADER,
     Format(
         "a JPEG image (lossy: its values are not exact)",
         (".jpg", ".jpeg"),
@@ -179,3 +180,9 @@ def image_formats(
     found = [row for row in FORMATS if dimensions in row.dimensions and row.on_request <= on_request]
     found = [row for row in found if row.numbers >= numbers and row.positioned >= positioned]
     return tuple(sorted(found, key=lambda row: dimensions == 3 and not row.positioned))
+
+
+def extension_of_masks(extensions: Sequence[str]) -> str:
+    """Return the extension in which a mask is written: of grey values without a loss, else the first one."""
+    grey = extensions_of(row for row in image_formats(2) if not row.numbers)
+    return next((one for one in grey if one in extensions), extensions[0])

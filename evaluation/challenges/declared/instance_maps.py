@@ -12,7 +12,7 @@ from evaluation.challenges.declared import tables
 from evaluation.challenges.declared.maps import LabelMapField, MapComparison, Structure, StructureField
 from evaluation.core.challenge import Values
 from evaluation.core.field import Field, Reference, TableRows
-from evaluation.core.formats import extensions_of, image_formats
+from evaluation.core.formats import PNG, extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.io.kinds.classes import ClassLabel
 from evaluation.io.kinds.instance_map import (
@@ -91,7 +91,7 @@ class InstanceMapField(StructureField):
     def image_extensions(self) -> tuple[str, ...]:
         """The extensions of the formats that hold such numbers."""
         known = extensions_of(image_formats(self.dimensions, numbers=True))
-        return known if self.dimensions == 3 or self.class_plane else (*known, ".png")
+        return known if self.dimensions == 3 or self.class_plane else (*known, *PNG.extensions)
 
     def compare(self, given: tables.FieldComparison, field: str | None = None) -> "InstanceComparison":
         """Return the comparison with one reference, by default with the first."""

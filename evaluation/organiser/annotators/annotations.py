@@ -16,6 +16,7 @@ from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, PhaseError
 from evaluation.core.field import CaseColumns, Field, Files, TableColumns
 from evaluation.core.form import CaseForm, Form, name_key
+from evaluation.core.formats import extension_of_masks
 from evaluation.core.views import Regions
 from evaluation.metrics.crops import EMPTY, VolumeCrop
 from evaluation.organiser.annotators.combine import is_combinable, region_names
@@ -230,7 +231,7 @@ def ellipses_as_masks(folder: Path) -> Iterator[Path]:
         return
     configuration = read_configuration(folder)
     field, layout, regions = _field_of(configuration.tasks)
-    lossless = ".png" if ".png" in layout.extensions else layout.extensions[0]
+    lossless = extension_of_masks(layout.extensions)
     forms = read_cases(folder, configuration.challenge.form_columns_of(configuration.config.submission)).forms
     problems: list[str] = []
     drawn: dict[str, dict[str, Ellipses]] = {}

@@ -17,6 +17,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import CellsSource, Field, Files, JsonSource, Source
 from evaluation.core.form import CaseForm, name_key
+from evaluation.core.formats import extension_of_masks
 from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.annotators.annotations import ANNOTATORS, read_like_references
 from evaluation.organiser.reader_study import Question, ReaderAnswer, ReaderStudy, letters_of, read_study
@@ -206,7 +207,7 @@ def _draw(place: Path, field: Field, case: CaseForm, polygons: Mapping[int, Any]
             mask |= rasterised(points, case.width, case.height, _spacing_of(case))
         masks.append(VolumeCrop(mask & ~inside, (0, 0, 0)))
         inside |= mask
-    extension = next((one for one in (".png", ".bmp") if one in layout.extensions), layout.extensions[0])
+    extension = extension_of_masks(layout.extensions)
     image = kind.writable(view.value(masks, case), case)
     write_case_file(place, kind, layout, case.name, image, extension)
 

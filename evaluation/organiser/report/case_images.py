@@ -18,7 +18,7 @@ from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm, name_key
-from evaluation.core.formats import FORMATS, extensions_of, image_formats
+from evaluation.core.formats import FORMATS, META_IMAGE_HEADER, extensions_of, image_formats
 from evaluation.core.outcome import Progress
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.metrics.segmentation import overlap_of
@@ -37,7 +37,7 @@ from evaluation.workers.unpacking import unpacked
 # --- The original images of cases, from the organiser's folder ---
 
 _EXTENSIONS = extensions_of(row for row in FORMATS if row.pillow)
-_VOLUMES = (*extensions_of(image_formats(3, on_request=True)), ".mhd")
+_VOLUMES = extensions_of((*image_formats(3, on_request=True), META_IMAGE_HEADER))
 _WINDOW = (0.5, 99.5)
 """Percentiles of a volume's values that are drawn as black and as white."""
 Shape = tuple[int, int, int]
