@@ -477,7 +477,8 @@ def weighted_average_precision(
     """
     matrix = np.asarray(weights, dtype=np.float64)
     right, made = found_at_thresholds(table, matrix)
-    precision = np.divide(right, made, out=np.zeros_like(right), where=made > 0)
+    # Before a case with weight the curve is at its beginning.
+    precision = np.divide(right, made, out=np.ones_like(right), where=made > 0)
     gained = np.diff(right, axis=1, prepend=0.0)
     if reading == "trapezoid":
         precision = (precision + np.column_stack([np.ones(len(right)), precision])[:, :-1]) / 2

@@ -1,6 +1,7 @@
 """How figures of cases become one: mean, median, quantile, pooled, by group, against NumPy and pandas."""
 
 import math
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -271,3 +272,38 @@ def test_pooled_over_one_case_is_the_figure_of_the_case(table):
                 if not math.isnan(of_missing):
                     sign = 1 if metric.better == "higher" else -1
                     assert all(sign * of_missing <= sign * value + 1e-9 for value in values)
+
+
+def readings_of(table):
+    """Yield the defaults, and each other way to read a curve or to match objects by itself.
+
+    Where equal confidences stand in an order, copies of a case stand between each other: not those.
+    """
+    fields = table.model_fields
+    given = {"ties": "together"} if "ties" in fields else {}
+    yield given
+    for name in ("reading", "curve", "matching", "averaging"):
+        for choice in get_args(fields[name].annotation) if name in fields else ():
+            yield {**given, name: choice}
+
+
+@pytest.mark.parametrize("table", list(METRICS), ids=name_of)
+def test_a_weight_is_a_number_of_copies(table):
+    """A sample that is drawn by weights is worth what its cases are, each as often as it was drawn."""
+    rng = np.random.default_rng(7)
+    for field, measure in [one for further in readings_of(table) for one in measures_of(table, **further)]:
+        references, predictions = values_of(field)
+        pairs = [(one, value) for one in references for value in predictions]
+        rows = [
+            measure.row(FieldComparison("field", value, reference, submitted_of(field, value)))
+            for reference, value in (pairs[place] for place in rng.permutation(len(pairs))[:8])
+        ]
+        rows += [worst_row(measure.metrics, measure.worst(CASE, reference)) for reference in references[:2]]
+        whole = CaseTable([f"C{case}" for case in range(len(rows))], rows)
+        weights = rng.integers(0, 4, (8, len(rows)))
+        for metric in measure.metrics:
+            drawn = metric.estimator.values(WeightedCases(whole, weights))
+            copies = [
+                [row for row, often in zip(rows, of, strict=True) for _ in range(often)] for of in weights
+            ]
+            assert drawn == pytest.approx([value_of(metric, of) for of in copies], nan_ok=True), metric.name
