@@ -48,7 +48,6 @@ class DisplacementField(MapKind):
     """
 
     dimensions: Dimensions = 3
-    slab_bytes: int = SLAB_BYTES
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Displacement:
         """Return the field, all of its numbers finite. Raises `FormFault`."""
@@ -75,7 +74,7 @@ class DisplacementField(MapKind):
         return Displacement(vectors, spacing_of(case_geometry(case, 3)) or (1.0, 1.0, 1.0))
 
     def _of_nifti(self, stream: BegunStream, shape: Shape) -> NDArray[Any]:
-        volume = nifti.open_volume(stream, self.slab_bytes, 0, _COMPONENTS)
+        volume = nifti.open_volume(stream, SLAB_BYTES, 0, _COMPONENTS)
         depth, height, width = volume.header.geometry.shape
         _check_shape((width, height, depth // _COMPONENTS, _COMPONENTS), shape)
         vectors = _floats(np.empty((depth, height, width), volume.header.dtype))

@@ -92,7 +92,7 @@ class InstanceMap(LabelMap):
         """Return the objects of a file, cropped and checked. Raises `FormFault`."""
         path = volumes.path_of(source)
         if not self.class_plane:
-            planes = volumes.case_planes(path, case, files, self.dimensions, self.slab_bytes, background=0)
+            planes = volumes.case_planes(path, case, files, self.dimensions, background=0)
             numbers = stack_of(self._numbers(planes, path), np.uint32, of_one=self.dimensions == 2)
             return self._found(numbers, case, path)
         size = Size(case.width, case.height)

@@ -154,7 +154,6 @@ class MapKind(Kind):
     needs_size: ClassVar[bool] = True
 
     dimensions: Dimensions
-    slab_bytes: int
 
     @property
     def case_columns(self) -> tuple[str, ...]:
@@ -185,7 +184,6 @@ class LabelMap(MapKind):
     labels: Mapping[int, str]
     background: int = 0
     dimensions: Dimensions = 3
-    slab_bytes: int = volumes.SLAB_BYTES
 
     def __post_init__(self) -> None:
         """Check the labels. Raises `ValueError`."""
@@ -199,9 +197,7 @@ class LabelMap(MapKind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> LabelMapValue:
         """Return the positions of a file's labels, cropped and checked. Raises `FormFault`."""
         path = volumes.path_of(source)
-        planes = volumes.case_planes(
-            path, case, files, self.dimensions, self.slab_bytes, background=self.background
-        )
+        planes = volumes.case_planes(path, case, files, self.dimensions, background=self.background)
         parts = self._parts(planes, path)
         if self.pixels(case) >= (tiff.LARGE_PIXELS if self.dimensions == 2 else LARGE_VOXELS):
             return self._value(packed_of(parts), case)

@@ -16,7 +16,7 @@ from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import PointSet, rows_of_points
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import UPRIGHT, Geometry
-from evaluation.io.volumes import SLAB_BYTES, case_geometry
+from evaluation.io.volumes import case_geometry
 from evaluation.metrics.arrays import Floats, Integers
 from evaluation.metrics.components import components_of
 
@@ -55,13 +55,12 @@ class LesionMap(MapKind):
     space: Space
     others: tuple[int, ...] = ()
     dimensions: Dimensions = 3
-    slab_bytes: int = SLAB_BYTES
 
     @cached_property
     def labels(self) -> LabelMap:
         """The kind of the files, with the lesions first."""
         numbers = {number: str(number) for number in (*self.lesions, *self.others)}
-        return LabelMap(numbers, 0, self.dimensions, self.slab_bytes)
+        return LabelMap(numbers, 0, self.dimensions)
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> LesionPoints:
         """Return the lesions of a file. Raises `FormFault`, and `PhaseError` without a spacing or origin."""

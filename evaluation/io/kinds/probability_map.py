@@ -15,7 +15,7 @@ from evaluation.core.views import Objects, Voxels
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
 from evaluation.io.kinds.label_map import LabelMapValue, MapKind, Shape, Spacing, spacing_of
 from evaluation.io.kinds.volume import Volume
-from evaluation.io.volumes import SLAB_BYTES, case_geometry, case_planes, path_of
+from evaluation.io.volumes import case_geometry, case_planes, path_of
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.components import components_of
 from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, stack_of
@@ -56,11 +56,10 @@ class ProbabilityMap(MapKind):
     highest = 1.0
     dimensions: Dimensions = 3
     foreground: int = 1
-    slab_bytes: int = SLAB_BYTES
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> ProbabilityMapValue:
         """Return the probabilities of a file, cropped and checked. Raises `FormFault`."""
-        cropped = read_probabilities(path_of(source), case, files, self.dimensions, self.slab_bytes)
+        cropped = read_probabilities(path_of(source), case, files, self.dimensions)
         return self._value(cropped, case)
 
     def oddities(self, value: ProbabilityMapValue, case: CaseForm) -> Iterator[str]:
@@ -118,9 +117,7 @@ class NumberMap(ProbabilityMap):
         """Return the numbers of a file, cropped and checked. Raises `FormFault`."""
         bounds = (self.highest, self.lowest)
         path = path_of(source)
-        return self._value(
-            read_probabilities(path, case, files, self.dimensions, self.slab_bytes, *bounds), case
-        )
+        return self._value(read_probabilities(path, case, files, self.dimensions, *bounds), case)
 
     def rehearse(  # type: ignore[override]  # of another reference
         self, reference: ProbabilityMapValue, case: CaseForm, variant: Variant
@@ -187,7 +184,6 @@ def read_probabilities(
     case: CaseForm,
     files: FileAccess,
     dimensions: Dimensions,
-    slab_bytes: int,
     highest: float = 1.0,
     lowest: float = 0.0,
 ) -> VolumeCrop:
@@ -197,7 +193,7 @@ def read_probabilities(
     """
 
     def crops() -> Iterator[Crop]:
-        for z, plane in enumerate(case_planes(path, case, files, dimensions, slab_bytes), start=1):
+        for z, plane in enumerate(case_planes(path, case, files, dimensions), start=1):
             part = plane.crop
             values = part.values
             if not are_probabilities(values, highest, lowest):
@@ -267,7 +263,6 @@ class DetectionMap(MapKind):
     dimensions: Dimensions = 3
     foreground: int = 1
     any_confidence: bool = False
-    slab_bytes: int = SLAB_BYTES
 
     @property
     def highest(self) -> float:  # type: ignore[override]
@@ -277,7 +272,7 @@ class DetectionMap(MapKind):
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> DetectionMapValue:
         """Return the candidates of a file. Raises `FormFault`."""
         path = path_of(source)
-        found = read_probabilities(path, case, files, self.dimensions, self.slab_bytes, self.highest)
+        found = read_probabilities(path, case, files, self.dimensions, self.highest)
         shape = case_geometry(case, self.dimensions).shape
         labelled, count = components_of(found.values > 0)
         if count > MOST_CANDIDATES:

@@ -30,7 +30,7 @@ from evaluation.core.views import Voxels
 from evaluation.io.handover import HandoverError, Packed, list_of, pack_crop, unpack_crop
 from evaluation.io.kinds.masks import oddities_of_labels
 from evaluation.io.volume_header import Geometry, geometry_of
-from evaluation.io.volumes import SLAB_BYTES, case_planes, path_of, write_volume
+from evaluation.io.volumes import case_planes, path_of, write_volume
 from evaluation.metrics.crops import EMPTY, Crop, box_of_content
 
 _LEVELS = 5
@@ -82,12 +82,11 @@ class ConfidenceVolume(VolumeKind):
     """
 
     highest = 1.0
-    slab_bytes: int = SLAB_BYTES
     level_values: tuple[float, ...] = ()
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
         """Return the B-scans of a volume, each cropped to its content. Raises `FormFault`."""
-        stored = ReferenceVolume(0.0, 1.0, False, self.slab_bytes).read(source, case, files)
+        stored = ReferenceVolume(0.0, 1.0, False).read(source, case, files)
         return tuple(Crop(_compact(plane.values), plane.top, plane.left) for plane in stored.planes())
 
     def oddities(self, value: tuple[Crop, ...], case: CaseForm) -> Iterator[str]:
@@ -160,7 +159,6 @@ class ReferenceVolume(VolumeKind):
     minimum: float
     maximum: float
     whole: bool
-    slab_bytes: int = SLAB_BYTES
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> "StoredVolume":
         """Return the volume without reading it."""
@@ -198,7 +196,7 @@ class StoredVolume:
         The header is compared with the case's form before the first plane, and the values of every plane are
         checked. Raises `FormFault`.
         """
-        planes = case_planes(self.path, self.case, self.files, 3, self.kind.slab_bytes, planes="B-scans")
+        planes = case_planes(self.path, self.case, self.files, 3, planes="B-scans")
         for z, plane in enumerate(planes):
             cropped = plane.crop
             if cropped.values.size:

@@ -240,7 +240,7 @@ def test_what_is_written_reads_back(data):
     shape = data.draw(array_shapes(min_dims=3, max_dims=3, max_side=6))
     shape = shape if dimensions == 3 else (1, *shape[1:])
     labels = {label: str(label) for label in {1, 2, largest}}
-    kind = LabelMap(labels, dimensions=dimensions, slab_bytes=data.draw(st.integers(1, 100)))
+    kind = LabelMap(labels, dimensions=dimensions)
     values = data.draw(arrays(np.uint16, shape, elements=st.sampled_from([0, 0, *labels])))
     geometry = Geometry(shape, (0.5, 0.25, 2.0), (1.0, 2.0, 3.0), TILTED)
     columns = geometry_columns(geometry, DEPTH) if dimensions == 3 else {}
