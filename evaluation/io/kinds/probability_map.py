@@ -53,14 +53,15 @@ class ProbabilityMap(MapKind):
     In a rehearsal the reference is a label map; its first ``foreground`` labels are 1 and all others 0.
     """
 
+    lowest = 0.0
     highest = 1.0
     dimensions: Dimensions = 3
     foreground: int = 1
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> ProbabilityMapValue:
-        """Return the probabilities of a file, cropped and checked. Raises `FormFault`."""
-        cropped = read_probabilities(path_of(source), case, files, self.dimensions)
-        return self._value(cropped, case)
+        """Return the values of a file, cropped and checked. Raises `FormFault`."""
+        bounds = (self.highest, self.lowest)
+        return self._value(read_probabilities(path_of(source), case, files, self.dimensions, *bounds), case)
 
     def oddities(self, value: ProbabilityMapValue, case: CaseForm) -> Iterator[str]:
         """Yield whether every value is 0."""
@@ -77,10 +78,10 @@ class ProbabilityMap(MapKind):
         return self._value(stack_of(map(_cropped, mask), np.float32), case)
 
     def unpack(self, packed: Packed, case: CaseForm) -> ProbabilityMapValue:
-        """Return the map, its probabilities checked. Raises `HandoverError`."""
+        """Return the map, its values checked. Raises `HandoverError`."""
         cropped = unpack_volume(packed, "<f4", case_geometry(case, self.dimensions).shape)
-        if not are_probabilities(cropped.values):
-            raise HandoverError("expected probabilities from 0 to 1")
+        if not are_probabilities(cropped.values, self.highest, self.lowest):
+            raise HandoverError(f"expected {numbers_in_words(self.lowest, self.highest)}")
         return self._value(cropped, case)
 
     def writable(self, value: ProbabilityMapValue, case: CaseForm) -> Volume:
@@ -113,12 +114,6 @@ class NumberMap(ProbabilityMap):
     lowest: float = -LARGEST
     highest: float = LARGEST
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> ProbabilityMapValue:
-        """Return the numbers of a file, cropped and checked. Raises `FormFault`."""
-        bounds = (self.highest, self.lowest)
-        path = path_of(source)
-        return self._value(read_probabilities(path, case, files, self.dimensions, *bounds), case)
-
     def rehearse(  # type: ignore[override]  # of another reference
         self, reference: ProbabilityMapValue, case: CaseForm, variant: Variant
     ) -> ProbabilityMapValue:
@@ -143,13 +138,6 @@ class NumberMap(ProbabilityMap):
         low, high = max(self.lowest, -1000.0), min(self.highest, 1000.0)
         shape = case_geometry(case, self.dimensions).shape
         return self._of_voxels(random.uniform(low, high, shape).astype(np.float32), case)
-
-    def unpack(self, packed: Packed, case: CaseForm) -> ProbabilityMapValue:
-        """Return the image, its numbers checked. Raises `HandoverError`."""
-        cropped = unpack_volume(packed, "<f4", case_geometry(case, self.dimensions).shape)
-        if not are_probabilities(cropped.values, self.highest, self.lowest):
-            raise HandoverError("expected numbers within their bounds")
-        return self._value(cropped, case)
 
     def describe(self) -> str:
         """Return the description for participants."""
