@@ -161,7 +161,7 @@ class PointMetric(detections.ObjectMetric):
         """Return the points of a case with their matches."""
         counted = submitted.probabilities >= self.minimum_probability
         true, others = references[field_name], references.get(_ignored(field_name))
-        sides = (_chosen(submitted, counted), true, others)
+        sides = (submitted.take(counted), true, others)
         return detections.MatchedObjects(
             submitted.classes,
             submitted.probabilities,
@@ -250,13 +250,4 @@ def _of_class(points: PointSet | None, label: int) -> PointSet:
         return points
     if points is None:
         return PointSet(np.zeros((0, 3)), np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
-    return _chosen(points, points.classes == label)
-
-
-def _chosen(points: PointSet, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> PointSet:
-    return PointSet(
-        points.positions[chosen],
-        points.classes[chosen],
-        points.probabilities[chosen],
-        points.diameters[chosen],
-    )
+    return points.take(points.classes == label)

@@ -191,6 +191,12 @@ class PointSet:
         """Return the number of points."""
         return len(self.positions)
 
+    def take(self, chosen: NDArray[np.bool_ | np.intp]) -> "PointSet":
+        """Return some of the points, or all in another order."""
+        return PointSet(
+            self.positions[chosen], self.classes[chosen], self.probabilities[chosen], self.diameters[chosen]
+        )
+
 
 def point_set(rows: Iterable[tuple[float, ...]], axes: int) -> PointSet:
     """Return the points of rows of coordinates, class index, probability and diameter."""
@@ -433,10 +439,7 @@ class Keypoints(Points):
             raise TypeError(f"no keypoints can be read from {type(source).__name__}")
         found = super().read(source, case, files)
         FormFault.raise_all(list(self._faults(found, source, case)))
-        order = np.argsort(found.classes)
-        return PointSet(
-            found.positions[order], found.classes[order], found.probabilities[order], found.diameters[order]
-        )
+        return found.take(np.argsort(found.classes))
 
     def _faults(self, found: PointSet, source: RowsSource | JsonSource, case: CaseForm) -> Iterator[Fault]:
         counts = np.bincount(found.classes, minlength=len(self.names))
