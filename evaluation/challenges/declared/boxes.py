@@ -1,6 +1,6 @@
 """Boxes: detections with an extent, matched by overlap or centre, and their average precision."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -12,8 +12,7 @@ from evaluation.challenges.declared.spaces import SingleFieldTable, figure_names
 from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, in_words
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
-from evaluation.core.estimator import DetectionCurves, Figure, Mean, MeanOfFigures
-from evaluation.core.form import CaseForm
+from evaluation.core.estimator import DetectionCurves, Figure, Mean
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
@@ -298,17 +297,7 @@ class _AverageOfBoxes(MetricTable):
             )
             for number, of in enumerate(zip(*parts, strict=True), start=1)
         ]
-        metrics = [metric for level in levels for metric in level.metrics]
-        mean = MeanOfFigures(tuple(level.metrics[0].estimator for level in levels), by_reference=False)
-
-        def joined(rows: Iterable[Row]) -> Row:
-            return {column: cell for row in rows for column, cell in row.items()}
-
-        return Measure(
-            (Metric(name, self.title_of(name), mean, best=1, worst=0), *metrics),
-            row=lambda comparison: joined(level.row(comparison) for level in levels),
-            worst=lambda case, references: joined(level.worst(case, references) for level in levels),
-        )
+        return Measure.mean_of(name, self.title_of(name), levels, by_reference=False)
 
     def _of_level(
         self,
@@ -346,7 +335,7 @@ class _AverageOfBoxes(MetricTable):
         def part(position: int) -> Callable[[WeightedCases], Floats]:
             return lambda cases: of_classes(cases)[:, position]
 
-        def worst(case: CaseForm, references: Values) -> Row:
+        def worst(references: Values) -> Row:
             objects = np.bincount(level[_labels(references[field_name])], minlength=count)
             return _missing(objects, thresholds.size).columns(name)
 

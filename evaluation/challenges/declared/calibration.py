@@ -48,7 +48,7 @@ class NetBenefit(ScoreMetric):
         return Measure(
             (metric,),
             lambda comparison: row(comparison.reference, comparison.submitted >= self.threshold),
-            lambda case, references: row(references[field_name], not references[field_name]),
+            lambda references: row(references[field_name], not references[field_name]),
         )
 
 

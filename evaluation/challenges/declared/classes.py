@@ -17,7 +17,6 @@ from evaluation.core.challenge import Values
 from evaluation.core.class_estimators import ConfusionFigure
 from evaluation.core.estimator import Share
 from evaluation.core.field import Field
-from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, ReferenceClass, problem_of_classes
@@ -230,7 +229,7 @@ class DecisionMetric(MetricTable, ABC):
             decided.predicted, decided.true, len(decided.classes), figure, of, by_class
         )
 
-        def worst_row(case: CaseForm, references: Values) -> Row:
+        def worst_row(references: Values) -> Row:
             return {decided.predicted: math.nan, decided.true: float(references[field_name])}
 
         metric = Metric(name, self.title_of(name), estimator, best, worst)
@@ -251,7 +250,7 @@ class DecisionMetric(MetricTable, ABC):
             predicted, true = decided.row(comparison).values()
             return {name: math.nan if math.isnan(true) or not enters(true) else float(right(predicted, true))}
 
-        def worst_row(case: CaseForm, references: Values) -> Row:
+        def worst_row(references: Values) -> Row:
             true = float(references[field_name])
             return {name: math.nan if math.isnan(true) or not enters(true) else 0.0}
 

@@ -17,7 +17,6 @@ from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.estimator import DetectionCurves, Figure
 from evaluation.core.field import CaseColumns, HiddenField, Reference
-from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.io.kinds.number import Number
@@ -166,14 +165,14 @@ def share_measure(
         sums = (tuple(map(sum, zip(*counts, strict=True))), *(counts if detections.classes else ()))
         return {key: _share_of_case(share, one, of_nothing) for key, one in zip(titles, sums, strict=True)}
 
-    def worst_of_case(case: CaseForm, references: Values) -> Row:
+    def worst_of_case(references: Values) -> Row:
         whole = of_case(detections.missing(references))
         return {key: value if math.isnan(value) else 0.0 for key, value in whole.items()}
 
     return tables.Measure(
         tuple(metric(key, words, keys if key == name else [key]) for key, words in titles.items()),
         row=lambda comparison: columns(detections.hits(comparison)),
-        worst=lambda case, references: columns(detections.missing(references)),
+        worst=lambda references: columns(detections.missing(references)),
         of_cases=tables.Measure(
             tuple(
                 replace(mean_metric(key, words, best=1, worst=0), reached=of_nothing == 1)
@@ -298,7 +297,7 @@ def _froc_figures(
     return tables.Measure(
         metrics,
         row=lambda comparison: row(detections.hits(comparison)),
-        worst=lambda case, references: row(detections.missing(references)),
+        worst=lambda references: row(detections.missing(references)),
     )
 
 

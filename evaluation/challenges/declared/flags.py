@@ -108,7 +108,7 @@ class HammingDistance(MetricTable):
         metric = Metric(name, self.title_of(name), Mean(name), best=0, worst=1)
         sums = Sums(
             lambda comparison: parts(comparison.submitted, comparison.reference),
-            lambda case, references: parts(nothing, references[field_name]),
+            lambda references: parts(nothing, references[field_name]),
             math.nan,
         )
         return replace(Measure.of_values(metric, field_name, columns, missing=nothing), sums=sums)

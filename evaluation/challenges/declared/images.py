@@ -12,7 +12,6 @@ from evaluation.challenges.declared.maps import ImageFieldTable
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.field import Field, Files, HiddenField, Reference
-from evaluation.core.form import CaseForm
 from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.metric import mean_metric
@@ -144,7 +143,7 @@ class _ImageTable(tables.MetricTable):
             found = self.value(made, true, mask, (low, high))
             return {name: min(max(found, min(best, worst)), max(best, worst))}
 
-        def worst_row(case: CaseForm, references: Values) -> Row:
+        def worst_row(references: Values) -> Row:
             reference: ProbabilityMapValue = references[field_name]
             counts = mask_in(references, reference.shape[3 - table.dimensions :]).any()
             return {name: worst if counts else math.nan}

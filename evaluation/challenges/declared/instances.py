@@ -31,7 +31,6 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.class_estimators import Determination
 from evaluation.core.estimator import MeanOfFigures
-from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -228,7 +227,7 @@ class CountDetermination(StructureMetricTable):
             maps = MapComparison.of(comparison, table)
             return columns(numbers(maps.submitted), numbers(maps.reference))
 
-        def worst(case: CaseForm, references: Values) -> Row:
+        def worst(references: Values) -> Row:
             maps = table.compare(FieldComparison.of_reference(field_name, references))
             true = numbers(maps.reference)
             return columns([2 * number + 1 for number in true], true)

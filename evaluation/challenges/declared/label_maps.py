@@ -14,7 +14,6 @@ from evaluation.challenges.declared.maps import MapComparison, Structure, Struct
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.estimator import Mean, MeanOfMeans
-from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -144,7 +143,7 @@ class StructureMetricTable(tables.MetricTable):
             maps = MapComparison.of(comparison, table)
             return row(self.case_values(maps, structures), self.entering(maps, structures))
 
-        def worst(case: CaseForm, references: Values) -> Row:
+        def worst(references: Values) -> Row:
             unanswered = table.compare(tables.FieldComparison.of_reference(field_name, references))
             of_annotators = [one.reference for one in unanswered.by_annotator]
             of = max if figure.worst > figure.best else min
@@ -207,7 +206,7 @@ class StructureMetricTable(tables.MetricTable):
             whole = tables.Part(sum(one.number for one in parts), sum(one.of for one in parts))
             return dict(zip(names, (whole, *parts), strict=False))
 
-        def worst(case: CaseForm, references: Values) -> Parts:
+        def worst(references: Values) -> Parts:
             unanswered = tables.FieldComparison.of_reference(field_name, references)
             return row(table.compare(unanswered), self.missing_part)
 

@@ -124,10 +124,10 @@ class LandmarkMetric(tables.MetricTable):
         return tables.Measure(
             metrics,
             lambda comparison: row(*given(comparison)),
-            lambda case, references: row(*missing(references)),
+            lambda references: row(*missing(references)),
             sums=tables.Sums(
                 lambda comparison: parts(*given(comparison)),
-                lambda case, references: parts(*missing(references)),
+                lambda references: parts(*missing(references)),
                 np.nan,
             ),
         )

@@ -8,7 +8,6 @@ from evaluation.challenges.declared.tables import FieldComparison, FieldTable, M
 from evaluation.core import class_estimators as estimators
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
-from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 
@@ -56,7 +55,7 @@ class SpecificityAtSensitivity(ScoreMetric):
         def row(comparison: FieldComparison) -> Row:
             return {negated: -comparison.submitted, absent: 1.0 - comparison.reference}
 
-        def worst_row(case: CaseForm, references: Values) -> Row:
+        def worst_row(references: Values) -> Row:
             return {absent: 1.0 - references[field_name]}
 
         return Measure((Metric(name, self.title_of(name), estimator, 1, 0),), row, worst_row)

@@ -14,7 +14,6 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.class_estimators import RocArea
 from evaluation.core.field import Field
-from evaluation.core.form import CaseForm
 from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_metric
@@ -91,7 +90,7 @@ class _MapMetricTable(tables.MetricTable):
         table: ProbabilityMapField,
         value: Callable[[NDArray[np.float32], NDArray[np.bool_], int], float],
         best: float,
-        worst: Callable[[CaseForm, Values], Row] = tables.no_columns,
+        worst: Callable[[Values], Row] = tables.no_columns,
         part: Callable[[NDArray[np.float32], NDArray[np.bool_], int], tables.Part] | None = None,
         missing: Callable[[int, int], tables.Part] = tables.Part,
     ) -> tables.Measure:
@@ -106,7 +105,7 @@ class _MapMetricTable(tables.MetricTable):
             probabilities, positions = together(comparison.submitted.crop, reference.crop)
             return probabilities, table.mask_of(positions), math.prod(reference.shape)
 
-        def worst_part(case: CaseForm, references: Values) -> dict[str, tables.Part]:
+        def worst_part(references: Values) -> dict[str, tables.Part]:
             reference: LabelMapValue = references[field_name]
             voxels = int(np.count_nonzero(table.mask_of(reference.positions)))
             return {name: missing(voxels, math.prod(reference.shape))}
@@ -155,7 +154,7 @@ class VoxelAveragePrecision(_MapMetricTable):
         """Return the average precision."""
         assert isinstance(table, ProbabilityMapField)
 
-        def worst(case: CaseForm, references: Values) -> Row:
+        def worst(references: Values) -> Row:
             return {name: 0.0 if table.mask_of(references[field_name].positions).any() else math.nan}
 
         return self.map_measure(name, field_name, table, voxel_average_precision, best=1, worst=worst)
@@ -333,7 +332,7 @@ class CaseAreaUnderCurve(tables.MetricTable):
             highest = float(found.confidences.max(initial=0.0))
             return {score: highest, label: has_lesion(comparison.reference)}
 
-        def worst(case: CaseForm, references: Values) -> Row:
+        def worst(references: Values) -> Row:
             return {label: has_lesion(references[field_name])}
 
         return tables.Measure(

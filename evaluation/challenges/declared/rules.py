@@ -305,7 +305,7 @@ def _task(name: str, table: TaskTable, fields: Mapping[str, FieldTable], scored:
     def worst(case: CaseForm, references: Values) -> Row:
         row: dict[str, Any] = {}
         for item in scored:
-            row |= item.measure.worst(case, references)
+            row |= item.measure.worst(references)
         return row
 
     metrics = tuple(metric for item in scored for metric in item.measure.metrics)

@@ -20,7 +20,7 @@ from evaluation.core.field import (
     TableColumns,
     TableRows,
 )
-from evaluation.core.form import STACK_INDEX, STACK_NAME, CaseForm
+from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.core.keys import Key, KeyTable
 from evaluation.core.metric import Metric
 
@@ -231,7 +231,7 @@ def group_key(column: str) -> str:
     return f"group_{column}"
 
 
-def no_columns(case: CaseForm, references: Values) -> Row:
+def no_columns(references: Values) -> Row:
     """Return no column: the worst values follow from the metrics."""
     return {}
 
@@ -253,7 +253,7 @@ class Sums:
     """
 
     row: Callable[[FieldComparison], Mapping[str, Part]]
-    worst: Callable[[CaseForm, Values], Mapping[str, Part]]
+    worst: Callable[[Values], Mapping[str, Part]]
     of_nothing: float
     is_share: bool = False
 
@@ -273,16 +273,16 @@ class Measure:
     """The figures of one declared metric.
 
     ``row`` returns the columns of a case; columns that several metrics share have one name and one content.
-    ``worst`` returns the columns of a case without a result that do not follow from the metrics, as
-    `core.challenge.Task.worst` does. ``details`` returns further content of the organiser's per-case file by
-    key; metrics that share a key give it the same content. ``sums``: if each figure of a case is a ratio.
+    ``worst`` returns from the references of a case without a result the columns that do not follow from the
+    metrics, see `core.challenge.Task`. ``details`` returns further content of the organiser's per-case file
+    by key; metrics that share a key give it the same content. ``sums``: if each figure of a case is a ratio.
     ``of_cases``: means over cases of the same figures, where these are of all cases together.
     ``undefined``: as of `core.challenge.Task`.
     """
 
     metrics: tuple[Metric, ...]
     row: Callable[[FieldComparison], Row]
-    worst: Callable[[CaseForm, Values], Row] = no_columns
+    worst: Callable[[Values], Row] = no_columns
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
     sums: Sums | None = None
     of_cases: "Measure | None" = None
@@ -308,7 +308,7 @@ class Measure:
         return replace(
             self,
             row=lambda comparison: labelled(self.row(comparison), comparison.references),
-            worst=lambda case, references: labelled(self.worst(case, references), references),
+            worst=lambda references: labelled(self.worst(references), references),
         )
 
     def pooled(self) -> "Measure":
@@ -330,13 +330,18 @@ class Measure:
         return replace(
             self.of_each(ratio),
             row=lambda comparison: columns(sums.row(comparison)),
-            worst=lambda case, references: columns(sums.worst(case, references)),
+            worst=lambda references: columns(sums.worst(references)),
         )
 
     @classmethod
-    def mean_of(cls, name: str, title: str, parts: "Sequence[Measure]") -> "Measure":
-        """Return the figures of several measures after the mean of the first one of each."""
-        of_each = MeanOfFigures(tuple(part.metrics[0].estimator for part in parts))
+    def mean_of(
+        cls, name: str, title: str, parts: "Sequence[Measure]", by_reference: bool = True
+    ) -> "Measure":
+        """Return the figures of several measures after the mean of the first one of each.
+
+        ``by_reference``: as of `MeanOfFigures`.
+        """
+        of_each = MeanOfFigures(tuple(part.metrics[0].estimator for part in parts), by_reference)
         mean = replace(parts[0].metrics[0], name=name, title=title, estimator=of_each)
         sums = [part.sums for part in parts if part.sums is not None]
 
@@ -346,12 +351,12 @@ class Measure:
         return cls(
             (mean, *(metric for part in parts for metric in part.metrics)),
             lambda comparison: joined(part.row(comparison) for part in parts),
-            lambda case, references: joined(part.worst(case, references) for part in parts),
+            lambda references: joined(part.worst(references) for part in parts),
             undefined=lambda references: {name for part in parts for name in part.undefined(references)},
             sums=replace(
                 sums[0],
                 row=lambda comparison: joined(of.row(comparison) for of in sums),
-                worst=lambda case, references: joined(of.worst(case, references) for of in sums),
+                worst=lambda references: joined(of.worst(references) for of in sums),
             )
             if len(sums) == len(parts)
             else None,
@@ -365,7 +370,7 @@ class Measure:
         return cls(
             (metric,),
             lambda comparison: columns(comparison.submitted, comparison.reference),
-            lambda case, references: columns(missing, references[field_name]),
+            lambda references: columns(missing, references[field_name]),
         )
 
 

@@ -56,7 +56,7 @@ def images_of(seed, count=15):
 
 def figures(measure, images, missing=()):
     rows = [
-        measure.worst(None, {"boxes": Boxes(true)})
+        measure.worst({"boxes": Boxes(true)})
         if number in missing
         else measure.row(FieldComparison("boxes", Boxes(found), {"boxes": Boxes(true)}))
         for number, (found, true) in enumerate(images)

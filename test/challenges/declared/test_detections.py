@@ -42,7 +42,7 @@ MEASURES = {
 
 def table(measure, cases, missing=()):
     rows = [
-        worst_row(measure.metrics, measure.worst(None, case)) if number in missing else measure.row(case)
+        worst_row(measure.metrics, measure.worst(case)) if number in missing else measure.row(case)
         for number, case in enumerate(cases)
     ]
     return CaseTable([str(number) for number in range(len(cases))], rows)
@@ -119,7 +119,7 @@ def test_classes_are_summed_and_shown():
     measure = share_measure("f1", "F1", "f1", two)
     cases = [[hits([0.9], [], 1), hits([], [0.5, 0.5], 1)]]
     assert figures(measure, cases) == {"f1": 2 / 5, "f1_a": 1, "f1_b": 0}
-    assert measure.worst(None, [2, 0]) == {
+    assert measure.worst([2, 0]) == {
         "f1_a_true_positives": 0,
         "f1_a_false_positives": 2,
         "f1_a_false_negatives": 2,

@@ -190,7 +190,7 @@ def test_no_prediction_takes_a_case_out_of_a_metric(table):
     for options in options_of(table):
         for field, measure in measures_of(table, **options):
             references, predictions = values_of(field)
-            worst = [worst_row(measure.metrics, measure.worst(CASE, one)) for one in references]
+            worst = [worst_row(measure.metrics, measure.worst(one)) for one in references]
             rows = [
                 [
                     measure.row(FieldComparison("field", value, one, submitted_of(field, value)))

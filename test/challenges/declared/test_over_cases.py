@@ -16,7 +16,7 @@ from test.catalogue import measures_of
 from test.challenges.declared.images import figures_of, volume_phase, write_images
 from test.challenges.declared.phases import declared_phase, write_table
 from test.challenges.declared.phases import figures_of as table_figures_of
-from test.challenges.declared.test_entering import CASE, submitted_of, values_of
+from test.challenges.declared.test_entering import submitted_of, values_of
 
 CENTRES = ["A", "B", "A", "B", "A", "C", "C", ""]
 LABELS = {1: "organ", 2: "tumour"}
@@ -263,7 +263,7 @@ def test_pooled_over_one_case_is_the_figure_of_the_case(table):
                     continue  # of nothing
                 assert found == pytest.approx(case), (metric.name, reference)
         for reference in references:
-            missing = worst_row(pooled.metrics, pooled.worst(CASE, reference))
+            missing = worst_row(pooled.metrics, pooled.worst(reference))
             for metric in pooled.metrics:
                 values = [
                     value_of(metric, [row]) for _, row in rows_of(pooled, field, [reference], predictions[:1])
@@ -298,7 +298,7 @@ def test_a_weight_is_a_number_of_copies(table):
             measure.row(FieldComparison("field", value, reference, submitted_of(field, value)))
             for reference, value in (pairs[place] for place in rng.permutation(len(pairs))[:8])
         ]
-        rows += [worst_row(measure.metrics, measure.worst(CASE, reference)) for reference in references[:2]]
+        rows += [worst_row(measure.metrics, measure.worst(reference)) for reference in references[:2]]
         whole = CaseTable([f"C{case}" for case in range(len(rows))], rows)
         weights = rng.integers(0, 4, (8, len(rows)))
         for metric in measure.metrics:
