@@ -414,7 +414,7 @@ def weighted_partial_auc(
             "specificities: expected 0 ≤ min_specificity < max_specificity ≤ 1, "
             f"found {min_specificity} and {max_specificity}"
         )
-    counts = weights if isinstance(weights, WeightedCounts) else weighted_counts(table, weights)
+    counts = counts_under(table, weights)
     first, last = float(1 - max_specificity), float(1 - min_specificity)
     negatives = counts.negatives[:, np.newaxis]
     above = negatives - counts.up_to

@@ -115,9 +115,11 @@ def specificity_at_sensitivity(
     1.0
     """
     target = decimal(sensitivity, "sensitivity")
-    table = reversed_table(scores, booleans(labels, "labels"))
-    row = weights_row(weights, table.score.size)
-    return float(weighted_specificity_at_sensitivity(table, row, target)[0])
+    # The question of the sensitivity, where the classes change places and the scores their sign.
+    table = roc_table(-np.asarray(scores, dtype=np.float64), ~booleans(labels, "labels"))
+    return float(
+        weighted_sensitivity_at_specificity(table, weights_row(weights, table.score.size), target)[0]
+    )
 
 
 def weighted_sensitivity_at_specificity(
@@ -169,24 +171,6 @@ def _where_both(counts: WeightedCounts) -> Floats:
 def _check_target(target: Fraction) -> None:
     if not 0 <= target <= 1:
         raise ValueError(f"target: expected a specificity in [0, 1], found {target}")
-
-
-def reversed_table(score: ArrayLike, positive: ArrayLike) -> RocTable:
-    """Return the table of the reversed question, for `specificity_at_sensitivity`.
-
-    The classes change places and the scores their sign. Arguments and errors as of `roc_table`.
-    """
-    return roc_table(-np.asarray(score, dtype=np.float64), ~np.asarray(positive, dtype=np.bool_))
-
-
-def weighted_specificity_at_sensitivity(
-    table: RocTable, weights: ArrayLike | WeightedCounts, target: Fraction
-) -> Floats:
-    """Highest specificity over the thresholds "score ≥ t" whose sensitivity is at least ``target``.
-
-    ``table`` of `reversed_table`. In [0, 1]; shapes, NaN and errors as of `sensitivity_at_specificity`.
-    """
-    return weighted_sensitivity_at_specificity(table, weights, target)
 
 
 def sensitivity_at_first_kept_point(table: RocTable, weights: ArrayLike, target: Fraction) -> Floats:
