@@ -10,7 +10,6 @@ figure comes out as it was published, intervals included. The attack is done whe
 The attacker knows the leaderboard, how many cases are of each class, and the rules of the challenge.
 """
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,17 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.core.aggregation import estimates
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.attacks.attack_tools import Oracle, OutOfSubmissionsError, Recovered
+from evaluation.organiser.attacks.attack_tools import Oracle, OutOfSubmissionsError, Recovered, published_of
 from evaluation.organiser.audit import Labels
-from evaluation.phase.leaderboard import digits_of, public_estimates
+from evaluation.phase.leaderboard import digits_of
 from evaluation.phase.phase import Phase
-from evaluation.platform.result_file import render
-from evaluation.summary import resampling_of
 
 _SEED = 2011
 _TRIES = 100
@@ -245,11 +241,9 @@ class _Search:
     def _fits(self, labelling: Floats, answers: Sequence[_Answer]) -> bool:
         """Return whether all figures of some answers come out as they were published."""
         chosen = labelling.argmax(axis=1) * len(self._names) + np.arange(len(self._names))
-        config = self._phase.config
         for answer in answers:
             tables = {name: table.take(chosen) for name, table in answer.tables.items()}
-            exact = estimates(self._tasks, tables, resampling_of(self._phase), config.public_detail == "full")
-            found = json.loads(render(public_estimates(exact, config)))
+            found = published_of(self._phase, self._tasks, tables)
             if any(found[task.name] != answer.published.get(task.name, {}) for task in self._tasks):
                 return False
         return True

@@ -6,7 +6,6 @@ counts. Meeting in the middle finds all labels with these sums. Of them, those s
 figure, its interval included, comes out as it was published.
 """
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.aggregation import estimates
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Task
 from evaluation.core.field import Field
@@ -28,9 +26,8 @@ from evaluation.metrics.intervals import area_interval, components
 from evaluation.organiser.attacks import attack_tools
 from evaluation.organiser.attacks.attack_tools import LabelArray, Labellings, Oracle, Recovered, Side
 from evaluation.organiser.audit import Labels
-from evaluation.phase.leaderboard import digits_of, public_estimates
+from evaluation.phase.leaderboard import digits_of
 from evaluation.phase.phase import Phase
-from evaluation.platform.result_file import render
 from evaluation.summary import resampling_of
 
 _SEED = 1947
@@ -453,13 +450,10 @@ class _Attack:
 
     def _all_fits(self, answer: _Answer, labels: LabelArray) -> bool:
         """Return whether all figures come out as published, also those of the bootstrap."""
-        config, cases = self._phase.config, len(labels)
         place = np.select([labels == 1, labels == 0], [0, 1], 2)
-        chosen = place * cases + np.arange(cases)
+        chosen = place * len(labels) + np.arange(len(labels))
         tables = {name: table.take(chosen) for name, table in answer.tables.items()}
-        full = config.public_detail == "full"
-        exact = estimates(self._target.tasks, tables, resampling_of(self._phase), full)
-        found = json.loads(render(public_estimates(exact, config)))
+        found = attack_tools.published_of(self._phase, self._target.tasks, tables)
         return all(
             found[task.name][metric.name] == answer.published[task.name][metric.name]
             for task, metric in self._target.figures

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.core.aggregation import estimates
+from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task, references_of
 from evaluation.core.field import Field, Variant
 from evaluation.core.form import CaseForm
@@ -18,12 +20,12 @@ from evaluation.core.views import Numbers, Objects, Regions
 from evaluation.evaluate import tables_of
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import VolumeCrop, around, together
-from evaluation.phase.leaderboard import digits_of
+from evaluation.phase.leaderboard import digits_of, public_estimates
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS, render
-from evaluation.summary import summarise
+from evaluation.summary import resampling_of, summarise
 from evaluation.workers.scorer import CaseScorer
 
 
@@ -94,6 +96,14 @@ class Oracle:
     def skilled(self, field: Field, case: CaseForm) -> Any:
         """Return a skilled participant's prediction: the near-perfect one of the rehearsal."""
         return field.kind.rehearse(self.reference(case.name)[field.name], case, Variant.NEAR)
+
+
+def published_of(phase: Phase, tasks: Sequence[Task], tables: Mapping[str, CaseTable]) -> dict[str, Any]:
+    """Return the aggregates of case tables as `metrics.json` has them."""
+    full = phase.config.public_detail == "full"
+    exact = estimates(tasks, tables, resampling_of(phase), full)
+    content: dict[str, Any] = json.loads(render(public_estimates(exact, phase.config)))
+    return content
 
 
 def value_of(content: Mapping[str, Any], task: str, metric: str) -> float | None:
