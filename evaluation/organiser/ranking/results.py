@@ -191,7 +191,7 @@ class _Identity:
     options: str
 
 
-def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
+def read_results(folder: Path) -> PhaseResults:
     """Read the results below a folder. Raises `RankingError` listing every problem.
 
     FOLDER/<team>/metrics.json               one submission; beside it cases.json, where there is one
@@ -237,7 +237,7 @@ def read_results(folder: Path, with_cases: bool = True) -> PhaseResults:
             continue
         tables = seconds = exact = None
         values = _values(content, ranked, place, problems)
-        if with_cases and (recorded := _read_json(place / CASES, problems)) is not None:
+        if (recorded := _read_json(place / CASES, problems)) is not None:
             read = _read_cases(place / CASES, recorded, identity, tasks, problems)
             if read:
                 tables, resampling, seconds = read.tables, read.resampling, read.seconds_per_case
