@@ -28,11 +28,6 @@ class Subset:
     against_all_negatives: bool = False
 
 
-def estimate(task: Task, table: CaseTable, resampling: Resampling, full_detail: bool) -> dict[str, Estimate]:
-    """Return every metric of a task that exists for these cases, by name."""
-    return estimates([task], {task.name: table}, resampling, full_detail)[task.name]
-
-
 def estimates(
     tasks: Sequence[Task], tables: Mapping[str, CaseTable], resampling: Resampling, full_detail: bool
 ) -> Estimates:

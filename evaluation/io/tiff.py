@@ -266,11 +266,6 @@ def decode_parts(data: memoryview, tags: Tags, background: int) -> Iterator[Crop
             segments.leave_out_such()
 
 
-def decode_cropped(data: memoryview, tags: Tags, background: int) -> Crop:
-    """Return the values (y, x) of a page of one channel, cropped to those that are not the background."""
-    return _assembled(decode_parts(data, tags, background), background)
-
-
 def _assembled(parts: Iterator[Crop], background: int) -> Crop:
     found = [part.copy() for part in parts]
     if not found:

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from evaluation.core.aggregation import Subset, estimate, metric_values, subgroup_values
+from evaluation.core.aggregation import Subset, estimates, metric_values, subgroup_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.class_estimators import PresenceF1, RocArea
@@ -40,6 +40,10 @@ def table(count=COUNT, **changed):
 def resampling(min_cases=10, resamples=400, clusters=None, seed=3):
     of_case = None if clusters is None else {f"V{i:03}": f"P{one:02}" for i, one in enumerate(clusters)}
     return Resampling(seed, resamples, min_cases, clusters=of_case)
+
+
+def estimate(task, cases, resampling, full_detail):
+    return estimates([task], {task.name: cases}, resampling, full_detail)[task.name]
 
 
 def test_values_and_spread():

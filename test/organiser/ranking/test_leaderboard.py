@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from evaluation.core.aggregation import estimate
+from evaluation.core.aggregation import estimates
 from evaluation.core.case_table import CaseTable
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Board, Place, Rank, Scheme
@@ -78,7 +78,8 @@ def test_intervals_are_those_of_the_container(four_teams):
             for row in zip(*columns[task_name].values(), strict=True)
         ]
         cases = CaseTable([f"C{case:04}" for case in range(60)], rows)
-        for name, expected in estimate(task, cases, Resampling(3, 200, 10), full_detail=False).items():
+        of_tasks = estimates([task], {task.name: cases}, Resampling(3, 200, 10), full_detail=False)
+        for name, expected in of_tasks[task.name].items():
             interval, shown = expected.confidence_interval, found[f"{task_name}.{name}"]
             assert (shown.lower, shown.upper) == pytest.approx((interval.lower, interval.upper), rel=1e-11)
 
