@@ -287,9 +287,8 @@ def readings_of(table):
             yield {**given, name: choice}
 
 
-@pytest.mark.parametrize("table", list(METRICS), ids=name_of)
-def test_a_weight_is_a_number_of_copies(table):
-    """A sample that is drawn by weights is worth what its cases are, each as often as it was drawn."""
+def tables_of(table):
+    """Yield the metrics of each field and reading of a class with rows of ten cases, two without a result."""
     rng = np.random.default_rng(7)
     for field, measure in [one for further in readings_of(table) for one in measures_of(table, **further)]:
         references, predictions = values_of(field)
@@ -299,11 +298,23 @@ def test_a_weight_is_a_number_of_copies(table):
             for reference, value in (pairs[place] for place in rng.permutation(len(pairs))[:8])
         ]
         rows += [worst_row(measure.metrics, measure.worst(reference)) for reference in references[:2]]
+        yield measure.metrics, rows
+
+
+@pytest.mark.parametrize("table", list(METRICS), ids=name_of)
+def test_a_weight_is_a_number_of_copies(table):
+    """A sample that is drawn by weights is worth what its cases are, each as often as it was drawn."""
+    rng = np.random.default_rng(8)
+    for metrics, rows in tables_of(table):
         whole = CaseTable([f"C{case}" for case in range(len(rows))], rows)
         weights = rng.integers(0, 4, (8, len(rows)))
-        for metric in measure.metrics:
+        copies = [[row for row, often in zip(rows, of, strict=True) for _ in range(often)] for of in weights]
+        for metric in metrics:
             drawn = metric.estimator.values(WeightedCases(whole, weights))
-            copies = [
-                [row for row, often in zip(rows, of, strict=True) for _ in range(often)] for of in weights
-            ]
             assert drawn == pytest.approx([value_of(metric, of) for of in copies], nan_ok=True), metric.name
+            if metric.estimator.interval_method(bounded=True, clustered=False) == "Gaffke":
+                sums = metric.estimator.of_sums(whole, metric.worst, metric.best)
+                # The degrees of freedom of a limit of agreement are those of the sample, whatever is drawn.
+                drawn = np.ones_like(weights) if "limit" in metric.name else 1 + weights
+                each = metric.estimator.values(WeightedCases(whole, drawn))
+                assert sums.figure(drawn @ sums.columns.T) == pytest.approx(each), metric.name
