@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable, quotation, shorten
-from evaluation.core.field import ColumnKind, Field, Kind
+from evaluation.core.field import Field, Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.trouble import WORDS_FOR_LACKS, MachineTrouble
 from evaluation.io.handover import (
@@ -265,8 +265,8 @@ def _kind(packed: Packed) -> FaultKind:
 class ValuesOfBatch:
     """Collects values up to ``room_bytes``; None: values are not wanted.
 
-    Small values of one field (`ColumnKind`) are packed together, as arrays; large ones, such as masks, one by
-    one.
+    Small values of one field (`Kind.in_arrays`) are packed together, as arrays; large ones, such as masks,
+    one by one.
     """
 
     def __init__(self, fields: Mapping[str, Field], room_bytes: float | None) -> None:
@@ -289,9 +289,9 @@ class ValuesOfBatch:
         kept, size = {}, 0.0
         for name, value in predictions.items():
             kind = self._fields[name].kind
-            if isinstance(kind, ColumnKind):
+            if (small := kind.in_arrays) is not None:
                 kept[name] = value
-                size += kind.item_bytes * kind.items(value)
+                size += small.item_bytes * kind.items(value)
             else:
                 kept[name] = kind.pack(value)
                 try:
@@ -312,8 +312,8 @@ class ValuesOfBatch:
             return True
         size = 0
         for name, values in predictions.items():
-            kind = self._fields[name].kind
-            assert isinstance(kind, ColumnKind)
+            kind = self._fields[name].kind.in_arrays
+            assert kind is not None
             size += kind.item_bytes * sum(map(kind.items, values.values()))
         if size > self._room:
             return False
@@ -331,9 +331,9 @@ class ValuesOfBatch:
         }
 
     def _packed_values(self, name: str, values: Mapping[int, Any]) -> Packed:
-        kind = self._fields[name].kind
+        kind = self._fields[name].kind.in_arrays
         in_order = list(values.values())
-        return kind.pack_all(in_order) if isinstance(kind, ColumnKind) else in_order
+        return in_order if kind is None else kind.pack_all(in_order)
 
 
 class PackedValues:
@@ -350,8 +350,8 @@ class PackedValues:
             numbers, values = list_of(of_field, 2)
             numbers = array_of(numbers, ["<i8"], 1).tolist()
             kind = fields[name].kind
-            if isinstance(kind, ColumnKind):
-                values = kind.unpack_all(values, len(numbers))
+            if (small := kind.in_arrays) is not None:
+                values = small.unpack_all(values, len(numbers))
             else:
                 self._packed_one_by_one[name] = kind
             self._values[name] = dict(zip(numbers, list_of(values, len(numbers)), strict=True))
