@@ -37,12 +37,10 @@ class NamedColumnsTable(ScalarFieldTable, ABC):
                 raise ValueError(f"{what}: expected {len(self.names)} names that differ")
         return self
 
-    def named_field(self, name: str, kind: Kind) -> Field:
+    def named_field(self, name: str, kind: Kind, flags: FlagSet) -> Field:
         """Return the field of that name, whose reference is a set of flags."""
-        names = tuple(self.names)
-        columns, references = tuple(self.columns or names), tuple(self.references or names)
-        flags = kind if isinstance(kind, FlagSet) else FlagSet(names)
-        return self.scalar_field(name, kind, columns, flags, references)
+        columns, references = self.columns or self.names, self.references or self.names
+        return self.scalar_field(name, kind, tuple(columns), flags, tuple(references))
 
 
 class FlagsField(NamedColumnsTable):
@@ -62,7 +60,8 @@ class FlagsField(NamedColumnsTable):
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""
-        return self.named_field(name, FlagSet(tuple(self.names), self.listed))
+        flags = FlagSet(tuple(self.names), self.listed)
+        return self.named_field(name, flags, flags)
 
 
 class PresencesField(NamedColumnsTable):
@@ -78,7 +77,8 @@ class PresencesField(NamedColumnsTable):
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""
-        return self.named_field(name, PresenceProbabilities(tuple(self.names)))
+        names = tuple(self.names)
+        return self.named_field(name, PresenceProbabilities(names), FlagSet(names))
 
 
 class HammingDistance(MetricTable):
