@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.challenges.declared.detections import MOST_OBJECTS
-from evaluation.challenges.declared.rules import DeclaredOptions
+from evaluation.challenges.declared.rules import field_tables, metric_tables
 from evaluation.charts.published import has_curve
 from evaluation.core.aggregation import metric_values
 from evaluation.core.challenge import fields_of, references_of
@@ -18,8 +18,6 @@ from evaluation.core.limits import max_rows
 from evaluation.core.outcome import OrganiserFault, Progress, Scored, no_progress, organisers_problems
 from evaluation.core.views import Regions
 from evaluation.evaluate import run_reference, tables_of
-from evaluation.io.kinds.label_map import MapKind
-from evaluation.io.kinds.number import Number
 from evaluation.organiser.audit import disclosure_of, faults_of_splits, warnings_of
 from evaluation.phase.cases import subgroup_faults
 from evaluation.phase.config import DECLARED, FILE_NAME
@@ -97,17 +95,14 @@ _GIGABYTE = 10**9
 def _faults_of_memory(phase: Phase, workers: int) -> list[str]:
     """Return a fault for each field of images that are too large for a metric that needs them whole."""
     granted = machine.worker_memory(max(1, workers), phase.config.limits.worker_memory_mb) or 0
-    tasks = phase.options.tasks.values() if isinstance(phase.options, DeclaredOptions) else ()
     problems = []
     for field in fields_of(phase.tasks):
-        if not isinstance(field.kind, MapKind):
-            continue
         sizes = {field.kind.pixels(case): case.name for case in phase.cases.forms if field.cases(case)}
         voxels = max(sizes, default=0)
         whole = [
             name
-            for task in tasks
-            for name, metric in task.metrics.items()
+            for task in phase.tasks
+            for name, metric in metric_tables(phase.options, task.name).items()
             if (metric.field or field.name) == field.name and metric.needs_whole()
         ]
         # Of both maps a byte of each voxel, beside which most metrics take several times as much.
@@ -163,7 +158,7 @@ def _notices_of_missing(phase: Phase) -> Iterator[str]:
     """Yield a notice for each column of numbers in which some cells are empty."""
     for field in references_of(phase.tasks):
         kind, place = field.reference.kind, field.reference.location
-        if isinstance(kind, Number) and isinstance(place, CaseColumns):
+        if kind.numbers and isinstance(place, CaseColumns):
             empty = sum(not row.cells[place.columns[0]] for row in phase.rows)
             if empty:
                 cells = f"{empty} of {len(phase.rows)} cells of {place.columns[0]}"
@@ -191,14 +186,16 @@ def _faults_of_counts(phase: Phase, counts: Mapping[str, Sequence[int]]) -> list
     fields = {field.name: field for field in fields_of(phase.tasks)}
     problems = []
     for name, objects in counts.items():
-        of_all, of_case = max_rows(len(objects), fields[name]), getattr(fields[name].kind, "most", math.inf)
+        of_all, view = max_rows(len(objects), fields[name]), fields[name].kind.objects
+        of_case = view.most if view else math.inf
         if too_many := max(objects, default=0) > of_case:
             listed = f"{of_case} objects of a case, the reference lists {max(objects)}"
         else:
             listed = f"{of_all} objects, the reference lists {sum(objects)}"
         if too_many or sum(objects) > of_all:
-            room = "fewer, or a kind of field with larger `average_items`"
-            if isinstance(phase.options, DeclaredOptions):
+            limit = "objects.most" if too_many else "average_items"
+            room = f"fewer, or a kind of field with larger `{limit}`"
+            if name in field_tables(phase.options):
                 room = f"at_most = {min(2 * max(objects), MOST_OBJECTS)} or another that leaves room"
             problems.append(
                 f"fields.{name}: a submission may list {listed}: none could match it; expected {room}"
@@ -208,14 +205,13 @@ def _faults_of_counts(phase: Phase, counts: Mapping[str, Sequence[int]]) -> list
 
 def _notices_of_counts(phase: Phase, counts: Mapping[str, Sequence[int]]) -> Iterator[str]:
     """Yield a notice for each metric that keeps fewer detections of an image than its reference lists."""
-    if not isinstance(options := phase.options, DeclaredOptions):
-        return
-    for task in options.tasks.values():
-        for name, metric in task.metrics.items():
-            kept = getattr(metric, "max_detections", None)
-            field = metric.field or next(iter(counts), "")
-            classes = max(1, len(getattr(options.fields[field], "classes", ()))) if field in counts else 1
-            if kept is not None and max(counts.get(field, [0]), default=0) > kept * classes:
+    views = {field.name: field.kind.objects for field in fields_of(phase.tasks)}
+    for task in phase.tasks:
+        for name, metric in metric_tables(phase.options, task.name).items():
+            kept, field = metric.most_of_class(), metric.field or next(iter(counts), "")
+            view = views.get(field)
+            classes = max(1, len(view.classes)) if view else 1
+            if max(counts.get(field, [0]), default=0) > kept * classes:
                 yield (
                     f"{name} keeps the {kept} most probable boxes of a class in a case, the reference of "
                     f"one lists {max(counts[field])}: not even a perfect submission is rated as such"

@@ -234,6 +234,8 @@ def test_rules_that_have_no_key_for_it_are_told_of_their_kind():
     phase = load_phase(folder, scan(folder))
     name = next(field.name for field in fields_of(phase.tasks) if field.kind.objects is not None)
     assert _faults_of_counts(phase, {name: [1] * len(phase.cases.forms)}) == []
-    (problem,) = _faults_of_counts(phase, {name: [100_000] * len(phase.cases.forms)})
-    assert problem.startswith(f"fields.{name}: a submission may list ")
-    assert problem.endswith("expected fewer, or a kind of field with larger `average_items`")
+    cases = len(phase.cases.forms)
+    for objects, limit in ((300 + 10_000 // cases, "average_items"), (100_000, "objects.most")):
+        (problem,) = _faults_of_counts(phase, {name: [objects] * cases})
+        assert problem.startswith(f"fields.{name}: a submission may list ")
+        assert problem.endswith(f"expected fewer, or a kind of field with larger `{limit}`")

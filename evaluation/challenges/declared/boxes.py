@@ -275,6 +275,10 @@ class _AverageOfBoxes(MetricTable):
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
 
+    def most_of_class(self) -> float:
+        """Return how many submitted boxes of a class in a case count at most."""
+        return self.max_detections
+
     def averages(
         self, name: str, field_name: str, table: FieldTable, value: Callable[[DetectionTable, Floats], Floats]
     ) -> Measure:

@@ -182,6 +182,24 @@ class DeclaredOptions(Options):
         return {_RECORD: json.dumps(self.as_values())}
 
 
+def field_tables(options: Options) -> Mapping[str, FieldTable]:
+    """Return the tables of declared fields by name; none of a challenge that is programmed."""
+    return options.fields if isinstance(options, DeclaredOptions) else {}
+
+
+def metric_tables(options: Options, task: str) -> Mapping[str, MetricTable]:
+    """Return the tables of a task's declared metrics by name; none of a task that is programmed."""
+    if isinstance(options, DeclaredOptions) and task in options.tasks:
+        return options.tasks[task].metrics
+    return {}
+
+
+def table_of_figure(tables: Mapping[str, MetricTable], figure: str) -> MetricTable | None:
+    """Return the table whose metric yields a figure: "name", or of one of several labels "name_label"."""
+    known = [name for name in tables if figure == name or figure.startswith(f"{name}_")]
+    return tables[max(known, key=len)] if known else None
+
+
 def _metrics_for(fields: object, name: object) -> list[str]:
     """Return the metrics that score the named field or the only one; none where its kind is not known."""
     declared = fields if isinstance(fields, dict) else {}

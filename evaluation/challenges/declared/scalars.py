@@ -2,6 +2,7 @@
 
 import math
 from abc import ABC
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -68,6 +69,10 @@ class TwoClassFieldTable(ColumnFieldTable, ABC):
         if not self.positive:
             return None
         return TwoClasses(tuple(self.positive), tuple(self.negative), tuple(self.excluded))
+
+    def cells_of_classes(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the cells for absent and for present."""
+        return self.negative, self.positive
 
     @model_validator(mode="after")
     def _both_classes(self) -> "TwoClassFieldTable":

@@ -1,5 +1,6 @@
 """Declared fields and metrics: the tables of `phase.toml` that all kinds and all metrics share."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -62,6 +63,10 @@ class FieldTable(KeyTable, ABC):
     def form_columns(self) -> tuple[FormColumn, ...]:
         """Return the columns of `cases.csv` that participants know because of this field; by default none."""
         return ()
+
+    def cells_of_classes(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the cells of a reference for absent and for present; by default none."""
+        return (), ()
 
     def declared_field(
         self,
@@ -426,6 +431,10 @@ class MetricTable(KeyTable, ABC):
 
         Raises ValueError for options that do not fit the field, for example a label that it does not have.
         """
+
+    def most_of_class(self) -> float:
+        """Return how many submitted objects of a class in a case count at most."""
+        return math.inf
 
     def needs_whole(self) -> bool:
         """Return whether images of a case are needed as a whole, rather than slab by slab."""

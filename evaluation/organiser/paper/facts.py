@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation import __version__
-from evaluation.challenges.declared.rules import DeclaredOptions
+from evaluation.challenges.declared.rules import metric_tables, table_of_figure
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.intervals import default_method
@@ -232,11 +232,8 @@ TEXTS = tomllib.loads(packaged("methods.toml"))
 def metric_fact(phase: Phase, task: str, metric: Metric) -> Fact:
     """Return the sentences on a metric: definition, range, direction, empty and missing results, source."""
     source, names = f"card of {task}.{metric.name}", {"title": metric.title}
-    if isinstance(phase.options, DeclaredOptions) and task in phase.options.tasks:
-        tables = phase.options.tasks[task].metrics
-        # A metric of several labels has figures "name_label".
-        known = [name for name in tables if metric.name == name or metric.name.startswith(f"{name}_")]
-        table = tables[max(known, key=len)] if known else next(iter(tables.values()))
+    if tables := metric_tables(phase.options, task):
+        table = table_of_figure(tables, metric.name) or next(iter(tables.values()))
         card = inspect.cleandoc(type(table).__doc__ or "")
         card = " ".join(re.sub(r"Oracle:.*?(?=Source:|$)", "", card, flags=re.S).split())
         return Fact(f"{metric.title}: {card}", source)

@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from evaluation.challenges.declared.boxes import BoxMetric
-from evaluation.challenges.declared.detections import Verdicts
-from evaluation.challenges.declared.points import PointMetric
-from evaluation.challenges.declared.rules import DeclaredOptions
+from evaluation.challenges.declared.detections import ObjectMetric, Verdicts
+from evaluation.challenges.declared.rules import field_tables, metric_tables
 from evaluation.core import views
 from evaluation.core.challenge import Options, Task, Values
 from evaluation.core.field import Field
@@ -151,13 +149,12 @@ def objects_of(
     )
 
 
-def matching_metric(options: Options, task: Task, field: Field) -> tuple[str, BoxMetric | PointMetric] | None:
+def matching_metric(options: Options, task: Task, field: Field) -> tuple[str, ObjectMetric] | None:
     """Return the first metric of a declared task that finds hits in a field, and its name, or None."""
-    if not isinstance(options, DeclaredOptions) or task.name not in options.tasks:
-        return None
-    for name, table in options.tasks[task.name].metrics.items():
-        of_field = table.field == field.name or (table.field is None and len(options.fields) == 1)
-        if of_field and isinstance(table, BoxMetric | PointMetric):
+    is_only = len(field_tables(options)) == 1
+    for name, table in metric_tables(options, task.name).items():
+        of_field = table.field == field.name or (table.field is None and is_only)
+        if of_field and isinstance(table, ObjectMetric):
             return name, table
     return None
 

@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
+from evaluation.challenges.declared.rules import field_tables, metric_tables, table_of_figure
 from evaluation.core.aggregation import Estimate
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
@@ -82,15 +82,14 @@ def change_in_words(variation: Variation, names: Names, titles: Mapping[str, str
 def names_of(phase: Phase) -> Names:
     """Return the words of a phase; the classes of a declared score are the cells of its reference."""
     words = dict(names_in(phase.challenge.name).words)
-    for name, table in getattr(phase.options, "fields", {}).items():
+    for name, table in field_tables(phase.options).items():
         lesion = f"{name}_has_lesion"
         words |= {
             lesion: "lesion",
             f"{lesion}=0": "cases without a lesion",
             f"{lesion}=1": "cases with a lesion",
         }
-        cells = (getattr(table, "negative", ()), getattr(table, "positive", ()))
-        for value, of_class in enumerate(cells):
+        for value, of_class in enumerate(table.cells_of_classes()):
             if of_class:
                 titles = [phase.config.titles.get(cell, cell) for cell in of_class]
                 words[f"{name}_class={value}"] = listed(titles)
@@ -173,11 +172,9 @@ def _phrase(phase: Phase, task: Task, metric: Metric) -> tuple[str, str]:
     """Return the card of a metric and its phrase; both empty where there is none."""
     if own := _WORDS["challenges"].get(f"{phase.challenge.name}.{task.name}.{metric.name}"):
         return metric.name, own
-    tables: Mapping[str, Any] = getattr(phase.options, "tasks", {})
-    if task.name in tables:
-        declared = {name: table.metric for name, table in tables[task.name].metrics.items()}
-        known = [name for name in declared if metric.name == name or metric.name.startswith(f"{name}_")]
-        card = declared[max(known, key=len)] if known else ""
+    if tables := metric_tables(phase.options, task.name):
+        table = table_of_figure(tables, metric.name)
+        card = table.metric if table else ""
     else:
         parts = (metric.name, metric.name.partition("_")[0], metric.name.rpartition("_")[2])
         card = next((part for part in parts if part in _WORDS["metrics"]), "")
