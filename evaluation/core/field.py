@@ -305,6 +305,11 @@ class Kind(ABC):
         return packed
 
     @property
+    def of_answers(self) -> "Kind":
+        """The kind that reads the answers of a reader study in JSON, by default the same."""
+        return self
+
+    @property
     def in_arrays(self) -> "ColumnKind | None":
         """This kind, if its values are small and go to another process as arrays over cases; else None."""
         return None
@@ -527,6 +532,11 @@ class Field:
     socket: Socket
     reference: Reference
     cases: Callable[[CaseForm], bool] = every_case
+
+    @property
+    def is_like_its_reference(self) -> bool:
+        """Whether a value of the reference is one of a submission: both are of one kind."""
+        return type(self.kind) is type(self.reference.kind)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, ClassVar
@@ -523,6 +523,11 @@ class FlagSet(ColumnKind):
     def example(self, case: CaseForm, random: np.random.Generator) -> Flags:
         """Return a flag for each name, none missing."""
         return tuple(map(bool, random.integers(2, size=len(self.names))))
+
+    @property
+    def of_answers(self) -> "FlagSet":
+        """The kind that reads the list of the options that were chosen."""
+        return replace(self, listed=True)
 
     @property
     def choices(self) -> Choices:

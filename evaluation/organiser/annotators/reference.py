@@ -154,8 +154,9 @@ def _as_submitted(field: Field, value: Any, case: CaseForm) -> Any:
     choices = field.reference.kind.choices
     if choices and choices.neither and None in choices.of(value):
         return None
-    is_same = type(field.kind) is type(field.reference.kind)
-    return value if is_same else field.kind.rehearse(value, case, Variant.PERFECT)
+    if field.is_like_its_reference:
+        return value
+    return field.kind.rehearse(value, case, Variant.PERFECT)
 
 
 _NOBODY = "expected a value of at least one annotator, found none"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,20 +138,18 @@ def _write(
 
 def _value(field: Field, case: CaseForm, answer: ReaderAnswer) -> Any:
     """Return an answer as the reference's kind reads it. Raises `PhaseError`."""
-    value, file, kind = answer.value, "answer", cast(Any, field.kind)
-    if getattr(getattr(kind, "space", None), "unit", "pixels") == "pixels":
+    value, file, kind = answer.value, "answer", field.kind
+    if kind.objects is None or kind.objects.unit == "pixels":
         value = _in_pixels(value, _spacing_of(case))
     if isinstance(value, dict) and isinstance(value.get("point"), list) and kind.socket_kind != "Point":
         value = value["point"][:2]
-    if getattr(kind, "listed", None) is False:
-        kind = replace(kind, listed=True)  # the titles of the options that were chosen
     source: Source = JsonSource(value, file, answer.question.text)
     if isinstance(value, bool | float | str):
         text = value if isinstance(value, str) else repr(value).removesuffix(".0")
         text = str(int(value)) if isinstance(value, bool) else text
         source = CellsSource((text,), file, 1, (field.name,))
     try:
-        read = kind.read(source, case, CaseReader(".", (), "worst").files)
+        read = kind.of_answers.read(source, case, CaseReader(".", (), "worst").files)
     except TypeError:
         raise PhaseError(f"{field.title} takes no answer of type {answer.question.answer_type}") from None
     except Exception as error:

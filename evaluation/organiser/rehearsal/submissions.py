@@ -372,5 +372,5 @@ def _is_file_of(field: Field) -> bool:
         isinstance(location, Files)
         and isinstance(layout, Files)
         and set(location.extensions) <= set(layout.extensions)
-        and type(field.kind) is type(field.reference.kind)
+        and field.is_like_its_reference
     )

@@ -335,7 +335,7 @@ class _SubmissionReader:
         return {
             name: references[name]
             for name, field in self._fields.items()
-            if field.cases(case) and type(field.kind) is type(field.reference.kind)
+            if field.cases(case) and field.is_like_its_reference
         }
 
     def _views_of(self, opened: OpenCase, pictures: Mapping[str, CaseImage]) -> dict[str, CaseView]:
