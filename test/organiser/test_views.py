@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.io.tables import write_csv
+from evaluation.organiser.rehearsal import rehearse
+from evaluation.phase.phase import load_phase
 from test.started import run
 
 CHALLENGE = Path(__file__).parent / "challenges" / "bands.py"
@@ -55,6 +57,11 @@ def phase_of(folder, tasks='"layers"', reference=True, keys=""):
     found = lines() if reference else [()] * CASES
     rows = [[name, "8", str(16 * UNIT), *ends] for name, ends in zip(names(), found, strict=True)]
     write_csv(folder / "cases.csv", columns, rows)
+    if "blots" in tasks:
+        (folder / "blots").mkdir()
+        for name, (top, bottom) in zip(names(), lines(), strict=True):
+            rows = ["########" if int(top) <= row < int(bottom) else "........" for row in range(16 * UNIT)]
+            (folder / "blots" / f"{name}.txt").write_text("\n".join(rows), encoding="ascii")
     if "moods" in tasks or "shades" in tasks:
         write_csv(folder / "moods.csv", ["case", "mood"], [[name, "calm"] for name in names()])
     return folder
@@ -135,6 +142,32 @@ def test_it_is_attacked_by_its_regions(tmp_path):
     found = succeeded("audit", folder, "--attack")
     attacks = found[found.index("labels that attacks recover") :]
     assert attacks.count("12 of 12") == 5
+
+
+def test_it_is_rehearsed_with_a_cube_and_with_a_wrong_size_by_its_regions(tmp_path):
+    """The two rows in the middle, of two cases in five within a layer or a blot of 200 rows."""
+    folder = phase_of(tmp_path / "phase", '"layers", "blots"')
+    succeeded("seal", folder)
+    found = rehearse(load_phase(folder))
+    assert found.problems == ()
+    # What a grey value would be in letters, nobody knows.
+    told = [note for note in found.notes if note.startswith("blot")]
+    assert told == ["blot: a mask of grey values was not tried: its kind has none"]
+    inside = sum(top <= 8 * UNIT < top + 4 * UNIT for top in TOPS)
+    assert found.figures["layers.dice"]["smallest"] == pytest.approx(inside / CASES * 4 / 202)
+    assert found.figures["blots.dice"]["smallest"] == pytest.approx(inside / CASES * 8 / 1604)
+
+
+def test_a_wrong_size_that_its_reader_lets_through_is_told(tmp_path):
+    folder = phase_of(tmp_path / "phase", '"blots"')
+    text = (folder / "challenge.py").read_text(encoding="utf-8")
+    unchecked = text.replace("if len(rows) != case.height:", "if not rows:")
+    assert unchecked != text
+    (folder / "challenge.py").write_text(unchecked, encoding="utf-8")
+    succeeded("seal", folder)
+    (told,) = [line for line in succeeded("rehearse", folder).splitlines() if "another size" in line]
+    assert told.startswith("note: blot: an image of another size for case B00: expected a fault (")
+    assert told.endswith("found no fault")
 
 
 def test_a_kind_without_views_is_named(tmp_path):

@@ -17,7 +17,7 @@ from evaluation.core.outcome import CaseJob
 from evaluation.evaluate import check
 from evaluation.io.files import scratch_folder
 from evaluation.io.kinds.volume import Volume
-from evaluation.organiser.rehearsal.submissions import Stage, part_of, writer_of, written
+from evaluation.organiser.rehearsal.submissions import Stage, part_of, pixels_of, writer_of, written
 from evaluation.phase.phase import Phase
 
 _GREY = 255
@@ -57,7 +57,7 @@ class _Mistaken(Kind):
 
 
 class _Changed(_Mistaken):
-    """Writes the pixels of a value after a change."""
+    """Writes the pixels of an image after a change."""
 
     def __init__(self, kind: Kind, change: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
         super().__init__(kind, 0)
@@ -72,6 +72,40 @@ class _Changed(_Mistaken):
         return self._kind.write_file(self._change(value), extension)
 
 
+class _Other(_Mistaken):
+    """Writes another value, which is ready to be written."""
+
+    def __init__(self, kind: Kind, other: Any) -> None:
+        super().__init__(kind, 0)
+        self._other = other
+
+    def write_file(self, value: Any, extension: str) -> bytes:
+        """Return the bytes of the other value."""
+        return self._kind.write_file(self._other, extension)
+
+    def write_cells(self, value: Any) -> tuple[str, ...]:
+        """Return the cells of the other value."""
+        return self._kind.write_cells(self._other)
+
+    def write_rows(self, value: Any) -> list[tuple[str, ...]]:
+        """Return the rows of the other value."""
+        return self._kind.write_rows(self._other)
+
+    def write_json(self, value: Any) -> Any:
+        """Return the JSON of the other value."""
+        return self._kind.write_json(self._other)
+
+
+@dataclass(frozen=True)
+class Given:
+    """The perfect value of a field of a case, as it is read, and as writers take it."""
+
+    field: Field
+    case: CaseForm
+    value: Any
+    written: Any
+
+
 def _one_row_more(values: NDArray[Any]) -> NDArray[Any]:
     """Return an image (…, y, x) with its last row twice."""
     return np.concatenate([values, values[..., -1:, :]], axis=-2)
@@ -84,20 +118,40 @@ def _grey(number: int, background: int, values: NDArray[Any]) -> NDArray[Any]:
     return grey
 
 
-def _other_content(field: Field, value: Any) -> Kind | None:
-    layout = field.archive
-    return _Mistaken(field.kind, 0 if isinstance(layout, Files) else len(layout.columns))
+def _other_content(given: Given) -> Kind | None:
+    layout = given.field.archive
+    return _Mistaken(given.field.kind, 0 if isinstance(layout, Files) else len(layout.columns))
 
 
-def _other_size(field: Field, value: Any) -> Kind | None:
-    is_image = isinstance(value, Volume) or (isinstance(value, np.ndarray) and value.ndim >= 2)
-    return _Changed(field.kind, _one_row_more) if is_image else None
+def _other_size(given: Given) -> Kind | None:
+    if pixels_of(given.written) is not None:
+        return _Changed(given.field.kind, _one_row_more)
+    other = _of_higher_image(given)
+    return None if other is None else _Other(given.field.kind, other)
 
 
-def _grey_values(field: Field, value: Any) -> Kind | None:
-    kind = field.kind
+def _of_higher_image(given: Given) -> Any:
+    """Return a value as writers take it, of an image with one row more; None for a kind that makes none."""
+    kind, value = given.field.kind, given.value
+    case = replace(given.case, height=given.case.height + 1)
+    if kind.pixels(case) == kind.pixels(given.case):
+        return None
+    if (regions := kind.regions) and regions.value:
+        other = regions.value(list(regions.of(value)), case)
+    elif (voxels := kind.voxels) and voxels.value:
+        planes = [plane.in_image(case.height, case.width).copy() for plane in voxels.of(value)]
+        other = voxels.value(np.stack(planes), case)
+    else:
+        other = kind.example(case, np.random.default_rng(0))
+    return None if other is None else written(case, given.field, other)
+
+
+def _grey_values(given: Given) -> Kind | None:
+    kind = given.field.kind
     number = (_GREY, 0) if kind.highest < _GREY else kind.regions and kind.regions.unlisted
-    return _Changed(kind, partial(_grey, *number)) if number else None
+    if not number or pixels_of(given.written) is None:
+        return None
+    return _Changed(kind, partial(_grey, *number))
 
 
 _WRONG = frozenset({FaultKind.WRONG_VALUE, FaultKind.MALFORMED, FaultKind.UNREADABLE, FaultKind.UNKNOWN})
@@ -112,7 +166,7 @@ class Mistake:
 
     name: str
     faults: frozenset[FaultKind]
-    kind: Callable[[Field, Any], Kind | None] | None
+    kind: Callable[[Given], Kind | None] | None
     of_images: bool = False
 
 
@@ -181,7 +235,7 @@ def _found(whole: Phase, mistake: Mistake, workers: int, notes: list[str]) -> It
                     if not _may_be_absent(phase, field, case):
                         expected.append(field)
                     del values[field.name]
-                elif (kind := mistake.kind(field, value)) is not None:
+                elif (kind := mistake.kind(Given(field, case, perfect[field.name], value))) is not None:
                     kinds[field.name] = kind
                     expected.append(field)
                 elif mistake.of_images and field.kind.pixels(case):

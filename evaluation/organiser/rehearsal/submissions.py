@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.core.challenge import Task, fields_of, references_of
 from evaluation.core.fault import PhaseError
@@ -22,6 +23,7 @@ from evaluation.evaluate import Rejection, read_and_score, run_reference
 from evaluation.io.files import ReadBuffer, scratch_folder
 from evaluation.io.handover import encode
 from evaluation.io.kinds.volume import Volume
+from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.submission_writer import (
     AlgorithmWriter,
     ArchiveWriter,
@@ -267,7 +269,11 @@ class _Derived:
         }
         for item in present if cubes else ():
             if cubes and item.name in values and item.name in cubes:
-                values[item.name] = _with_cube(values[item.name], written(origin, item, cubes[item.name]))
+                given = values[item.name]
+                if pixels_of(given) is not None:
+                    values[item.name] = _with_cube(given, written(origin, item, cubes[item.name]))
+                elif (cube := _cube_of(item.kind, cubes[item.name], origin)) is not None:
+                    values[item.name] = written(origin, item, cube)
         try:
             self._writer.add(case.name, values)
         except Exception:
@@ -320,16 +326,37 @@ class _Derived:
         return Played(rows, whole)
 
 
+def pixels_of(value: Any) -> NDArray[Any] | None:
+    """Return the pixels of an image as writers of this package take it; None of another value."""
+    values = value.values if isinstance(value, Volume) else value
+    return values if isinstance(values, np.ndarray) and values.ndim >= 2 else None
+
+
 def _with_cube(empty: Any, perfect: Any) -> Any:
     """Return an empty image, as it is written, with a cube of a value that the perfect one has elsewhere."""
     if isinstance(empty, Volume):
         return replace(empty, values=_with_cube(empty.values, perfect.values))
-    if not isinstance(empty, np.ndarray) or empty.ndim < 2 or not (perfect != empty).any():
+    if not (perfect != empty).any():
         return empty
     image = empty.copy()
     middle = tuple(slice(size // 2, size // 2 + 2) for size in image.shape)
     image[middle] = perfect[perfect != empty][0]
     return image
+
+
+def _cube_of(kind: Kind, perfect: Any, case: CaseForm) -> Any:
+    """Return a value with a cube of the first structure that the perfect one has; None without any."""
+    if not ((view := kind.regions) and view.value):
+        return None
+    nothing = VolumeCrop(np.zeros((0, 0, 0), np.bool_), (0, 0, 0))
+    masks = [nothing] * len(view.names)
+    for position, mask in enumerate(view.of(perfect)):
+        if mask.any():
+            z, y, x = mask.corner[0], case.height // 2, case.width // 2
+            sides = mask.end[0] - z, case.height - y, case.width - x
+            masks[position] = VolumeCrop(np.ones([min(2, side) for side in sides], np.bool_), (z, y, x))
+            return view.value(masks, case)
+    return None
 
 
 def _evaluated(
