@@ -342,6 +342,53 @@ def test_a_public_class_has_a_name_of_its_own():
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
+def _named_in(node: ast.expr) -> set[str]:
+    """Return the names in an expression, the last part of each."""
+    found = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return found | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+
+
+def _is_call_of(node: ast.Call, *names: str) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id in names
+
+
+def test_few_places_ask_for_the_class_of_a_kind_and_each_says_why():
+    """A kind answers for itself, or has a view; `match` and `type(kind) is` would be the same question."""
+    trees = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in MODULES.items()}
+    bases = {
+        node.name: set[str]().union(*map(_named_in, node.bases))
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    kinds = {"Kind"}
+    while more := {name for name, of in bases.items() if of & kinds} - kinds:
+        kinds |= more
+    assert {"ColumnKind", "Number", "LabelMap", "SurvivalPrediction", "AgreedFeatures"} <= kinds
+    asking, silent, compared = [], [], []
+    for module, tree in trees.items():
+        lines = MODULES[module].read_text(encoding="utf-8").splitlines()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.MatchClass) and _named_in(node.cls) & kinds:
+                compared.append(module)
+            elif isinstance(node, ast.Compare):
+                sides = (node.left, *node.comparators)
+                of_types = any(isinstance(side, ast.Call) and _is_call_of(side, "type") for side in sides)
+                if of_types and set[str]().union(*map(_named_in, sides)) & {*kinds, "kind"}:
+                    compared.append(module)
+            elif isinstance(node, ast.Call) and _is_call_of(node, "isinstance", "issubclass"):
+                if not _named_in(node.args[1]) & kinds:
+                    continue
+                asking.append(place := f"{module}, line {node.lineno}")
+                before, here = lines[node.lineno - 2 : node.lineno]
+                if "  # " not in here and not before.lstrip().startswith("# "):
+                    silent.append(place)
+    assert len(asking) < 6, asking
+    assert silent == []
+    # `Field.is_like_its_reference`, which rooms ask.
+    assert compared == ["evaluation.core.field"]
+
+
 def test_metrics_know_neither_files_nor_policy():
     # SimpleITK, which also reads files, has the distance transform.
     transforms = "evaluation.metrics.nearest"
