@@ -319,6 +319,12 @@ class Kind(ABC):
         return 0
 
     @property
+    def image_axes(self) -> Literal[2, 3]:
+        """The number of axes of an image: that of its views, by default 2."""
+        view = self.regions or self.voxels
+        return view.dimensions if view else 2
+
+    @property
     def case_columns(self) -> tuple[str, ...]:
         """The columns of `cases.csv`, known to participants, that reading a value needs beside its size."""
         return ()

@@ -13,6 +13,7 @@ from string import Template
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.core.fault import PhaseError
@@ -27,6 +28,12 @@ from evaluation.organiser.synthesis import Quality
 
 _SITE = "https://grand-challenge.org"
 _NO_OTHERS: Mapping[str, Kind] = {}
+
+
+def pixels_of(written: Any) -> NDArray[Any] | None:
+    """Return the pixels of an image that is ready to be written; None of what is no array."""
+    values = written.values if isinstance(written, Volume) else written
+    return values if isinstance(values, np.ndarray) and values.ndim >= 2 else None
 
 
 @dataclass
@@ -127,6 +134,13 @@ def inputs_of(
     ]
 
 
+def _planes_of(kind: Kind, written: Any) -> NDArray[Any]:
+    if (pixels := pixels_of(written)) is None:
+        found = f"a {type(written).__name__} of a {type(kind).__name__}"
+        raise PhaseError(f"a stack of images: expected arrays of pixels from its kind, found {found}")
+    return pixels
+
+
 @dataclass
 class AlgorithmWriter:
     """Writes a submission of an algorithm phase in the platform's layout; jobs are written at the end.
@@ -187,15 +201,14 @@ class AlgorithmWriter:
         path.write_bytes(data)
         return {"pk": key, "name": path.name}
 
-    def _stack(self, kind: Any, values: Sequence[Volume | bytes | None], cases: Sequence[str]) -> bytes:
+    def _stack(self, kind: Kind, values: Sequence[Any], cases: Sequence[str]) -> bytes:
         """Return the planes of all cases as one file, 0 without a value, or what another kind wrote."""
         if (other := next((value for value in values if isinstance(value, bytes)), None)) is not None:
             return other
-        shapes = (case_geometry(self.forms[case], kind.dimensions).shape for case in cases)
+        shapes = (case_geometry(self.forms[case], kind.image_axes).shape for case in cases)
         parts = [
-            np.zeros(shape, np.uint8) if value is None else value.values
+            np.zeros(shape, np.uint8) if value is None else _planes_of(kind, value).reshape(shape)
             for value, shape in zip(values, shapes, strict=True)
-            if not isinstance(value, bytes)
         ]
         planes = np.concatenate(parts)
         return write_volume(planes, Geometry(planes.shape), self.extension)

@@ -159,10 +159,10 @@ def _notices_of_missing(phase: Phase) -> Iterator[str]:
     for field in references_of(phase.tasks):
         kind, place = field.reference.kind, field.reference.location
         if kind.numbers and isinstance(place, CaseColumns):
-            empty = sum(not row.cells[place.columns[0]] for row in phase.rows)
-            if empty:
-                cells = f"{empty} of {len(phase.rows)} cells of {place.columns[0]}"
-                yield f"cases.csv: {cells} are empty: these cases do not enter the metrics of {field.name}"
+            for column in place.columns:
+                if empty := sum(not row.cells[column] for row in phase.rows):
+                    cells = f"{empty} of {len(phase.rows)} cells of {column} are empty"
+                    yield f"cases.csv: {cells}: these cases do not enter the metrics of {field.name}"
 
 
 def _objects_of(phase: Phase) -> dict[str, list[int]]:

@@ -416,7 +416,7 @@ def _source(
         image = _image(output, root, of_file)
         if image is None or not field.socket.stacked:
             return image
-        planes = (case_geometry(case, field.kind.dimensions).shape[0] for case in cases)  # type: ignore[attr-defined]
+        planes = (case_geometry(case, field.kind.image_axes).shape[0] for case in cases)
         return ImageStackSource(image.path, tuple(accumulate(planes, initial=0)))
     entries, by = len(cases) if field.socket.stacked else None, field.socket.by
     names = () if by == "order" else tuple(case.name for case in cases)

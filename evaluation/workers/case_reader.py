@@ -175,7 +175,7 @@ class CaseReader:
         kind = self.fields[name].kind
         stack = self._stacks.get(name)
         if stack is None or stack.source != source:
-            stack = self._stacks[name] = StackedImage(source, self.files, kind.dimensions)  # type: ignore[attr-defined]
+            stack = self._stacks[name] = StackedImage(source, self.files, kind.image_axes)
         try:
             if source.starts == (0, 1) and stack.dimensions == 2:  # may be an image of two axes
                 return kind.read(FileSource(source.path), case, self.files)

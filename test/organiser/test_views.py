@@ -3,8 +3,10 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from evaluation.io.grey_images import write_grey
 from evaluation.io.tables import write_csv
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
@@ -168,6 +170,26 @@ def test_a_wrong_size_that_its_reader_lets_through_is_told(tmp_path):
     (told,) = [line for line in succeeded("rehearse", folder).splitlines() if "another size" in line]
     assert told.startswith("note: blot: an image of another size for case B00: expected a fault (")
     assert told.endswith("found no fault")
+
+
+def test_its_images_follow_each_other_in_one(tmp_path):
+    """That they have two axes is known from their regions."""
+    folder = tmp_path / "phase"
+    (folder / "outlines").mkdir(parents=True)
+    shutil.copy(CHALLENGE.with_name("outlines.py"), folder / "challenge.py")
+    keys = 'challenge = "outlines"\nname = "o"\ntitle = "O"\nsubmission = "algorithm"\ninput_socket = "i"\n'
+    (folder / "phase.toml").write_text(keys, encoding="utf-8")
+    columns = ["name", "width", "height", "stack_name", "stack_index"]
+    write_csv(
+        folder / "cases.csv", columns, [[name, "9", "8", "s", str(place)] for place, name in enumerate("abc")]
+    )
+    for place, name in enumerate("abc"):
+        image = np.zeros((8, 9), np.uint8)
+        image[place:6, 2:5] = 1
+        (folder / "outlines" / f"{name}.png").write_bytes(write_grey(image, ".png"))
+    succeeded("seal", folder)
+    figures = rehearse(load_phase(folder)).figures["outlines.same"]
+    assert (figures["perfect"], figures["empty"]) == (1, 0)
 
 
 def test_a_kind_without_views_is_named(tmp_path):

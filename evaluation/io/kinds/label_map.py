@@ -156,6 +156,11 @@ class MapKind(Kind):
     dimensions: Dimensions
 
     @property
+    def image_axes(self) -> Dimensions:
+        """The dimensions of the image."""
+        return self.dimensions
+
+    @property
     def case_columns(self) -> tuple[str, ...]:
         """The columns of the geometry of volumes."""
         return GEOMETRY_COLUMNS if self.dimensions == 3 else ()

@@ -17,7 +17,8 @@ from evaluation.core.outcome import CaseJob
 from evaluation.evaluate import check
 from evaluation.io.files import scratch_folder
 from evaluation.io.kinds.volume import Volume
-from evaluation.organiser.rehearsal.submissions import Stage, part_of, pixels_of, writer_of, written
+from evaluation.organiser.rehearsal.submissions import Stage, part_of, writer_of, written
+from evaluation.organiser.submission_writer import pixels_of
 from evaluation.phase.phase import Phase
 
 _GREY = 255

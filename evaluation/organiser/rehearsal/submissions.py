@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.challenge import Task, fields_of, references_of
 from evaluation.core.fault import PhaseError
@@ -28,6 +27,7 @@ from evaluation.organiser.submission_writer import (
     AlgorithmWriter,
     ArchiveWriter,
     algorithm_writer,
+    pixels_of,
 )
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
@@ -324,12 +324,6 @@ class _Derived:
             ]
         whole = [task for task in tasks if not any(task.name in row.worst for row in rows)]
         return Played(rows, whole)
-
-
-def pixels_of(value: Any) -> NDArray[Any] | None:
-    """Return the pixels of an image as writers of this package take it; None of another value."""
-    values = value.values if isinstance(value, Volume) else value
-    return values if isinstance(values, np.ndarray) and values.ndim >= 2 else None
 
 
 def _with_cube(empty: Any, perfect: Any) -> Any:
