@@ -55,24 +55,34 @@ def shared_by(item: pytest.Item) -> str:
     return " ".join([file, *names, *values])
 
 
-def beyond_the_budget(items: Sequence[pytest.Item]) -> set[str]:
-    """Return the names of the tests that a run leaves out; tests that share a dear fixture stay together."""
-    if THOROUGH:
+def beyond_the_budget(
+    items: Sequence[pytest.Item],
+    budget: float = BUDGET,
+    seconds_of: Mapping[str, float] | None = None,
+    seed: str | None = None,
+    thorough: bool = THOROUGH,
+) -> set[str]:
+    """Return the names of the tests that a run leaves out; tests that share a dear fixture stay together.
+
+    ``seconds_of``: what is known of how long they take. ``seed``: by default the commit.
+    """
+    if thorough:
         return set()
+    seconds_of = known() if seconds_of is None else seconds_of
     together: dict[str, list[str]] = defaultdict(list)
     for item in items:
         if not item.nodeid.startswith(ALWAYS):
             shared = shared_by(item)
-            together[shared if shared in known() else item.nodeid].append(item.nodeid)
+            together[shared if shared in seconds_of else item.nodeid].append(item.nodeid)
     costs = {
-        name: known().get(name, 0) + sum(known().get(test, 0) for test in tests if test != name)
+        name: seconds_of.get(name, 0) + sum(seconds_of.get(test, 0) for test in tests if test != name)
         for name, tests in together.items()
     }
     long = sorted(name for name, seconds in costs.items() if seconds >= LONG)
-    if sum(costs[name] for name in long) <= BUDGET:
+    if sum(costs[name] for name in long) <= budget:
         return set()
-    random.Random(commit()).shuffle(long)
-    left, left_out = float(BUDGET), set()
+    random.Random(commit() if seed is None else seed).shuffle(long)
+    left, left_out = float(budget), set()
     for name in long:
         if left <= 0:
             left_out.update(together[name])

@@ -67,6 +67,13 @@ for _name, _examples in (("evaluation", 50), ("thorough", 500)):
 settings.load_profile("evaluation")
 
 
+@pytest.fixture
+def may_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let computations have a second process wherever the tests run, also beside threads of others."""
+    monkeypatch.setattr("threading.active_count", lambda: 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
+
+
 def _scope(test: str) -> str:
     """Return the name of the tests that one process runs: the tests of a file, or a page of commands."""
     return test if test.startswith("test/docs/test_pages.py::test_every_command") else test.partition("::")[0]

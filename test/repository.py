@@ -26,13 +26,13 @@ def commit() -> str:
         return ""
 
 
-def drawn(names: Sequence[str], number: int, seed: str) -> set[str]:
+def drawn(names: Sequence[str], number: int, seed: str, thorough: bool = THOROUGH) -> set[str]:
     """Return as many of the names as a run tries, the same for a seed; all of them if it is thorough."""
-    if THOROUGH or number >= len(names):
+    if thorough or number >= len(names):
         return set(names)
     return set(random.Random(seed).sample(sorted(names), number))
 
 
-def is_drawn(name: str, share: float) -> bool:
+def is_drawn(name: str, share: float, thorough: bool = THOROUGH) -> bool:
     """Tell whether a run tries this one of many, of which it tries a share; each commit draws others."""
-    return THOROUGH or random.Random(f"{commit()} {name}").random() < share
+    return thorough or random.Random(f"{commit()} {name}").random() < share

@@ -2,9 +2,10 @@
 
 import subprocess
 import sys
+from functools import partial
 from types import SimpleNamespace
 
-from test import budget
+from test.budget import beyond_the_budget
 from test.repository import REPOSITORY, drawn, is_drawn
 
 NAMES = [f"case {number}" for number in range(20)]
@@ -34,42 +35,34 @@ def collected(file: str, **environment: str) -> int:
     return done.stdout.count(f"{file}::")
 
 
-def test_the_same_few_are_drawn_for_a_commit_and_all_in_the_course_of_some(monkeypatch):
-    monkeypatch.setattr("test.repository.THOROUGH", False)
-    found = [drawn(NAMES, 5, f"commit {number}") for number in range(60)]
+def test_the_same_few_are_drawn_for_a_commit_and_all_in_the_course_of_some():
+    found = [drawn(NAMES, 5, f"commit {number}", thorough=False) for number in range(60)]
     assert {len(few) for few in found} == {5}
     assert set().union(*found) == set(NAMES)
-    assert drawn(NAMES[::-1], 5, "commit 7") == found[7]
-    assert drawn(NAMES, 30, "commit") == set(NAMES)
-    shares = [sum(is_drawn(f"{name} {number}", 0.25) for number in range(100)) for name in NAMES]
-    assert 400 < sum(shares) < 600
-    monkeypatch.setattr("test.repository.THOROUGH", True)
-    assert drawn(NAMES, 5, "commit") == set(NAMES)
-    assert all(is_drawn(name, 0.25) for name in NAMES)
+    assert drawn(NAMES[::-1], 5, "commit 7", thorough=False) == found[7]
+    assert drawn(NAMES, 30, "commit", thorough=False) == set(NAMES)
+    names = [f"{name} {number}" for name in NAMES for number in range(100)]
+    assert 400 < sum(is_drawn(name, 0.25, thorough=False) for name in names) < 600
+    assert drawn(NAMES, 5, "commit", thorough=True) == set(NAMES)
+    assert all(is_drawn(name, 0.25, thorough=True) for name in NAMES)
 
 
-def test_long_tests_are_tried_within_the_budget_and_all_in_the_course_of_some_commits(monkeypatch):
-    monkeypatch.setattr(budget, "THOROUGH", False)
-    monkeypatch.setattr(budget, "BUDGET", 1000)
-    monkeypatch.setattr(budget, "known", lambda: {**LONG, SHARED: 150.0})
+def test_long_tests_are_tried_within_the_budget_and_all_in_the_course_of_some_commits():
+    left_out = partial(beyond_the_budget, seconds_of={**LONG, SHARED: 150.0}, thorough=False)
     names = {item.nodeid for item in items()}
     tried = []
     for number in range(60):
-        monkeypatch.setattr(budget, "commit", lambda number=number: f"commit {number}")
-        tried.append(names - budget.beyond_the_budget(items()))
-        assert tried[-1] == names - budget.beyond_the_budget(items()[::-1])
+        tried.append(names - left_out(items(), 1000, seed=f"commit {number}"))
+        assert tried[-1] == names - left_out(items()[::-1], 1000, seed=f"commit {number}")
     assert set().union(*tried) == names
     for found in tried:
         assert "test/quick.py::test_quick" in found
         together = sum(name.startswith("test/shared.py") for name in found)
         assert together in {0, 3}
         assert 1000 <= sum(map(LONG.get, found & LONG.keys())) + 50 * together <= 1000 + 150
-    monkeypatch.setattr(budget, "BUDGET", sum(LONG.values()) + 150)
-    assert budget.beyond_the_budget(items()) == set()
-    monkeypatch.setattr(budget, "BUDGET", 0)
-    assert budget.beyond_the_budget(items()) == names - {"test/quick.py::test_quick"}
-    monkeypatch.setattr(budget, "THOROUGH", True)
-    assert budget.beyond_the_budget(items()) == set()
+    assert left_out(items(), sum(LONG.values()) + 150) == set()
+    assert left_out(items(), 0) == names - {"test/quick.py::test_quick"}
+    assert left_out(items(), 0, thorough=True) == set()
 
 
 def test_a_run_tries_a_part_and_a_thorough_one_all():

@@ -22,7 +22,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import SimpleITK
 from PIL import Image
+from PIL.TiffImagePlugin import TiffImageFile
 
 import evaluation.challenges
 from evaluation.cli import check_command, evaluate_command
@@ -33,7 +35,6 @@ from evaluation.core.fault import FormFault, ReadError
 from evaluation.core.field import FileSource
 from evaluation.core.form import CaseForm
 from evaluation.core.trouble import LACKS, MachineTrouble
-from evaluation.io import pixels
 from evaluation.io.box_files import BoxFormat, read_box_lines
 from evaluation.io.grey_images import read_grey, write_grey
 from evaluation.io.json_files import parse_json
@@ -288,6 +289,11 @@ def test_no_reader_blames_a_file_for_a_call_that_fails(name, tmp_path):
             assert raised.value.lack == LACKS[getattr(errno, error)]
 
 
+def break_decoders(monkeypatch, fails) -> None:
+    for library, function in ((SimpleITK.ImageFileReader, "Execute"), (TiffImageFile, "__init__")):
+        monkeypatch.setattr(library, function, fails)
+
+
 @pytest.mark.parametrize("name", ["image.png", "image.tif"])
 @pytest.mark.parametrize("error", [RuntimeError("std::bad_alloc"), OSError("decoder error"), MemoryError()])
 def test_a_decoder_that_decodes_nothing_at_all_is_the_machines(name, error, tmp_path, monkeypatch):
@@ -297,7 +303,7 @@ def test_a_decoder_that_decodes_nothing_at_all_is_the_machines(name, error, tmp_
     def fails(*arguments):
         raise error
 
-    monkeypatch.setattr(pixels, "_decoded", fails)
+    break_decoders(monkeypatch, fails)
     with pytest.raises(MachineTrouble) as raised:
         read_case(tmp_path, name, read_image)
     assert raised.value.file == name
@@ -344,16 +350,16 @@ def test_a_huge_size_in_a_header_is_a_fault_of_the_file_before_memory_is_taken(n
 
 
 def test_a_sealed_reference_that_cannot_be_decoded_is_not_called_damaged(place, monkeypatch):
-    decoded = pixels._decoded
+    execute = SimpleITK.ImageFileReader.Execute
     left = [CASES]  # the masks of the submission
 
     def fails(*arguments):
         left[0] -= 1
         if left[0] < 0:
             raise RuntimeError("std::bad_alloc")
-        return decoded(*arguments)
+        return execute(*arguments)
 
-    monkeypatch.setattr(pixels, "_decoded", fails)
+    break_decoders(monkeypatch, fails)
     status, _ = run("evaluate", place, "reference", Calls(place))
     assert status == MACHINE
     assert Told.participant == [evaluate_command._ORGANISERS]
@@ -383,8 +389,7 @@ def test_a_worker_that_cannot_be_forked_is_the_machines(error):
     assert raised.value.lack == LACKS[getattr(errno, error)]
 
 
-def test_a_copy_that_cannot_be_forked_is_done_without(monkeypatch, tmp_path):
-    monkeypatch.setattr(side_by_side, "_can_fork", lambda: True)
+def test_a_copy_that_cannot_be_forked_is_done_without(may_fork, tmp_path):
     with counted(Calls(tmp_path, "fork", 1, "ENOMEM")) as calls:
         assert side_by_side.side_by_side([lambda: 1, lambda: 2], [1.0, 1.0]) == [1, 2]
     assert calls.counts["fork"] == 1

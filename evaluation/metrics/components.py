@@ -41,8 +41,9 @@ class ComponentCounter:
     has the 8 neighbours in its plane, and every plane is counted separately.
     """
 
-    def __init__(self, width: int, across_planes: bool) -> None:
+    def __init__(self, width: int, across_planes: bool, runs_together: int = _RUNS_TOGETHER) -> None:
         self._stride = width + 1
+        self._runs_together = runs_together
         self._shifts = [self._stride]
         if across_planes:
             self._shifts += [_PLANE - self._stride, _PLANE, _PLANE + self._stride]
@@ -79,7 +80,7 @@ class ComponentCounter:
         touched = np.logical_or.reduceat(touching[mask], first)
         self._new.append((positions[first], positions[last] + 1, highest, touched))
         self._number_of_new += len(first)
-        if self._number_of_new >= _RUNS_TOGETHER:
+        if self._number_of_new >= self._runs_together:
             self._join()
 
     def counts(self) -> Integers:

@@ -16,8 +16,10 @@ _MEBIBYTE = 1 << 20
 _RESERVE = 768 * _MEBIBYTE
 _MIN_SHARE_BYTES = 512 * _MEBIBYTE
 _MAX_HELD_BYTES = 256 * _MEBIBYTE
-_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-_CGROUP_PROCESSORS = "/sys/fs/cgroup/cpu.max"
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+"""Where Linux tells what the container may use."""
+_MEMORY_LIMITS = ("memory.max", "memory/memory.limit_in_bytes")
+_PROCESSORS = "cpu.max"
 
 
 CAN_ISOLATE = sys.platform == "linux"
@@ -30,7 +32,7 @@ NO_ISOLATION = (
 )
 
 
-def worker_count(wanted: int | None = None) -> int:
+def worker_count(wanted: int | None = None, control_groups: Path = CONTROL_GROUPS) -> int:
     """Return the number of workers: ``wanted``, by default one per processor that this process may use.
 
     0 if workers cannot be isolated; all cases then run in this process.
@@ -41,17 +43,19 @@ def worker_count(wanted: int | None = None) -> int:
         return wanted
     count = len(os.sched_getaffinity(0))
     with contextlib.suppress(OSError, ValueError):
-        quota, period = Path(_CGROUP_PROCESSORS).read_text(encoding="ascii").split()
+        quota, period = (control_groups / _PROCESSORS).read_text(encoding="ascii").split()
         count = min(count, max(1, int(quota) // int(period)))
     return count
 
 
-def require_memory() -> None:
+def require_memory(control_groups: Path = CONTROL_GROUPS) -> None:
     """Raise `PhaseError` if this process may use too little memory to start workers."""
     if not CAN_ISOLATE:
         return
     soft, _ = resource.getrlimit(resource.RLIMIT_DATA)
-    granted = _granted_memory() if soft == resource.RLIM_INFINITY else min(soft, _granted_memory())
+    granted = _granted_memory(control_groups)
+    if soft != resource.RLIM_INFINITY:
+        granted = min(soft, granted)
     if granted < MIN_MEMORY_MB * _MEBIBYTE:
         raise PhaseError(
             f"too little memory: expected at least {MIN_MEMORY_MB} MB, found {granted // _MEBIBYTE} MB "
@@ -59,7 +63,7 @@ def require_memory() -> None:
         )
 
 
-def worker_memory(workers: int, wanted_mb: int | None) -> int | None:
+def worker_memory(workers: int, wanted_mb: int | None, control_groups: Path = CONTROL_GROUPS) -> int | None:
     """Return the memory limit of a worker in bytes: the phase's, else an even share of the granted memory.
 
     None without workers, since the limit would apply to this process.
@@ -68,7 +72,7 @@ def worker_memory(workers: int, wanted_mb: int | None) -> int | None:
         return None
     if wanted_mb is not None:
         return wanted_mb * _MEBIBYTE
-    return max(_MIN_SHARE_BYTES, (_granted_memory() - _RESERVE) // workers)
+    return max(_MIN_SHARE_BYTES, (_granted_memory(control_groups) - _RESERVE) // workers)
 
 
 def held_memory() -> int:
@@ -84,12 +88,12 @@ def limit_for_good(limit: int, most: int) -> int:
     return granted
 
 
-def _granted_memory() -> int:
+def _granted_memory(control_groups: Path = CONTROL_GROUPS) -> int:
     granted = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if hard != resource.RLIM_INFINITY:
         granted.append(hard)
-    for path in _CGROUP_LIMITS:
+    for name in _MEMORY_LIMITS:
         with contextlib.suppress(OSError, ValueError):
-            granted.append(int(Path(path).read_text(encoding="ascii")))
+            granted.append(int((control_groups / name).read_text(encoding="ascii")))
     return min(granted)

@@ -14,6 +14,7 @@ import pytest
 
 from evaluation.cli.evaluate_command import _holds_images
 from evaluation.phase.manifest import scan, seal
+from test.failing_calls import Calls, counted
 from test.repository import REPOSITORY
 from test.workers.sessions import session
 from test.workers.unruly_phase import CHALLENGES, write_unruly
@@ -146,18 +147,12 @@ def test_what_decodes_images_is_imported_ahead_for_images_alone(files, wanted, t
     assert not _holds_images(tmp_path / "nowhere")
 
 
-def test_a_folder_that_cannot_be_listed_is_left_to_the_loading_of_the_phase(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_listed_is_left_to_the_loading_of_the_phase(tmp_path):
     (tmp_path / "masks").mkdir()
     (tmp_path / "masks" / "V1.png").write_bytes(b"")
-    listed = os.scandir
-
-    def scandir(folder):
-        if Path(folder).name == "masks":
-            raise PermissionError(13, "Permission denied", str(folder))
-        return listed(folder)
-
-    monkeypatch.setattr(os, "scandir", scandir)
-    assert not _holds_images(tmp_path)
+    with counted(Calls(tmp_path / "masks", "list", 1, "EACCES")) as calls:
+        assert not _holds_images(tmp_path)
+    assert calls.counts["list"] == 1
 
 
 def test_deadline_writes_nothing_and_names_what_was_not_finished(tmp_path):

@@ -1,7 +1,6 @@
 """Which interval a metric gets, by default and by choice; several tables give what each gives alone."""
 
 import math
-import os
 from fractions import Fraction
 from functools import partial
 
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, t
 
-from evaluation.core import side_by_side
 from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import (
     Agreement,
@@ -48,6 +46,7 @@ from evaluation.metrics.regression import (
     weighted_pearson_correlation,
     weighted_spearman_correlation,
 )
+from test.failing_calls import Calls, counted
 
 TARGET = Fraction(85, 100)
 METRICS = {
@@ -298,16 +297,14 @@ def test_tables_together_have_the_intervals_that_each_has_alone(clusters):
 
 
 @pytest.mark.parametrize("clusters", [None, CLUSTERS])
-def test_two_processes_have_the_intervals_of_one(monkeypatch, clusters):
-    resampling = Resampling(3, 101, 5, clusters=clusters)
-    alone = intervals(METRICS, [table(1), table(2)], resampling)
-    forks = []
-    fork = os.fork
-    monkeypatch.setattr(os, "fork", lambda: forks.append(1) or fork())
-    monkeypatch.setattr(side_by_side, "_can_fork", lambda: True)
-    monkeypatch.setattr("evaluation.core.intervals._MANY_DRAWS", 1)
-    together = intervals(METRICS, [table(1), table(2)], resampling)
-    assert forks == [1]
+def test_two_processes_have_the_intervals_of_one(may_fork, tmp_path, clusters):
+    """So many resamples are worth a second process, which a machine without memory does not get."""
+    resampling = Resampling(3, 60_001, 5, clusters=clusters)
+    with counted(Calls(tmp_path, "fork", 1, "ENOMEM")):
+        alone = intervals(METRICS, [table(1), table(2)], resampling)
+    with counted(Calls(tmp_path)) as calls:
+        together = intervals(METRICS, [table(1), table(2)], resampling)
+    assert calls.counts["fork"] == 1
     assert together.found.keys() == alone.found.keys()
     for name, expected in alone.found.items():
         for one, other in zip(together.found[name], expected, strict=True):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,13 +23,7 @@ def number_and_process(number: int) -> Callable[[], tuple[int, int]]:
     return lambda: (number, os.getpid())
 
 
-@pytest.fixture
-def two_processors(monkeypatch):
-    """Wherever the tests run, in threads of a test runner too."""
-    monkeypatch.setattr(module, "_can_fork", lambda: True)
-
-
-def test_results_come_in_order_from_two_processes(two_processors):
+def test_results_come_in_order_from_two_processes(may_fork):
     found = side_by_side([number_and_process(number) for number in range(5)], [1, 5, 2, 4, 3])
     assert [number for number, _ in found] == [0, 1, 2, 3, 4]
     here = {number for number, process in found if process == os.getpid()}
@@ -37,19 +32,28 @@ def test_results_come_in_order_from_two_processes(two_processors):
     assert len({process for _, process in found}) == 2
 
 
-def test_one_task_and_none_need_no_other_process(two_processors, monkeypatch):
-    monkeypatch.setattr(os, "fork", lambda: pytest.fail("a process was forked"))
+def test_one_task_and_none_need_no_other_process(may_fork):
     assert side_by_side([number_and_process(7)], [1]) == [(7, os.getpid())]
     assert side_by_side([], []) == []
 
 
-def test_threads_and_a_single_processor_forbid_it(monkeypatch):
-    monkeypatch.setattr(os, "fork", lambda: pytest.fail("a process was forked"))
-    for threads, processors in ((2, {0, 1}), (1, {0})):
-        monkeypatch.setattr("threading.active_count", lambda count=threads: count)
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _, found=processors: found)
-        found = side_by_side([number_and_process(0), number_and_process(1)], [1, 1])
-        assert found == [(0, os.getpid()), (1, os.getpid())]
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for a single processor")
+def test_threads_and_a_single_processor_forbid_it():
+    tasks, here = [number_and_process(0), number_and_process(1)], os.getpid()
+    ended = threading.Event()
+    thread = threading.Thread(target=ended.wait)
+    thread.start()
+    try:
+        assert side_by_side(tasks, [1, 1]) == [(0, here), (1, here)]
+    finally:
+        ended.set()
+        thread.join()
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(processors)})
+    try:
+        assert side_by_side(tasks, [1, 1]) == [(0, here), (1, here)]
+    finally:
+        os.sched_setaffinity(0, processors)
 
 
 def here_only(how: Callable[[], object]) -> Callable[[], str]:
@@ -74,35 +78,36 @@ def here_only(how: Callable[[], object]) -> Callable[[], str]:
     ],
     ids=["exception", "killed", "ended", "exit"],
 )
-def test_what_fails_in_the_copy_is_done_here(two_processors, how):
+def test_what_fails_in_the_copy_is_done_here(may_fork, how):
     assert side_by_side([lambda: "ours", here_only(how)], [2, 1]) == ["ours", "done"]
 
 
-def test_a_result_that_cannot_be_pickled_is_computed_here(two_processors):
+def test_a_result_that_cannot_be_pickled_is_computed_here(may_fork):
     found = side_by_side([lambda: "ours", lambda: lambda: 5], [2, 1])
     assert found[1]() == 5
 
 
-def test_an_answer_larger_than_a_pipe(two_processors):
+def test_an_answer_larger_than_a_pipe(may_fork):
     assert side_by_side([lambda: b"", lambda: b"x" * 5_000_000], [2, 1])[1] == b"x" * 5_000_000
 
 
-def test_exceptions_are_those_of_the_tasks_and_leave_no_process(two_processors, monkeypatch):
-    fork, forked = os.fork, list[int]()
+def test_exceptions_are_those_of_the_tasks_and_leave_no_process(may_fork, tmp_path):
+    def theirs() -> None:
+        (tmp_path / str(os.getpid())).touch()
+        time.sleep(60)
 
-    def counted() -> int:
-        forked.append(fork())
-        return forked[-1]
+    def ours() -> None:
+        while not list(tmp_path.iterdir()):
+            time.sleep(0.01)
+        raise ZeroDivisionError
 
-    monkeypatch.setattr(os, "fork", counted)
     with pytest.raises(ZeroDivisionError):
-        side_by_side([lambda: 1 / 0, lambda: time.sleep(60)], [2, 1])
+        side_by_side([ours, theirs], [2, 1])
+    (copy,) = tmp_path.iterdir()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(copy.name), 0)
     with pytest.raises(ZeroDivisionError):
         side_by_side([lambda: "ours", lambda: 1 / 0], [2, 1])
-    assert len(forked) == 2
-    for process in forked:
-        with pytest.raises(ProcessLookupError):
-            os.kill(process, 0)
 
 
 def ends_soon(process: int, until: float) -> bool:
@@ -124,7 +129,7 @@ def test_the_copy_ends_with_a_process_that_is_killed(tmp_path: Path):
             Path({str(tmp_path / "process")!r}).write_text(str(os.getpid()))
             time.sleep(60)
 
-        module._can_fork = lambda: True
+        os.sched_getaffinity = lambda process: {{0, 1}}
         module.side_by_side([lambda: time.sleep(60), theirs], [2, 1])
     """
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], cwd=REPOSITORY)

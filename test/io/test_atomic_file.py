@@ -6,41 +6,34 @@ import resource
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from evaluation.core.trouble import MachineTrouble
-from evaluation.io import files
 from evaluation.io.files import scratch_folder, write_atomically
+from test.failing_calls import Calls, counted
 
 
 def names_in(folder):
     return [path.name for path in folder.iterdir()]
 
 
-@pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, step):
-    def fail(*arguments):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    if step == "fsync":
-        monkeypatch.setattr(os, "fsync", fail)
-    else:
-        monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(MachineTrouble, match=r"write .*metrics\.json: .* short of space on the disk"):
-        write_atomically(tmp_path / "metrics.json", b"{}")
+@pytest.mark.parametrize("step", ["write", "fsync", "rename"])
+def test_a_full_disk_leaves_nothing_half_written(tmp_path, step):
+    path = tmp_path / "metrics.json"
+    with counted(Calls(tmp_path, step, 1, "ENOSPC")), pytest.raises(MachineTrouble) as raised:
+        write_atomically(path, b"{}")
+    assert raised.value.args == ("write", str(path), "space on the disk")
     assert names_in(tmp_path) == []
 
 
-def test_only_what_must_outlast_the_machine_is_synced(tmp_path, monkeypatch):
-    synced = []
-    monkeypatch.setattr(os, "fsync", synced.append)
-    write_atomically(tmp_path / "first.json", b"first", synced=False)
-    assert (tmp_path / "first.json").read_bytes() == b"first"
-    assert synced == []
-    write_atomically(tmp_path / "second.json", b"second")
-    assert len(synced) == 1
+def test_only_what_must_outlast_the_machine_is_synced(tmp_path):
+    with counted(Calls(tmp_path)) as calls:
+        write_atomically(tmp_path / "first.json", b"first", synced=False)
+        assert (tmp_path / "first.json").read_bytes() == b"first"
+        assert calls.counts["fsync"] == 0
+        write_atomically(tmp_path / "second.json", b"second")
+        assert calls.counts["fsync"] == 1
 
 
 def test_a_real_limit_on_size_leaves_nothing_half_written(tmp_path):
@@ -64,18 +57,13 @@ except MachineTrouble as error:
     assert names_in(tmp_path) == []
 
 
-def test_a_folder_that_cannot_be_written_to_is_told_as_such(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_written_to_is_told_as_such(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         write_atomically(tmp_path / "file" / "metrics.json", b"{}")
-
-    def read_only(path, *arguments, **named):
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
-
-    monkeypatch.setattr(os, "open", read_only)
-    with pytest.raises(OSError, match="Read-only file system") as caught:
+    with counted(Calls(tmp_path, "open", 1, "EROFS")), pytest.raises(OSError, match="metrics") as caught:
         write_atomically(tmp_path / "metrics.json", b"{}")
-    assert caught.value.filename == str(tmp_path / "metrics.json")
+    assert (caught.value.errno, caught.value.filename) == (errno.EROFS, str(tmp_path / "metrics.json"))
 
 
 def test_no_link_is_followed(tmp_path, monkeypatch):
@@ -122,27 +110,33 @@ with scratch_folder("lane-", folder) as scratch:
 """
 
 
-def test_what_a_killed_process_left_is_removed_by_the_next_and_nothing_else(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_swept", set())
+NEXT = """
+import sys
+from pathlib import Path
+from evaluation.io.files import scratch_folder, write_atomically
+folder = Path(sys.argv[1])
+write_atomically(folder / "metrics.json", b"whole")
+with scratch_folder("lane-", folder) as scratch:
+    assert scratch.is_dir()
+"""
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_and_nothing_else(tmp_path):
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
     assert done.returncode == -signal.SIGKILL
     (tmp_path / "lane-of-a-team").mkdir()
     (tmp_path / ".notes.part").write_text("")
     assert len(names_in(tmp_path)) == 4
     with scratch_folder("lane-", tmp_path) as mine:
-        monkeypatch.setattr(files, "_swept", set())  # as another process would begin
-        write_atomically(tmp_path / "metrics.json", b"whole")
-        with scratch_folder("lane-", tmp_path) as other:
-            assert mine.is_dir()
-            assert other.is_dir()
+        subprocess.run([sys.executable, "-c", NEXT, str(tmp_path)], check=True)
+        assert mine.is_dir()
     assert sorted(names_in(tmp_path)) == [".notes.part", "lane-of-a-team", "metrics.json"]
 
 
 def test_a_temporary_file_of_a_living_process_stays(tmp_path, monkeypatch):
     def other_process_looks(descriptor):
-        monkeypatch.setattr(files, "_swept", set())
-        files.remove_abandoned(tmp_path)
+        subprocess.run([sys.executable, "-c", NEXT, str(tmp_path)], check=True)
 
     monkeypatch.setattr(os, "fsync", other_process_looks)
-    write_atomically(tmp_path / "metrics.json", b"{}")
-    assert names_in(tmp_path) == ["metrics.json"]
+    write_atomically(tmp_path / "own.json", b"{}")
+    assert sorted(names_in(tmp_path)) == ["metrics.json", "own.json"]

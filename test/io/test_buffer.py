@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io import files
 from evaluation.io.files import ReadBuffer
+from test.systems.features import WINDOWS, imitate
 
 LIMIT = 100
 
@@ -21,8 +21,7 @@ def open_descriptors():
 def way(request, monkeypatch):
     """Read as Linux and macOS do, and as Windows does."""
     if request.param == "only files can be opened":
-        monkeypatch.setattr(files, "_HAS_FOLDER_DESCRIPTORS", False)
-        monkeypatch.setattr(files, "_HAS_READV", False)
+        imitate(WINDOWS, monkeypatch)
 
 
 @pytest.fixture

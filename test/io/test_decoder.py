@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from evaluation.io import pixels
 from evaluation.io.grey_images import read_grey, write_grey
 from test.io.images import (
     RANDOM,
     check_read,
 )
 from test.io.test_png import READABLE
+from test.systems.features import WINDOWS, imitate
 
 
 @pytest.mark.parametrize(("data", "expected"), READABLE.values(), ids=READABLE)
 def test_without_memory_files_the_pixels_are_the_same(data, expected, monkeypatch):
-    monkeypatch.setattr(pixels, "_HAS_MEMORY_FILES", False)
+    imitate(WINDOWS, monkeypatch)
     check_read(data, expected)
 
 

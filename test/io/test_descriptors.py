@@ -6,13 +6,15 @@ import stat
 import pytest
 
 from evaluation.core.fault import ReadError
-from evaluation.io import files
 from evaluation.io.files import OpenFolder, list_below, read_into
+from test.failing_calls import Calls, counted
+from test.systems.features import WINDOWS, imitate
 
 
-@pytest.fixture(params=[True, False], ids=["descriptors of folders", "paths"])
+@pytest.fixture(params=["descriptors of folders", "paths"])
 def root(request, monkeypatch, tmp_path):
-    monkeypatch.setattr(files, "_HAS_FOLDER_DESCRIPTORS", request.param)
+    if request.param == "paths":
+        imitate(WINDOWS, monkeypatch)
     (tmp_path / "in" / "job" / "output").mkdir(parents=True)
     (tmp_path / "in" / "job" / "output" / "a.png").write_bytes(b"a\r\n\x1ab")
     (tmp_path / "in" / "job" / "output" / "link").symlink_to("a.png")
@@ -39,9 +41,7 @@ def test_what_is_no_folder_is_not_listed(root):
         list_below(root, "job/outputs")
 
 
-@pytest.mark.parametrize("has_readv", [True, False])
-def test_every_byte_is_read_as_it_is(root, monkeypatch, has_readv):
-    monkeypatch.setattr(files, "_HAS_READV", has_readv)
+def test_every_byte_is_read_as_it_is(root):
     descriptor = OpenFolder().open_below(root, "job/output/a.png")
     try:
         buffer = bytearray(9)
@@ -54,30 +54,28 @@ def test_every_byte_is_read_as_it_is(root, monkeypatch, has_readv):
 
 
 def test_a_file_that_is_replaced_while_it_is_opened_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_HAS_FOLDER_DESCRIPTORS", False)
+    imitate(WINDOWS, monkeypatch)
     (tmp_path / "a").write_bytes(b"a")
     (tmp_path / "labels").write_bytes(b"labels")
-    opened = os.open
 
-    def replace_and_open(path, flags, *more, **named):
-        (tmp_path / "labels").replace(tmp_path / "a")
-        return opened(path, flags, *more, **named)
+    class Replacing(Calls):
+        def __call__(self, kind, path=None):
+            if kind == "open" and path == str(tmp_path / "a"):
+                (tmp_path / "labels").replace(path)
 
-    monkeypatch.setattr(os, "open", replace_and_open)
-    with pytest.raises(ReadError, match="replaced while it was opened"):
+    with counted(Replacing(tmp_path)), pytest.raises(ReadError, match="replaced while it was opened"):
         OpenFolder().open_below(str(tmp_path), "a")
 
 
 @pytest.mark.parametrize("path", ["..\\labels", "C:labels", "a.png:labels"])
 def test_windows_has_further_ways_out(tmp_path, monkeypatch, path):
-    monkeypatch.setattr(files, "_HAS_FOLDER_DESCRIPTORS", False)
-    monkeypatch.setattr(files, "_NOT_IN_NAMES", frozenset("\\:"))
+    imitate(WINDOWS, monkeypatch)
     (tmp_path / path).write_bytes(b"labels")
     with pytest.raises(ReadError, match="a path inside the folder"):
         OpenFolder().open_below(str(tmp_path), path)
 
 
-@pytest.mark.skipif(not files._HAS_FOLDER_DESCRIPTORS, reason="folders have no descriptors here")
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="folders have no descriptors here")
 def test_a_folder_stays_open_and_is_not_exchanged_for_a_link(tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()

@@ -14,7 +14,6 @@ from pycocotools.cocoeval import COCOeval
 from evaluation.metrics import (
     box_average_precision,
     box_iou,
-    boxes,
     mean_average_precision,
     mean_detection_iou,
 )
@@ -343,14 +342,18 @@ def test_empty_sides():
     assert matched([(0, 0, 1, 1)], [1], []) == ([0], [0])
 
 
-def test_portions_do_not_change_the_result(monkeypatch):
+def test_portions_do_not_change_the_result():
+    """Groups of some 400,000 pairs each give the same together, which are more than are compared at once."""
     generator = np.random.default_rng(0)
-    corners = np.sort(generator.integers(0, 9, (60, 2, 2)), axis=1).reshape(-1, 4)
-    arguments = (corners.tolist(), generator.random(60), corners[::-2].tolist())
-    groups = (np.arange(60) % 3, np.arange(30) % 3)
-    whole = matched(*arguments, *groups)
-    monkeypatch.setattr(boxes, "_PAIRS_AT_ONCE", 7)
-    assert matched(*arguments, *groups) == whole
+    corners = np.sort(generator.integers(0, 30, (2700, 2, 2)), axis=1).reshape(-1, 4)
+    confidence, true = generator.random(2700), corners[::-2]
+    groups = np.arange(2700) % 3, np.arange(1350) % 3
+    whole = matched(corners.tolist(), confidence, true.tolist(), *groups)
+    for group in range(3):
+        ours, theirs = (of == group for of in groups)
+        alone = matched(corners[ours].tolist(), confidence[ours], true[theirs].tolist())
+        for found, expected in zip(whole, alone, strict=True):
+            assert np.array(found)[ours].tolist() == expected
 
 
 CANCER, POLYP, BE = range(3)

@@ -1,5 +1,3 @@
-from unittest.mock import patch
-
 import numpy as np
 import pytest
 import SimpleITK
@@ -8,7 +6,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import ndimage
 
-from evaluation.metrics import components
 from evaluation.metrics.components import LEVELS, ComponentCounter
 from evaluation.metrics.crops import box_of_content
 
@@ -16,8 +13,8 @@ SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(1, 6))
 MASKS = SHAPES.flatmap(lambda shape: arrays(np.bool_, shape))
 
 
-def counted(mask, touching, levels, across_planes, cropped=True):
-    counter = ComponentCounter(mask.shape[2], across_planes)
+def counted(mask, touching, levels, across_planes, cropped=True, **options):
+    counter = ComponentCounter(mask.shape[2], across_planes, **options)
     for plane, by, level in zip(mask, touching, levels, strict=True):
         box = box_of_content(plane) if cropped else None
         cut = box.slices if box else (slice(None), slice(None))
@@ -47,8 +44,7 @@ def expected(mask, touching, levels, across_planes):
 def test_components_are_those_of_scipy(together, cropped, across_planes, data, mask):
     touching = data.draw(arrays(np.bool_, mask.shape))
     levels = np.where(mask, data.draw(arrays(np.uint8, mask.shape, elements=st.integers(1, 5))), 0)
-    with patch.object(components, "_RUNS_TOGETHER", together):
-        found = counted(mask, touching, levels, across_planes, cropped)
+    found = counted(mask, touching, levels, across_planes, cropped, runs_together=together)
     np.testing.assert_array_equal(found, expected(mask, touching, levels, across_planes))
 
 

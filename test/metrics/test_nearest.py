@@ -30,6 +30,13 @@ def planes(volume):
     return [Crop(plane[box.slices], box.top, box.left) for plane in volume for box in [box_of_content(plane)]]
 
 
+def nearest_by(way, here, there, spacing=SPACING):
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in WAYS[way].items():
+            patch.setattr(nearest, name, value)
+        return nearest_distances(planes(here), planes(there), spacing)
+
+
 def all_pairs(here, there):
     return cdist(np.argwhere(here) * SPACING, np.argwhere(there) * SPACING).min(axis=1)
 
@@ -41,10 +48,7 @@ def test_every_way_is_what_all_pairs_give(way, data):
     here, there = data.draw(VOLUMES), data.draw(VOLUMES)
     if not here.any() or not there.any():
         return
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in WAYS[way].items():
-            patch.setattr(nearest, name, value)
-        found = nearest_distances(planes(here), planes(there), SPACING)
+    found = nearest_by(way, here, there)
     np.testing.assert_allclose(found, all_pairs(here, there), rtol=1e-12, atol=0)
     assert found.dtype == np.float64
 
@@ -55,12 +59,10 @@ def test_coordinates_are_in_the_order_of_the_volume(volume):
     np.testing.assert_array_equal(coordinates(planes(volume)), np.argwhere(volume))
 
 
-def test_a_source_far_from_what_is_searched_is_found(monkeypatch):
-    for name, value in WAYS["growing transform"].items():
-        monkeypatch.setattr(nearest, name, value)
+def test_a_source_far_from_what_is_searched_is_found():
     here, there = np.zeros((2, 2, 4, 300), dtype=bool)
     here[0, 0, 0] = here[1, 3, 9] = there[1, 2, 299] = True
-    found = nearest_distances(planes(here), planes(there), SPACING)
+    found = nearest_by("growing transform", here, there)
     np.testing.assert_allclose(found, all_pairs(here, there), rtol=1e-12)
 
 
@@ -69,10 +71,5 @@ def test_a_source_far_from_what_is_searched_is_found(monkeypatch):
 def test_every_way_gives_the_same_bits(volume, other):
     if not volume.any() or not other.any():
         return
-    found = set()
-    for limits in WAYS.values():
-        with pytest.MonkeyPatch.context() as patch:
-            for name, value in limits.items():
-                patch.setattr(nearest, name, value)
-            found.add(np.sort(nearest_distances(planes(volume), planes(other), (0.3, 0.7, 0.7))).tobytes())
+    found = {np.sort(nearest_by(way, volume, other, (0.3, 0.7, 0.7))).tobytes() for way in WAYS}
     assert len(found) == 1

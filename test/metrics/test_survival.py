@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics import concordance_index, regression
+from evaluation.metrics import concordance_index
 from evaluation.metrics.regression import concordance_influence, weighted_concordance_index
 from test.metrics.record_concordance import survival_data
 from test.oracles import Recorded
@@ -78,18 +78,22 @@ def test_empty_input_and_arguments_that_do_not_fit():
         concordance_index([1, 2], [1, 2], [1, 2])
 
 
-def test_pairs_in_many_portions_count_as_at_once(monkeypatch):
+def test_pairs_in_many_portions_count_as_at_once():
+    """Each of 50 cases is there 50 times: of 2,500 there are more pairs than are looked at together."""
     rng = np.random.default_rng(8)
-    predicted, time = rng.integers(1, 30, (2, 40)).astype(float)
-    event, weights = rng.random(40) < 0.7, rng.integers(0, 4, (5, 40))
-    at_once = weighted_concordance_index(predicted, time, event, weights)
-    influence = concordance_influence(predicted, time, event)
-    monkeypatch.setattr(regression, "_ENTRIES_AT_ONCE", 1)
+    predicted, time = rng.integers(1, 30, (2, 50)).astype(float)
+    event, weights = rng.random(50) < 0.7, rng.integers(0, 4, (5, 50))
+    many = [np.tile(column, 50) for column in (predicted, time, event)]
     np.testing.assert_allclose(
-        weighted_concordance_index(predicted, time, event, weights), at_once, rtol=1e-12
+        weighted_concordance_index(*many, np.tile(weights, 50)),
+        weighted_concordance_index(predicted, time, event, 50 * weights),
+        rtol=1e-12,
     )
     np.testing.assert_allclose(
-        concordance_influence(predicted, time, event), influence, rtol=1e-9, atol=1e-15
+        50 * concordance_influence(*many),
+        np.tile(concordance_influence(predicted, time, event), 50),
+        rtol=1e-9,
+        atol=1e-12,
     )
 
 

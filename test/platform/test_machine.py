@@ -1,3 +1,4 @@
+import os
 import resource
 
 import pytest
@@ -10,17 +11,16 @@ MIB = 1 << 20
 
 @pytest.fixture
 def granted(monkeypatch, tmp_path):
-    """Return a function that sets what the machine grants."""
+    """Return a function that sets what the machine grants, and returns where it tells a container's share."""
 
     def grant(*, physical, hard=resource.RLIM_INFINITY, cgroup="max", processors=2, quota="max 100000"):
         pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": physical // 4096}
-        monkeypatch.setattr(machine.os, "sysconf", pages.__getitem__)
-        monkeypatch.setattr(machine.os, "sched_getaffinity", lambda process: set(range(processors)))
-        monkeypatch.setattr(machine.resource, "getrlimit", lambda kind: (hard, hard))
+        monkeypatch.setattr(os, "sysconf", pages.__getitem__)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(processors)))
+        monkeypatch.setattr(resource, "getrlimit", lambda kind: (hard, hard))
         (tmp_path / "memory.max").write_text(f"{cgroup}\n")
         (tmp_path / "cpu.max").write_text(f"{quota}\n")
-        monkeypatch.setattr(machine, "_CGROUP_LIMITS", (str(tmp_path / "memory.max"), str(tmp_path / "none")))
-        monkeypatch.setattr(machine, "_CGROUP_PROCESSORS", str(tmp_path / "cpu.max"))
+        return tmp_path
 
     return grant
 
@@ -38,8 +38,8 @@ def granted(monkeypatch, tmp_path):
     ],
 )
 def test_one_worker_a_processor(granted, processors, quota, workers):
-    granted(physical=8192 * MIB, processors=processors, quota=quota)
-    assert machine.worker_count() == workers
+    told = granted(physical=8192 * MIB, processors=processors, quota=quota)
+    assert machine.worker_count(control_groups=told) == workers
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,12 @@ def test_one_worker_a_processor(granted, processors, quota, workers):
     ],
 )
 def test_too_little_memory_to_start(granted, limits, found):
-    granted(**limits)
+    told = granted(**limits)
     if found is None:
-        machine.require_memory()
+        machine.require_memory(told)
         return
     with pytest.raises(PhaseError, match=f"expected at least 160 MB, found {found} MB"):
-        machine.require_memory()
+        machine.require_memory(told)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_too_little_memory_to_start(granted, limits, found):
     ],
 )
 def test_memory_is_shared_evenly(granted, limits, workers, share):
-    granted(**limits)
-    assert machine.worker_memory(workers, None) == share * MIB
+    told = granted(**limits)
+    assert machine.worker_memory(workers, None, told) == share * MIB
 
 
 def test_what_the_phase_says_goes_first(granted):
@@ -84,9 +84,7 @@ def test_what_the_phase_says_goes_first(granted):
     assert machine.worker_memory(0, None) is None
 
 
-def test_without_control_groups(granted, monkeypatch):
+def test_without_control_groups(granted, tmp_path):
     granted(physical=8192 * MIB, processors=3)
-    monkeypatch.setattr(machine, "_CGROUP_LIMITS", ("/nonexistent/memory.max",))
-    monkeypatch.setattr(machine, "_CGROUP_PROCESSORS", "/nonexistent/cpu.max")
-    assert machine.worker_count() == 3
-    assert machine.worker_memory(1, None) == (8192 - 768) * MIB
+    assert machine.worker_count(control_groups=tmp_path / "none") == 3
+    assert machine.worker_memory(1, None, tmp_path / "none") == (8192 - 768) * MIB

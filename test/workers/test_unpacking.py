@@ -22,6 +22,7 @@ from evaluation.workers.unpacking import unpack, unpacked
 from scripts.platform_runtime import members
 from test.phases import loaded_phase
 from test.started import run
+from test.systems.features import IGNORING_CASE, WINDOWS, imitate
 
 
 def zip_of(path: Path, entries: Mapping[str, bytes]) -> Path:
@@ -223,7 +224,7 @@ def test_a_file_in_place_of_a_folder(tmp_path):
     ["nul", "COM1.png", "lpt9.csv", "a.png.", "a ", "a:b.png", "a|b.png", "b\\a.png", "what?.png", "aux"],
 )
 def test_names_that_windows_cannot_store_are_told(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(unpack_module, "_IS_WINDOWS", True)
+    imitate(WINDOWS, monkeypatch)
     archive = zip_of(tmp_path / "s.zip", {f"masks/{name}": b"", "masks/console.png": b"", "a/com.png": b""})
     with pytest.raises(FormFault) as caught, unpacked(archive):
         pass
@@ -243,7 +244,7 @@ def test_names_that_differ_in_letter_case_alone_are_told_where_they_would_be_one
     archive = zip_of(tmp_path / "s.zip", entries)
     with unpacked(archive) as folder:
         assert len(files_below(folder)) == 5
-    monkeypatch.setattr(unpack_module, "_ignores_case", lambda folder: True)
+    imitate(IGNORING_CASE, monkeypatch)
     with pytest.raises(FormFault) as caught, unpacked(archive):
         pass
     assert [(fault.kind, fault.file, fault.found) for fault in caught.value.faults] == [

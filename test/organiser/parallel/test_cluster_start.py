@@ -95,7 +95,8 @@ def kubernetes(monkeypatch):
     module.KubeCluster = KubeCluster
     monkeypatch.setitem(sys.modules, "dask_kubernetes", types.ModuleType("dask_kubernetes"))
     monkeypatch.setitem(sys.modules, "dask_kubernetes.operator", module)
-    monkeypatch.setattr(KubeCluster, "made", [])
+    KubeCluster.made.clear()
+    return module
 
 
 @pytest.mark.parametrize(
@@ -119,11 +120,11 @@ def test_pods_are_those_that_dask_is_configured_for_and_end_with_the_run(
 
 
 @pytest.mark.parametrize("error", [ValueError("no credentials"), RuntimeError("no definitions"), OSError()])
-def test_a_cluster_that_does_not_start_says_why(kubernetes, monkeypatch, error):
+def test_a_cluster_that_does_not_start_says_why(kubernetes, error):
     def failing(**keywords):
         raise error
 
-    monkeypatch.setattr(importlib.import_module("dask_kubernetes.operator"), "KubeCluster", failing)
+    kubernetes.KubeCluster = failing
     with pytest.raises(PhaseError, match=f"--cluster kubernetes: {str(error) or 'OSError'}"):
         start_cluster("kubernetes", 2)
 

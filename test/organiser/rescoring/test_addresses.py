@@ -2,14 +2,15 @@
 
 import os
 import posixpath
+import re
 import subprocess
 import sys
+from typing import ClassVar
 
 import fsspec
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.rescoring import submissions
 from evaluation.organiser.rescoring.submissions import (
     entries_of,
     fetch,
@@ -91,40 +92,47 @@ def test_the_digest_of_a_folder_of_any_depth(tmp_path):
         subprocess.run(["rm", "-rf", tmp_path / "deep"], check=True)
 
 
-@pytest.mark.parametrize("limit", ["MAX_ENTRIES", "MAX_SUBMISSION_BYTES"])
-def test_no_more_is_fetched_than_is_unpacked(memory, tmp_path, monkeypatch, limit):
-    monkeypatch.setattr(submissions, limit, 1)
-    with pytest.raises(PhaseError, match=r"expected at most 1 (files|bytes), found"):
-        fetch(f"{memory}/one", tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
 def test_an_empty_folder_is_a_submission_without_files(memory, tmp_path):
     fsspec.filesystem("memory").mkdir("/b/empty")
     assert list(fetch("memory://b/empty", tmp_path).iterdir()) == []
 
 
-class Crooked:
-    """A file system whose names lead out of the folder."""
+class Crooked(fsspec.AbstractFileSystem):
+    """A file system with any names and sizes, of which no file may be fetched."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    protocol = "crooked"
+    sizes: ClassVar[dict[str, int]] = {}
 
     def isfile(self, path):
         return False
 
     def find(self, root, detail):
-        return {posixpath.join(root, self._path): {"size": 1}}
+        return {posixpath.join(root, path): {"size": size} for path, size in self.sizes.items()}
 
     def get_file(self, path, target):
         raise AssertionError(f"{path} was written to {target}")
 
 
+fsspec.register_implementation("crooked", Crooked, clobber=True)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [({str(number): 0 for number in range(100_001)}, "100001"), ({"a": 1 << 32, "b": 1 << 33}, str(3 << 32))],
+    ids=["files", "bytes"],
+)
+def test_no_more_is_fetched_than_is_unpacked(tmp_path, sizes, found):
+    Crooked.sizes = sizes
+    with pytest.raises(PhaseError, match=f"found {found}$"):
+        fetch("crooked://bucket/folder", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("path", ["../x", "a/../../x", "a//x", "a\\..\\x", "/etc/x"])
-def test_names_that_lead_out_are_refused(tmp_path, monkeypatch, path):
-    monkeypatch.setattr(submissions, "_open", lambda location: (Crooked(path), "bucket/folder"))
-    with pytest.raises(PhaseError, match="expected files below it"):
-        fetch("s3://bucket/folder", tmp_path)
+def test_names_that_lead_out_are_refused(tmp_path, path):
+    Crooked.sizes = {path: 1}
+    with pytest.raises(PhaseError, match=f"found {re.escape(posixpath.join('bucket/folder', path))}$"):
+        fetch("crooked://bucket/folder", tmp_path)
 
 
 def test_a_file_system_that_is_not_installed_is_named(monkeypatch, tmp_path):

@@ -1,14 +1,14 @@
 """Results are whole or absent, and kept only while all that they were made of is the same."""
 
-import errno
 import json
 from dataclasses import replace
 
 import pytest
 
-from evaluation.organiser.rescoring import kept
+from evaluation.core.trouble import MachineTrouble
 from evaluation.organiser.rescoring.kept import Ingredients, Results
 from evaluation.organiser.rescoring.task import Answer, Environment
+from test.failing_calls import Calls, counted
 
 MADE_OF = Ingredients("seal", "folder", Environment("1", "sources", "numpy 1"))
 SCORED = Answer("scored", "scored", "digest", {"cases.json": b"1", "metrics.json": b"2"}, lasting=True)
@@ -116,21 +116,14 @@ def test_a_failure_is_written_for_the_ranking_and_not_kept(tmp_path):
 
 
 @pytest.mark.parametrize("writes", range(3))
-def test_a_result_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch, writes):
+def test_a_result_that_cannot_be_written_leaves_nothing(tmp_path, writes):
     """The disk is full at each of the three files in turn."""
     results = Results(tmp_path)
     results.publish("team/1", MADE_OF, SCORED)
-    write, left = kept.write_atomically, [writes]
-
-    def until_full(path, data):
-        if not left[0]:
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        left[0] -= 1
-        write(path, data)
-
-    monkeypatch.setattr(kept, "write_atomically", until_full)
     newer = replace(SCORED, files={"cases.json": b"3", "metrics.json": b"4"})
-    with pytest.raises(OSError, match="No space left"):
+    full = Calls(tmp_path, "rename", writes + 1, "ENOSPC", lasts=True)
+    with counted(full), pytest.raises(MachineTrouble):
         results.publish("team/1", MADE_OF, newer)
+    assert full.counts["rename"] == writes + 1
     assert files(tmp_path) == {}
     assert results.kept("team/1", MADE_OF) is None

@@ -1,17 +1,16 @@
 """A run over many submissions: what is scored, what is kept, and what two runs do to each other."""
 
-import errno
 import shutil
 from dataclasses import replace
 
 import pytest
 
 import evaluation
-from evaluation.organiser.rescoring import kept
 from evaluation.organiser.rescoring.kept import Claims
 from evaluation.organiser.rescoring.run import Summary, score_all
 from evaluation.organiser.rescoring.task import Answer
 from evaluation.phase import registry
+from test.failing_calls import Calls, counted
 from test.phase.test_home import CHALLENGE, submission, write_phase
 
 from .teams import BEFORE, Here, results_in, tasks_of, write_teams
@@ -100,22 +99,15 @@ def test_what_another_run_has_claimed_comes_last_and_is_kept(tasks, tmp_path, mo
     assert waited == ["bad"]
 
 
-def test_a_result_that_cannot_be_written_is_a_failure_and_the_others_go_on(tasks, tmp_path, monkeypatch):
-    write = kept.write_atomically
-
-    def full(path, data):
-        if path.parent.name == "folder":
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        write(path, data)
-
-    monkeypatch.setattr(kept, "write_atomically", full)
+def test_a_result_that_cannot_be_written_is_a_failure_and_the_others_go_on(tasks, tmp_path):
     summary = Summary()
-    for task, answer in score_all(tasks, tmp_path / "o", Here()):
-        summary.add(task.place, answer)
+    with counted(Calls(tmp_path / "o" / "folder", "rename", 1, "ENOSPC", lasts=True)):
+        for task, answer in score_all(tasks, tmp_path / "o", Here()):
+            summary.add(task.place, answer)
     assert summary.counts == {"rejected": 1, "scored": 1, "failed": 1}
-    assert next(iter(summary.lines())) == (
-        "FAILED folder: not scored: cannot write folder: the machine is short of space on the disk"
-    )
+    line = next(iter(summary.lines()))
+    assert line.startswith(f"FAILED folder: not scored: cannot write {tmp_path / 'o' / 'folder'}")
+    assert line.endswith("the machine is short of space on the disk")
     assert not (tmp_path / "o" / "folder").exists()
 
 

@@ -1,6 +1,7 @@
 """One submission after the other in one process, each with an answer and none with an exception."""
 
 import errno
+import resource
 import shutil
 from dataclasses import replace
 
@@ -37,9 +38,15 @@ def test_a_zip_gives_the_result_of_its_folder(tasks, tmp_path):
     assert one.files == other.files
 
 
-def test_an_unchanged_submission_is_not_scored_again(tasks, monkeypatch):
+@pytest.fixture
+def scored_by(monkeypatch):
+    """Return a function that lets another one score."""
+    return lambda evaluate: monkeypatch.setattr(scoring, "evaluate", evaluate)
+
+
+def test_an_unchanged_submission_is_not_scored_again(tasks, scored_by):
     digest = Scorer().answer(tasks["folder"]).digest
-    monkeypatch.setattr(scoring, "evaluate", None)
+    scored_by(None)
     assert Scorer().answer(replace(tasks["folder"], kept=digest)).kind == "kept"
     assert Scorer().answer(replace(tasks["folder"], kept="other")).kind == "failed"  # it tries to score
 
@@ -62,21 +69,26 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_is_not_the_submissions_fault_is_a_failure_that_does_not_last(tasks, monkeypatch, fault):
+def test_what_is_not_the_submissions_fault_is_a_failure_that_does_not_last(tasks, scored_by, fault):
     error, line = FAULTS[fault]
-    monkeypatch.setattr(scoring, "evaluate", raising(error))
+    scored_by(raising(error))
     answer = Scorer().answer(tasks["folder"])
     assert (answer.kind, answer.lasting, answer.line.splitlines()[0]) == ("failed", False, line)
 
 
-def test_a_full_disk_is_no_fault_of_a_zip(tasks, monkeypatch):
-    monkeypatch.setattr("evaluation.workers.unpacking._write", raising(NO_SPACE))
-    answer = Scorer().answer(tasks["packed"])
-    told = "not scored: cannot unpack packed.zip: the machine is short of space on the disk"
+def test_a_limit_on_the_size_of_files_is_no_fault_of_a_zip(tasks):
+    """As a full disk is, the write itself falls short."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, before[1]))
+    try:
+        answer = Scorer().answer(tasks["packed"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    told = "not scored: cannot unpack packed.zip: the machine is short of permitted size of files"
     assert (answer.kind, answer.line) == ("failed", told)
 
 
-def test_a_submission_that_changes_meanwhile_has_no_result(tasks, monkeypatch):
+def test_a_submission_that_changes_meanwhile_has_no_result(tasks, scored_by):
     evaluate = scoring.evaluate
 
     def changing(phase, folder, workers):
@@ -84,7 +96,7 @@ def test_a_submission_that_changes_meanwhile_has_no_result(tasks, monkeypatch):
         (folder / "late.txt").write_text("")
         return result
 
-    monkeypatch.setattr(scoring, "evaluate", changing)
+    scored_by(changing)
     assert Scorer().answer(tasks["folder"]).line == "not scored: the submission changed while it was scored"
 
 
@@ -95,9 +107,9 @@ def test_a_phase_that_was_sealed_again_and_other_code_are_refused(tasks):
     assert "another environment: version 9 of the package here" in Scorer().answer(other).line
 
 
-def test_the_limit_of_memory_is_the_tasks_where_the_phase_has_none(tasks, monkeypatch):
+def test_the_limit_of_memory_is_the_tasks_where_the_phase_has_none(tasks, scored_by):
     seen = []
-    monkeypatch.setattr(scoring, "evaluate", lambda phase, *_: seen.append(phase.config.limits))
+    scored_by(lambda phase, *_: seen.append(phase.config.limits))
     scorer = Scorer()
     for memory_mb in (300, None):
         scorer.answer(replace(tasks["folder"], memory_mb=memory_mb))

@@ -94,6 +94,12 @@ class Installed:
         return None if self.record is None else json.dumps(self.record)
 
 
+@pytest.fixture
+def installed_from(monkeypatch):
+    """Return a function that says where the package came from."""
+    return lambda record: monkeypatch.setattr(metadata, "distribution", lambda name: Installed(record))
+
+
 VERSION = evaluation.__version__
 WHEEL = f"challenge_evaluation-{VERSION}-py3-none-any.whl"
 
@@ -113,26 +119,25 @@ WHEEL = f"challenge_evaluation-{VERSION}-py3-none-any.whl"
         ({"url": "file:///gone/e.whl", "archive_info": {}}, f"./{WHEEL}"),
     ],
 )
-def test_the_requirement_is_where_the_package_came_from(tmp_path, monkeypatch, record, expected):
-    monkeypatch.setattr(metadata, "distribution", lambda name: Installed(record))
+def test_the_requirement_is_where_the_package_came_from(tmp_path, installed_from, record, expected):
+    installed_from(record)
     write_repository(tmp_path / "mine", "classification")
     *notes, line = (tmp_path / "mine" / "requirements.txt").read_text().splitlines()
     assert line == expected
     assert bool(notes) == expected.startswith("./")  # only a wheel that is to be made needs a word
 
 
-def test_the_wheel_that_the_package_came_from_goes_along(tmp_path, monkeypatch):
+def test_the_wheel_that_the_package_came_from_goes_along(tmp_path, installed_from):
     wheel = tmp_path / WHEEL
     wheel.write_bytes(b"a wheel")
-    record = {"url": wheel.as_uri(), "archive_info": {}}
-    monkeypatch.setattr(metadata, "distribution", lambda name: Installed(record))
+    installed_from({"url": wheel.as_uri(), "archive_info": {}})
     write_repository(tmp_path / "mine", "classification")
     assert (tmp_path / "mine" / "requirements.txt").read_text() == f"./{WHEEL}\n"
     assert (tmp_path / "mine" / WHEEL).read_bytes() == b"a wheel"
 
 
 def test_a_package_that_runs_in_its_repository_has_the_address_of_that_without_a_password(
-    tmp_path, monkeypatch
+    tmp_path, installed_from
 ):
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
     clone = tmp_path / "clone"
@@ -142,8 +147,7 @@ def test_a_package_that_runs_in_its_repository_has_the_address_of_that_without_a
     for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "a"], remote):
         subprocess.run([*git, *command], cwd=clone, check=True)
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=clone, capture_output=True, text=True).stdout
-    record = {"url": clone.as_uri(), "dir_info": {"editable": True}}
-    monkeypatch.setattr(metadata, "distribution", lambda name: Installed(record))
+    installed_from({"url": clone.as_uri(), "dir_info": {"editable": True}})
     write_repository(tmp_path / "mine", "classification")
     expected = f"challenge-evaluation @ git+https://host/e.git@{commit}"
     assert (tmp_path / "mine" / "requirements.txt").read_text() == expected

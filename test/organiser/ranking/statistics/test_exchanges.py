@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from evaluation.organiser.ranking import exchanges as module
 from evaluation.organiser.ranking.exchanges import exchanges
 
 
@@ -29,16 +28,17 @@ def test_p_values():
     assert exchanges(np.arange(50), 1, 99).p_value(3) == 4 / 100
 
 
-def test_random_exchanges_depend_on_the_seed_and_not_on_the_blocks(monkeypatch):
+def test_random_exchanges_depend_on_the_seed_and_not_on_the_blocks():
     units = np.arange(40) // 2
 
     def rows(seed: int) -> np.ndarray:
-        return np.concatenate(list(exchanges(units, seed, 300).blocks()))
+        blocks = list(exchanges(units, seed, 10_000).blocks())
+        assert len(blocks) > 1
+        return np.concatenate(blocks)
 
     expected = rows(3)
-    assert expected.shape == (300, 20)
+    assert expected.shape == (10_000, 20)
     assert expected.mean() == pytest.approx(0.5, abs=0.03)
     assert not np.array_equal(rows(4), expected)
-    monkeypatch.setattr(module, "_ENTRIES_PER_BLOCK", 100)
     np.testing.assert_array_equal(rows(3), expected)
-    np.testing.assert_array_equal(np.concatenate(list(exchanges(units, 3, 300).blocks(7))), expected)
+    np.testing.assert_array_equal(np.concatenate(list(exchanges(units, 3, 10_000).blocks(7))), expected)
