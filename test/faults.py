@@ -1,4 +1,4 @@
-"""Which fault a test expects, without the words that tell it: those are in the table of `test.messages` alone."""
+"""Which fault a test expects, without the words that tell it: those are in the table of `test.messages`."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def faulted(
     with pytest.raises(error) as raised:
         yield raised
     faults = list(_faults_of(raised.value))
-    assert any(
-        kind in (None, of) and all(_stands_in(one, text) for one in told) for of, text in faults
-    ), f"none of {told} of kind {kind} in {faults}"
+    assert any(kind in (None, of) and all(_stands_in(one, text) for one in told) for of, text in faults), (
+        f"none of {told} of kind {kind} in {faults}"
+    )
 
 
 def _faults_of(error: Exception) -> Iterator[tuple[FaultKind | None, str]]:

@@ -14,6 +14,7 @@ import evaluation
 from evaluation import library
 from evaluation.core.fault import Fault, FaultKind
 from evaluation.phase.manifest import scan, seal
+from test.faults import faulted
 from test.in_process import run_here
 from test.repository import REPOSITORY
 from test.started import run
@@ -117,13 +118,13 @@ def test_a_zip_a_form_and_a_name_are_taken(here, tmp_path):
 
 
 def test_what_an_organiser_must_mend_is_a_phase_error(here, phase, tmp_path):
-    with pytest.raises(evaluation.PhaseError, match="expected a phase folder or the name of a phase"):
+    with faulted(evaluation.PhaseError, "refuge", "neither"):
         evaluation.evaluate("refuge", SUBMISSION)
-    with pytest.raises(evaluation.PhaseError, match="no such file or folder"):
+    with faulted(evaluation.PhaseError, "nothing.zip"):
         evaluation.check(phase, tmp_path / "nothing.zip", workers=0)
     unsealed = Path(shutil.copytree(phase, tmp_path / "phase"))
     (unsealed / "manifest.json").unlink()
-    with pytest.raises(evaluation.PhaseError, match="seal the phase first"):
+    with faulted(evaluation.PhaseError, "manifest.json"):
         evaluation.evaluate(unsealed, SUBMISSION, workers=0)
     sealed = evaluation.seal(unsealed)
     assert sealed.folder == str(unsealed)

@@ -5,9 +5,10 @@ import stat
 
 import pytest
 
-from evaluation.core.fault import ReadError
+from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io.files import OpenFolder, list_below, read_into
 from test.failing_calls import Calls, counted
+from test.faults import faulted
 from test.systems.features import WINDOWS, imitate
 
 
@@ -63,7 +64,10 @@ def test_a_file_that_is_replaced_while_it_is_opened_is_refused(tmp_path, monkeyp
             if kind == "open" and path == str(tmp_path / "a"):
                 (tmp_path / "labels").replace(path)
 
-    with counted(Replacing(tmp_path)), pytest.raises(ReadError, match="replaced while it was opened"):
+    with (
+        counted(Replacing(tmp_path)),
+        faulted(ReadError, "one that was replaced while it was opened"),
+    ):
         OpenFolder().open_below(str(tmp_path), "a")
 
 
@@ -71,7 +75,7 @@ def test_a_file_that_is_replaced_while_it_is_opened_is_refused(tmp_path, monkeyp
 def test_windows_has_further_ways_out(tmp_path, monkeypatch, path):
     imitate(WINDOWS, monkeypatch)
     (tmp_path / path).write_bytes(b"labels")
-    with pytest.raises(ReadError, match="a path inside the folder"):
+    with faulted(ReadError, path, kind=FaultKind.FORBIDDEN):
         OpenFolder().open_below(str(tmp_path), path)
 
 

@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.fault import ReadError
+from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io.kinds.label_map import ListedLabels
+from test.faults import faulted
 
 ORGANS = ListedLabels((1, 2, 3), 0)
 CODES = ListedLabels((500, 7), 255)
@@ -60,7 +61,7 @@ def test_unlisted_values_are_named(values, labels, found):
 def test_254_labels_are_distinct_from_what_is_unlisted():
     labels = ListedLabels(range(1000, 1254), 0)
     assert labels.positions(np.array([1253, 1000], np.uint16)).tolist() == [254, 1]
-    with pytest.raises(ReadError, match="999"):
+    with faulted(ReadError, "999", kind=FaultKind.WRONG_VALUE):
         labels.positions(np.array([999], np.uint16))
 
 

@@ -1,6 +1,5 @@
 """PNG images, against Pillow and files packed by hand."""
 
-import re
 import struct
 import zlib
 
@@ -13,6 +12,7 @@ from PIL import Image
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io.grey_images import read_grey, read_numbers
 from evaluation.io.pixels import Size
+from test.faults import faulted
 from test.io.images import (
     BIG,
     BITS,
@@ -297,14 +297,14 @@ def test_numbers_of_16_bits_are_read_as_they_are(data):
 @pytest.mark.parametrize(
     ("data", "found"),
     [
-        (wide((b"tRNS", SIXTEEN_BITS[1, 2].astype(">u2").tobytes())), "expected opaque pixels"),
-        (wide((b"sBIT", b"\x0c")), "expected all 16 bits significant (sBIT), found fewer"),
-        (png_file(png_header(1, 1, 16, 2), END), "expected 8 bits per channel, found 16"),
-        (png_file(png_header(1, 1, 3), END), "expected 8 or 16 bits per channel, found 3"),
+        (wide((b"tRNS", SIXTEEN_BITS[1, 2].astype(">u2").tobytes())), "transparent ones"),
+        (wide((b"sBIT", b"\x0c")), "fewer"),
+        (png_file(png_header(1, 1, 16, 2), END), "16"),
+        (png_file(png_header(1, 1, 3), END), "3"),
     ],
 )
 def test_numbers_that_are_refused(data, found):
-    with pytest.raises(ReadError, match=re.escape(found)):
+    with faulted(ReadError, found, kind=FaultKind.WRONG_VALUE):
         read_numbers(memoryview(data), "x", None)
 
 

@@ -14,6 +14,7 @@ from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io.grey_images import read_grey, read_numbers
 from evaluation.io.pixels import Size
 from evaluation.io.tiff import read_channels, write_tiff
+from test.faults import faulted
 from test.io.images import (
     BIG,
     CHANGES,
@@ -320,7 +321,7 @@ def test_numbers_of_any_type_are_read_as_they_are(kind, options):
 
 def test_complex_numbers_are_refused():
     data = tiff(np.ones((6, 7), "c8"), photometric="minisblack")
-    with pytest.raises(ReadError, match="expected integers or floating-point numbers"):
+    with faulted(ReadError, "64 bits of another type", kind=FaultKind.WRONG_VALUE):
         read_numbers(memoryview(data), "x.tif", Size(7, 6))
 
 

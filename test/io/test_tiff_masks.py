@@ -8,11 +8,12 @@ import pytest
 import tifffile
 from PIL import Image
 
-from evaluation.core.fault import ReadError
+from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io import tiff
 from evaluation.io.grey_images import read_cropped, read_grey, read_numbers
 from evaluation.io.kinds.label_map import ListedLabels
 from evaluation.io.pixels import Size
+from test.faults import faulted
 from test.io.images import BITS, GREY, of
 
 LARGE = np.zeros((300, 400), np.uint8)
@@ -56,7 +57,7 @@ def test_one_bit_of_a_png_is_off_or_on():
 def test_on_is_the_listed_label(labels, position):
     found = ListedLabels(labels, 0).positions(np.array([[False, True]]))
     assert found.tolist() == [[0, position]]
-    with pytest.raises(ReadError, match="found 1"):
+    with faulted(ReadError, "1", kind=FaultKind.WRONG_VALUE):
         ListedLabels([7], 0).positions(np.array([[False, True]]))
 
 
@@ -173,7 +174,7 @@ def test_of_a_pyramid_the_largest_level_is_read(sub_pages):
     ids=["pages", "upside down"],
 )
 def test_other_pages_are_refused(data):
-    with pytest.raises(ReadError, match="found several pages"):
+    with faulted(ReadError, "several pages", kind=FaultKind.WRONG_VALUE):
         read_grey(memoryview(data), "x.tif", None)
 
 

@@ -8,6 +8,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.organiser.audit import determined_share, share_by_chance, telling_groups
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
+from test.faults import faulted
 from test.phases import refuge_phase, tiny_cases
 
 FORTY = tiny_cases(40, positives=12)
@@ -101,5 +102,5 @@ def test_a_split_that_tells_is_refused_at_the_seal(tmp_path, columns, tables, fa
 
 
 def test_a_name_that_is_no_public_subgroup_is_refused(tmp_path):
-    with pytest.raises(PhaseError, match="publish_label_subgroups: glaucoma is not a public subgroup"):
+    with faulted(PhaseError, "publish_label_subgroups", "glaucoma"):
         sealed(tmp_path / "phase", {}, "", publish_label_subgroups=["glaucoma"])

@@ -4,6 +4,7 @@ from evaluation.core.challenge import FormColumn
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.phase.cases import read_cases
+from test.faults import faulted
 
 GOOD = "name,width,height,label\nV0002,16,12,1\nV0001,16,12,0\n"
 
@@ -106,12 +107,12 @@ def test_missing_form_columns(tmp_path):
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
-    with pytest.raises(PhaseError, match=r"cases.csv: not found"):
+    with faulted(PhaseError, "cases.csv"):
         read_cases(tmp_path, ())
     (tmp_path / "cases.csv").write_bytes(b"name\nV\xff\n")
-    with pytest.raises(PhaseError, match=r"cases.csv, line 2: expected text in UTF-8"):
+    with faulted(PhaseError, "cases.csv, line 2", "other bytes"):
         read_cases(tmp_path, ())
-    with pytest.raises(PhaseError, match=r"cases.csv: cannot be read"):
+    with faulted(PhaseError, "cases.csv"):
         read(tmp_path, 'name\n"V1\n')
 
 

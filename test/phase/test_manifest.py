@@ -6,6 +6,7 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.phase.manifest import NONCE, has_sealed_tables, list_phase, read_manifest, scan, seal, verify
+from test.faults import faulted
 
 
 @pytest.fixture
@@ -132,7 +133,7 @@ def test_a_name_that_is_no_text_is_sealed_too(folder):
 
 def test_a_manifest_is_needed(folder):
     (folder / "manifest.json").unlink()
-    with pytest.raises(PhaseError, match=r"manifest.json: not found in .*; seal the phase first"):
+    with faulted(PhaseError, "manifest.json"):
         read_manifest(folder)
 
 
@@ -152,7 +153,7 @@ DAMAGED = [
 @pytest.mark.parametrize("data", DAMAGED)
 def test_a_damaged_manifest_is_refused_and_replaced_by_sealing(folder, data):
     (folder / "manifest.json").write_bytes(data)
-    with pytest.raises(PhaseError, match=r"manifest.json: cannot be read .*; seal the phase again"):
+    with faulted(PhaseError, "manifest.json"):
         read_manifest(folder)
     seal(folder, scan(folder))
     verify(folder, read_manifest(folder))
@@ -167,7 +168,7 @@ def test_a_manifest_without_nonce_is_not_kept(folder):
 
 
 def test_a_folder_that_cannot_be_listed(tmp_path):
-    with pytest.raises(PhaseError, match=r"cannot be listed"):
+    with faulted(PhaseError, "none"):
         list_phase(tmp_path / "none")
 
 
@@ -187,5 +188,5 @@ def test_a_random_number_that_is_kept_gives_equal_seals(folder):
 def test_a_random_number_that_is_none_is_refused(folder, text):
     (folder / "manifest.json").unlink()
     (folder / NONCE).write_text(text)
-    with pytest.raises(PhaseError, match=r"\.nonce: expected 32 hexadecimal digits"):
+    with faulted(PhaseError, ".nonce"):
         seal(folder, scan(folder))

@@ -6,6 +6,7 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.phase.cases import organiser_table
+from test.faults import faulted
 
 
 @pytest.fixture
@@ -130,7 +131,7 @@ def test_faults_of_cells(table, cell, method):
             (row,) = found.rows
             row.number("a") if method == "number" else row.whole("a", 1, 5)
 
-    with pytest.raises(PhaseError, match="line 2, a: expected") as caught:
+    with faulted(PhaseError, "t.csv, line 2, a") as caught:
         read()
     assert len(caught.value.problems) == 1
 

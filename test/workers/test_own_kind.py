@@ -13,6 +13,7 @@ from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from evaluation.workers.confinement import landlock_version, missing_filter
 from test.challenges.declared.phases import write_table
+from test.faults import faulted
 
 from . import own_kind
 
@@ -71,7 +72,7 @@ def test_a_right_wanted_to_choose_the_cases_of_a_field_is_told_too(tmp_path):
     file.write_text(text, encoding="utf-8")
     evaluation.seal(phase)
     line = text.splitlines().index(f"    {choice}") + 1
-    with pytest.raises(PhaseError, match=rf"challenge\.py, line {line}: "):
+    with faulted(PhaseError, f"challenge.py, line {line}"):
         evaluation.check(phase, submission, workers=1)
 
 

@@ -27,6 +27,7 @@ from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, wr
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
+from test.faults import faulted
 from test.repository import REPOSITORY
 
 TASKS = {task.name: task for task in CHALLENGE.tasks(AdamOptions())}
@@ -203,7 +204,7 @@ def test_a_phase_without_a_lesion_has_f1_and_no_dice_of_it(tmp_path):
 def test_sealing_says_which_metrics_do_not_exist(tmp_path):
     images = [Image(everything(**{name: mask((1, 1)) for name in LESIONS if name != "other"}))]
     ranked = Phase(tmp_path / "ranked", images, ("lesions",))
-    with pytest.raises(PhaseError, match=r"lesions\.other_dice is always undefined: no case enters it"):
+    with faulted(PhaseError, "lesions.other_dice"):
         validate_phase(ranked.reference, scan(ranked.reference), workers=0)
     chosen = Phase(tmp_path / "chosen", images, ("lesions",), settings='columns = ["lesions.drusen_dice"]')
     notices = validate_phase(chosen.reference, scan(chosen.reference), workers=0).notices
@@ -380,19 +381,22 @@ def test_folders_and_tables_have_the_names_that_the_phase_gives(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ('folders = { drusen = "disc" }', "the folder of disc, 'disc', lies in that of drusen, 'disc'"),
-        ('folders = { drusen = "Disc/drusen" }', "the folder of drusen, 'Disc/drusen', lies in that of disc"),
-        ('folders = { cup = "cup" }', r"options\.folders\.cup"),
-        ('folders = { disc = "../disc" }', r"options\.folders\.disc: string should match pattern"),
-        ('folders = { disc = "/disc" }', r"options\.folders\.disc: string should match pattern"),
-        ('fovea_file = "fovea.xlsx"', r"options\.fovea_file: string should match pattern"),
-        ('fovea_file = "Classification_Results.csv"', "are both 'Classification_Results.csv'"),
-        ('disc_folder = "disc"', "unknown key options.disc_folder"),
+        ('folders = { drusen = "disc" }', ("options.folders", "{'drusen': 'disc'}")),
+        ('folders = { drusen = "Disc/drusen" }', ("options.folders", "{'drusen': 'Disc/drusen'}")),
+        ('folders = { cup = "cup" }', ("options.folders.cup.[key]", "'cup'")),
+        ('folders = { disc = "../disc" }', ("options.folders.disc",)),
+        ('folders = { disc = "/disc" }', ("options.folders.disc",)),
+        ('fovea_file = "fovea.xlsx"', ("options.fovea_file", "'fovea.xlsx'")),
+        (
+            'fovea_file = "Classification_Results.csv"',
+            ("classification_file and fovea_file",),
+        ),
+        ('disc_folder = "disc"', ("options.disc_folder",)),
     ],
 )
 def test_names_that_cannot_be_told_apart_or_leave_the_submission_are_refused(options, message, tmp_path):
     phase = Phase(tmp_path, [Image()], options=options)
-    with pytest.raises(PhaseError, match=message):
+    with faulted(PhaseError, *message):
         phase.load()
 
 

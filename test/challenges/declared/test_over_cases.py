@@ -17,6 +17,7 @@ from test.challenges.declared.images import figures_of, volume_phase, write_imag
 from test.challenges.declared.phases import declared_phase, write_table
 from test.challenges.declared.phases import figures_of as table_figures_of
 from test.challenges.declared.test_entering import submitted_of, values_of
+from test.faults import faulted
 
 CENTRES = ["A", "B", "A", "B", "A", "C", "C", ""]
 LABELS = {1: "organ", 2: "tumour"}
@@ -155,15 +156,19 @@ def test_any_metric_has_groups(tmp_path):
 @pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
-        ("dice", 'over_cases = "middle"', "over_cases"),
-        ("dice", "over_cases = { quantile = 1.5 }", "quantile"),
-        ("centreline_dice", 'over_cases = "pooled"', "no ratio of sums over cases"),
-        ("dice", 'group = "nowhere"', "nowhere"),
+        ("dice", 'over_cases = "middle"', ("dice.over_cases", "'middle'")),
+        (
+            "dice",
+            "over_cases = { quantile = 1.5 }",
+            ("dice.over_cases.QuantileTable.quantile",),
+        ),
+        ("centreline_dice", 'over_cases = "pooled"', ("centreline_dice: over_cases",)),
+        ("dice", 'group = "nowhere"', ("cases.csv", "nowhere")),
     ],
 )
 def test_what_does_not_fit_is_refused(metric, options, message, tmp_path):
     tables = f"{FIELD}[tasks.scans.metrics]\n{metric} = {{ {options} }}\n"
-    with pytest.raises(evaluation.PhaseError, match=message):
+    with faulted(evaluation.PhaseError, *message):
         dice_phase(tmp_path, tables)
 
 

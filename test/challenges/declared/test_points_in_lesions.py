@@ -15,6 +15,7 @@ from evaluation.organiser.describe import describe
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, figures_of
+from test.faults import faulted
 
 SLIDES = """\
 [fields.tumour]
@@ -179,21 +180,28 @@ def test_points_are_near_where_a_distance_transform_says_so(seed, radius, strict
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("ignored_lesions = [2]", "ignored_lesions: expected lesions, found none"),
-        ("lesions = [1]\nignored_lesions = [1]", "lesions, ignored_lesions: expected different numbers"),
-        ("lesions = [0]", "lesions, ignored_lesions: expected different numbers above 0"),
-        ('lesions = [1]\nclasses = ["a", "b"]', "lesions: expected neither several classes nor diameter"),
+        ("ignored_lesions = [2]", ("fields.a: ignored_lesions", "none")),
+        (
+            "lesions = [1]\nignored_lesions = [1]",
+            (
+                "fields.a: lesions, ignored_lesions",
+                "'ignored_lesions': [1]",
+            ),
+        ),
+        ("lesions = [0]", ("fields.a: lesions, ignored_lesions", "'lesions': [0]")),
+        (
+            'lesions = [1]\nclasses = ["a", "b"]',
+            ("fields.a: lesions", "['a', 'b']"),
+        ),
     ],
 )
 def test_options_that_do_not_fit(tmp_path, options, message):
     tables = f'[fields.a]\nkind = "points"\n{options}\n\n[tasks.t.metrics]\npoint_f1 = {{ radius = 1 }}\n'
-    with pytest.raises(PhaseError, match=message):
+    with faulted(PhaseError, *message):
         evaluation.seal(declared_phase(tmp_path, tables, {"name": ["a"], "width": [9], "height": [9]}))
 
 
 def test_lesions_are_matched_by_one_rule(tmp_path):
     tables = '[fields.a]\nkind = "points"\nlesions = [1]\n\n[tasks.t.metrics]\npoint_f1 = { radius = 1 }\n'
-    with pytest.raises(
-        PhaseError, match="matching: expected 'any' for lesions of a label map, found 'nearest'"
-    ):
+    with faulted(PhaseError, "tasks.t.metrics.point_f1: matching", "'nearest'"):
         evaluation.seal(declared_phase(tmp_path, tables, {"name": ["a"], "width": [9], "height": [9]}))

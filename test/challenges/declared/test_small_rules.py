@@ -13,6 +13,7 @@ from evaluation.phase.phase import load_phase
 from test.challenges.declared import images, test_average_precision
 from test.challenges.declared.phases import declared_phase, figures_of, write_table
 from test.challenges.declared.scalars import rehearsed, sealed, values
+from test.faults import faulted
 from test.oracles import checked
 from test.started import run
 
@@ -37,7 +38,7 @@ def test_a_number_that_equals_the_limit_is_decided_by_its_key(tmp_path):
     found = values(phase, tmp_path, {"case": list("abcd"), "risk": [0.5, 0.5, 0.5, 0.6]})
     assert found == {"from_half": 0.5, "above_half": 0.75}
     both = LIKELIHOOD.replace("above = 0.5", "above = 0.5, threshold = 0.5")
-    with pytest.raises(PhaseError, match="above_half"):
+    with faulted(PhaseError, "tasks.decision.metrics.above_half: threshold", "both"):
         sealed(tmp_path / "both", both, cases)
 
 

@@ -15,6 +15,7 @@ from evaluation.io.kinds.annotation_json import (
     written,
     written_annotation,
 )
+from test.faults import faulted
 
 POINT = '{"type": "Point", "point": [1, 2.5, -3], "version": {"major": 1, "minor": 0}}'
 MANY = '{"type": "Multiple points", "points": [{"point": [1, 2.5, -3]}], "version": {"major": 1, "minor": 0}}'
@@ -105,7 +106,7 @@ def test_entries_have_faults_of_their_own():
     ],
 )
 def test_a_malformed_whole(text, expected):
-    with pytest.raises(FormFault, match=r"^p\.json, ") as caught:
+    with faulted(FormFault, "p.json") as caught:
         many(text, most=1)
     assert expected in str(caught.value)
 

@@ -5,6 +5,7 @@ from evaluation.core.fault import FaultKind, FormFault, ReadError
 from evaluation.core.field import CellsSource, FileSource, Variant
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.masks import LabelMask
+from test.faults import faulted
 
 CASE = CaseForm("V0001", width=5, height=4)
 STRICT = LabelMask({0: "cup", 128: "disc"}, 255)
@@ -103,7 +104,7 @@ def test_another_size_names_both():
 
 def test_a_file_that_is_not_there_is_a_fault_of_that_file():
     files = InMemory()
-    with pytest.raises(FormFault, match=r"gone.bmp: expected a file, found no such file"):
+    with faulted(FormFault, "gone.bmp", "no such file", kind=FaultKind.UNREADABLE):
         STRICT.read(FileSource("gone.bmp"), CASE, files)
     # Room for colour, an alpha channel and a header, not for a bomb.
     assert 4 * 20 < files.limit < 4 * 20 + (2 << 20)

@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 
-from evaluation.core.fault import FormFault
+from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.field import FileSource, Variant
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.tiff import write_tiff
 from evaluation.metrics.crops import Crop
+from test.faults import faulted
 
 KIND = MultilabelMask(("BE", "HGD", "polyp"))
 
@@ -51,7 +52,7 @@ def test_other_values_are_faults_of_their_channels():
 
 
 def test_another_size_is_a_fault():
-    with pytest.raises(FormFault, match="expected 5 × 4 pixels, found 6 × 4 pixels"):
+    with faulted(FormFault, "semantic_masks/E1_mask.tif", "6 × 4 pixels", kind=FaultKind.WRONG_SIZE):
         read(np.zeros((3, 4, 6), np.uint8))
 
 

@@ -17,6 +17,7 @@ from evaluation.io.kinds.probability_map import ProbabilityMap
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.crops import VolumeCrop
+from test.faults import faulted
 from test.io.memory import InMemory
 from test.io.volumes.files import written_by_simpleitk
 
@@ -84,7 +85,7 @@ def test_other_values_are_faults(kind, place, value):
 
 def test_another_geometry_is_a_fault():
     other = Geometry((3, 4, 5), (0.5, 0.25, 2.0), (1.5, -2.0, 3.25), (-1, 0, 0, 0, -1, 0, 0, 0, 1))
-    with pytest.raises(FormFault, match="some axes point the other way"):
+    with faulted(FormFault, "V1.mha"):
         read(VOLUMES.write_file(Volume(VALUES, other), ".mha"), ".mha")
 
 

@@ -1,5 +1,3 @@
-import re
-
 import pytest
 
 from evaluation.core.fault import PhaseError
@@ -14,6 +12,7 @@ from evaluation.io.volume_header import (
     geometry_of,
     plane_geometry_of,
 )
+from test.faults import faulted
 
 GEOMETRY = Geometry((2, 3, 4), (0.5, 0.25, 0.125), (1.0, 2.0, 3.0), UPRIGHT)
 COLUMNS = geometry_columns(GEOMETRY)
@@ -34,24 +33,24 @@ def test_a_position_that_is_not_given_is_not_compared():
 
 
 @pytest.mark.parametrize(
-    ("column", "text", "expected"),
+    ("column", "text"),
     [
-        ("b_scans", "", "expected a number of B-scans, found ''"),
-        ("b_scans", "2.5", "expected a number of B-scans, found '2.5'"),
-        ("spacing_mm", "1 1", "expected 3 numbers separated by spaces, found '1 1'"),
-        ("spacing_mm", "1 0 1", "expected three lengths, found '1 0 1'"),
-        ("direction", "1 0 0", "expected 9 numbers separated by spaces, found '1 0 0'"),
-        ("origin_mm", "a b c", "expected 3 numbers separated by spaces, found 'a b c'"),
+        ("b_scans", ""),
+        ("b_scans", "2.5"),
+        ("spacing_mm", "1 1"),
+        ("spacing_mm", "1 0 1"),
+        ("direction", "1 0 0"),
+        ("origin_mm", "a b c"),
     ],
 )
-def test_faults_of_the_case_table(column, text, expected):
-    with pytest.raises(PhaseError, match=re.escape(f"cases.csv, V1, {column}: {expected}")):
+def test_faults_of_the_case_table(column, text):
+    with faulted(PhaseError, f"cases.csv, V1, {column}", repr(text)):
         geometry_of(CaseForm("V1", 4, 3, {**COLUMNS, column: text}))
 
 
 @pytest.mark.parametrize("columns", [{}, {"depth": "0"}])
 def test_a_volume_needs_a_number_of_planes(columns):
-    with pytest.raises(PhaseError, match=r"V1, depth: expected a number of planes, found '0?'"):
+    with faulted(PhaseError, "cases.csv, V1, depth"):
         geometry_of(CaseForm("V1", 4, 3, {"spacing_mm": "1 1 1", **columns}))
 
 
@@ -68,9 +67,7 @@ def test_an_image_has_one_plane(columns, spacing):
     assert plane_geometry_of(CaseForm("V1", 4, 3, columns)) == Geometry((1, 3, 4), spacing)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [("1", "expected 2 numbers"), ("1 -1", "expected two lengths, found '1 -1'")]
-)
-def test_faults_of_the_spacing_of_an_image(text, expected):
-    with pytest.raises(PhaseError, match=expected):
+@pytest.mark.parametrize("text", ["1", "1 -1"])
+def test_faults_of_the_spacing_of_an_image(text):
+    with faulted(PhaseError, "cases.csv, V1, spacing_mm", repr(text)):
         plane_geometry_of(CaseForm("V1", 4, 3, {"spacing_mm": text}))

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evaluation.core.fault import ReadError
+from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io.voxels import GZIPPED, ZLIB, VoxelBytes
+from test.faults import faulted
 from test.io.volumes.files import Bytes
 
 DATA = bytes(range(200)) * 5
@@ -45,11 +46,11 @@ def test_pieces_of_any_size_make_up_the_data(form, sizes):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_too_few_and_too_many_bytes(form):
-    with pytest.raises(ReadError, match="a file that ends before its voxels"):
+    with faulted(ReadError, "a file that ends before its voxels", kind=FaultKind.UNREADABLE):
         VoxelBytes(Bytes(FORMS[form]), "a volume", form).fill(memoryview(bytearray(len(DATA) + 1)))
     voxels = VoxelBytes(Bytes(FORMS[form]), "a volume", form)
     voxels.fill(memoryview(bytearray(len(DATA) - 1)))
-    with pytest.raises(ReadError, match="more voxels than its header says"):
+    with faulted(ReadError, "more voxels than its header says", kind=FaultKind.UNREADABLE):
         voxels.finish()
 
 
@@ -62,7 +63,7 @@ def read_all(voxels, data=DATA):
 def test_a_wrong_checksum_is_seen_at_the_end(form):
     compressed = bytearray(zlib.compress(DATA) if form == ZLIB else gzip.compress(DATA, mtime=0))
     compressed[-5 if form == GZIPPED else -1] ^= 1
-    with pytest.raises(ReadError, match="damaged or incomplete image data"):
+    with faulted(ReadError, "damaged or incomplete image data", kind=FaultKind.UNREADABLE):
         read_all(VoxelBytes(Bytes(bytes(compressed)), "a volume", form))
 
 
@@ -98,13 +99,13 @@ def test_a_wrong_checksum_of_zeros_is_seen(position):
     compressed = bytearray(zlib.compress(data))
     compressed[-4 + position] ^= 1
     voxels = VoxelBytes(Bytes(bytes(compressed)), "a volume", ZLIB)
-    with pytest.raises(ReadError, match="damaged or incomplete image data"):
+    with faulted(ReadError, "damaged or incomplete image data", kind=FaultKind.UNREADABLE):
         read_all(voxels, data)
 
 
 def test_a_checksum_that_is_cut_short_is_a_file_that_ends_early():
     voxels = VoxelBytes(Bytes(FORMS[ZLIB][:-1]), "a volume", ZLIB)
-    with pytest.raises(ReadError, match="a file that ends before its voxels"):
+    with faulted(ReadError, "a file that ends before its voxels", kind=FaultKind.UNREADABLE):
         read_all(voxels)
 
 
@@ -119,7 +120,7 @@ def test_headers_are_those_that_zlib_takes(header):
     try:
         expected = zlib.decompress(data)
     except zlib.error:
-        with pytest.raises(ReadError, match="damaged or incomplete image data"):
+        with faulted(ReadError, "damaged or incomplete image data", kind=FaultKind.UNREADABLE):
             read_all(VoxelBytes(Bytes(data), "a volume", ZLIB))
     else:
         assert expected == DATA

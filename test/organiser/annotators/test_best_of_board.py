@@ -8,6 +8,7 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.annotators.ensemble import best_of_board
+from test.faults import faulted
 
 TABLE = """\
 team,eligible,overall place,segmentation place,submission,note
@@ -96,11 +97,11 @@ def test_members_that_were_chosen_on_the_cases_of_the_phase_are_known(tmp_path):
         given = (("offline", "9"), ("onsite", "9"), ("copy", "1"), ("next", "9"))
         assert tuple(chosen.members(scored(*one)) for one in given) == expected
     (tmp_path / "leaderboard.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(PhaseError, match=r"leaderboard\.json: is not a file of this package"):
+    with faulted(PhaseError, "leaderboard.json"):
         best_of_board(final, ALL, 2)
 
 
 def test_several_boards_without_an_overall_one(tmp_path):
     board(tmp_path, "team,x place,y place\na,1,1\nb,2,2\n")
-    with pytest.raises(PhaseError, match="has no overall board; choose one of x, y"):
+    with faulted(PhaseError, "leaderboard.csv", "x, y"):
         best_of_board(tmp_path, ALL, 2)

@@ -15,6 +15,7 @@ from evaluation.organiser.annotators.reference import fuse_annotators
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
+from test.faults import faulted
 
 CASE, LABEL = CaseForm("V01"), ClassLabel(("none", "mild", "severe"))
 CASES, NAMED = ({key: ["a", "b", "c"]} for key in ("name", "case"))
@@ -138,5 +139,5 @@ def test_annotators_vote_on_classes_and_on_leaving_a_case_out(tmp_path):
 def test_probabilities_are_no_annotations(tmp_path):
     folder = declared_phase(tmp_path / "annotations", PROBABILITIES, CASES)
     (folder / "readers" / "x").mkdir(parents=True)
-    with pytest.raises(PhaseError, match="cannot be combined here"):
+    with faulted(PhaseError, "Grade"):
         open_annotators(folder)

@@ -19,6 +19,7 @@ from evaluation.organiser.annotators.annotations import (
 )
 from evaluation.organiser.annotators.combine import CombinationRules
 from evaluation.organiser.annotators.reference import fuse_annotators
+from test.faults import faulted
 from test.organiser.annotators.people import SevenGraders, seven_graders
 
 HEADER = ("name", "region", "center_x", "center_y", "radius_x", "radius_y", "rotation")
@@ -118,7 +119,7 @@ def test_faults_of_a_table(tmp_path, row, problem):
 
 def test_one_region_of_an_image_has_one_ellipse(tmp_path):
     row = ("V0001", "optic disc", 9, 9, 3, 3, 0)
-    with pytest.raises(PhaseError, match="optic disc of V0001 is also in an earlier row"):
+    with faulted(PhaseError, "ellipses.csv, line 3, region", "V0001"):
         read_ellipses(table(tmp_path, row, row), REGIONS, CASES)
 
 
@@ -138,7 +139,7 @@ def test_a_challenge_without_masks_takes_none(tmp_path):
     with (given.folder / "phase.toml").open("a", encoding="utf-8") as file:
         file.write('tasks = ["classification"]\n')
     with (
-        pytest.raises(PhaseError, match="expected a challenge with one mask of labelled regions, found 0"),
+        faulted(PhaseError, "ellipses.csv", "0"),
         ellipses_as_masks(given.folder),
     ):
         pass

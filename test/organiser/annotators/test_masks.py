@@ -16,6 +16,7 @@ from evaluation.metrics.agreement import staple
 from evaluation.metrics.crops import crop
 from evaluation.organiser.annotators import combine as masks_module
 from evaluation.organiser.annotators.combine import CombinationRules, combine, majority_vote
+from test.faults import faulted
 
 NESTED = LabelMask({0: "cup", 128: "disc"}, 255, nested="column_count")
 APART = LabelMask({1: "one", 2: "two"}, 0)
@@ -61,7 +62,7 @@ def test_majority_is_simpleitks_label_voting(votes):
 def test_staple_that_does_not_converge_names_the_case(monkeypatch):
     monkeypatch.setattr(masks_module, "staple", lambda votes: staple(votes, most_iterations=1))
     readers = [crop(np.eye(4, 5, k, dtype=np.uint8) * 128, 0) for k in range(3)]
-    with pytest.raises(PhaseError, match="V1: STAPLE did not converge in 1 iterations"):
+    with faulted(PhaseError, "V1", "STAPLE", "1"):
         combine_label_masks(LabelMask({128: "disc"}, 0), readers, SMALL, CombinationRules(method="staple"))
 
 

@@ -19,6 +19,7 @@ from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
+from test.faults import faulted
 from test.organiser.cyst_benchmark.annotators import CystAnnotators, cyst_annotators
 
 CONFIDENCES = (1, 2, 3, 4, 5)
@@ -545,7 +546,7 @@ def test_any_number_of_b_scans_on_request(given, built, tmp_path):
 @pytest.mark.parametrize("minutes", [0, -1, math.nan])
 def test_hours_need_minutes(built, tmp_path, minutes):
     shutil.copytree(built.work, tmp_path / "work")
-    with pytest.raises(PhaseError, match="minutes per B-scan"):
+    with faulted(PhaseError, "minutes per B-scan"):
         run_step("assignment", Benchmark(tmp_path, tmp_path / "work", None, minutes=minutes))
 
 
@@ -553,10 +554,10 @@ def test_changed_annotations_ask_for_the_first_step_again(given, built, tmp_path
     shutil.copytree(built.work, tmp_path / "work")
     path = tmp_path / "work" / "distinctions.csv"
     path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
-    with pytest.raises(PhaseError, match="repeat the distinction step"):
+    with faulted(PhaseError, "distinctions.csv: supervisor, run2, V04, B-scan 6", "3"):
         run_step("accuracy", Benchmark(given.folder, tmp_path / "work", None))
 
 
 def test_a_step_without_those_before_it_says_which_table_is_missing(given, tmp_path):
-    with pytest.raises(PhaseError, match=r"distinctions\.csv: not found"):
+    with faulted(PhaseError, "distinctions.csv"):
         run_step("transform", Benchmark(given.folder, tmp_path / "work", None))

@@ -9,6 +9,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.metrics.intervals import wilson_interval
 from evaluation.organiser.justraigs_graders.assignment import hold_exam, write_results
 from evaluation.organiser.justraigs_graders.grading import ENTRY_EXAM, GraderLimits
+from test.faults import faulted
 
 
 def table(folder, rows, header=("name", "final_label", "ann", "bo")):
@@ -87,5 +88,5 @@ def test_every_fault_of_a_table_is_listed(tmp_path):
 
 def test_a_table_without_candidates(tmp_path):
     path = table(tmp_path, [("a", "RG"), ("b", "NRG")], ("name", "final_label"))
-    with pytest.raises(PhaseError, match="a column for each candidate"):
+    with faulted(PhaseError, "answers.csv", "none"):
         hold_exam(path)

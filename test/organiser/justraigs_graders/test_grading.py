@@ -27,6 +27,7 @@ from evaluation.organiser.justraigs_tables import read_graders
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from test.eyes import Eye, justraigs_phase, justraigs_submission
+from test.faults import faulted
 from test.organiser.justraigs_graders.test_graders import HEADER, ROWS, graders, mapping, row
 
 CONFIGURATION = (
@@ -182,7 +183,7 @@ def test_a_phase_of_predictions_needs_no_stacks(tmp_path):
 
 def test_an_algorithm_phase_needs_the_mapping_of_its_stacks(tmp_path):
     (tmp_path / "eyes.toml").write_text(CONFIGURATION)
-    with pytest.raises(PhaseError, match="--mapping: expected the mapping of stacks"):
+    with faulted(PhaseError, "--mapping", "none"):
         fuse_graders(graders(tmp_path), None, tmp_path / "eyes.toml", tmp_path / "phase", tmp_path / "report")
 
 
@@ -244,12 +245,12 @@ def test_specialists_are_marked_who_are_scored_on_labels_that_they_decided(tmp_p
 @pytest.mark.parametrize(
     ("configuration", "message"),
     [
-        (CONFIGURATION.replace("justraigs", "refuge"), "expected 'justraigs', found 'refuge'"),
-        (CONFIGURATION + "[options]\nspecialist = true\n", "unknown|extra|options"),
+        (CONFIGURATION.replace("justraigs", "refuge"), ("challenge", "'refuge'")),
+        (CONFIGURATION + "[options]\nspecialist = true\n", ("options.specialist",)),
     ],
 )
 def test_a_configuration_of_something_else(tmp_path, configuration, message):
-    with pytest.raises(PhaseError, match=message):
+    with faulted(PhaseError, *message):
         fuse(tmp_path, graders(tmp_path), configuration)
     assert not (tmp_path / "phase").exists()
 

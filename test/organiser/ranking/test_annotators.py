@@ -12,6 +12,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.organiser.ranking.annotators import describe_annotators, operating_point, read_annotators
 from evaluation.organiser.ranking.results import RankingError
+from test.faults import faulted
 
 # 40 positives, then 360 negatives. Both experts find the same 34 positives. They call 328 and 329 negatives
 # negative: 321 both, 7 the first alone, 8 the second alone, 24 neither.
@@ -75,7 +76,7 @@ def test_annotators_who_read_some_cases():
 
 def test_a_challenge_without_a_curve_has_no_annotators():
     metrics = {"t.dice": Metric("dice", "Dice", Mean("dice"), best=1, worst=0)}
-    with pytest.raises(RankingError, match="this challenge has none"):
+    with faulted(RankingError, "annotators"):
         describe_annotators({"a": FIRST}, metrics, {})
 
 

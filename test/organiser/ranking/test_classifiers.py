@@ -18,6 +18,7 @@ from evaluation.organiser.ranking.leaderboard_writing import write_organiser_par
 from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
+from test.faults import faulted
 from test.organiser.ranking.teams import labels, refuge_columns, write_team
 from test.organiser.ranking.test_leaderboard import ranked
 
@@ -149,7 +150,7 @@ def test_columns_need_a_curve():
     metrics = {"t.dice": Metric("dice", "Dice", Mean("dice"), best=1, worst=0)}
     arguments = (TeamCases((), ()), (), Resampling(0, 0, 10), TestChoice(0))
     assert classifiers_of_teams(metrics, {}, *arguments).values == ()
-    with pytest.raises(RankingError, match="this challenge has none"):
+    with faulted(RankingError, "annotators"):
         classifiers_of_teams(metrics, {"x": "t.x"}, *arguments)
     curved = {"t.auc": Metric("auc", "AUC", RocArea("likelihood", "label"), best=1, worst=0)}
     assert classifiers_of_teams(curved, {"x": "t.x"}, *arguments).values == ()

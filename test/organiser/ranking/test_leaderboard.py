@@ -20,6 +20,7 @@ from evaluation.organiser.ranking.leaderboard_file import FORMAT, Leaderboard, l
 from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard
 from evaluation.organiser.ranking.results import RankingError, read_results
 from evaluation.phase.places import scheme_of
+from test.faults import faulted
 from test.organiser.ranking.teams import CUP, DISC, ERROR, TASKS, labels, refuge_columns, write_team
 from test.repository import REPOSITORY
 
@@ -258,9 +259,9 @@ def test_margins_to_an_annotator_and_covariates_of_a_phase(four_teams):
     assert {one.cases for one in phase.board.associations} == {60}
     # REFUGE has no operating point.
     assert phase.organiser.predictive_values == ()
-    with pytest.raises(RankingError, match="margin of other: it is not a metric of refuge-test"):
+    with faulted(RankingError, "margin of other", "refuge-test"):
         ranked(four_teams, margins=(Margin("other", 0.1, "beta"),))
-    with pytest.raises(RankingError, match="nobody: no team"):
+    with faulted(RankingError, "margin of segmentation.dice_cup", "nobody"):
         ranked(four_teams, margins=(Margin(cup, 0.1, "nobody"),))
 
 
@@ -318,7 +319,7 @@ def test_two_phases(tmp_path):
         "generalisation.csv",
         "development-gaps.csv",
     }
-    with pytest.raises(RankingError, match="combines the phases offline, onsite; given are offline"):
+    with faulted(RankingError, "offline, onsite", "offline"):
         rank_phases({"offline": phases["offline"]}, scheme)
 
 
@@ -441,7 +442,7 @@ def test_subgroups_within_a_team(four_teams):
     assert {(row.team, row.first, row.second) for row in found} == {(team, "0", "1") for team in QUALITY}
     assert {row.metric for row in found} == {f"segmentation.{name}" for name in (CUP, DISC, ERROR)}
     assert all(row.p_value is not None and 0 <= row.p_value <= 1 for row in found)
-    with pytest.raises(RankingError, match="vendor: no column of the case table"):
+    with faulted(RankingError, "vendor"):
         ranked(four_teams, subgroups=("vendor",))
 
 

@@ -17,6 +17,7 @@ from evaluation.organiser.ranking.selection import (
     read_times,
     within_limits,
 )
+from test.faults import faulted
 from test.organiser.ranking.teams import labels, refuge_columns, write_team
 
 
@@ -108,7 +109,7 @@ def test_what_comes_after_the_deadline_is_left_out(folder):
 
 
 def test_a_deadline_needs_times(folder):
-    with pytest.raises(RankingError, match=r"a deadline needs submissions\.csv beside the results"):
+    with faulted(RankingError, "refuge-test", "submissions.csv"):
         kept(folder, SubmissionLimits(deadline=datetime.now(UTC)))
 
 

@@ -20,6 +20,7 @@ from evaluation.organiser.ranking.leaderboard_writing import (
 from evaluation.organiser.ranking.result_tables import MetricDefinition, TableDefinition, read_results_table
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.places import scheme_of
+from test.faults import faulted
 
 # Team: AUC (Table 4), architectures and post-processing (Table 3).
 PAPER = {
@@ -139,5 +140,5 @@ def test_faults(tmp_path):
         "network: no column of teams.csv; it has architecture, post-processing",
         "eligible: no column of teams.csv; it has architecture, post-processing",
     )
-    with pytest.raises(PhaseError, match="'VRT' is also in an earlier row"):
+    with faulted(PhaseError, "teams.csv, line 14, team", "VRT"):
         methods(tmp_path, "VRT,,Custom,None")

@@ -17,6 +17,7 @@ from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.config import Subgroup
 from evaluation.phase.scores import RecordedColumns
+from test.faults import faulted
 
 NAMES = tuple("abcdefgh")
 AMD = [1, 1, 1, 1, 0, 0, 0, 0]
@@ -101,9 +102,9 @@ def test_values_per_case_and_a_column_of_numbers(cases):
     assert found["x"].cases == 7
     assert (found["x"].correlation, found["x"].p_value) == pytest.approx(tuple(expected))
     assert (found["y"].correlation, found["y"].lower, found["y"].p_value) == (None, None, None)
-    with pytest.raises(RankingError, match="severity: expected numbers, found 'early'"):
+    with faulted(RankingError, "severity", "'early'"):
         associations(METRICS, cases, columns(), ["severity"])
-    with pytest.raises(RankingError, match="height: no column of the case table"):
+    with faulted(RankingError, "height"):
         associations(METRICS, cases, columns(), ["height"])
 
 

@@ -5,6 +5,7 @@ import pytest
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.report.board.reading import read_changes
 from evaluation.organiser.rescoring.changes import CaseChange, Change, Changes, SubmissionChange, changes_json
+from test.faults import faulted
 
 CHANGES = Changes(
     phase="tiny",
@@ -35,14 +36,14 @@ def test_what_was_written_is_read_again_from_the_file_or_its_folder(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (None, "changes.json: is missing; `evaluate --each FOLDER --since"),
-        ("{", "changes.json, line 1: expected JSON"),
-        ("[]", "changes.json: is not a file of this package"),
-        ('{"phases": [{"phase": 1}]}', "changes.json: is not a file of this package"),
+        (None, ("changes.json",)),
+        ("{", ("changes.json, line 1", "an error at column 2")),
+        ("[]", ("changes.json",)),
+        ('{"phases": [{"phase": 1}]}', ("changes.json",)),
     ],
 )
 def test_what_is_no_such_file_is_named(tmp_path, content, words):
     if content is not None:
         (tmp_path / "changes.json").write_text(content)
-    with pytest.raises(PhaseError, match=words):
+    with faulted(PhaseError, *words):
         read_changes(tmp_path)

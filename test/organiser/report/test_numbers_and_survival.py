@@ -14,6 +14,7 @@ from evaluation.organiser.report.value_figures import size_charts
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import write_table
 from test.challenges.declared.scalars import sealed
+from test.faults import faulted
 
 NAMES = [f"case{number:02d}" for number in range(30)]
 TIMES = np.arange(1.0, 31)
@@ -90,7 +91,7 @@ def test_risks_with_a_horizon_are_calibrated_at_it(tmp_path):
 
 
 def test_a_horizon_needs_a_probability(tmp_path):
-    with pytest.raises(PhaseError, match="horizon: expected a probability"):
+    with faulted(PhaseError, "fields.survival: horizon", "12"):
         sealed(tmp_path, SURVIVAL.format(more="horizon = 12\n"), {"name": NAMES})
 
 

@@ -18,6 +18,7 @@ from evaluation.organiser.report.value_figures import averaged_metrics
 from evaluation.phase.leaderboard import digits_of
 from evaluation.platform.result_file import LeaderboardPlace
 from test.charts.vega_lite import invalid
+from test.faults import faulted
 from test.organiser.report.browser import WIDTHS, opened
 from test.organiser.report.submissions import DISTINCT
 from test.organiser.report.test_render import HOSTILE
@@ -232,9 +233,9 @@ def test_results_of_another_phase_are_not_reported(bundled_phase):
         "interval_maximum": None,
         "methods": {},
     }
-    with pytest.raises(PhaseError, match="found the seal 000000000000…"):
+    with faulted(PhaseError, "cases.json", "the seal 000000000000…"):
         results_of(bundled.results.phase, metrics, records)
-    with pytest.raises(PhaseError, match="are not results of this package"):
+    with faulted(PhaseError, "metrics.json, cases.json"):
         results_of(bundled.results.phase, {}, records)
 
 

@@ -18,6 +18,7 @@ from evaluation.phase.config import read_config
 from evaluation.phase.form_file import write_form
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
+from test.faults import faulted
 
 
 def socket(slug, kind, path=None, super_kind="File"):
@@ -566,5 +567,5 @@ def test_faults_of_a_pack(tmp_path, case):
 
 def test_a_file_that_is_no_json(tmp_path):
     (tmp_path / "pack.json").write_text("{", encoding="utf-8")
-    with pytest.raises(PhaseError, match="expected JSON"):
+    with faulted(PhaseError, "pack.json, line 1", "an error at column 2"):
         write_from_pack(tmp_path / "repositories", tmp_path / "pack.json")

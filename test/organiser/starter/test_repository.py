@@ -18,6 +18,7 @@ from evaluation.organiser.starter.repository import KINDS, phase_name, write_rep
 from evaluation.phase.form_file import format_in_words
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
+from test.faults import faulted
 
 
 @pytest.mark.parametrize("like", KINDS)
@@ -64,7 +65,7 @@ def test_the_same_files_each_time(tmp_path, like):
 
 def test_nothing_is_overwritten(tmp_path):
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(PhaseError, match="expected a new or empty folder, found one with content"):
+    with faulted(PhaseError, "one with content"):
         write_repository(tmp_path, "points")
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
@@ -155,5 +156,5 @@ def test_a_package_that_runs_in_its_repository_has_the_address_of_that_without_a
 
 def test_a_folder_without_a_name(tmp_path):
     assert phase_name(tmp_path / "A_b c") == "a-b-c"
-    with pytest.raises(PhaseError, match="expected a name with letters or digits"):
+    with faulted(PhaseError, "---"):
         phase_name(tmp_path / "---")

@@ -7,6 +7,7 @@ import pytest
 
 from evaluation.organiser.ranking.result_tables import MetricDefinition, TableDefinition, read_definition
 from evaluation.organiser.ranking.results import RankingError
+from test.faults import faulted
 
 
 def test_the_documented_example(tmp_path):
@@ -49,7 +50,7 @@ def test_faults_of_options(metrics, problem):
 def test_faults_of_a_file(tmp_path, content):
     path = tmp_path / "table.toml"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(RankingError, match=r"table\.toml"):
+    with faulted(RankingError, "table.toml"):
         read_definition(path, [])
-    with pytest.raises(RankingError, match=r"absent\.toml"):
+    with faulted(RankingError, "absent.toml"):
         read_definition(tmp_path / "absent.toml", [])
