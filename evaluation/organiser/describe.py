@@ -157,7 +157,7 @@ def _test(
 
 # --- How near other sets lie to the training set in given features, as Fig. 7 of ADAM's paper shows it ---
 
-_BLOCK = 1 << 23
+_DISTANCES_AT_ONCE = 1 << 23  # 64 MB
 
 
 @dataclass(frozen=True)
@@ -224,21 +224,26 @@ def read_features(path: Path) -> FeatureDistances:
 
 
 def feature_distances(
-    features: Floats, sets: Sequence[str], names: Sequence[str], clusters: Sequence[str]
+    features: Floats,
+    sets: Sequence[str],
+    names: Sequence[str],
+    clusters: Sequence[str],
+    distances_at_once: int = _DISTANCES_AT_ONCE,
 ) -> FeatureDistances:
     """Return Euclidean distances of cases to the nearest case of the first case's set, the training set.
 
     features: finite, shape (cases, features). Each is divided by its standard deviation in the training set
     (ddof = 0; one that is constant there stays). Training cases of one cluster are not compared; a case with
-    an empty one is by itself. Source: Fang et al. 2022, IEEE Trans. Med. Imaging 41:2828 (ADAM), Fig. 7, a
-    t-SNE; the map here is of principal components, which are the same in every run.
+    an empty one is by itself. distances_at_once: how many are in memory together.
+    Source: Fang et al. 2022, IEEE Trans. Med. Imaging 41:2828 (ADAM), Fig. 7, a t-SNE; the map here is of
+    principal components, which are the same in every run.
     """
     of_set, units = np.array(sets), np.array([cluster or f"\n{i}" for i, cluster in enumerate(clusters)])
     training = np.flatnonzero(of_set == sets[0])
     spread = features[training].std(axis=0)
     scaled = (features - features[training].mean(axis=0)) / np.where(spread > 0, spread, 1)
     nearest, found = np.empty(len(sets), dtype=np.int64), np.empty(len(sets))
-    step = max(1, _BLOCK // len(training))
+    step = max(1, distances_at_once // len(training))
     for rows in (slice(start, start + step) for start in range(0, len(sets), step)):
         distances = cdist(scaled[rows], scaled[training])
         distances[(of_set[rows, None] == sets[0]) & (units[rows, None] == units[training])] = np.inf

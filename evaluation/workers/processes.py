@@ -190,12 +190,12 @@ class Server:
             theirs.close()
         self._statuses: dict[int, int] = {}
 
-    def start_worker(self, modules: Sequence[str]) -> Worker:
+    def start_worker(self, modules: Sequence[str], seconds: float = _START_SECONDS) -> Worker:
         """Return a new worker that needs modules. Raises `ServerError`, `MachineTrouble` and `OSError`."""
         ours, theirs = socket.socketpair()
         try:
-            self._ask_for_worker(theirs, modules)
-            until = time.monotonic() + _START_SECONDS
+            self._ask_for_worker(theirs, modules, seconds)
+            until = time.monotonic() + seconds
             while True:
                 process, status = self._next_status(until)
                 if status == STARTED:
@@ -207,10 +207,10 @@ class Server:
             ours.close()
             raise
 
-    def _ask_for_worker(self, theirs: socket.socket, modules: Sequence[str]) -> None:
+    def _ask_for_worker(self, theirs: socket.socket, modules: Sequence[str], seconds: float) -> None:
         with theirs:
             try:
-                self._control.settimeout(_START_SECONDS)
+                self._control.settimeout(seconds)
                 # At least a comma: no bytes would be no message.
                 request = (",".join(modules) + ",").encode()[:REQUEST_BYTES]
                 socket.send_fds(self._control, [request], [theirs.fileno()])
@@ -268,15 +268,18 @@ def warm_up(
         atexit.register(_server.kill)
 
 
-def start_worker(modules: Sequence[str]) -> Worker:
-    """Return a new worker that needs modules, from a new server if none answers. Raises `MachineTrouble`."""
+def start_worker(modules: Sequence[str], seconds: float = _START_SECONDS) -> Worker:
+    """Return a new worker that needs modules, from a new server if none answers in so many seconds.
+
+    Raises `MachineTrouble`.
+    """
     global _server
     lack = PROCESSES
     for _ in range(2):
         try:
             warm_up()
             assert _server is not None
-            return _server.start_worker(modules)
+            return _server.start_worker(modules, seconds)
         except OSError as error:  # of no more processes, if it is none that is known
             raise_trouble_of(error, "start", "a worker process")
             break

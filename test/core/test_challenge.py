@@ -47,7 +47,7 @@ def test_a_case_that_does_not_enter_stays_out():
 
 
 def test_a_distance_needs_a_bound():
-    with pytest.raises(ValueError, match="distance has no finite worst value: its task must give 'distance'"):
+    with pytest.raises(ValueError, match=r"^distance\b"):
         worst_row((DISTANCE,), {})
 
 

@@ -7,7 +7,7 @@ import importlib.machinery
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from types import FrameType, ModuleType
 
@@ -108,3 +108,14 @@ def only_what_readers_have(of_readers: frozenset[str]) -> Iterator[None]:
             if parent in sys.modules:
                 setattr(sys.modules[parent], attribute, module)
     assert not finder.asked, f"a confined reader cannot import {', '.join(finder.asked)}"
+
+
+@pytest.fixture
+def counts_as_large(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function by which any image is read as large ones are, of which a true one takes minutes."""
+
+    def patch(*limits: str) -> None:
+        for name in limits:
+            monkeypatch.setattr(f"evaluation.{name}", -1)
+
+    return patch

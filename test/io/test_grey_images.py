@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
+from evaluation.core.formats import FORMATS, PNG, image_formats
 from evaluation.io import grey_images as masks_module
 from evaluation.io.grey_images import read_cropped, read_grey, write_grey
 from evaluation.io.pixels import Size
@@ -29,11 +30,12 @@ def test_other_contents_are_refused(data, kind, found, capfd):
 
 
 def test_what_was_expected_follows_the_extension():
-    png = format_of_name("a.png").name
-    for path, names in {"disc/V0012.PNG": {png}, "disc/V0012": {row.name for row in CODECS}}.items():
+    for path, formats in {"disc/V0012.PNG": [PNG], "disc/V0012": image_formats(2)}.items():
         with faulted(ReadError, "other content", kind=FaultKind.UNREADABLE) as raised:
             read_grey(memoryview(b"junk"), path, None)
-        assert {row.name for row in CODECS if row.name in raised.value.expected} == names
+        assert [row for row in FORMATS if row.name in raised.value.expected] == [
+            row for row in FORMATS if row in formats
+        ]
 
 
 def test_the_extension_does_not_matter():
@@ -91,15 +93,20 @@ def test_a_cropped_mask_does_not_hold_on_to_the_whole_image():
             np.testing.assert_array_equal(values, before)
 
 
-def test_the_same_empty_mask_is_decoded_once_for_each_size_and_background(monkeypatch):
-    decoded = []
+@pytest.fixture
+def decoded(monkeypatch):
+    """Return the paths of the masks that are decoded, in their order."""
+    paths = []
 
     def counting(data, path, size):
-        decoded.append(path)
+        paths.append(path)
         return read_grey(data, path, size)
 
     monkeypatch.setattr(masks_module, "read_grey", counting)
-    monkeypatch.setattr(masks_module, "_known_empty", {})
+    return paths
+
+
+def test_the_same_empty_mask_is_decoded_once_for_each_size_and_background(decoded):
     white, dotted = np.full((4, 5), 255, dtype=np.uint8), np.full((4, 5), 255, dtype=np.uint8)
     dotted[1, 1] = 0
     empty, full = (memoryview(write_grey(image, ".png")) for image in (white, dotted))
@@ -113,14 +120,16 @@ def test_the_same_empty_mask_is_decoded_once_for_each_size_and_background(monkey
             read_cropped(empty, "size", Size(6, 4), 255)
 
 
-def test_few_empty_masks_and_only_small_ones_are_remembered(monkeypatch):
-    remembered = {}
-    monkeypatch.setattr(masks_module, "_known_empty", remembered)
-    monkeypatch.setattr(masks_module, "_MAX_REMEMBERED", 3)
-    for width in range(1, 6):
-        image = np.full((2, width), 255, dtype=np.uint8)
-        read_cropped(memoryview(write_grey(image, ".png")), "a.png", Size(width, 2), 255)
-    assert [size.width for _, size, _ in remembered] == [3, 4, 5]
-    large = np.full((300, 300), 255, dtype=np.uint8)
-    read_cropped(memoryview(write_grey(large, ".bmp")), "a.bmp", Size(300, 300), 255)
-    assert [size.width for _, size, _ in remembered] == [3, 4, 5]
+def test_few_empty_masks_and_only_small_ones_are_remembered(decoded):
+    def is_decoded(width, height, extension=".png"):
+        image = np.full((height, width), 255, dtype=np.uint8)
+        before = len(decoded)
+        read_cropped(memoryview(write_grey(image, extension)), "a", Size(width, height), 255)
+        return len(decoded) > before
+
+    widths = range(1, 41)
+    assert all(is_decoded(width, 3) for width in widths)
+    latest_first = [is_decoded(width, 3) for width in widths[::-1][:20]]
+    assert not any(latest_first)
+    assert is_decoded(1, 3)
+    assert [is_decoded(300, 300, ".bmp") for _ in range(2)] == [True, True]

@@ -129,10 +129,8 @@ WHOLE_SLIDES = {
 
 @pytest.mark.parametrize("background", [0, 1])
 @pytest.mark.parametrize("name", WHOLE_SLIDES)
-@pytest.mark.parametrize("batch", [1, 1 << 24])
-def test_a_large_mask_is_read_tile_by_tile(name, background, batch, monkeypatch):
-    monkeypatch.setattr(tiff, "LARGE_PIXELS", 1)
-    monkeypatch.setattr(tiff, "_BATCH_BYTES", batch)
+def test_a_large_mask_is_read_tile_by_tile(name, background, counts_as_large):
+    counts_as_large("io.tiff.LARGE_PIXELS")
     found = tiff.read_large(memoryview(WHOLE_SLIDES[name]), size_of(LARGE), True, background)
     whole = np.full(LARGE.shape, background, LARGE.dtype)
     whole[found.box.slices] = found.values

@@ -33,7 +33,7 @@ def test_means_of_many_columns_are_those_of_each(same):
     weights[2] = 0
     expected = np.stack([weighted_mean(column, weights) for column in columns], axis=1)
     np.testing.assert_allclose(weighted_means(columns, weights), expected, rtol=1e-14)
-    with pytest.raises(ValueError, match="found inf"):
+    with pytest.raises(ValueError, match=r"^values:"):
         weighted_means([[1, np.inf]], [[1, 1]])
 
 
@@ -55,9 +55,9 @@ def test_weights_are_repetitions(seed, cases):
 
 
 def test_refused_input():
-    with pytest.raises(ValueError, match="values: expected finite numbers or NaN, found -inf"):
+    with pytest.raises(ValueError, match=r"^values:"):
         weighted_mean([1, -math.inf], np.ones((1, 2)))
-    with pytest.raises(ValueError, match=r"found \(2,\) and \(2,\)"):
+    with pytest.raises(ValueError, match=r"^values and weights:"):
         weighted_mean([1, 2], np.ones(2))
 
 

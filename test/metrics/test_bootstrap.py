@@ -93,10 +93,10 @@ def test_singleton_clusters_draw_the_same_as_no_clusters():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0, -2], None, 1, 5), "strata: expected −1 or more, found -2"),
-        (([0, 0], [1], 1, 5), r"found shapes \(2,\) and \(1,\)"),
-        (([0, 0], None, 1, 0), "resamples: expected at least 1, found 0"),
-        (([0, 0], None, 1, 5, 0), "block_rows: expected at least 1, found 0"),
+        (([0, -2], None, 1, 5), "^strata:"),
+        (([0, 0], [1], 1, 5), "^strata and clusters:"),
+        (([0, 0], None, 1, 0), "^resamples:"),
+        (([0, 0], None, 1, 5, 0), "^block_rows:"),
     ],
 )
 def test_refused_weights(arguments, message):
@@ -182,5 +182,5 @@ def test_nothing_to_draw():
 @pytest.mark.parametrize(("strata", "seed"), [([0, 1], 3), ([0, 0], 4)])
 def test_bootstraps_without_common_numbers_are_refused(strata, seed):
     samples = [(bootstrap_of([0, 0], None, 3, 5), [[0, 1]]), (bootstrap_of(strata, None, seed, 5), [[0, 1]])]
-    with pytest.raises(ValueError, match="expected one seed, and one group"):
+    with pytest.raises(ValueError, match=r"^samples:"):
         resampled_shares(samples, range(5))

@@ -218,18 +218,18 @@ def average_with(**options):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: box_iou([0, 0, 1], [0, 0, 1, 1]), "first: expected finite x1, y1, x2, y2"),
-        (lambda: box_iou([0, 0, 1, 1], [2, 0, 1, 1]), "second: expected x1 ≤ x2"),
-        (lambda: box_iou([0, 0, 1, math.nan], [0, 0, 1, 1]), "first: expected finite"),
-        (lambda: box_average_precision(SQUARE, [0.5, 0.5], [1], SQUARE, [1]), "scores: expected 1 finite"),
-        (lambda: box_average_precision(SQUARE, [math.nan], [1], SQUARE, [1]), "scores: expected 1 finite"),
+        (lambda: box_iou([0, 0, 1], [0, 0, 1, 1]), "^first:"),
+        (lambda: box_iou([0, 0, 1, 1], [2, 0, 1, 1]), "^second:"),
+        (lambda: box_iou([0, 0, 1, math.nan], [0, 0, 1, 1]), "^first:"),
+        (lambda: box_average_precision(SQUARE, [0.5, 0.5], [1], SQUARE, [1]), "^scores:"),
+        (lambda: box_average_precision(SQUARE, [math.nan], [1], SQUARE, [1]), "^scores:"),
         (
             lambda: box_average_precision(SQUARE, [0.5], [1, 2], SQUARE, [1]),
-            "images: expected one for every box",
+            "^images:",
         ),
-        (lambda: average_with(matching="greedy"), "matching: expected 'coco' or 'voc', found 'greedy'"),
-        (lambda: average_with(curve="line"), "curve: expected '101_points'"),
-        (lambda: average_with(max_detections=0), "max_detections: expected at least 1, found 0"),
+        (lambda: average_with(matching="greedy"), "^matching:"),
+        (lambda: average_with(curve="line"), "^curve:"),
+        (lambda: average_with(max_detections=0), "^max_detections:"),
         (
             lambda: box_average_precision(SQUARE, [0.5], [1], SQUARE, [1], iou_thresholds=[0]),
             "above 0 and at most 1",

@@ -90,14 +90,14 @@ def test_a_missing_score_loses():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: auc([0, 1], [0.1, 0.9]), "labels: expected 0 and 1 only, found 0.1"),  # exchanged
-        (lambda: auc([0.5, math.nan], [0, 1]), "found NaN at cases"),
-        (lambda: auc([0.5], [0, 1]), "one value per case"),
-        (lambda: auc([0.5, 1], [0, 1], weights=[1, -1]), "2 finite numbers of at least 0"),
-        (lambda: roc_curve([0.5, 1], [0, 1], weights=[1]), "2 finite numbers of at least 0"),
-        (lambda: sensitivity_at_specificity([0.5], [1], 1.5), "from 0 to 1, found 1.5"),
-        (lambda: sensitivity_at_specificity([0.5], [1], math.nan), "from 0 to 1, found nan"),
-        (lambda: sensitivity_at_specificity([0.5], [1], 0.9, definition="best"), "'step' or 'interpolated'"),
+        (lambda: auc([0, 1], [0.1, 0.9]), "^labels:"),  # exchanged
+        (lambda: auc([0.5, math.nan], [0, 1]), "^score:"),
+        (lambda: auc([0.5], [0, 1]), "^score and positive:"),
+        (lambda: auc([0.5, 1], [0, 1], weights=[1, -1]), "^weights:"),
+        (lambda: roc_curve([0.5, 1], [0, 1], weights=[1]), "^weights:"),
+        (lambda: sensitivity_at_specificity([0.5], [1], 1.5), "^specificity:"),
+        (lambda: sensitivity_at_specificity([0.5], [1], math.nan), "^specificity:"),
+        (lambda: sensitivity_at_specificity([0.5], [1], 0.9, definition="best"), "^definition:"),
     ],
 )
 def test_wrong_arguments(call, message):
@@ -329,17 +329,17 @@ def test_points_of_missing_likelihoods():
 
 
 def test_refused_input():
-    with pytest.raises(ValueError, match=r"score: expected numbers, found NaN at cases \[1, 2\]"):
+    with pytest.raises(ValueError, match=r"^score:"):
         roc_table([0, np.nan, np.nan], [True, False, True])
-    with pytest.raises(ValueError, match=r"found shapes \(2,\) and \(3,\)"):
+    with pytest.raises(ValueError, match=r"^score and positive:"):
         roc_table([0, 1], [True, False, True])
     table = roc_table([0, 1], [True, False])
-    with pytest.raises(ValueError, match=r"weights: expected shape \(resamples, 2\), found \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"^weights:"):
         weighted_auc(table, np.ones((1, 3)))
-    with pytest.raises(ValueError, match=r"weights_row: expected shape \(2,\), found \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"^weights_row:"):
         roc_points(table, np.ones((1, 2)))
     for function in (weighted_sensitivity_at_specificity, weighted_interpolated_sensitivity):
-        with pytest.raises(ValueError, match=r"expected a specificity in \[0, 1\], found 95"):
+        with pytest.raises(ValueError, match=r"^target:"):
             function(table, np.ones((1, 2)), Fraction(95))
 
 
@@ -381,5 +381,5 @@ def test_a_case_without_a_result_loses_its_pairs():
 
 
 def test_shapes_must_fit():
-    with pytest.raises(ValueError, match="found \\(4, 3\\), \\(3,\\) and \\(1, 3\\)"):
+    with pytest.raises(ValueError, match=r"^score, truth and weights:"):
         weighted_macro_auc(THREE, [0, 1, 2], np.ones((1, 3)))

@@ -50,7 +50,7 @@ def test_without_a_case_all_cells_are_zero():
 
 
 def test_a_class_that_is_not_listed():
-    with pytest.raises(ValueError, match="classes: expected every class that occurs, 'mild' is not listed"):
+    with pytest.raises(ValueError, match=r"^classes:"):
         confusion_matrix(["mild"], ["severe"], classes=["severe"])
 
 
@@ -100,9 +100,9 @@ def test_a_case_without_a_result_is_wrong():
 
 
 def test_arguments_that_do_not_fit():
-    with pytest.raises(ValueError, match="expected one length, found 1 and 2"):
+    with pytest.raises(ValueError, match=r"^predicted and reference:"):
         metrics.accuracy([1], [1, 2])
-    with pytest.raises(ValueError, match="averaging: expected 'macro' or 'weighted', found 'micro'"):
+    with pytest.raises(ValueError, match=r"^averaging:"):
         metrics.mean_f1([1], [1], averaging="micro")
 
 
@@ -235,10 +235,10 @@ def test_a_case_without_a_true_class_is_left_out():
 @pytest.mark.parametrize(
     ("truth", "predicted", "weights", "message"),
     [
-        ([0, 1], [0], [[1, 1]], "expected shapes"),
-        ([0, 1], [0, 1], [[1]], "expected shapes"),
-        ([0, 2], [0, 1], [[1, 1]], "truth: expected class indices from 0 to 1, found 2"),
-        ([0, 1], [0.5, 1], [[1, 1]], "predicted: expected class indices from 0 to 1, found 0.5"),
+        ([0, 1], [0], [[1, 1]], "^truth, predicted and weights:"),
+        ([0, 1], [0, 1], [[1]], "^truth, predicted and weights:"),
+        ([0, 2], [0, 1], [[1, 1]], "^truth:"),
+        ([0, 1], [0.5, 1], [[1, 1]], "^predicted:"),
     ],
 )
 def test_refuses(truth, predicted, weights, message):

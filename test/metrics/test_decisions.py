@@ -61,10 +61,10 @@ def test_hamming_distance_with_gaps_by_hand(predicted, reference, expected):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: f1_score([1, 0], [1]), r"found \(2,\) and \(1,\)"),
-        (lambda: f1_score([2], [1]), "expected 0 and 1 only, found 2"),
-        (lambda: hamming_distance([1], [1, 0]), r"found \(1,\) and \(2,\)"),
-        (lambda: hamming_distance([0.5], [1]), "expected 0 and 1 only, found 0.5"),
+        (lambda: f1_score([1, 0], [1]), "^predicted and reference:"),
+        (lambda: f1_score([2], [1]), "^predicted:"),
+        (lambda: hamming_distance([1], [1, 0]), "^predicted and reference:"),
+        (lambda: hamming_distance([0.5], [1]), "^labels:"),
     ],
 )
 def test_wrong_arguments(call, message):
@@ -124,7 +124,7 @@ def test_agrees_with_scikit_learn_under_weights(seed, cases):
 
 
 def test_f1_of_shapes_that_differ():
-    with pytest.raises(ValueError, match=r"found \(2,\), \(2,\) and \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"^predicted, present and weights:"):
         weighted_f1_score([True, False], [True, True], np.ones((1, 3)))
 
 

@@ -32,9 +32,9 @@ def test_percentile_interval():
 @pytest.mark.parametrize(
     ("values", "level", "message"),
     [
-        ([math.nan], 0.95, "expected numbers, found none"),
-        ([], 0.95, "expected numbers, found none"),
-        ([1, 2], 95, "level: expected a number between 0 and 1, found 95"),
+        ([math.nan], 0.95, "^values:"),
+        ([], 0.95, "^values:"),
+        ([1, 2], 95, "^level:"),
     ],
 )
 def test_refused_percentile_input(values, level, message):
@@ -63,7 +63,7 @@ def test_wilson_agrees_with_scipy(successes, total, level):
 
 @pytest.mark.parametrize(("successes", "total"), [(0, 0), (5, 4), (-1, 4), (float("nan"), 4)])
 def test_refused_proportions(successes, total):
-    with pytest.raises(ValueError, match="expected 0 ≤ successes ≤ total > 0, found"):
+    with pytest.raises(ValueError, match=r"^successes of total:"):
         wilson_interval(successes, total)
 
 
@@ -138,7 +138,7 @@ def test_limits_are_where_the_area_is_just_not_rejected(share, positives, negati
 
 
 def test_an_area_outside_its_range():
-    with pytest.raises(ValueError, match=r"area: expected a number between 0 and 1, found 1\.1"):
+    with pytest.raises(ValueError, match=r"^area:"):
         score_interval(1.1, 10, 10)
 
 

@@ -27,9 +27,9 @@ def test_counts_as_the_confusion_matrix(labels, seed, shape):
 @pytest.mark.parametrize(
     ("prediction", "reference", "message"),
     [
-        (np.zeros((2, 2), np.uint8), np.zeros((2, 3), np.uint8), "expected shape"),
-        (np.zeros((2, 2), np.int64), np.zeros((2, 2), np.uint8), "expected uint8"),
-        (np.full((2, 2), 3, np.uint8), np.zeros((2, 2), np.uint8), "expected values up to 2"),
+        (np.zeros((2, 2), np.uint8), np.zeros((2, 3), np.uint8), "^prediction:"),
+        (np.zeros((2, 2), np.int64), np.zeros((2, 2), np.uint8), "^label maps:"),
+        (np.full((2, 2), 3, np.uint8), np.zeros((2, 2), np.uint8), "^label maps:"),
     ],
 )
 def test_refuses(prediction, reference, message):

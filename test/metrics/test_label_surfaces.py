@@ -134,31 +134,31 @@ def test_labels_of_any_type(dtype):
             r"expected arrays of shape \(y, x\) or \(z, y, x\), found \(1,\)",
         ),
         (lambda: surface_dice([[1]], [[1, 1]], 1), "expected arrays of one shape"),
-        (lambda: surface_dice([[2]], [[1]], 1), "prediction: expected 0 and 1 only"),
-        (lambda: surface_dice([[1]], [[1]], -1), "tolerance_mm: expected a number of at least 0"),
-        (lambda: surface_dice([[1]], [[1]], math.nan), "tolerance_mm: expected a number of at least 0"),
-        (lambda: surface_dice([[1]], [[1]], 1, (1, 0)), "spacing_mm: expected 2 numbers above 0"),
-        (lambda: surface_dice([[1]], [[1]], 1, surface="pixels"), "'elements' or 'voxels', found 'pixels'"),
-        (lambda: surface_dice([[1]], [[1]], 1, surface_neighbours="all"), "expected 'faces' for surface"),
+        (lambda: surface_dice([[2]], [[1]], 1), "^prediction:"),
+        (lambda: surface_dice([[1]], [[1]], -1), "^tolerance_mm:"),
+        (lambda: surface_dice([[1]], [[1]], math.nan), "^tolerance_mm:"),
+        (lambda: surface_dice([[1]], [[1]], 1, (1, 0)), "^spacing_mm:"),
+        (lambda: surface_dice([[1]], [[1]], 1, surface="pixels"), "^surface:"),
+        (lambda: surface_dice([[1]], [[1]], 1, surface_neighbours="all"), "^surface_neighbours:"),
         (
             lambda: surface_dice([[1]], [[1]], 1, surface="voxels", surface_neighbours="edges"),
-            "expected 'faces' or 'all' for surface 'voxels', found 'edges'",
+            "^surface_neighbours:",
         ),
-        (lambda: label_surface_dice([[1]], [[1]], [1, 2], [1, 2, 3]), "or one for each label"),
+        (lambda: label_surface_dice([[1]], [[1]], [1, 2], [1, 2, 3]), "^tolerance_mm:"),
         (
             lambda: label_average_surface_distance([[1]], [[1]], [1, 1]),
-            r"expected up to 255 different ones, found \[1, 1\]",
+            "^labels:",
         ),
         (
             lambda: label_average_surface_distance([[1]], [[1]], range(256)),
-            "expected up to 255 different ones",
+            "^labels:",
         ),
         (
             lambda: label_average_surface_distance([[1]], [[1]], [1], (1, 1, 1)),
-            "spacing_mm: expected 2 numbers above 0",
+            "^spacing_mm:",
         ),
-        (lambda: label_hausdorff_distance([[1]], [[1]], [1], percentile=101), "from 0 to 100, found 101"),
-        (lambda: label_hausdorff_distance([[1]], [[1]], [1], percentile_method="linear"), "expected 'index'"),
+        (lambda: label_hausdorff_distance([[1]], [[1]], [1], percentile=101), "^percentile:"),
+        (lambda: label_hausdorff_distance([[1]], [[1]], [1], percentile_method="linear"), "^percentile:"),
     ],
 )
 def test_wrong_arguments(call, message):
@@ -350,7 +350,7 @@ def test_directions_and_the_worst_distance(seed):
     "function", [hausdorff_distance, lambda *maps, **o: label_average_surface_distance(*maps, [1], **o)]
 )
 def test_unknown_directions(function):
-    with pytest.raises(ValueError, match="directions: expected 'directed' or 'pooled', found 'both'"):
+    with pytest.raises(ValueError, match=r"^directions:"):
         function([[1]], [[1]], directions="both")
 
 

@@ -69,14 +69,14 @@ def test_empty_regions():
 
 @pytest.mark.parametrize("spacing", [(1.0,), (1.0, 0.0), (1.0, float("nan"))])
 def test_a_spacing_that_does_not_fit(spacing):
-    with pytest.raises(ValueError, match="spacing_mm: expected 2 finite numbers above 0"):
+    with pytest.raises(ValueError, match=r"^spacing_mm:"):
         false_positive_volume(np.eye(3), np.eye(3), spacing_mm=spacing)
 
 
 def test_masks_that_do_not_fit():
     with pytest.raises(ValueError, match=r"found \(3, 3\) and \(4, 4\)"):
         lesion_f1(np.eye(3), np.eye(4))
-    with pytest.raises(ValueError, match="expected 0 and 1 only"):
+    with pytest.raises(ValueError, match=r"^prediction:"):
         lesion_f1(2 * np.eye(3), np.eye(3))
 
 
@@ -112,7 +112,7 @@ def test_an_array_without_pixels_has_no_component():
     ("masks", "message"),
     [
         (([1], [1]), r"one shape \(y, x\) or \(z, y, x\)"),
-        (([[3]], [[1]]), "expected 0 and 1 only"),
+        (([[3]], [[1]]), "^prediction:"),
         (([[1]], [[1, 1]]), "one shape"),
     ],
 )
@@ -178,7 +178,7 @@ def test_two_readings_of_f1():
     prediction = [[1, 1, 1, 0, 1, 0, 0]]
     assert lesion_f1(prediction, reference) == pytest.approx(2 / (3 / 2 + 2))
     assert lesion_f1(prediction, reference, reading="counts") == 2 / (2 + (1 + 1) / 2)
-    with pytest.raises(ValueError, match="reading: expected 'shares' or 'counts', found 'pooled'"):
+    with pytest.raises(ValueError, match=r"^reading:"):
         lesion_f1(prediction, reference, reading="pooled")
 
 
@@ -193,7 +193,7 @@ def test_exchanging_the_masks_exchanges_hits_and_misses(seed):
 
 
 def test_refuses_masks_of_two_shapes():
-    with pytest.raises(ValueError, match="expected shape"):
+    with pytest.raises(ValueError, match=r"^prediction:"):
         find_lesions(np.zeros((1, 2), bool), np.zeros((2, 1), bool))
 
 
@@ -211,7 +211,7 @@ def test_public_functions_with_each_kind_of_neighbours(function, all_neighbours,
     prediction = [[1, 1, 0, 0], [0, 0, 0, 0]]
     assert function(prediction, reference) == pytest.approx(all_neighbours)
     assert function(prediction, reference, neighbours="faces") == pytest.approx(faces)
-    with pytest.raises(ValueError, match="neighbours: expected 'all', 'edges' or 'faces', found 'some'"):
+    with pytest.raises(ValueError, match=r"^neighbours:"):
         function(prediction, reference, neighbours="some")
 
 

@@ -58,11 +58,11 @@ def test_specificity_is_the_best_point_of_scikit_learn(rows, sensitivity):
 def test_empty_input_and_bounds():
     assert math.isnan(partial_auc([], [], 0.9))
     assert math.isnan(specificity_at_sensitivity([0.5], [1], 0.95))
-    with pytest.raises(ValueError, match="min_specificity: expected a number from 0 to 1, found 90"):
+    with pytest.raises(ValueError, match=r"^min_specificity:"):
         partial_auc([0.5, 1], [0, 1], 90)
-    with pytest.raises(ValueError, match="expected 0 ≤ min_specificity < max_specificity ≤ 1"):
+    with pytest.raises(ValueError, match=r"^specificities:"):
         partial_auc([0.5, 1], [0, 1], 0.9, 0.9)
-    with pytest.raises(ValueError, match="sensitivity: expected a number from 0 to 1"):
+    with pytest.raises(ValueError, match=r"^sensitivity:"):
         specificity_at_sensitivity([0.5, 1], [0, 1], math.nan)
 
 
@@ -114,7 +114,7 @@ def test_missing_results_are_worst():
     "bounds", [(Fraction(1), Fraction(1)), (Fraction(-1, 2), Fraction(1)), (Fraction(0), Fraction(2))]
 )
 def test_refuses_bounds_that_are_no_specificities(bounds):
-    with pytest.raises(ValueError, match="expected 0 ≤ min_specificity < max_specificity ≤ 1"):
+    with pytest.raises(ValueError, match=r"^specificities:"):
         weighted_partial_auc(roc_table([0.0, 1.0], [False, True]), np.ones((1, 2)), *bounds)
 
 

@@ -43,25 +43,25 @@ def test_landmarks_by_hand():
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
-        (lambda: match_points([[0, 0]], [[0, 0, 0]], 1), "expected as many axes"),
-        (lambda: match_points([[0, math.nan]], [[0, 0]], 1), "predicted: expected finite numbers"),
-        (lambda: match_points([0, 0], [[0, 0]], 1), r"of shape \(points, axes\), found \(2,\)"),
+        (lambda: match_points([[0, 0]], [[0, 0, 0]], 1), "^predicted and reference:"),
+        (lambda: match_points([[0, math.nan]], [[0, 0]], 1), "^predicted:"),
+        (lambda: match_points([0, 0], [[0, 0]], 1), "^predicted:"),
         (
             lambda: match_points([[0, 0]], [[0, 0]], 1, matching="greedy"),
-            "matching: expected one of 'nearest'",
+            "^matching:",
         ),
         (
             lambda: match_points([[0, 0]], [[0, 0]], 1, matching="any"),
-            "confidence: expected one per prediction",
+            "^confidence:",
         ),
-        (lambda: match_points([[0, 0]], [[0, 0]], 1, boundary="open"), "boundary: expected 'included'"),
-        (lambda: match_points([[0, 0]], [[0, 0]], 1, confidences=[1, 2]), "confidences: expected shape"),
-        (lambda: match_points([[0, 0]], [[0, 0]], [1, 2]), "radius: expected one or shape"),
-        (lambda: match_points([[0, 0]], [[0, 0]], -1), "radius: expected at least 0, found -1"),
-        (lambda: match_points([[0, 0]], [[0, 0]], [math.nan]), "radius: expected at least 0, found"),
-        (lambda: success_detection_rate([[0, 0]], [[0, 0]], -1), "radius: expected at least 0, found -1"),
-        (lambda: success_detection_rate([[0, 0]], [[0, 0]], math.nan), "at least 0, found nan"),
-        (lambda: mean_radial_error([[0, 0]], [[0, 0, 0]]), "expected one shape"),
+        (lambda: match_points([[0, 0]], [[0, 0]], 1, boundary="open"), "^boundary:"),
+        (lambda: match_points([[0, 0]], [[0, 0]], 1, confidences=[1, 2]), "^confidences:"),
+        (lambda: match_points([[0, 0]], [[0, 0]], [1, 2]), "^radius:"),
+        (lambda: match_points([[0, 0]], [[0, 0]], -1), "^radius:"),
+        (lambda: match_points([[0, 0]], [[0, 0]], [math.nan]), "^radius:"),
+        (lambda: success_detection_rate([[0, 0]], [[0, 0]], -1), "^radius:"),
+        (lambda: success_detection_rate([[0, 0]], [[0, 0]], math.nan), "^radius:"),
+        (lambda: mean_radial_error([[0, 0]], [[0, 0, 0]]), "^predicted and reference:"),
     ],
 )
 def test_arguments_that_do_not_fit(call, problem):
@@ -139,7 +139,7 @@ def test_nothing_to_match(rule):
 
 @pytest.mark.parametrize("rule", ["by_confidence", "any"])
 def test_rules_that_need_confidences(rule):
-    with pytest.raises(ValueError, match="expected one per prediction"):
+    with pytest.raises(ValueError, match=r"^confidence:"):
         match_within([[0.0, 0.0]], [[0.0, 0.0]], 1.0, rule)
 
 
@@ -180,7 +180,7 @@ def test_small_unsigned_coordinates_do_not_wrap():
     ("shape", "other"), [((3,), (2,)), ((2, 3), (2,)), ((), (2,)), ((), ()), ((0,), (0,))]
 )
 def test_refused_shapes(shape, other):
-    with pytest.raises(ValueError, match=r"points: expected shapes \(…, axes\) with as many axes, found "):
+    with pytest.raises(ValueError, match=r"^points:"):
         euclidean_distance(np.zeros(shape), np.zeros(other))
 
 

@@ -62,15 +62,15 @@ def test_empty_input():
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
-        (lambda: brier_score([1.5], [1]), "probabilities: expected numbers from 0 to 1"),
-        (lambda: brier_score([math.nan], [1]), "probabilities: expected numbers from 0 to 1"),
-        (lambda: brier_score([0.5], [2]), "labels: expected 0 and 1 only, found 2"),
-        (lambda: brier_score([[0.5, 0.5]], [2]), "labels: expected class indices from 0 to 1"),
-        (lambda: brier_score([0.5, 0.5], [1]), r"labels: expected shape \(2,\), found \(1,\)"),
-        (lambda: expected_calibration_error([0.5], [1], bins=0), "bins: expected at least 1, found 0"),
-        (lambda: expected_calibration_error([[0.5, 0.5]], [1]), r"expected shape \(cases,\), found \(1, 2\)"),
-        (lambda: macro_auc([0.5], [1]), r"scores: expected numbers of shape \(cases, classes\)"),
-        (lambda: macro_auc([[0.5, math.nan]], [1]), r"scores: expected numbers of shape \(cases, classes\)"),
+        (lambda: brier_score([1.5], [1]), "^probabilities:"),
+        (lambda: brier_score([math.nan], [1]), "^probabilities:"),
+        (lambda: brier_score([0.5], [2]), "^labels:"),
+        (lambda: brier_score([[0.5, 0.5]], [2]), "^labels:"),
+        (lambda: brier_score([0.5, 0.5], [1]), "^labels:"),
+        (lambda: expected_calibration_error([0.5], [1], bins=0), "^bins:"),
+        (lambda: expected_calibration_error([[0.5, 0.5]], [1]), "^probabilities:"),
+        (lambda: macro_auc([0.5], [1]), "^scores:"),
+        (lambda: macro_auc([[0.5, math.nan]], [1]), "^scores:"),
     ],
 )
 def test_arguments_that_do_not_fit(call, problem):

@@ -90,9 +90,9 @@ def test_without_cases_there_is_no_value(function):
     assert math.isnan(function([], []))
     assert math.isnan(function([1.0], [math.nan]))
     assert function([1.0, 2.0, math.nan], [1.0, 4.0, math.nan]) == function([1.0, 2.0], [1.0, 4.0])
-    with pytest.raises(ValueError, match="one shape"):
+    with pytest.raises(ValueError, match=r"^predicted and truth:"):
         function([1.0, 2.0], [1.0])
-    with pytest.raises(ValueError, match="finite numbers of at least 0"):
+    with pytest.raises(ValueError, match=r"^weights:"):
         function([1.0, 2.0], [1.0, 2.0], weights=[1, -1])
 
 

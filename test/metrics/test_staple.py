@@ -99,5 +99,5 @@ def test_annotators_who_agree(value):
 
 
 def test_no_annotator():
-    with pytest.raises(ValueError, match="at least one annotator"):
+    with pytest.raises(ValueError, match=r"^votes:"):
         staple(np.zeros((0, 2), dtype=bool))

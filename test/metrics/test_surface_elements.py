@@ -51,9 +51,9 @@ def test_an_empty_mask_has_no_element():
 
 
 def test_refuses_other_dimensions():
-    with pytest.raises(ValueError, match="mask: expected 2 or 3 dimensions, found 1"):
+    with pytest.raises(ValueError, match=r"^mask:"):
         element_codes(np.ones(3, dtype=bool))
-    with pytest.raises(ValueError, match="spacing_mm: expected 2 or 3 numbers, found 1"):
+    with pytest.raises(ValueError, match=r"^spacing_mm:"):
         element_sizes((1.0,))
 
 

@@ -70,11 +70,11 @@ def test_as_lifelines_of_survival(seed):
 def test_empty_input_and_arguments_that_do_not_fit():
     assert math.isnan(concordance_index([], [], []))
     assert concordance_index([1, 2], [0, 0.5], [1, 1]) == 1  # observed from the very start
-    with pytest.raises(ValueError, match=r"expected one shape \(cases,\), found \(1,\), \(2,\), \(2,\)"):
+    with pytest.raises(ValueError, match=r"^predicted_time, time and event:"):
         concordance_index([1], [1, 2], [1, 0])
-    with pytest.raises(ValueError, match="time: expected at least 0, found -2"):
+    with pytest.raises(ValueError, match=r"^time:"):
         concordance_index([1, 2, 3], [1, -2, math.nan], [1, 0, 1])
-    with pytest.raises(ValueError, match="event: expected 0 and 1 only, found 2"):
+    with pytest.raises(ValueError, match=r"^event:"):
         concordance_index([1, 2], [1, 2], [1, 2])
 
 

@@ -15,7 +15,6 @@ from sklearn.preprocessing import StandardScaler
 from evaluation.charts.chart import Chart
 from evaluation.core.fault import PhaseError
 from evaluation.io.kinds.masks import LabelMask
-from evaluation.organiser import describe as module
 from evaluation.organiser.describe import describe, feature_distances, read_features
 from evaluation.organiser.describe_tables import tables_of
 from evaluation.organiser.report.board.methods import data_section
@@ -351,13 +350,12 @@ def test_training_cases_of_one_cluster_are_not_compared_and_shared_clusters_are_
     assert [one.shared for one in found.sets] == [3, 1]
 
 
-@pytest.mark.parametrize("block", [1, 1 << 23])
-def test_distances_and_map_against_scikit_learn(monkeypatch, block):
-    monkeypatch.setattr(module, "_BLOCK", block)
+@pytest.mark.parametrize("at_once", [1, 1 << 23])
+def test_distances_and_map_against_scikit_learn(at_once):
     rng = np.random.default_rng(5)
     features = np.column_stack([rng.normal(size=(60, 4)) * [1, 20, 3, 0.1], np.full(60, 7.0)])
     sets, names = ["train"] * 35 + ["test"] * 25, [str(number) for number in range(60)]
-    found = feature_distances(features, sets, names, [""] * 60)
+    found = feature_distances(features, sets, names, [""] * 60, at_once)
     scaler = StandardScaler().fit(features[:35])
     scaled = scaler.transform(features)
     neighbours = NearestNeighbors(n_neighbors=2).fit(scaled[:35])

@@ -72,11 +72,11 @@ def test_stopped_worker_is_noticed_within_the_time_of_one_case():
     assert 4.0 <= time.monotonic() - started < 4.0 + 8.0
 
 
-def test_stopped_server_is_replaced(monkeypatch):
-    monkeypatch.setattr(processes, "_START_SECONDS", 5.0)
+def test_stopped_server_is_replaced():
     processes.warm_up()
     stopped = processes._server.process
     os.kill(stopped, signal.SIGSTOP)
+    processes.stop(processes.start_worker((), seconds=5.0))
     assert values(run([case(number) for number in range(4)], settings_of(10.0))) == [1.0] * 4
     assert processes._server.process != stopped
 
@@ -87,10 +87,10 @@ def test_killed_server_is_replaced():
     assert values(run([case(number) for number in range(4)], settings_of(10.0))) == [1.0] * 4
 
 
-def test_a_server_that_never_answers_is_short_of_time(monkeypatch):
-    monkeypatch.setattr(processes, "_START_SECONDS", 0.0)
-    with pytest.raises(MachineTrouble, match="a worker process: the machine is short of processor time"):
-        processes.start_worker(())
+def test_a_server_that_never_answers_is_short_of_time():
+    with pytest.raises(MachineTrouble) as raised:
+        processes.start_worker((), seconds=0.0)
+    assert raised.value.args == ("start", "a worker process", "processor time")
 
 
 @dataclass(frozen=True)

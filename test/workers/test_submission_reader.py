@@ -10,8 +10,8 @@ from evaluation.core.form import CaseForm, Form
 from evaluation.core.formats import BMP, FORMATS, GZIP, META_IMAGE, TIFF
 from evaluation.evaluate import check
 from evaluation.io.kinds.probability_map import DetectionMap
-from evaluation.workers import batches, pool, submission_reader
-from evaluation.workers.batches import Columns
+from evaluation.workers import pool, submission_reader
+from evaluation.workers.batches import Batch, Columns, Content
 from evaluation.workers.processes import start_worker
 from evaluation.workers.reader import IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import BatchReport, IndexReport, PackedValues, Used
@@ -23,11 +23,6 @@ NAMES = [f"E{number}" for number in range(6)]
 CASES = tuple(CaseForm(name, 100, 50, {"set": "in-sample"}) for name in NAMES)
 LINE = "BE 0.5 1 2 3 4\n"
 FORM = Form("edd2020", "p", "archive", ("detection",), "reject", {}, {}, ())
-
-
-@pytest.fixture(autouse=True)
-def one_batch(monkeypatch):
-    monkeypatch.setattr(batches, "_BATCHES_PER_WORKER", 1)
 
 
 def no_tick(processor_seconds: float) -> None:
@@ -50,7 +45,15 @@ class Session:
             joined(self._reader(IndexJob(Columns.of(CASES), 0), no_tick)), FORM.tasks, len(CASES)
         )
         self.faults = index.faults
-        self._batches = index.batches
+        # One batch of all cases, which an evaluation would read in several.
+        sources = {}
+        for batch in index.batches:
+            sources |= zip(batch.positions, Content.unpacked(batch.content).sources, strict=True)
+        positions = tuple(sorted(sources))
+        content = Content(
+            str(folder), tuple(CASES[at] for at in positions), tuple(sources[at] for at in positions)
+        )
+        self._batches = (Batch(positions, content.packed()),)
         self.fields = self._reader.fields
 
     def read(self, one_by_one=False, room=math.inf, left=None):

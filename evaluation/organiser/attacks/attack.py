@@ -19,7 +19,7 @@ from evaluation.evaluate import scores_of_nothing
 from evaluation.organiser import audit
 from evaluation.organiser.attacks import attack_tools
 from evaluation.organiser.attacks.attack_by_constraints import labels_by_constraints, tasks_of_label
-from evaluation.organiser.attacks.attack_on_classes import labels_of_classes, targets
+from evaluation.organiser.attacks.attack_on_classes import Search, labels_of_classes, targets
 from evaluation.organiser.attacks.attack_tools import Oracle, Recovered, Spoiler, subsets_of_sum, value_of
 from evaluation.organiser.audit import Disclosure, Labels
 from evaluation.organiser.views import left_out
@@ -246,7 +246,13 @@ class Attacked:
     bound_of_used: float
 
 
-def attack(phase: Phase, workers: int, allowed: int, solver: bool = False) -> list[Attacked]:
+def attack(
+    phase: Phase,
+    workers: int,
+    allowed: int,
+    solver: bool = False,
+    search: Search = Search(),  # noqa: B008 - frozen
+) -> list[Attacked]:
     """Return the results of attacks of at most ``allowed`` submissions each; with a ``solver`` too.
 
     Each sees only metrics.json. Raises `PhaseError` where the reference cannot be read.
@@ -263,7 +269,7 @@ def attack(phase: Phase, workers: int, allowed: int, solver: bool = False) -> li
     results: list[Attacked] = []
     for label in found:
         for target in targets(tasks, scores.tables, label):
-            recovered = labels_of_classes(phase, target, Oracle(phase, target.tasks, allowed))
+            recovered = labels_of_classes(phase, target, Oracle(phase, target.tasks, allowed), search)
             results.append(_against(recovered, label, disclosure))
         if solver and (solved := tasks_of_label(tasks, label, Oracle(phase, tasks, 0))):
             recovered = labels_by_constraints(phase, label, solved, Oracle(phase, solved, allowed))

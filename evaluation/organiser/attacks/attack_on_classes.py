@@ -33,8 +33,6 @@ from evaluation.summary import resampling_of
 _SEED = 1947
 _TRIES = 100
 _TIED = 0.3
-_MOST_CASES = 64  # a subset is 64 bits
-_LARGE_GROUP = 40
 _SMALL_GROUP = 18  # few enough subsets to filter all of them
 _MOST_SUBSETS = 5_000_000  # of half of a group
 _MOST_ANSWERS = 8
@@ -113,9 +111,22 @@ def targets(tasks: Sequence[Task], tables: Mapping[str, CaseTable], label: Label
                 yield Target(label, task, metric, tuple(rates))
 
 
-def labels_of_classes(phase: Phase, target: Target, oracle: Oracle) -> Recovered:
+@dataclass(frozen=True)
+class Search:
+    """How much a search of labels looks at together, which costs time and memory.
+
+    ``most_cases``: of all cases at once, up to 64, since a subset is 64 bits. ``large_group``: the cases of a
+    group where there are more. ``most_unlabelled_sets``: sets of cases without a label that are tried.
+    """
+
+    most_cases: int = 64
+    large_group: int = 40
+    most_unlabelled_sets: int = 100
+
+
+def labels_of_classes(phase: Phase, target: Target, oracle: Oracle, search: Search = Search()) -> Recovered:
     """Return the labels that follow from all figures of a target."""
-    attack = _Attack(phase, target, oracle)
+    attack = _Attack(phase, target, oracle, search)
     attack.find()
     labels = {
         oracle.cases[position].name: "" if label == _NONE else str(label)
@@ -165,8 +176,8 @@ class _Attack:
     the cases of the group and spread their ranks.
     """
 
-    def __init__(self, phase: Phase, target: Target, oracle: Oracle) -> None:
-        self._phase, self._target, self._oracle = phase, target, oracle
+    def __init__(self, phase: Phase, target: Target, oracle: Oracle, search: Search) -> None:
+        self._phase, self._target, self._oracle, self._search = phase, target, oracle, search
         self._random = np.random.Generator(np.random.PCG64(_SEED))
         counts = target.label.counts
         self._positives, self._negatives = counts.get("1", 0), counts.get("0", 0)
@@ -178,13 +189,14 @@ class _Attack:
         ]
         self.known: dict[int, int] = {}
         cases = len(oracle.cases)
-        whole = [cases] if cases <= _MOST_CASES else []
-        self._sizes = [*whole, *(size for size in (_LARGE_GROUP, _SMALL_GROUP) if size < cases)]
+        whole = [cases] if cases <= search.most_cases else []
+        self._sizes = [*whole, *(size for size in (search.large_group, _SMALL_GROUP) if size < cases)]
         self._size = cases
 
     def find(self) -> None:
         """Find the labels of all cases, as far as submissions and time allow."""
-        many = math.comb(len(self._oracle.cases), self._unlabelled) > _MOST_UNLABELLED_SETS
+        sets = math.comb(len(self._oracle.cases), self._unlabelled)
+        many = sets > self._search.most_unlabelled_sets
         try:
             while unknown := [case for case in range(len(self._oracle.cases)) if case not in self.known]:
                 if not (self._by_levels(unknown[:_MIXED_GROUP]) if many else self._by_ranks(unknown)):

@@ -232,6 +232,7 @@ class Scheduler:
     """Hands tasks to a scheduler, and returns finished ones.
 
     ``where`` names it in messages; ``score`` is called by its workers; ``tell`` gets lines for the organiser.
+    It is asked for its workers every ``look_seconds``.
     """
 
     def __init__(
@@ -240,9 +241,10 @@ class Scheduler:
         score: Callable[[ScoringTask], Answer],
         tell: Callable[[str], None],
         reconnect_seconds: float,
+        look_seconds: float = _LOOK_SECONDS,
     ) -> None:
         self._where, self._score, self._tell = where, score, tell
-        self._reconnect_seconds = reconnect_seconds
+        self._reconnect_seconds, self._look_seconds = reconnect_seconds, look_seconds
         self._client: Any = None
         self._to: Any = where
         self._reconnections = 0
@@ -274,7 +276,7 @@ class Scheduler:
 
     def has_room(self) -> bool:
         """Return whether another task may be handed over; there may be slightly more than threads."""
-        if time.monotonic() - self._looked > _LOOK_SECONDS:
+        if time.monotonic() - self._looked > self._look_seconds:
             with contextlib.suppress(Exception):  # a scheduler that has ended is noticed elsewhere
                 threads_of = self._client.nthreads()
                 self._free(set(threads_of))
@@ -311,7 +313,7 @@ class Scheduler:
     def next(self) -> _HandedOver | None:
         """Wait for a while, and return a finished task or None."""
         try:
-            key = self._ended.get(timeout=_LOOK_SECONDS)
+            key = self._ended.get(timeout=self._look_seconds)
         except queue.Empty:
             if self._client.status != "running":
                 self._reconnect()

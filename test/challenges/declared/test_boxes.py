@@ -99,7 +99,7 @@ def test_three_axes():
 
 def test_options_that_do_not_fit():
     without = BoxesField(kind="boxes")
-    with pytest.raises(ValueError, match="'by_confidence' needs probability = true in field 'boxes'"):
+    with pytest.raises(ValueError, match=r"^matching:"):
         BoxF1(metric="box_f1").measure("box_f1", "boxes", without)
     BoxF1(metric="box_f1", matching="optimal").measure("box_f1", "boxes", without)
     with pytest.raises(ValueError, match="expected probability = true in field 'boxes'"):

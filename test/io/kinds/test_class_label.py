@@ -153,7 +153,7 @@ def test_classes_that_could_be_confused(classes, problem):
 
 
 def test_a_boolean_has_two_classes():
-    with pytest.raises(ValueError, match="expected two for true and false, found 3"):
+    with pytest.raises(ValueError, match=r"^classes:"):
         ClassLabel(("a", "b", "c"), boolean_json=True)
 
 

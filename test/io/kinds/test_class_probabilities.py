@@ -146,12 +146,12 @@ def test_description():
 
 @pytest.mark.parametrize("tolerance", [-0.1, float("nan")])
 def test_a_tolerance_is_a_number_of_at_least_zero(tolerance):
-    with pytest.raises(ValueError, match="tolerance: expected a number of at least 0"):
+    with pytest.raises(ValueError, match=r"^tolerance:"):
         ClassProbabilities(CLASSES, tolerance)
 
 
 def test_classes_are_named():
-    with pytest.raises(ValueError, match="classes: expected at least two"):
+    with pytest.raises(ValueError, match=r"^classes:"):
         ClassProbabilities(("melanoma",))
     with pytest.raises(TypeError):
         KIND.read(FileSource("classes.png"), CASE, None)

@@ -322,9 +322,8 @@ TISSUE[:20, 10:] = TISSUE[33:50, :40] = 0
 @pytest.mark.parametrize("background", [0, 3])
 @pytest.mark.parametrize("dtype", ["u1", "u2", "f4", "f8"])
 @pytest.mark.parametrize("is_large", [False, True])
-def test_a_slide_is_read_tile_by_tile(background, dtype, is_large, monkeypatch):
-    monkeypatch.setattr("evaluation.io.tiff.LARGE_PIXELS", 1)
-    monkeypatch.setattr("evaluation.metrics.crops.LARGE_VOXELS", -1 if is_large else 1 << 28)
+def test_a_slide_is_read_tile_by_tile(background, dtype, is_large, counts_as_large):
+    counts_as_large("io.tiff.LARGE_PIXELS", *["metrics.crops.LARGE_VOXELS"][:is_large])
     names = {0: "fat", 1: "tumour", 2: "stroma", 3: "necrosis"}
     del names[background]
     kind, case = LabelMap(names, background, dimensions=2), CaseForm("V1", 50, 60)
@@ -338,8 +337,8 @@ def test_a_slide_is_read_tile_by_tile(background, dtype, is_large, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", ["u2", "u4", "f4"])
-def test_instances_of_a_slide_are_read_tile_by_tile(dtype, monkeypatch):
-    monkeypatch.setattr("evaluation.io.tiff.LARGE_PIXELS", 1)
+def test_instances_of_a_slide_are_read_tile_by_tile(dtype, counts_as_large):
+    counts_as_large("io.tiff.LARGE_PIXELS")
     cells = np.where(TISSUE > 0, np.arange(3000).reshape(60, 50) // 7 * 100, 0).astype(dtype)
     cells[:, 40:] = cells[:5] = 0
     kind, case = InstanceMap({1: "cell"}, dimensions=2), CaseForm("V1", 50, 60)
@@ -353,7 +352,7 @@ def test_instances_of_a_slide_are_read_tile_by_tile(dtype, monkeypatch):
 
 @pytest.mark.parametrize("labels", [{1: "liver"}, {1: "liver", 2: "spleen"}])
 @pytest.mark.parametrize("fill", ["all", "none", "inside"])
-def test_a_large_volume_is_read_and_counted_as_any_other(labels, fill, monkeypatch):
+def test_a_large_volume_is_read_and_counted_as_any_other(labels, fill, counts_as_large):
     volume = np.full(VALUES.shape, fill == "all", np.uint8)
     volume[1, 1:3, 2:4] = fill == "inside"
     data = written(volume, ".nii.gz")
@@ -370,8 +369,7 @@ def test_a_large_volume_is_read_and_counted_as_any_other(labels, fill, monkeypat
         return row, [list(kind.oddities(value, CASE)) for value in values]
 
     expected = scored()
-    monkeypatch.setattr("evaluation.io.kinds.label_map.LARGE_VOXELS", 0)
-    monkeypatch.setattr("evaluation.metrics.crops.LARGE_VOXELS", -1)
+    counts_as_large("io.kinds.label_map.LARGE_VOXELS", "metrics.crops.LARGE_VOXELS")
     found = scored()
     assert found[1] == expected[1]
     np.testing.assert_equal(dict(found[0]), dict(expected[0]))

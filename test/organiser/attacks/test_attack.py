@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.organiser.attacks import attack_on_classes
 from evaluation.organiser.attacks.attack import (
     AttackOnMeans,
     Split,
@@ -15,6 +14,7 @@ from evaluation.organiser.attacks.attack import (
     labels_from_detections,
     print_attacks,
 )
+from evaluation.organiser.attacks.attack_on_classes import Search
 from evaluation.organiser.attacks.attack_tools import Oracle, spoilers
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
@@ -44,8 +44,8 @@ def bundled(folder: Path, name: str, keys: str, subgroups: str = ""):
     return load_phase(phase, scan(phase))
 
 
-def attacked(phase, allowed=200):
-    results = attack(phase, 0, allowed)
+def attacked(phase, allowed=200, **options):
+    results = attack(phase, 0, allowed, **options)
     for found in results:
         assert found.recovered == found.correct, found
         assert found.submissions <= allowed
@@ -73,11 +73,10 @@ def test_labels_of_justraigs_from_five_submissions(tmp_path):
     assert found.submissions <= 5
 
 
-def test_labels_where_many_cases_could_have_none(tmp_path, monkeypatch):
+def test_labels_where_many_cases_could_have_none(tmp_path):
     """As with six ungradable eyes of 600: their sets are too many to try, so that levels replace ranks."""
-    monkeypatch.setattr(attack_on_classes, "_MOST_UNLABELLED_SETS", 0)
     phase = bundled(tmp_path, "justraigs-phase1", VALUES.format(digits=4))
-    found = attacked(phase)["referral.referable", "referral.auc"]
+    found = attacked(phase, search=Search(most_unlabelled_sets=0))["referral.referable", "referral.auc"]
     assert (found.recovered, found.cases) == (61, 61)
 
 
@@ -119,10 +118,8 @@ macro_f1 = { field = "grade" }
 
 
 @pytest.mark.parametrize("most", [64, 20])
-def test_labels_of_a_task_with_several_fields(tmp_path, monkeypatch, most):
+def test_labels_of_a_task_with_several_fields(tmp_path, most):
     """By one search of all 30 cases, or group by group: known labels spread the ranks of the second."""
-    monkeypatch.setattr(attack_on_classes, "_MOST_CASES", most)
-    monkeypatch.setattr(attack_on_classes, "_LARGE_GROUP", min(most, 40))
     number = 30
     cases = {
         "name": [f"eye{case:02d}" for case in range(number)],
@@ -130,7 +127,8 @@ def test_labels_of_a_task_with_several_fields(tmp_path, monkeypatch, most):
         "grade": ["mild" if case % 4 == 0 else "none" for case in range(number)],
     }
     folder = declared_phase(tmp_path / "phase", TWO_FIELDS, cases, keys="resamples = 0")
-    (found,) = attacked(load_phase(folder, scan(folder))).values()
+    search = Search(most_cases=most, large_group=min(most, 40))
+    (found,) = attacked(load_phase(folder, scan(folder)), search=search).values()
     assert (found.labels, found.recovered) == ("screening.likelihood_class", number)
 
 

@@ -263,7 +263,7 @@ def test_the_next_scheduler_gets_what_was_handed_over_and_without_one_the_run_en
         ("tcp://127.0.0.1:{port}", 2, ("--workers",)),
         ("nonsense", None, ()),
         ("kubernetes", None, ("'dask_kubernetes'",)),
-        ("slurm", None, ("cores and memory",)),
+        ("slurm", None, ()),
     ],
 )
 def test_a_cluster_that_cannot_be_used_is_named(where, workers, names):

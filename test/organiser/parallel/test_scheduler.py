@@ -4,7 +4,6 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from evaluation.organiser.parallel import cluster as module
 from evaluation.organiser.parallel.cluster import Scheduler, score_on_worker
 from evaluation.organiser.rescoring.task import ScoringTask, environment
 
@@ -41,9 +40,8 @@ class Client:
 
 
 @pytest.fixture
-def scheduler(monkeypatch):
-    monkeypatch.setattr(module, "_LOOK_SECONDS", 0.0)
-    made = Scheduler("tcp://here", score_on_worker, [].append, 1.0)
+def scheduler():
+    made = Scheduler("tcp://here", score_on_worker, [].append, 1.0, look_seconds=0.0)
     made._client = Client(["a", "b"])
     return made
 

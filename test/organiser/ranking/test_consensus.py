@@ -61,5 +61,5 @@ def test_borda_beyond_the_exact_limit():
 
 
 def test_nothing_to_agree_on():
-    with pytest.raises(ValueError, match="expected shape"):
+    with pytest.raises(ValueError, match=r"^places:"):
         consensus(np.empty((0, 3)))

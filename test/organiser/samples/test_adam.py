@@ -130,10 +130,10 @@ def test_the_same_arguments_give_the_same_bytes(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--noise", "0.5"), "--noise: expected at least 0 and below 0.5, found 0.5"),
-        (("--second-camera", "1.5"), "--second-camera: expected a share from 0 to 1, found 1.5"),
-        (("--cases", "4"), "--cases: expected at least 5, found 4"),
-        (("--width", "10", "--height", "10"), "expected at least 64 × 64 pixels"),
+        (("--noise", "0.5"), "^--noise:"),
+        (("--second-camera", "1.5"), "^--second-camera:"),
+        (("--cases", "4"), "^--cases:"),
+        (("--width", "10", "--height", "10"), "^size:"),
     ],
 )
 def test_arguments_out_of_range_are_refused(arguments, message, tmp_path):

@@ -100,7 +100,7 @@ def test_rasterise_at_real_size_touches_only_the_bounding_box(width, height):
     [(0, 0, 0, 1, 0), (0, 0, 1, -1, 0), (0, 0, np.inf, 1, 0), (np.nan, 0, 1, 1, 0), (0, 0, 1, 1, np.inf)],
 )
 def test_ellipse_refuses(values):
-    with pytest.raises(ValueError, match=r"ellipse: expected (a )?finite"):
+    with pytest.raises(ValueError, match=r"^ellipse:"):
         Ellipse(*values)
 
 
@@ -171,5 +171,5 @@ def test_majority_vote_counts_beyond_a_byte():
 
 @pytest.mark.parametrize("moved", [{"left": -1}, {"left": 3}, {"top": -1}, {"top": 1}])
 def test_majority_vote_refuses_a_patch_outside(moved):
-    with pytest.raises(ValueError, match="expected patches inside 4 × 1 pixels"):
+    with pytest.raises(ValueError, match=r"^majority vote:"):
         majority_vote([replace(ROW["left"], **moved)], 4, 1)

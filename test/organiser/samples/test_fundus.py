@@ -228,12 +228,12 @@ def test_everything_is_determined_by_the_seed():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"count": 0}, "count: expected at least 1 case, found 0"),
-        ({"fraction": -0.1}, "glaucoma_fraction: expected a number from 0 to 1, found -0.1"),
-        ({"fraction": 1.5}, "found 1.5"),
-        ({"fraction": float("nan")}, "found nan"),
-        ({"width": 63}, "size: expected at least 64 × 64 pixels, found 63 × 160"),
-        ({"height": 63}, "found 160 × 63"),
+        ({"count": 0}, "^count:"),
+        ({"fraction": -0.1}, "^glaucoma_fraction:"),
+        ({"fraction": 1.5}, "^glaucoma_fraction:"),
+        ({"fraction": float("nan")}, "^glaucoma_fraction:"),
+        ({"width": 63}, "^size:"),
+        ({"height": 63}, "^size:"),
     ],
 )
 def test_draw_cases_refuses(change, message):
@@ -243,5 +243,5 @@ def test_draw_cases_refuses(change, message):
 
 @pytest.mark.parametrize("function", [reference_mask, reference_fovea])
 def test_reference_needs_a_grader(function):
-    with pytest.raises(ValueError, match="graders: expected at least 1, found 0"):
+    with pytest.raises(ValueError, match=r"^graders:"):
         function(draw(1)[0], np.random.default_rng(0), 0)

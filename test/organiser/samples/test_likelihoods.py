@@ -61,14 +61,14 @@ def test_likelihoods_are_determined_by_the_seed():
 @pytest.mark.parametrize(
     ("labels", "auc", "message"),
     [
-        (np.zeros(4, dtype=bool), 0.9, "found 0 positive and 4 negative"),
-        (np.ones(3, dtype=bool), 0.9, "found 3 positive and 0 negative"),
-        (np.zeros(0, dtype=bool), 0.9, "found 0 positive and 0 negative"),
-        (np.array([0, 1]), 0.9, r"expected a boolean array \(cases,\), found int64"),
-        (np.array([[True, False]]), 0.9, r"of shape \(1, 2\)"),
-        (np.array([True, False]), 1.1, "auc: expected a number from 0 to 1, found 1.1"),
-        (np.array([True, False]), -0.1, "auc: expected a number from 0 to 1, found -0.1"),
-        (np.array([True, False]), float("nan"), "auc: expected a number from 0 to 1, found nan"),
+        (np.zeros(4, dtype=bool), 0.9, "^labels:"),
+        (np.ones(3, dtype=bool), 0.9, "^labels:"),
+        (np.zeros(0, dtype=bool), 0.9, "^labels:"),
+        (np.array([0, 1]), 0.9, "^labels:"),
+        (np.array([[True, False]]), 0.9, "^labels:"),
+        (np.array([True, False]), 1.1, "^auc:"),
+        (np.array([True, False]), -0.1, "^auc:"),
+        (np.array([True, False]), float("nan"), "^auc:"),
     ],
 )
 def test_refused(labels, auc, message):
