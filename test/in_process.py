@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from evaluation import library
+from evaluation.phase import registry
 
 
 def run_here(
@@ -27,3 +28,9 @@ def library_in_process() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(library, "run_isolated", run_here)
         yield
+
+
+def forget_challenges(patch: pytest.MonkeyPatch) -> None:
+    """Let the files of challenges be loaded anew, as another process does."""
+    for name in ("_files", "_challenges"):
+        patch.setattr(registry, name, {})

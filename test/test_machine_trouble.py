@@ -290,8 +290,8 @@ def test_no_reader_blames_a_file_for_a_call_that_fails(name, tmp_path):
 
 
 def break_decoders(monkeypatch, fails) -> None:
-    for library, function in ((SimpleITK.ImageFileReader, "Execute"), (TiffImageFile, "__init__")):
-        monkeypatch.setattr(library, function, fails)
+    monkeypatch.setattr(SimpleITK.ImageFileReader, "Execute", fails)
+    monkeypatch.setattr(TiffImageFile, "__init__", fails)
 
 
 @pytest.mark.parametrize("name", ["image.png", "image.tif"])

@@ -197,11 +197,14 @@ def _numbered(values: Integers) -> Integers:
     return np.asarray((np.cumsum(occurs) - 1)[values - lowest])
 
 
-def resampled_shares(samples: Sequence[tuple[Bootstrap, ArrayLike]], rows: range) -> list[Floats]:
+def resampled_shares(
+    samples: Sequence[tuple[Bootstrap, ArrayLike]], rows: range, drawn_at_once: int = _SHARES_AT_ONCE
+) -> list[Floats]:
     """Return the shares of ones in some successive resamples, of columns of zeros and ones.
 
     samples: bootstraps of equal seeds, each of one group, and for each the columns of its cases, shape
-    (columns, cases). All of their cases are drawn. Returns for each an array of shape (rows, columns).
+    (columns, cases). All of their cases are drawn. drawn_at_once: how many random numbers are in memory
+    together. Returns for each an array of shape (rows, columns).
     Raises ValueError for several groups or seeds.
     """
     if not samples:
@@ -213,14 +216,14 @@ def resampled_shares(samples: Sequence[tuple[Bootstrap, ArrayLike]], rows: range
     # Equal seeds have equal random numbers: they are made once for all.
     numbers = np.random.PCG64(seeds.pop())
     generator = np.random.Generator(numbers)
-    uniform = np.empty(_SHARES_AT_ONCE)
-    for start in range(0, max(of_sample.end for of_sample in drawn), _SHARES_AT_ONCE):
-        end = start + _SHARES_AT_ONCE
+    uniform = np.empty(drawn_at_once)
+    for start in range(0, max(of_sample.end for of_sample in drawn), drawn_at_once):
+        end = start + drawn_at_once
         needed = [of_sample for of_sample in drawn if of_sample.start < end and start < of_sample.end]
         if needed:
             generator.random(out=uniform)
         else:
-            numbers.advance(_SHARES_AT_ONCE)
+            numbers.advance(drawn_at_once)
         for of_sample in needed:
             of_sample.add(uniform, start)
     return [of_sample.shares() for of_sample in drawn]

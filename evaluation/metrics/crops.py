@@ -375,10 +375,11 @@ class PackedVolume(VolumeCrop):
         return VolumeCrop(values if self._holds is None else self._holds(values), (z, y, x))
 
 
-def packed_of(pieces: Iterable[tuple[int, Crop]]) -> VolumeCrop:
+def packed_of(pieces: Iterable[tuple[int, Crop]], large_voxels: int = LARGE_VOXELS) -> VolumeCrop:
     """Return the volume of 8-bit pieces, each with its z; it stays packed if the box around them is large.
 
-    At most a piece is in memory besides. Pieces do not overlap; each is valid until the next one.
+    That is one of more than ``large_voxels``. At most a piece is in memory besides. Pieces do not overlap;
+    each is valid until the next one.
     """
     rows: list[tuple[int, ...]] = []
     marks, content = bytearray(), bytearray()
@@ -397,7 +398,7 @@ def packed_of(pieces: Iterable[tuple[int, Crop]]) -> VolumeCrop:
     marked, kept = (np.frombuffer(of, np.uint8) for of in (marks, content))
     packed = PackedVolume(np.array(rows, np.int64), marked, kept)
     box = packed.corner, packed.end
-    is_large = math.prod(stop - start for start, stop in zip(*box, strict=True)) > LARGE_VOXELS
+    is_large = math.prod(stop - start for start, stop in zip(*box, strict=True)) > large_voxels
     return packed if is_large else packed.part(*box)
 
 
@@ -410,16 +411,16 @@ def together(*crops: VolumeCrop) -> tuple[NDArray[Any], ...]:
 _SLAB_VOXELS = 1 << 22
 
 
-def in_slabs(*crops: VolumeCrop) -> Iterator[tuple[NDArray[Any], ...]]:
+def in_slabs(*crops: VolumeCrop, slab_voxels: int = _SLAB_VOXELS) -> Iterator[tuple[NDArray[Any], ...]]:
     """Yield the smallest box around crops of one volume in slabs, as `together` does the whole of it.
 
-    A slab has whole planes, or of one plane whole rows: about four million voxels, or a single one of these.
+    A slab has whole planes, or of one plane whole rows: about ``slab_voxels``, or a single one of these.
     """
     corner, end = around(*crops)
     axis = 0 if end[0] - corner[0] > 1 else 1
     voxels = math.prod(stop - start for start, stop in zip(corner, end, strict=True))
     length = end[axis] - corner[axis]
-    step = max(1, _SLAB_VOXELS * length // max(1, voxels))
+    step = max(1, slab_voxels * length // max(1, voxels))
     for start in range(corner[axis], max(end[axis], corner[axis] + 1), step):
         first, last = list(corner), list(end)
         first[axis], last[axis] = start, min(start + step, end[axis])

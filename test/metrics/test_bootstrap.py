@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics import bootstrap
 from evaluation.metrics.bootstrap import bootstrap_of, bootstrap_weights, resampled_shares
 
 
@@ -165,9 +164,7 @@ def test_are_those_under_the_weights_of_the_cases(drawn, first, number, at_once)
         for clusters, columns in given_samples
     ]
     columns_of = [columns for _, columns in given_samples]
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(bootstrap, "_SHARES_AT_ONCE", at_once)
-        found = resampled_shares(list(zip(bootstraps, columns_of, strict=True)), rows)
+    found = resampled_shares(list(zip(bootstraps, columns_of, strict=True)), rows, at_once)
     for (clusters, columns), shares in zip(given_samples, found, strict=True):
         strata = np.zeros(columns.shape[1], dtype=int)
         weights = np.concatenate(list(bootstrap_weights(strata, clusters, 4, RESAMPLES)))[rows]

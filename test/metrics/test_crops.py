@@ -171,9 +171,7 @@ def test_slabs_are_the_whole_box_in_pieces(data):
     whole = np.zeros((2, *data.draw(sides)), np.uint8)
     whole[...] = data.draw(arrays(np.uint8, whole.shape, elements=st.integers(0, 1)))
     first, second = (stack_of([crop(plane, 0) for plane in one], np.uint8) for one in whole)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("evaluation.metrics.crops._SLAB_VOXELS", data.draw(st.integers(1, 30)))
-        slabs = list(in_slabs(first, second))
+    slabs = list(in_slabs(first, second, slab_voxels=data.draw(st.integers(1, 30))))
     expected = together(first, second)
     axis = 0 if expected[0].shape[0] > 1 else 1
     for one, parts in zip(expected, zip(*slabs, strict=True), strict=True):
@@ -194,12 +192,9 @@ def test_packed_pieces_are_the_volume_that_they_were_made_of(data):
         for part in [crop(plane[top : top + side, left : left + side], 0)]
     ]
     expected = stack_of([crop(plane, 0) for plane in volume], np.uint8)
-    with pytest.MonkeyPatch.context() as patch:
-        whole = packed_of(pieces)
-        patch.setattr("evaluation.metrics.crops.LARGE_VOXELS", -1)
-        packed = packed_of(pieces)
-        patch.setattr("evaluation.metrics.crops._SLAB_VOXELS", data.draw(st.integers(1, 300)))
-        slabs, expected_slabs = list(in_slabs(packed, packed)), list(in_slabs(expected, expected))
+    whole, packed = packed_of(pieces), packed_of(pieces, large_voxels=-1)
+    of_slab = data.draw(st.integers(1, 300))
+    slabs, expected_slabs = (list(in_slabs(one, one, slab_voxels=of_slab)) for one in (packed, expected))
     assert isinstance(packed, PackedVolume) == bool(volume.any())
     for found in (whole, packed):
         assert (found.corner, found.end, found.any()) == (expected.corner, expected.end, bool(volume.any()))
@@ -213,9 +208,9 @@ def test_packed_pieces_are_the_volume_that_they_were_made_of(data):
         np.testing.assert_array_equal(read.values, np.minimum(expected.values, 1))
 
 
-def test_forged_pieces_are_refused(monkeypatch):
-    monkeypatch.setattr("evaluation.metrics.crops.LARGE_VOXELS", -1)
-    packed = packed_of([(0, crop(np.eye(9, dtype=np.uint8), 0)), (3, crop(np.ones((9, 9), np.uint8), 0))])
+def test_forged_pieces_are_refused():
+    pieces = [(0, crop(np.eye(9, dtype=np.uint8), 0)), (3, crop(np.ones((9, 9), np.uint8), 0))]
+    packed = packed_of(pieces, large_voxels=-1)
     table, marks, content = packed.table, packed.marks, packed.content
 
     def changed(column, value):

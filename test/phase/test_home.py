@@ -15,7 +15,7 @@ from evaluation.phase import registry
 from evaluation.phase.registry import read_configuration
 from test.challenges.declared.phases import write_table
 from test.faults import faulted
-from test.in_process import library_in_process, run_here
+from test.in_process import forget_challenges, library_in_process, run_here
 
 __all__ = ["library_in_process"]
 
@@ -50,8 +50,7 @@ CHALLENGE = Challenge(
 
 @pytest.fixture(autouse=True)
 def nothing_is_loaded(monkeypatch):
-    monkeypatch.setattr(registry, "_files", {})
-    monkeypatch.setattr(registry, "_challenges", {})
+    forget_challenges(monkeypatch)
     monkeypatch.delitem(sys.modules, "years", raising=False)
 
 

@@ -29,7 +29,7 @@ VALUES[0, 1:3, 1:4] = [[1, 2, 2], [2, 1, 0]]
 
 
 def image_phase(folder, tables=TWO, submission="archive", **columns):
-    cases = {"name": ["eye1", ("map/eye2.png",)], "width": [5, 5], "height": [4, 4], **columns}
+    cases = {"name": ["eye1", "eye2"], "width": [5, 5], "height": [4, 4], **columns}
     phase = declared_phase(folder / "phase", tables, cases, submission=submission)
     write_images(phase / "map", {"eye1": VALUES, "eye2": VALUES[:, ::-1]}, ".png", 2)
     evaluation.seal(phase)

@@ -9,8 +9,8 @@ import evaluation
 from evaluation.organiser.rescoring.kept import Claims
 from evaluation.organiser.rescoring.run import Summary, score_all
 from evaluation.organiser.rescoring.task import Answer
-from evaluation.phase import registry
 from test.failing_calls import Calls, counted
+from test.in_process import forget_challenges
 from test.phase.test_home import CHALLENGE, submission, write_phase
 
 from .teams import BEFORE, Here, results_in, tasks_of, write_teams
@@ -68,8 +68,7 @@ def test_a_challenge_above_the_phase_is_a_part_of_what_a_result_is_made_of(tmp_p
     assert [run(tasks, tmp_path / "o"), run(tasks, tmp_path / "o")] == [{"team": "scored"}, {"team": "kept"}]
     rules.write_text(f"{CHALLENGE}\n# another rule\n", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:  # as in another process
-        patch.setattr(registry, "_files", {})
-        patch.setattr(registry, "_challenges", {})
+        forget_challenges(patch)
         assert run(tasks, tmp_path / "o") == {"team": "scored"}
 
 

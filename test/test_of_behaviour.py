@@ -1,0 +1,101 @@
+"""Tests hold what the package does: neither its private names nor the words of its faults.
+
+A patched private name breaks with each change of structure. A limit can be an argument with a default, or a
+test makes the situation in which it is reached.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from test.repository import REPOSITORY
+
+FAULTS = ("PhaseError", "RankingError", "FormFault", "ReadError")
+MOCKS = ("patch", "patch.object", "mock.patch", "mock.patch.object")
+PATCHED = {
+    "test/failing_calls.py": "the folders that were swept, as every process begins with none",
+    "test/in_process.py": "the challenges that were loaded, as every process begins with none",
+    "test/io/conftest.py": "from which size on images are large, of which a true one takes minutes",
+    "test/metrics/test_froc.py": "portions, so that a few candidates have several",
+    "test/metrics/test_lesion_wise.py": "blocks and boxes, so that volumes of some voxels have many",
+    "test/metrics/test_nearest.py": "costs that are measured, to reach each way on volumes of some voxels",
+    "test/oracles.py": "libraries, which are watched and do what they did",
+    "test/organiser/image/test_build.py": "where a distribution has its recipe, in the package itself",
+    "test/systems/features.py": "what modules find on another system when they are imported",
+    "test/workers/test_situations.py": "the server of workers, for one that writes down what it imports",
+}
+"""The files that patch a private name, or one that only the run knows, and why there is no other way."""
+
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted((REPOSITORY / "test").rglob("*.py")):
+        yield path.relative_to(REPOSITORY).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
+    """Yield every call of a method, and the method's name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield node, node.func.attr
+
+
+def patched(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that are patched, "_" for one that is only known when the test runs."""
+    for call, method in calls(tree):
+        if method == "setattr" or ast.unparse(call.func) in {
+            "mock.patch",
+            "patch.object",
+            "mock.patch.object",
+        }:
+            texts = [one.value for one in call.args[:2] if isinstance(one, ast.Constant)]
+            names = [text.rpartition(".")[2] for text in texts if isinstance(text, str)]
+            yield names[0] if names else "_"
+
+
+def worded(tree: ast.AST) -> Iterator[str]:
+    """Yield the faults whose words are matched."""
+    for call, method in calls(tree):
+        if method == "raises" and any(keyword.arg == "match" for keyword in call.keywords):
+            expected = ast.unparse(call.args[0])
+            yield from (fault for fault in FAULTS if fault in expected)
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+def test_private_names_are_patched_only_where_there_is_no_other_way():
+    found = {file for file, tree in trees() if any(is_private(name) for name in patched(tree))}
+    assert found == PATCHED.keys()
+
+
+def test_no_test_matches_the_words_of_a_fault():
+    assert [(file, fault) for file, tree in trees() for fault in worded(tree)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('monkeypatch.setattr(module, "_LIMIT", 1)', ["_LIMIT"]),
+        ('monkeypatch.setattr("evaluation.io.files._LIMIT", 1)', ["_LIMIT"]),
+        ("patch.setattr(module, name, 1)", ["_"]),
+        ('with mock.patch.object(module, "_x"): pass', ["_x"]),
+        ('monkeypatch.setattr(module, "evaluate", None)', ["evaluate"]),
+        ('monkeypatch.setenv("_X", "1")', []),
+    ],
+)
+def test_what_is_patched_is_found(text, names):
+    assert list(patched(ast.parse(text))) == names
+
+
+def test_words_are_found():
+    text = 'with pytest.raises((PhaseError, ValueError), match="a"), pytest.raises(ReadError): pass'
+    assert list(worded(ast.parse(text))) == ["PhaseError"]
+
+
+def test_each_reason_is_of_a_file():
+    assert [file for file in PATCHED if not Path(REPOSITORY, file).is_file()] == []
