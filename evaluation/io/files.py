@@ -538,23 +538,23 @@ class Listing:
     faults: tuple[Fault, ...] = ()
 
 
-def list_files(root: str | os.PathLike[str], most_entries: int = MAX_ENTRIES) -> Listing:
+def list_files(root: str | os.PathLike[str]) -> Listing:
     """Return the files below `root` (which may itself be a symbolic link), in one walk.
 
     Files that operating systems create are skipped. Links, devices, pipes, sockets and unreadable folders are
-    faults; none is followed or opened. A tree of more than ``most_entries`` or eight levels of folders gives
+    faults; none is followed or opened. A tree of more than 100,000 entries or eight levels of folders gives
     that fault and no files.
     """
     resolved = os.path.realpath(root)
     files: list[str] = []
     faults: list[Fault] = []
-    remaining = most_entries
+    remaining = MAX_ENTRIES
     folders = [""]
     try:
         while folders:
             folder = folders.pop()
             try:
-                entries = _scan(resolved, folder, remaining, most_entries)
+                entries = _scan(resolved, folder, remaining)
             except (OSError, ReadError) as error:
                 raise_trouble_of(error, "list", folder or ".")
                 found = "one that cannot be listed"
@@ -618,14 +618,14 @@ def strip_common_folder(listing: Listing, known: Collection[str]) -> Listing:
     )
 
 
-def _scan(root: str, folder: str, remaining: int, most_entries: int) -> list[tuple[str, int]]:
+def _scan(root: str, folder: str, remaining: int) -> list[tuple[str, int]]:
     """Return the names and types of a folder's entries, sorted; stops as soon as there are too many."""
     entries: list[tuple[str, int]] = []
     for name, mode in _entries(root, folder.split("/") if folder else []):
         if _ignored(name):
             continue
         if len(entries) == remaining:
-            expected = f"at most {most_entries} files and folders"
+            expected = f"at most {MAX_ENTRIES} files and folders"
             raise FormFault(Fault(FaultKind.TOO_LARGE, ".", expected, "more"))
         entries.append((name, mode))
     return sorted(entries)

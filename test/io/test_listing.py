@@ -68,9 +68,10 @@ def test_eight_levels_of_folders_are_the_most(tmp_path):
 
 
 @pytest.mark.parametrize(("limit", "files"), [(5, 3), (4, 0), (1, 0)])
-def test_too_many_entries_are_one_fault(tmp_path, limit, files):
+def test_too_many_entries_are_one_fault(tmp_path, monkeypatch, limit, files):
+    monkeypatch.setattr(module, "MAX_ENTRIES", limit)
     put(tmp_path, "a/1", "a/2", "b/3")  # five entries with the folders
-    found = list_files(tmp_path, limit)
+    found = list_files(tmp_path)
     assert len(found.files) == files
     assert [fault.kind for fault in found.faults] == ([] if files else [FaultKind.TOO_LARGE])
 

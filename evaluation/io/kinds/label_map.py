@@ -205,7 +205,7 @@ class LabelMap(MapKind):
         planes = volumes.case_planes(path, case, files, self.dimensions, background=self.background)
         parts = self._parts(planes, path)
         if self.pixels(case) >= (tiff.LARGE_PIXELS if self.dimensions == 2 else LARGE_VOXELS):
-            return self._value(packed_of(parts), case)
+            return self._value(packed_of(parts, LARGE_VOXELS), case)
         return self._value(stack_of((part.copy() for _, part in parts), np.uint8), case)
 
     def oddities(self, value: LabelMapValue, case: CaseForm) -> Iterator[str]:

@@ -323,7 +323,7 @@ TISSUE[:20, 10:] = TISSUE[33:50, :40] = 0
 @pytest.mark.parametrize("dtype", ["u1", "u2", "f4", "f8"])
 @pytest.mark.parametrize("is_large", [False, True])
 def test_a_slide_is_read_tile_by_tile(background, dtype, is_large, counts_as_large):
-    counts_as_large("io.tiff.LARGE_PIXELS", *["metrics.crops.LARGE_VOXELS"][:is_large])
+    counts_as_large("io.tiff.LARGE_PIXELS", *["io.kinds.label_map.LARGE_VOXELS"][:is_large])
     names = {0: "fat", 1: "tumour", 2: "stroma", 3: "necrosis"}
     del names[background]
     kind, case = LabelMap(names, background, dimensions=2), CaseForm("V1", 50, 60)
@@ -369,7 +369,7 @@ def test_a_large_volume_is_read_and_counted_as_any_other(labels, fill, counts_as
         return row, [list(kind.oddities(value, CASE)) for value in values]
 
     expected = scored()
-    counts_as_large("io.kinds.label_map.LARGE_VOXELS", "metrics.crops.LARGE_VOXELS")
+    counts_as_large("io.kinds.label_map.LARGE_VOXELS")
     found = scored()
     assert found[1] == expected[1]
     np.testing.assert_equal(dict(found[0]), dict(expected[0]))
