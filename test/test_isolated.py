@@ -8,7 +8,7 @@ import time
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.core.trouble import MachineTrouble
+from evaluation.core.trouble import LACKS, MEMORY, MachineTrouble
 from evaluation.isolated import run_isolated
 
 
@@ -61,10 +61,13 @@ def test_an_expected_error_is_raised_here(error):
     assert str(caught.value) == str(error)
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space", "x.csv"), MemoryError()], ids=repr)
-def test_the_machines_trouble_is_told_as_such(error):
-    with pytest.raises(MachineTrouble, match="short of"):
+@pytest.mark.parametrize(
+    ("error", "lack"), [(OSError(28, "No space", "x.csv"), LACKS[28]), (MemoryError(), MEMORY)], ids=repr
+)
+def test_the_machines_trouble_is_told_as_such(error, lack):
+    with pytest.raises(MachineTrouble) as raised:
         run_isolated("test.test_isolated:fails", {"error": error})
+    assert raised.value.lack == lack
 
 
 def test_a_defect_tells_where_it_is():

@@ -14,7 +14,7 @@ import pytest
 
 from test.repository import REPOSITORY
 
-FAULTS = ("PhaseError", "RankingError", "FormFault", "ReadError")
+FAULTS = ("PhaseError", "RankingError", "FormFault", "ReadError", "MachineTrouble")
 MOCKS = ("patch", "patch.object", "mock.patch", "mock.patch.object")
 PATCHED = {
     "test/failing_calls.py": "the folders that were swept, as every process begins with none",

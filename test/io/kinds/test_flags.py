@@ -62,7 +62,7 @@ def test_all_faults_of_one_object_are_told():
 
 def test_reads_cells():
     assert of_cells("1", "0", "") == (True, False, None)
-    with faulted(FormFault, "features.csv, line 2", "'yes'", kind=FaultKind.MALFORMED):
+    with faulted(FormFault, "features.csv, line 2, laminar dots", "'yes'", kind=FaultKind.MALFORMED):
         of_cells("1", "yes", "0")
 
 
