@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError
+from test.faults import faulted
 from test.repository import REPOSITORY
 
 FAULTS = ("PhaseError", "RankingError", "FormFault", "ReadError", "MachineTrouble")
@@ -99,3 +102,26 @@ def test_words_are_found():
 
 def test_each_reason_is_of_a_file():
     assert [file for file in PATCHED if not Path(REPOSITORY, file).is_file()] == []
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "is_met"),
+    [
+        (("a.csv, line 2", "10"), FaultKind.WRONG_VALUE, True),
+        ((), None, True),
+        (("1",), None, False),  # as a part of 10
+        (("width",), None, False),  # as it is what was expected
+        (("10",), FaultKind.MALFORMED, False),
+        (("b.csv",), FaultKind.WRONG_VALUE, False),  # of another kind
+    ],
+)
+def test_a_fault_is_named_by_its_kind_its_place_and_the_value_found(told, kind, is_met):
+    faults = (
+        Fault(FaultKind.WRONG_VALUE, "a.csv", "1 of width", "10", line=2),
+        Fault(FaultKind.MISSING, "b.csv", "a table", "none"),
+    )
+    with nullcontext() if is_met else pytest.raises(AssertionError), faulted(FormFault, *told, kind=kind):
+        raise FormFault(faults)
+    if kind is None:
+        with nullcontext() if is_met else pytest.raises(AssertionError), faulted(PhaseError, *told):
+            raise PhaseError("c.toml: expected b, found c", *map(str, faults))
