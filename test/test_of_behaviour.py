@@ -18,7 +18,7 @@ from test.faults import faulted
 from test.repository import REPOSITORY
 
 FAULTS = ("PhaseError", "RankingError", "FormFault", "ReadError", "MachineTrouble")
-MOCKS = ("patch", "patch.object", "mock.patch", "mock.patch.object")
+MOCKS = ("patch.object", "mock.patch", "mock.patch.object")
 PATCHED = {
     "test/failing_calls.py": "the folders that were swept, as every process begins with none",
     "test/in_process.py": "the challenges that were loaded, as every process begins with none",
@@ -49,11 +49,7 @@ def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
 def patched(tree: ast.AST) -> Iterator[str]:
     """Yield the names that are patched, "_" for one that is only known when the test runs."""
     for call, method in calls(tree):
-        if method == "setattr" or ast.unparse(call.func) in {
-            "mock.patch",
-            "patch.object",
-            "mock.patch.object",
-        }:
+        if method == "setattr" or ast.unparse(call.func) in MOCKS:
             texts = [one.value for one in call.args[:2] if isinstance(one, ast.Constant)]
             names = [text.rpartition(".")[2] for text in texts if isinstance(text, str)]
             yield names[0] if names else "_"
