@@ -22,8 +22,8 @@ from benchmarks.measure import Row, processor_seconds_of
 from evaluation.challenges.declared import instances, lesions
 from evaluation.challenges.declared.instance_maps import InstanceMapField
 from evaluation.challenges.declared.tables import FieldComparison
-from evaluation.core.field import FileSource
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import FileSource
 from evaluation.io.files import FileStream, ReadBuffer
 from evaluation.io.kinds.instance_map import InstanceMapValue
 from evaluation.io.volume_header import DEPTH, Geometry, geometry_columns

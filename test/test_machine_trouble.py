@@ -32,8 +32,8 @@ from evaluation.cli.common import MACHINE
 from evaluation.cli.main import main
 from evaluation.core import side_by_side
 from evaluation.core.fault import FormFault, ReadError
-from evaluation.core.field import FileSource
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import FileSource
 from evaluation.core.trouble import LACKS, MachineTrouble
 from evaluation.io.box_files import BoxFormat, read_box_lines
 from evaluation.io.grey_images import read_grey, write_grey

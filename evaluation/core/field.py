@@ -2,17 +2,24 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, Never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import (
+    CellsSource,
+    EntriesBy,
+    FileAccess,
+    FileSource,
+    JsonSource,
+    RowsSource,
+    Source,
+)
 from evaluation.core.views import Choices, Numbers, Objects, Regions, Voxels
 
 
@@ -37,191 +44,6 @@ def grow_by_a_pixel(image: NDArray[Any], background: int) -> None:
         image[y, x + 1] = image[y, x]
 
 
-# --- The location of one case's value of one field in a submission, known before anything is decoded ---
-
-
-LineAndField = tuple[int | None, str | None]
-"""A place in a file: the line, and the columns or the path in JSON."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileSource:
-    """A file that is still to be read; ``path`` is relative to the submission's folder."""
-
-    path: str
-
-    @property
-    def file(self) -> str:
-        """The path of the file."""
-        return self.path
-
-    def line_and_field(self) -> LineAndField:
-        """Return where the value is in the file: the whole file."""
-        return None, None
-
-
-@dataclass(frozen=True, slots=True)
-class CellsSource:
-    """Cells of one row of a table, as text."""
-
-    cells: tuple[str, ...]
-    file: str
-    line: int
-    columns: tuple[str, ...]
-
-    def at(self, position: int) -> "CellsSource":
-        """Return one of the cells."""
-        return CellsSource((self.cells[position],), self.file, self.line, (self.columns[position],))
-
-    def line_and_field(self) -> LineAndField:
-        """Return where the value is in the file."""
-        return self.line, ", ".join(self.columns)
-
-
-@dataclass(frozen=True, slots=True)
-class RowsSource:
-    """All rows of a table that belong to one case: the line and the cells of each, as text."""
-
-    rows: tuple[tuple[int, tuple[str, ...]], ...]
-    file: str
-    columns: tuple[str, ...]
-
-    def each(self) -> Iterator[CellsSource]:
-        """Yield the rows one by one, in their order in the file."""
-        for line, cells in self.rows:
-            yield CellsSource(cells, self.file, line, self.columns)
-
-    def line_and_field(self) -> LineAndField:
-        """Return where the value is in the file: in several lines."""
-        return None, None
-
-
-@dataclass(frozen=True, slots=True)
-class JsonSource:
-    """A value from a JSON file, at ``place`` and, in a list of several cases, at ``index``."""
-
-    value: Any
-    file: str
-    place: str = ""
-    index: int | None = None
-
-    def line_and_field(self) -> LineAndField:
-        """Return where the value is in the file."""
-        index = "" if self.index is None else f"index {self.index}"
-        return None, ", ".join(part for part in (self.place, index) if part) or None
-
-
-EntriesBy = Literal["order", "name", "index", "third_coordinate"]
-"""What tells the image of an entry in the JSON of a stack."""
-
-
-@dataclass(frozen=True, slots=True)
-class StackSource:
-    """The values of a stack of cases, a list of ``entries``; the form gives the case of each entry.
-
-    by, names: what tells the image of an entry, and the names of the images where it is not their order.
-    """
-
-    values: Any
-    file: str
-    place: str
-    entries: int
-    by: EntriesBy = "order"
-    names: tuple[str, ...] = ()
-
-    def line_and_field(self) -> LineAndField:
-        """Return where the list is in the file."""
-        return None, self.place
-
-
-@dataclass(frozen=True, slots=True)
-class ImageStackSource:
-    """An image file in which the planes of all cases of a stack follow each other.
-
-    starts: the first plane of each case in the order of the stack, and the number of all planes.
-    """
-
-    path: str
-    starts: tuple[int, ...]
-
-    @property
-    def file(self) -> str:
-        """The path of the file."""
-        return self.path
-
-    def line_and_field(self) -> LineAndField:
-        """Return that the whole file is meant."""
-        return None, None
-
-
-class JsonFileSource(NamedTuple):
-    """A JSON file that is still to be read: one value, or with ``entries`` the values of a stack.
-
-    ``max_values`` limits the commas and opening brackets of each (see `Kind.max_json_values`).
-    """
-
-    # A tuple, made in a third of the time: a submission may have one for each file.
-    path: str
-    place: str
-    limit_bytes: int
-    entries: int | None = None
-    max_values: int = 1000
-    by: EntriesBy = "order"
-    names: tuple[str, ...] = ()
-
-    @property
-    def file(self) -> str:
-        """The path of the file."""
-        return self.path
-
-    def line_and_field(self) -> LineAndField:
-        """Return where the file is named."""
-        return None, self.place
-
-
-Source = FileSource | CellsSource | RowsSource | JsonSource
-"""What a kind reads a value from."""
-
-IndexedSource = Source | StackSource | ImageStackSource | JsonFileSource
-"""What the index of a submission notes for a value: a source, or a file in which that of a case lies."""
-
-
-class ByteStream(Protocol):
-    """A file that is read once, from its start to its end."""
-
-    @property
-    def size(self) -> int:
-        """Size of the whole file in bytes."""
-
-    def readinto(self, view: memoryview) -> int:
-        """Fill a view with the next bytes of the file and return their number. Raises `ReadError`."""
-
-    def read(self, count: int) -> bytes:
-        """Return the next bytes, at most ``count``. Raises `ReadError`."""
-
-
-class FileAccess(Protocol):
-    """Reads files of one folder; the only access that fields have to files."""
-
-    def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
-        """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
-
-    def open(self, path: str, limit_bytes: int) -> AbstractContextManager[ByteStream]:
-        """Return a file that is read in pieces because it may be too large for memory. Raises `ReadError`."""
-
-
-def fault_at(
-    source: IndexedSource,
-    expected: str,
-    found: str,
-    kind: FaultKind = FaultKind.WRONG_VALUE,
-    hint: str | None = None,
-) -> FormFault:
-    """Return a fault of the value at a source, ready to be raised."""
-    line, field = source.line_and_field()
-    return FormFault(Fault(kind, source.file, expected, found, line, field, hint))
-
-
 LACKS = "lack some of their values, which count as wrong"
 """The clause of `Kind.oddities` on a value that is incomplete."""
 
@@ -229,10 +51,10 @@ LACKS = "lack some of their values, which count as wrong"
 class Kind(ABC):
     """How a value is read, checked, written and described; the same for predictions and references.
 
-    A kind overrides the writers for the locations that it supports: a file, cells of a table, rows of a
-    table, JSON. A kind with ``needs_size`` cannot be read without the size of the case's image. Two limits
-    protect against files made to be expensive: ``average_items``, the items per value on average over a
-    submission (see `items`), and `max_json_values`.
+    A kind overrides the readers and writers for the locations that it supports: a file, cells of a table,
+    rows of a table, JSON. A kind with ``needs_size`` cannot be read without the size of the case's image.
+    Two limits protect against files made to be expensive: ``average_items``, the items per value on average
+    over a submission (see `items`), and `max_json_values`.
     ``may_have_no_rows``: a case without a row of a table of lists has a value, the empty list, and no missing
     one. ``late_modules``: what `read` imports; a reader does so before it is confined, which ends imports.
     ``highest``: any higher number of a pixel is a fault.
@@ -247,9 +69,32 @@ class Kind(ABC):
     late_modules: ClassVar[tuple[str, ...]] = ()
     highest: float = math.inf
 
-    @abstractmethod
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Any:
-        """Return the value at a source. Raises `FormFault` with every fault of that value."""
+        """Return the value at a source, from the reader for its location.
+
+        Raises `FormFault` with every fault of that value, and `TypeError` for a location without a reader.
+        """
+        return source.read_by(self, case, files)
+
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> Any:
+        """Return the value of a file."""
+        self.refuse(FileSource)
+
+    def read_cells(self, source: CellsSource, case: CaseForm) -> Any:
+        """Return the value in the cells of a row."""
+        self.refuse(CellsSource)
+
+    def read_rows(self, source: RowsSource, case: CaseForm) -> Any:
+        """Return the value in all rows of a case."""
+        self.refuse(RowsSource)
+
+    def read_json(self, source: JsonSource, case: CaseForm) -> Any:
+        """Return the value in JSON."""
+        self.refuse(JsonSource)
+
+    def refuse(self, location: type) -> Never:
+        """Raise `TypeError`: the kind has no reader for a location."""
+        raise TypeError(f"{type(self).__name__} cannot be read from a {location.__name__}")
 
     def read_all(
         self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess

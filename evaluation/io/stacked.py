@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation.core.fault import Fault, FaultKind, FormFault
-from evaluation.core.field import EntriesBy, JsonSource, fault_at
 from evaluation.core.form import name_key
+from evaluation.core.sources import EntriesBy, JsonSource, fault_at
 from evaluation.io.json_files import json_kind
 
 _LISTS = ("points", "boxes", "polygons")

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, FormFault, ReadError
-from evaluation.core.field import ByteStream, FileAccess, FileSource, ImageStackSource, Source
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import (
     GZIP,
@@ -21,6 +20,7 @@ from evaluation.core.formats import (
     format_of_name,
     image_formats,
 )
+from evaluation.core.sources import ByteStream, FileAccess, ImageStackSource, Source
 from evaluation.io import metaimage
 from evaluation.io.grey_images import CODECS, read_numbers, read_parts, write_grey, write_values
 from evaluation.io.pixels import Size
@@ -93,9 +93,9 @@ def case_geometry(case: CaseForm, dimensions: Dimensions) -> Geometry:
 
 def path_of(source: Source) -> str:
     """Return the path of an image. Raises `TypeError` for sources that are no files."""
-    if not isinstance(source, FileSource):
+    if (path := source.path_to_decode) is None:
         raise TypeError(f"no image can be read from {type(source).__name__}")
-    return source.path
+    return path
 
 
 def case_values(source: Source, case: CaseForm, files: FileAccess, dimensions: Dimensions) -> NDArray[Any]:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.core.field import ByteStream
 from evaluation.core.formats import HEAD_BYTES
+from evaluation.core.sources import ByteStream
 from evaluation.io.volume_header import UPRIGHT, Geometry, VolumeHeader
 from evaluation.metrics.crops import Crop, box_of_content
 

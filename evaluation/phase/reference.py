@@ -8,18 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.core.fault import FaultKind, FormFault, PhaseError, ReadError
-from evaluation.core.field import (
-    AnyField,
-    CaseColumns,
-    CellsSource,
-    Files,
-    FileSource,
-    RowsSource,
-    Source,
-    TableRows,
-    every_case,
-)
+from evaluation.core.field import AnyField, CaseColumns, Files, TableRows, every_case
 from evaluation.core.form import CaseForm, CaseRow, name_key
+from evaluation.core.sources import CellsSource, FileSource, RowsSource, Source
 from evaluation.core.trouble import DECODER, MachineTrouble, raise_trouble_of
 from evaluation.io.files import FileStream, ReadBuffer, sha256_of
 from evaluation.phase.cases import FILE_NAME as CASES

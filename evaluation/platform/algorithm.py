@@ -11,15 +11,7 @@ from urllib.parse import unquote
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError
-from evaluation.core.field import (
-    Field,
-    FileSource,
-    ImageStackSource,
-    IndexedSource,
-    JsonFileSource,
-    JsonSource,
-    StackSource,
-)
+from evaluation.core.field import Field
 from evaluation.core.form import (
     INPUT_VALUE,
     INTERFACE,
@@ -29,6 +21,14 @@ from evaluation.core.form import (
     Interface,
     name_key,
     stack_key,
+)
+from evaluation.core.sources import (
+    FileSource,
+    ImageStackSource,
+    IndexedSource,
+    JsonFileSource,
+    JsonSource,
+    StackSource,
 )
 from evaluation.io.files import ReadBuffer, list_folder
 from evaluation.io.json_files import json_kind, parse_entries

@@ -10,19 +10,11 @@ from pathlib import Path, PurePosixPath
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, FaultKind, ReadError, counted, most_similar, printable, shorten
-from evaluation.core.field import (
-    CellsSource,
-    Field,
-    Files,
-    FileSource,
-    RowsSource,
-    TableColumns,
-    TableRows,
-    in_one_table,
-)
+from evaluation.core.field import Field, Files, TableColumns, TableRows, in_one_table
 from evaluation.core.form import Form, name_key
 from evaluation.core.formats import FORMATS, extensions_of
 from evaluation.core.limits import max_rows
+from evaluation.core.sources import CellsSource, FileSource, RowsSource
 from evaluation.io.files import Listing, ReadBuffer, list_files, strip_common_folder
 from evaluation.io.tables import Row, read_table, surplus_columns
 from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating

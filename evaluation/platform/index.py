@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from evaluation.core.challenge import Task
 from evaluation.core.fault import Fault, FaultKind
-from evaluation.core.field import IndexedSource
 from evaluation.core.form import Form
+from evaluation.core.sources import IndexedSource
 
 Sources = list[dict[str, IndexedSource]]
 

@@ -8,9 +8,10 @@ from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from evaluation.core.case_table import RowColumns, packed_column
-from evaluation.core.field import Field, ImageStackSource, IndexedSource
+from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.outcome import Outcome, Scored
+from evaluation.core.sources import IndexedSource
 
 # --- Many instances of a dataclass or named tuple as columns, which pickle several times faster ---
 
@@ -165,7 +166,7 @@ def _groups(sources: Sequence[Mapping[str, IndexedSource]]) -> Iterable[list[int
     for position, of_case in enumerate(sources):
         place = f"\0{position}"
         for source in of_case.values():
-            if isinstance(source, ImageStackSource) or getattr(source, "entries", None) is not None:
+            if source.is_of_stack:
                 place = source.file
                 break
         groups.setdefault(place, []).append(position)

@@ -7,7 +7,8 @@ from typing import Any
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError, ReadError, counted
-from evaluation.core.field import (
+from evaluation.core.form import CaseForm
+from evaluation.core.sources import (
     FileAccess,
     FileSource,
     ImageStackSource,
@@ -18,7 +19,6 @@ from evaluation.core.field import (
     StackSource,
     fault_at,
 )
-from evaluation.core.form import CaseForm
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import FileStream, ReadBuffer
 from evaluation.io.json_files import json_kind, parse_json
@@ -41,16 +41,10 @@ class JsonValues:
         self._kept: dict[str, tuple[JsonFileSource, object]] = {}
         self._stacks: dict[str, tuple[object, object]] = {}
 
-    def source_of(
-        self, field: str, source: IndexedSource, case: CaseForm
-    ) -> Source | ImageStackSource | None:
-        """Return what the kind of a field reads: of JSON still to be opened, the value of the case.
-
-        None where a value is missing and may be. Raises `FormFault`.
-        """
-        if not isinstance(source, StackSource | JsonFileSource):
-            return source
-        content = source.values if isinstance(source, StackSource) else self._content(field, source)
+    def value_in(
+        self, source: StackSource | JsonFileSource, content: object, field: str, case: CaseForm
+    ) -> JsonSource | None:
+        """Return the value of a case, None where it is missing and may be. Raises `FormFault`."""
         path = source.file
         if content is None:
             self._check_absence(source)
@@ -83,7 +77,7 @@ class JsonValues:
         if self._missing == "reject":
             raise fault_at(source, "a value", "null", FaultKind.MISSING)
 
-    def _content(self, field: str, source: JsonFileSource) -> object:
+    def content(self, field: str, source: JsonFileSource) -> object:
         """Return the content of a file, None for one that is missing and may be. Raises `FormFault`."""
         kept, content = self._kept.get(field, (None, None))
         if kept is source or kept == source:
@@ -152,8 +146,8 @@ class CaseReader:
         for name, field in self.fields.items():
             found = sources.get(name)
             try:
-                source = None if found is None else self._json_values.source_of(name, found, case)
-                if isinstance(source, ImageStackSource):
+                source = None if found is None else found.of_case(name, case, self._json_values)
+                if isinstance(source, ImageStackSource):  # the one source that no kind reads as it is
                     predictions[name] = self._read_part(name, source, case)
                 elif source is not None:
                     predictions[name] = field.kind.read(source, case, self.files)
@@ -220,7 +214,7 @@ class CaseReader:
         # Case by case: the files of a case mostly lie in one folder, which is then opened only once.
         for position, of_case in enumerate(sources):
             for name, found in of_case.items():
-                source = self._json_values.source_of(name, found, cases[position])
+                source = found.of_case(name, cases[position], self._json_values)
                 if source is not None and not isinstance(source, ImageStackSource):
                     present[name][position] = source
         read: dict[str, dict[int, Any]] = {}

@@ -11,10 +11,11 @@ from typing import Any
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults, PhaseError, ReadError
-from evaluation.core.field import Field, FileSource, ImageStackSource, IndexedSource
+from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import format_of_content
 from evaluation.core.limits import case_seconds
+from evaluation.core.sources import IndexedSource
 from evaluation.core.trouble import MachineTrouble
 from evaluation.io.files import OpenFolder, digest_below, head_of
 from evaluation.phase.registry import tasks_to_read
@@ -77,9 +78,8 @@ class SubmissionReader:
             if field.kind.in_arrays is not None:  # of small values, in text
                 continue
             for source in (of_case.get(name) for of_case in sources):
-                if isinstance(source, FileSource | ImageStackSource) and (
-                    content := format_of_content(head_of(root, source.path, folder))
-                ):
+                path = None if source is None else source.path_to_decode
+                if path is not None and (content := format_of_content(head_of(root, path, folder))):
                     found.add(content.name)
         return found
 

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.core.fault import FormFault, ReadError
-from evaluation.core.field import JsonSource, Kind
+from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import JsonSource
 from evaluation.io.box_files import BoxFormat, BoxLines, read_box_lines, read_voc_boxes, write_voc_boxes
 from evaluation.io.handover import decode, encode
 from evaluation.io.json_files import parse_json

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from evaluation.core.field import FileSource
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import FileSource
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.probability_map import DetectionMap

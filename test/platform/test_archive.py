@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from evaluation.core.fault import FaultKind
-from evaluation.core.field import CellsSource, FileSource
+from evaluation.core.sources import CellsSource, FileSource
 from evaluation.io import files
 from evaluation.platform.submission import index_submission
 from test.phases import loaded_phase, refuge_submission, replace_in

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from evaluation.core.challenge import Task
-from evaluation.core.field import Field, Reference, RowsSource, Socket, TableRows
+from evaluation.core.field import Field, Reference, Socket, TableRows
 from evaluation.core.form import CaseForm, Form
 from evaluation.core.limits import max_rows
+from evaluation.core.sources import RowsSource
 from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import Points, point_set
 from evaluation.organiser.submission_writer import ArchiveWriter

@@ -1,16 +1,8 @@
 import pytest
 
-from evaluation.core.field import (
-    CaseColumns,
-    Field,
-    Files,
-    FileSource,
-    JsonFileSource,
-    Kind,
-    Reference,
-    Socket,
-)
+from evaluation.core.field import CaseColumns, Field, Files, Kind, Reference, Socket
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import FileSource, JsonFileSource
 from evaluation.workers.batches import Content, batches_of, parts_of
 
 

@@ -2,8 +2,8 @@ import pickle
 
 import pytest
 
-from evaluation.core.field import CellsSource, FileSource, JsonFileSource
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileSource, JsonFileSource
 from evaluation.workers.batches import Columns
 
 INSTANCES = {

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault, ReadError
-from evaluation.core.field import JsonFileSource, JsonSource, StackSource
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import JsonFileSource, JsonSource, StackSource
 from evaluation.workers.case_reader import JsonValues
 
 PATH = "job/output/risk.json"
@@ -33,7 +33,7 @@ def case(index: int) -> CaseForm:
 def test_each_case_gets_its_entry_and_the_file_is_read_once():
     files = MemoryFiles("[0.25, 0.5, 0.75]")
     values = JsonValues(files, "reject")
-    found = [values.source_of("risk", STACK, case(index)) for index in (2, 0, 1)]
+    found = [STACK.of_case("risk", case(index), values) for index in (2, 0, 1)]
     assert found == [
         JsonSource(value, PATH, "job 1, socket risk", index)
         for index, value in ((2, 0.75), (0, 0.25), (1, 0.5))
@@ -42,12 +42,12 @@ def test_each_case_gets_its_entry_and_the_file_is_read_once():
 
 
 def test_a_file_of_one_value():
-    assert JsonValues(MemoryFiles("[1]"), "reject").source_of("risk", ONE, case(0)).value == [1]
+    assert ONE.of_case("risk", case(0), JsonValues(MemoryFiles("[1]"), "reject")).value == [1]
 
 
 def test_values_that_lie_in_the_list_of_jobs():
     source = StackSource([1, 2], "predictions.json", "job 1", 2)
-    assert JsonValues(MemoryFiles(), "reject").source_of("risk", source, case(1)).value == 2
+    assert source.of_case("risk", case(1), JsonValues(MemoryFiles(), "reject")).value == 2
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_values_that_lie_in_the_list_of_jobs():
 )
 def test_a_stack_of_another_length_is_a_fault(content, found):
     with pytest.raises(FormFault) as caught:
-        JsonValues(MemoryFiles(json.dumps(content)), "worst").source_of("risk", STACK, case(0))
+        STACK.of_case("risk", case(0), JsonValues(MemoryFiles(json.dumps(content)), "worst"))
     (fault,) = caught.value.faults
     assert (fault.kind, fault.file, fault.field) == (FaultKind.MALFORMED, PATH, STACK.place)
     assert fault.found == found
@@ -66,15 +66,15 @@ def test_a_stack_of_another_length_is_a_fault(content, found):
 def test_what_is_missing_is_a_fault_or_nothing_by_the_rule_of_the_phase(content, missing):
     values = JsonValues(MemoryFiles(content), missing)
     if missing == "worst":
-        assert values.source_of("risk", STACK, case(0)) is None
+        assert STACK.of_case("risk", case(0), values) is None
         return
     with pytest.raises(FormFault) as caught:
-        values.source_of("risk", STACK, case(0))
+        STACK.of_case("risk", case(0), values)
     assert [(fault.kind, fault.file) for fault in caught.value.faults] == [(FaultKind.MISSING, PATH)]
 
 
 def test_a_file_that_is_no_json_is_a_fault_whatever_the_rule():
     files = MemoryFiles("[1, 2")
     with pytest.raises(FormFault) as caught:
-        JsonValues(files, "worst").source_of("risk", STACK, case(0))
+        STACK.of_case("risk", case(0), JsonValues(files, "worst"))
     assert [fault.file for fault in caught.value.faults] == [PATH]

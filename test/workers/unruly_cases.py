@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evaluation.core.field import CellsSource, FileSource, Source
 from evaluation.core.form import CaseForm, CaseRow, Form
 from evaluation.core.outcome import CaseJob, Outcome, Progress, no_progress
+from evaluation.core.sources import CellsSource, FileSource, Source
 from evaluation.phase.reference import ReferenceFiles
 from evaluation.workers import processes
 from evaluation.workers.batches import batches_of

@@ -10,8 +10,9 @@ from functools import partial
 from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders, final_label
 from evaluation.core.challenge import DerivedColumn
 from evaluation.core.fault import FaultKind
-from evaluation.core.field import CellsSource, FileAccess, Kind, Source, fault_at
+from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileAccess, Source, fault_at
 from evaluation.io.kinds.classes import Flags
 
 FINAL_COLUMN = "final_label"
@@ -28,9 +29,9 @@ class MainLabel(Kind):
 
     values: Mapping[str, float]
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> float:
+    def read_cells(self, source: CellsSource, case: CaseForm) -> float:
         """Return the number of the label. Raises `FormFault`."""
-        (cell,) = _cells(source)
+        (cell,) = source.cells
         if cell not in self.values:
             raise fault_at(source, self.describe(), repr(cell))
         return self.values[cell]
@@ -38,8 +39,8 @@ class MainLabel(Kind):
     def read_all(
         self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
     ) -> list[float]:
-        """Return the numbers of several cases, as `read` does. Raises `KeyError` for an unknown label."""
-        return [self.values[cell] for (cell,) in map(_cells, sources)]
+        """Return the numbers of several cases. Raises `KeyError` for an unknown label."""
+        return [self.values[cell] for (cell,) in [source.row_cells() for source in sources]]
 
     def write_cells(self, value: str) -> tuple[str, ...]:
         """Return the label itself."""
@@ -71,13 +72,12 @@ class AgreedFeatures(Kind):
     graded: str
     specialist_alone: bool = False
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Flags | None:
+    def read_cells(self, source: CellsSource, case: CaseForm) -> Flags | None:
         """Return the agreed features, None for each in disagreement; None for an eye that is not ``graded``.
 
         Raises `FormFault` for a final label that contradicts the graders' labels.
         """
-        cells = _cells(source)
-        final, labels, features = cells[0], cells[1:4], cells[4:]
+        final, labels, features = source.cells[0], source.cells[1:4], source.cells[4:]
         for position, label in enumerate(labels):
             if label not in self.main_labels and (label or position < 2):
                 raise fault_at(source, f"{', '.join(self.main_labels)} of grader {position + 1}", repr(label))
@@ -94,17 +94,17 @@ class AgreedFeatures(Kind):
     def read_all(
         self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
     ) -> list[Flags | None]:
-        """Return the agreed features of several cases, as `read` does. Raises `FormFault`.
+        """Return the agreed features of several cases, as `read_cells` does. Raises `FormFault`.
 
         Most eyes are not ``graded`` and share their cells: equal cells are read once.
         """
         known: dict[Sequence[str], Flags | None] = {}
         for source, case in zip(sources, cases, strict=True):
-            if (cells := _cells(source)) not in known:
+            if (cells := source.row_cells()) not in known:
                 known[cells] = self.read(source, case, files)
-        return [known[_cells(source)] for source in sources]
+        return [known[source.row_cells()] for source in sources]
 
-    def _flags(self, source: Source, text: str) -> Flags:
+    def _flags(self, source: CellsSource, text: str) -> Flags:
         if not text:
             return (None,) * self.features
         if len(text) != self.features or not set(text) <= set(_MARKS):
@@ -123,12 +123,6 @@ class AgreedFeatures(Kind):
     def describe(self) -> str:
         """Return the content of the columns in words."""
         return f"main labels and {self.features} features of two graders and of the specialist"
-
-
-def _cells(source: Source) -> Sequence[str]:
-    if not isinstance(source, CellsSource):
-        raise TypeError(f"no graders' labels can be read from {type(source).__name__}")
-    return source.cells
 
 
 def agreed_columns(

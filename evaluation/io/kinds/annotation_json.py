@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits, shorten
-from evaluation.core.field import JsonSource, fault_at
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import JsonSource, fault_at
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.number import number_of_json
 from evaluation.io.pixels import MAX_COORDINATE, Outside

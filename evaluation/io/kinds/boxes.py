@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from evaluation.core import field
 from evaluation.core.fault import Fault, FormFault, ReadError, apart
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileAccess, JsonSource, Source, fault_at
 from evaluation.core.views import Objects
 from evaluation.io import box_files
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of
@@ -92,26 +93,23 @@ class BoxList(field.ColumnKind):
     def _max_bytes(self) -> int:
         return self.max_boxes * (_MAX_OBJECT_BYTES if self.layout == "voc_xml" else _MAX_LINE_BYTES)
 
-    def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> Boxes:
-        """Return the boxes of a file or of JSON. Raises `FormFault` with the faults of all boxes."""
-        if isinstance(source, field.JsonSource):
-            return self._of_json(source, case)
-        if not isinstance(source, field.FileSource):
-            raise TypeError(f"no boxes can be read from {type(source).__name__}")
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> Boxes:
+        """Return the boxes of a file. Raises `FormFault` with the faults of all boxes."""
         try:
-            data = files.read(source.path, self._max_bytes, may_be_empty=True)
+            data = files.read(path, self._max_bytes, may_be_empty=True)
         except ReadError as error:
-            raise FormFault(error.fault(source.path)) from None
+            raise FormFault(error.fault(path)) from None
         read = box_files.read_voc_boxes if self.layout == "voc_xml" else box_files.read_box_lines
         lines = read(data, self._format, _size_of(case), self.max_boxes)
-        FormFault.raise_all([problem.fault(source.path) for problem in lines.problems])
+        FormFault.raise_all([problem.fault(path) for problem in lines.problems])
         return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
 
     def oddities(self, value: Boxes, case: CaseForm) -> Iterator[str]:
         """Yield whether there is no box, none larger than a pixel's place, or none with an area."""
         yield from oddities_of_corners(value.rows[:, 2:4], value.rows[:, 4:6])
 
-    def _of_json(self, source: field.JsonSource, case: CaseForm) -> Boxes:
+    def read_json(self, source: JsonSource, case: CaseForm) -> Boxes:
+        """Return the same of the platform's JSON."""
         rows: list[tuple[float, ...]] = []
         faults: list[Fault] = []
         outside = 0
@@ -139,16 +137,16 @@ class BoxList(field.ColumnKind):
         return BOXES.many
 
     def read_all(
-        self, sources: Sequence[field.Source], cases: Sequence[CaseForm], files: field.FileAccess
+        self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
     ) -> list[Boxes] | None:
         """Return the boxes of several files, None unless all are plain; see `read_plain_boxes`."""
         if self.layout == "voc_xml":
             return None
         texts = []
         for source in sources:
-            if not isinstance(source, field.FileSource):
+            if (path := source.path_to_decode) is None:
                 return None
-            texts.append(bytes(files.read(source.path, self._max_bytes, may_be_empty=True)))
+            texts.append(bytes(files.read(path, self._max_bytes, may_be_empty=True)))
         found = box_files.read_plain_boxes(texts, self._format, list(map(_size_of, cases)), self.max_boxes)
         return None if found is None else list(map(Boxes, found))
 
@@ -298,16 +296,15 @@ class BoxesInSpace(ObjectsInSpace):
         corners = value.rows[:, 2 : 2 + axes], value.rows[:, 2 + axes : 2 + 2 * axes]
         yield from oddities_of_corners(*corners, in_pixels=self.space.unit == "pixels")
 
-    def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> Boxes:
-        """Return the boxes at a source. Raises `FormFault` with the faults of all boxes."""
-        rows = self.numbers_of_objects(source, case)
+    def value_of(self, source: Source, rows: Sequence[tuple[float, ...]], case: CaseForm) -> Boxes:
+        """Return the boxes."""
         return Boxes(np.array(rows, dtype=np.float64).reshape(-1, self._width))
 
     @property
     def _width(self) -> int:
         return 2 + 2 * self.space.axes
 
-    def of_cells(self, row: field.CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
+    def of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
         """Return class index, probability and both corners."""
         count, before = 2 * self.space.axes, len(faults)
         corners = tuple(self.coordinates(row, count, faults))
@@ -315,7 +312,7 @@ class BoxesInSpace(ObjectsInSpace):
             faults += self._faults_of_corners(row, corners, case)
         return (*self.attributes.of_cells(row, count, faults), *corners)
 
-    def of_json(self, source: field.JsonSource) -> Iterator[tuple[Annotation, Corners] | FormFault]:
+    def of_json(self, source: JsonSource) -> Iterator[tuple[Annotation, Corners] | FormFault]:
         """Yield every annotation with its corners, or its faults."""
         return boxes_of_json(source, self.most, self.single)
 
@@ -328,7 +325,7 @@ class BoxesInSpace(ObjectsInSpace):
         return (*self.attributes.of_annotation(annotation, faults), *corners)
 
     def _faults_of_corners(
-        self, source: field.Source, corners: tuple[float, ...], case: CaseForm
+        self, source: CellsSource | JsonSource, corners: tuple[float, ...], case: CaseForm
     ) -> Iterator[Fault]:
         axes = self.space.axes
         lower, upper = corners[:axes], corners[axes:]
@@ -338,7 +335,7 @@ class BoxesInSpace(ObjectsInSpace):
             if high < low:
                 first, second = apart([low], [high], digits=12)
                 expected, found = f"{name}1 ≤ {name}2", f"{name}1 = {first}, {name}2 = {second}"
-                yield from field.fault_at(source, expected, found).faults
+                yield from fault_at(source, expected, found).faults
 
     @property
     def objects(self) -> Objects:

@@ -10,18 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, hint_of_name, in_digits, name_meant, shorten
-from evaluation.core.field import (
-    LACKS,
-    CellsSource,
-    ColumnKind,
-    FileAccess,
-    JsonSource,
-    Kind,
-    Source,
-    Variant,
-    fault_at,
-)
+from evaluation.core.field import LACKS, ColumnKind, Kind, Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, JsonSource, Source, fault_at
 from evaluation.core.views import Choices, Numbers
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within, whole_number
 from evaluation.io.json_files import json_kind
@@ -32,10 +23,8 @@ from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_js
 class CellText(Kind):
     """Any text in a cell of a table, such as the centre that a case comes from."""
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> str:
+    def read_cells(self, source: CellsSource, case: CaseForm) -> str:
         """Return the text."""
-        if not isinstance(source, CellsSource):
-            raise TypeError(f"no text can be read from {type(source).__name__}")
         return source.cells[0]
 
     def example(self, case: CaseForm, random: np.random.Generator) -> str:
@@ -66,9 +55,8 @@ class ImageSize(Kind):
         """The columns of the case table."""
         return ("width", "height", "depth")[: self.axes] + ("spacing_mm",) * self.in_mm
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> list[list[float]]:
+    def read_cells(self, source: CellsSource, case: CaseForm) -> list[list[float]]:
         """Return both, x first. Raises `FormFault` for what is no size or spacing."""
-        assert isinstance(source, CellsSource)
         cells = [str(case.width), str(case.height), *source.cells[2:]]
         try:
             sizes, spacing = list(map(float, cells[: self.axes])), [1.0] * self.axes
@@ -128,18 +116,15 @@ class ClassLabel(Kind):
     def _positions(self) -> dict[str | int | float, int]:
         return {name: position for position, name in enumerate(self.classes)}
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> int:
-        """Return the position of the class at a source. Raises `FormFault`."""
-        if isinstance(source, JsonSource):
-            return self._of_json(source)
-        if not isinstance(source, CellsSource):
-            raise TypeError(f"no class can be read from {type(source).__name__}")
+    def read_cells(self, source: CellsSource, case: CaseForm) -> int:
+        """Return the position of the class in a cell. Raises `FormFault`."""
         if self.are_numbers:
             return self._of_number(source, number_of_cell(source, 0, self.describe()))
         cell = source.cells[0]
         return self._of_text(source, cell, repr(shorten(cell)) if cell else "nothing")
 
-    def _of_json(self, source: JsonSource) -> int:
+    def read_json(self, source: JsonSource, case: CaseForm) -> int:
+        """Return the position of the class in JSON. Raises `FormFault`."""
         value, expected = source.value, self.describe_json()
         if self.boolean_json:
             if not isinstance(value, bool):
@@ -230,11 +215,13 @@ class ReferenceClass(ClassLabel):
 
     excluded: tuple[str, ...] = ()
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> float:  # type: ignore[override]
-        """Return the position of the class at a source, or NaN. Raises `FormFault`."""
-        if isinstance(source, CellsSource) and source.cells[0] in self.excluded:
-            return math.nan
-        return float(super().read(source, case, files))
+    def read_cells(self, source: CellsSource, case: CaseForm) -> float:  # type: ignore[override]
+        """Return the position of the class in a cell, or NaN. Raises `FormFault`."""
+        return math.nan if source.cells[0] in self.excluded else float(super().read_cells(source, case))
+
+    def read_json(self, source: JsonSource, case: CaseForm) -> float:  # type: ignore[override]
+        """Return the position of the class in JSON. Raises `FormFault`."""
+        return float(super().read_json(source, case))
 
     def write_cells(self, value: float) -> tuple[str, ...]:
         """Return the class as text, or the first cell of excluded cases. Raises IndexError without any."""
@@ -291,27 +278,17 @@ class ClassProbabilities(Kind):
         if self.tolerance is not None and not self.tolerance >= 0:
             raise ValueError(f"tolerance: expected a number of at least 0, found {self.tolerance}")
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Probabilities:
+    def read_cells(self, source: CellsSource, case: CaseForm) -> Probabilities:
         """Return the probabilities in the order of the classes. Raises `FormFault` with every fault."""
-        if isinstance(source, CellsSource):
-            values = self._of_cells(source)
-        elif isinstance(source, JsonSource):
-            values = self._of_json(source)
-        else:
-            raise TypeError(f"no probabilities can be read from {type(source).__name__}")
-        if self.tolerance is not None and abs(math.fsum(values) - 1.0) > self.tolerance:
-            expected = f"probabilities whose sum is 1 (within {self.tolerance:g})"
-            raise fault_at(source, expected, f"a sum of {in_digits(math.fsum(values), 1)}")
-        return values
 
-    def _of_cells(self, source: CellsSource) -> Probabilities:
         def read(position: int) -> float:
             one = source.at(position)
             return _in_range(one, number_of_cell(one, 0, _NUMBER), _NUMBER)
 
-        return all_numbers(read, len(self.classes))
+        return self._summed(source, all_numbers(read, len(self.classes)))
 
-    def _of_json(self, source: JsonSource) -> Probabilities:
+    def read_json(self, source: JsonSource, case: CaseForm) -> Probabilities:
+        """Return the same of an object or a list."""
         value = source.value
         if isinstance(value, dict):
             value = _with_names(value, self.classes)
@@ -325,7 +302,13 @@ class ClassProbabilities(Kind):
             expected = f"{_NUMBER} for {self.classes[position]!r}"
             return _in_range(source, number_of_json(source, value[position], expected), expected)
 
-        return all_numbers(read, len(self.classes))
+        return self._summed(source, all_numbers(read, len(self.classes)))
+
+    def _summed(self, source: CellsSource | JsonSource, values: Probabilities) -> Probabilities:
+        if self.tolerance is not None and abs(math.fsum(values) - 1.0) > self.tolerance:
+            expected = f"probabilities whose sum is 1 (within {self.tolerance:g})"
+            raise fault_at(source, expected, f"a sum of {in_digits(math.fsum(values), 1)}")
+        return values
 
     def _faults_of_keys(self, source: JsonSource, value: dict[str, object]) -> list[Fault]:
         faults: list[Fault] = []
@@ -445,13 +428,19 @@ class FlagSet(ColumnKind):
     names: tuple[str, ...]
     listed: bool = False
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Flags:
+    def read_cells(self, source: CellsSource, case: CaseForm) -> Flags:
         """Return the flags in the order of ``names``, None for a missing one. Raises `FormFault`."""
-        if isinstance(source, CellsSource):
-            return self._of_cells(source)
-        if isinstance(source, JsonSource):
-            return self._of_list(source) if self.listed else self._of_object(source)
-        raise TypeError(f"no flags can be read from {type(source).__name__}")
+        faults: list[Fault] = []
+        for position, cell in enumerate(source.cells):
+            if cell not in _CELLS:
+                one, found = source.at(position), repr(shorten(cell))
+                faults += fault_at(one, "1, 0 or nothing", found, FaultKind.MALFORMED).faults
+        FormFault.raise_all(faults)
+        return tuple(_CELLS[cell] for cell in source.cells)
+
+    def read_json(self, source: JsonSource, case: CaseForm) -> Flags:
+        """Return the same of an object, or of the list of those that are present."""
+        return self._of_list(source) if self.listed else self._of_object(source)
 
     def oddities(self, value: Flags | None, case: CaseForm) -> Iterator[str]:
         """Yield whether some flag is missing."""
@@ -492,15 +481,6 @@ class FlagSet(ColumnKind):
                 faults += fault_at(source, expected, json_kind(flag), FaultKind.MALFORMED).faults
         FormFault.raise_all(faults)
         return flags
-
-    def _of_cells(self, source: CellsSource) -> Flags:
-        faults: list[Fault] = []
-        for position, cell in enumerate(source.cells):
-            if cell not in _CELLS:
-                one, found = source.at(position), repr(shorten(cell))
-                faults += fault_at(one, "1, 0 or nothing", found, FaultKind.MALFORMED).faults
-        FormFault.raise_all(faults)
-        return tuple(_CELLS[cell] for cell in source.cells)
 
     def pack_all(self, values: Sequence[Flags]) -> Packed:
         """Return an array (cases, names) of 0, 1, and 2 for a missing flag."""

@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, FormFault, ReadError
-from evaluation.core.field import FileAccess, FileSource, Source, Variant, fault_at
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import GZIP, HEAD_BYTES, NIFTI, Dimensions, format_of_content
+from evaluation.core.sources import FileAccess, FileSource, fault_at
 from evaluation.io import nifti
 from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.kinds.label_map import MapKind, Shape, spacing_of
 from evaluation.io.kinds.points import Points, PointSet, point_set
-from evaluation.io.volumes import SLAB_BYTES, case_geometry, path_of
+from evaluation.io.volumes import SLAB_BYTES, case_geometry
 from evaluation.io.voxels import BegunStream
 from evaluation.metrics.arrays import Floats
 
@@ -49,9 +50,9 @@ class DisplacementField(MapKind):
 
     dimensions: Dimensions = 3
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Displacement:
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> Displacement:
         """Return the field, all of its numbers finite. Raises `FormFault`."""
-        path, shape = path_of(source), case_geometry(case, 3).shape
+        shape = case_geometry(case, 3).shape
         try:
             with files.open(path, _BYTES * _COMPONENTS * math.prod(shape) + (1 << 20)) as stream:
                 head = stream.read(HEAD_BYTES)

@@ -1,25 +1,16 @@
 """Instance maps, in which each object, such as a cell, has a number of its own, and their classes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError, in_digits, shorten
-from evaluation.core.field import (
-    FileAccess,
-    FileSource,
-    JsonSource,
-    Kind,
-    RowsSource,
-    Source,
-    Variant,
-    fault_at,
-    grow_by_a_pixel,
-)
+from evaluation.core.field import Kind, Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileAccess, FileSource, JsonSource, RowsSource, fault_at
 from evaluation.core.views import Objects, Regions
 from evaluation.io import volumes
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
@@ -39,6 +30,7 @@ from evaluation.metrics.matching import in_order, overlaps_of
 LARGEST_NUMBER = int(np.iinfo(np.uint32).max)
 Numbered = NDArray[np.unsignedinteger[Any]]
 Classes = tuple[tuple[int, int], ...]
+_Form = TypeVar("_Form", CellsSource, JsonSource)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +80,8 @@ class InstanceMap(LabelMap):
     class_plane: bool = False
     ranges: Mapping[int, tuple[int, int]] | None = None
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> InstanceMapValue:
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> InstanceMapValue:
         """Return the objects of a file, cropped and checked. Raises `FormFault`."""
-        path = volumes.path_of(source)
         if not self.class_plane:
             planes = volumes.case_planes(path, case, files, self.dimensions, background=0)
             numbers = stack_of(self._numbers(planes, path), np.uint32, of_one=self.dimensions == 2)
@@ -312,13 +303,30 @@ class InstanceClasses(Kind):
         """One comma for each object."""
         return self.most
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Classes:
+    def read_rows(self, source: RowsSource, case: CaseForm) -> Classes:
         """Return the classes of all objects. Raises `FormFault` with the faults of all."""
+        if len(source.rows) > self.most:
+            raise fault_at(source, f"at most {self.most} rows", str(len(source.rows)), FaultKind.TOO_LARGE)
+        rows = ((row.cells[0], row.at(0), row.at(1)) for row in source.each())
+        return self._of(rows, lambda of: self.classes.read_cells(of, case))
+
+    def read_json(self, source: JsonSource, case: CaseForm) -> Classes:
+        """Return the same of an object by numbers."""
+        if not isinstance(source.value, dict):
+            raise fault_at(source, self.describe_json(), json_kind(source.value), FaultKind.MALFORMED)
+        entries = (
+            (key, source, replace(source, value=value, place=shorten(key)))
+            for key, value in source.value.items()
+        )
+        return self._of(entries, lambda of: self.classes.read_json(of, case))
+
+    def _of(self, entries: Iterable[tuple[str, _Form, _Form]], read: Callable[[_Form], int]) -> Classes:
+        """Return the classes of entries: the number of each object, and where number and class are."""
         faults: list[Fault] = []
         found: dict[int, int] = {}
-        for text, place, of in self._each(source):
+        for text, place, of in entries:
             try:
-                label = self.classes.read(of, case, files) + 1
+                label = read(of) + 1
             except FormFault as fault:
                 faults += fault.faults
                 label = 0
@@ -332,23 +340,6 @@ class InstanceClasses(Kind):
                 break
         FormFault.raise_all(faults)
         return tuple(sorted(found.items()))
-
-    def _each(self, source: Source) -> Iterator[tuple[str, Source, Source]]:
-        """Yield the number of each object, and where number and class are."""
-        if isinstance(source, RowsSource):
-            if len(source.rows) > self.most:
-                raise fault_at(
-                    source, f"at most {self.most} rows", str(len(source.rows)), FaultKind.TOO_LARGE
-                )
-            for row in source.each():
-                yield row.cells[0], row.at(0), row.at(1)
-        elif isinstance(source, JsonSource):
-            if not isinstance(source.value, dict):
-                raise fault_at(source, self.describe_json(), json_kind(source.value), FaultKind.MALFORMED)
-            for key, value in source.value.items():
-                yield key, source, replace(source, value=value, place=shorten(key))
-        else:
-            raise TypeError(f"no classes of instances can be read from {type(source).__name__}")
 
     def items(self, value: Classes) -> int:
         """Return the number of objects."""

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, FormFault, ReadError, in_digits
-from evaluation.core.field import FileAccess, Kind, Source, Variant, grow_by_a_pixel
+from evaluation.core.field import Kind, Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
+from evaluation.core.sources import FileAccess
 from evaluation.core.views import Regions
 from evaluation.io import tiff, volumes
 from evaluation.io.handover import Packed, pack_any, unpack_positions
@@ -199,9 +200,8 @@ class LabelMap(MapKind):
         """The listed numbers and their positions."""
         return ListedLabels(tuple(self.labels), self.background)
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> LabelMapValue:
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> LabelMapValue:
         """Return the positions of a file's labels, cropped and checked. Raises `FormFault`."""
-        path = volumes.path_of(source)
         planes = volumes.case_planes(path, case, files, self.dimensions, background=self.background)
         parts = self._parts(planes, path)
         if self.pixels(case) >= (tiff.LARGE_PIXELS if self.dimensions == 2 else LARGE_VOXELS):

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import FileAccess, Source
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
+from evaluation.core.sources import FileAccess
 from evaluation.core.views import Objects
 from evaluation.io.kinds.label_map import LARGEST_LABEL, LabelMap, LabelMapValue, MapKind
 from evaluation.io.kinds.objects import Space
@@ -62,9 +62,9 @@ class LesionMap(MapKind):
         numbers = {number: str(number) for number in (*self.lesions, *self.others)}
         return LabelMap(numbers, 0, self.dimensions)
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> LesionPoints:
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> LesionPoints:
         """Return the lesions of a file. Raises `FormFault`, and `PhaseError` without a spacing or origin."""
-        return self._lesions(self.labels.read(source, case, files), case)
+        return self._lesions(self.labels.read_file(path, case, files), case)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> LesionPoints:
         """Return an ellipse or ellipsoid of each label."""

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, FormFault, ReadError
-from evaluation.core.field import FileAccess, FileSource, Kind, Source, Variant, grow_by_a_pixel
+from evaluation.core.field import Kind, Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import HEAD_BYTES, META_IMAGE
+from evaluation.core.sources import FileAccess
 from evaluation.core.views import Regions
 from evaluation.io.grey_images import read_cropped, write_grey
 from evaluation.io.handover import Packed, list_of, pack_crop, unpack_crop, unpack_region
@@ -69,17 +70,15 @@ class LabelMask(Kind):
     unlisted_as: int | None = None
     nested: Literal["column_count", "extent"] | None = None
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Crop:
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> Crop:
         """Return the mask of a file, cropped and checked. Raises `FormFault`."""
-        if not isinstance(source, FileSource):
-            raise TypeError(f"no mask can be read from {type(source).__name__}")
         size = Size(case.width, case.height)
         try:
-            data = files.read(source.path, 4 * size.width * size.height + _HEADER_ALLOWANCE)
-            mask = read_cropped(data, source.path, size, self.background)
+            data = files.read(path, 4 * size.width * size.height + _HEADER_ALLOWANCE)
+            mask = read_cropped(data, path, size, self.background)
         except ReadError as error:
-            raise FormFault(error.fault(source.path)) from None
-        return self._listed(mask, source.path)
+            raise FormFault(error.fault(path)) from None
+        return self._listed(mask, path)
 
     def _listed(self, mask: Crop, path: str) -> Crop:
         listed = {*self.labels, self.background}
@@ -192,20 +191,18 @@ class MultilabelMask(Kind):
 
     classes: tuple[str, ...]
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
         """Return the region of every class. Raises `FormFault` with all channels that hold other values."""
-        if not isinstance(source, FileSource):
-            raise TypeError(f"no mask can be read from {type(source).__name__}")
         size = Size(case.width, case.height)
         try:
             limit = 2 * len(self.classes) * size.width * size.height + _HEADER_ALLOWANCE
-            data = files.read(source.path, limit)
+            data = files.read(path, limit)
             if META_IMAGE.begins(bytes(data[:HEAD_BYTES])):
                 channels = self._planes(data, size)
             else:
                 channels = read_channels(data, len(self.classes), size)
         except ReadError as error:
-            raise FormFault(error.fault(source.path)) from None
+            raise FormFault(error.fault(path)) from None
         regions, faults = [], []
         for name, channel in zip(self.classes, channels, strict=True):
             cropped = crop(channel, 0)
@@ -214,7 +211,7 @@ class MultilabelMask(Kind):
                 hint = f"a 0/1 mask? Write {_ON} for 1" if others == [1] else None
                 found = values_in_words(others)
                 problem = ReadError(FaultKind.WRONG_VALUE, f"values 0 or {_ON} only", found, hint=hint)
-                faults.append(problem.fault(source.path, f"channel {name}"))
+                faults.append(problem.fault(path, f"channel {name}"))
             regions.append(Crop(cropped.values != 0, cropped.top, cropped.left))
         FormFault.raise_all(faults)
         return tuple(regions)

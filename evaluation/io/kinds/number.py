@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from evaluation.core import field
 from evaluation.core.fault import DECIMAL_POINT, Fault, FaultKind, FormFault, ReadError, shorten
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, JsonSource, fault_at
 from evaluation.core.views import Choices, Numbers
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within, whole_number
 from evaluation.io.json_files import json_kind
@@ -37,13 +39,19 @@ class Number(field.ColumnKind):
         """Whether both bounds are finite, so that all numbers have one scale."""
         return math.isfinite(self.minimum) and math.isfinite(self.maximum)
 
-    def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> float:
-        """Return the number at a source. Raises `FormFault`."""
-        if isinstance(source, field.CellsSource) and source.cells[0] in self.excluded:
+    def read_cells(self, source: CellsSource, case: CaseForm) -> float:
+        """Return the number in a cell. Raises `FormFault`."""
+        if source.cells[0] in self.excluded:
             return math.nan
-        value = number_at(source, self.describe())
+        return self._within(source, number_of_cell(source, 0, self.describe()))
+
+    def read_json(self, source: JsonSource, case: CaseForm) -> float:
+        """Return a JSON number. Raises `FormFault`."""
+        return self._within(source, number_of_json(source, source.value, self.describe()))
+
+    def _within(self, source: CellsSource | JsonSource, value: float) -> float:
         if not self.minimum <= value <= self.maximum:
-            raise field.fault_at(source, self.describe(), shortest(value))
+            raise fault_at(source, self.describe(), shortest(value))
         return value
 
     def pack_all(self, values: Sequence[float]) -> Packed:
@@ -96,6 +104,10 @@ class Number(field.ColumnKind):
 
     def describe(self) -> str:
         """Return for example ``a finite number from 0 to 100 %``."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
         if math.isinf(self.minimum) and math.isinf(self.maximum):
             return f"a finite number, in {self.unit}" if unit else "a finite number"
@@ -112,15 +124,17 @@ class Label(field.ColumnKind):
 
     item_bytes: ClassVar[int] = 1
 
-    def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> int:
-        """Return 0 or 1. Raises `FormFault`."""
-        if isinstance(source, field.JsonSource):
-            if not isinstance(source.value, bool):
-                raise field.fault_at(source, "true or false", json_kind(source.value), FaultKind.MALFORMED)
-            return int(source.value)
-        value = number_at(source, self.describe())
+    def read_json(self, source: JsonSource, case: CaseForm) -> int:
+        """Return 0 for false and 1 for true. Raises `FormFault`."""
+        if not isinstance(source.value, bool):
+            raise fault_at(source, "true or false", json_kind(source.value), FaultKind.MALFORMED)
+        return int(source.value)
+
+    def read_cells(self, source: CellsSource, case: CaseForm) -> int:
+        """Return the number 0 or 1 in a cell. Raises `FormFault`."""
+        value = number_of_cell(source, 0, self.describe())
         if value not in (0.0, 1.0):
-            raise field.fault_at(source, self.describe(), shortest(value))
+            raise fault_at(source, expected=self.describe(), found=shortest(value))
         return int(value)
 
     def pack_all(self, values: Sequence[int]) -> Packed:
@@ -167,35 +181,26 @@ class Label(field.ColumnKind):
         return "true or false"
 
 
-def number_at(source: field.Source, expected: str) -> float:
-    """Return the finite number at a source of one number. Raises `FormFault`, also for a boolean."""
-    if isinstance(source, field.CellsSource):
-        return number_of_cell(source, 0, expected)
-    if isinstance(source, field.JsonSource):
-        return number_of_json(source, source.value, expected)
-    raise TypeError(f"no number can be read from {type(source).__name__}")
-
-
-def number_of_cell(source: field.CellsSource, position: int, expected: str) -> float:
+def number_of_cell(source: CellsSource, position: int, expected: str) -> float:
     """Return the finite number in one cell of a row. Raises `FormFault` naming the column."""
     try:
         return parse_number(source.cells[position])
     except ReadError as error:
         kind = FaultKind.MALFORMED
-        raise field.fault_at(source.at(position), expected, error.found, kind, error.hint) from None
+        raise fault_at(source.at(position), expected, error.found, kind, error.hint) from None
 
 
-def number_of_json(source: field.JsonSource, value: object, expected: str) -> float:
+def number_of_json(source: JsonSource, value: object, expected: str) -> float:
     """Return a JSON value as a finite number. Raises `FormFault`, also for true and false."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         hint = DECIMAL_POINT if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value[:100]) else None
-        raise field.fault_at(source, expected, json_kind(value), FaultKind.MALFORMED, hint)
+        raise fault_at(source, expected, json_kind(value), FaultKind.MALFORMED, hint)
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise field.fault_at(source, expected, "a number that is not finite", FaultKind.MALFORMED)
+        raise fault_at(source, expected, "a number that is not finite", FaultKind.MALFORMED)
     return number
 
 
@@ -228,15 +233,13 @@ class TwoClasses(field.Kind):
     negative: tuple[str, ...]
     excluded: tuple[str, ...] = ()
 
-    def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> float:
+    def read_cells(self, source: CellsSource, case: CaseForm) -> float:
         """Return 1, 0 or NaN. Raises `FormFault` for a cell that is none of the classes."""
-        if not isinstance(source, field.CellsSource):
-            raise TypeError(f"no class can be read from {type(source).__name__}")
         (cell,) = source.cells
         for value, classes in ((1.0, self.positive), (0.0, self.negative), (math.nan, self.excluded)):
             if cell in classes:
                 return value
-        raise field.fault_at(source, self.describe(), repr(shorten(cell)), FaultKind.WRONG_VALUE)
+        raise fault_at(source, self.describe(), repr(shorten(cell)), FaultKind.WRONG_VALUE)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> float:
         """Return 1 or 0."""
@@ -284,14 +287,12 @@ class TimeToEvent(field.Kind):
 
     unit: str = ""
 
-    def read(self, source: field.Source, case: CaseForm, files: field.FileAccess) -> ObservedTime:
+    def read_cells(self, source: CellsSource, case: CaseForm) -> ObservedTime:
         """Return the time and the event. Raises `FormFault` with every fault."""
-        if not isinstance(source, field.CellsSource):
-            raise TypeError(f"no time to an event can be read from {type(source).__name__}")
         kinds = (Number(minimum=0.0, unit=self.unit), Label())
 
         def read(position: int) -> float:
-            return kinds[position].read(source.at(position), case, files)
+            return kinds[position].read_cells(source.at(position), case)
 
         time, event = all_numbers(read, 2)
         return ObservedTime(time, int(event))

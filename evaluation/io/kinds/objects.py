@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, hint_of_name, in_digits, name_meant, shorten
-from evaluation.core.field import CellsSource, JsonSource, Kind, RowsSource, Source, fault_at
+from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, JsonSource, RowsSource, Source, fault_at
 from evaluation.core.views import Objects
 from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.json_files import json_kind
@@ -138,7 +139,11 @@ class Attributes:
         """Return the class index and the probability in the cells of a row from position ``first`` on."""
         label, probability = 0, 1.0
         if self.has_classes:
-            label = self._class(row.cells[first], row.at(first), faults)
+            name = row.cells[first]
+            if (known := self._position(name)) is None:
+                found = f'"{shorten(name)}"' if name else "nothing"
+                faults += self._unknown(row.at(first), name, self._one_of(), found).faults
+            label = known or 0
         if self.with_probability:
             column = first + self.has_classes
             try:
@@ -163,7 +168,11 @@ class Attributes:
                     annotation.source, expected, in_digits(number, *range(1, count + 1))
                 ).faults
         elif self.has_classes:
-            label = self._class(annotation.name, annotation.source, faults)
+            if (known := self._position(annotation.name)) is None:
+                found = "none" if annotation.name is None else json_kind(annotation.name)
+                expected = f"as name {self._one_of()}"
+                faults += self._unknown(annotation.source, annotation.name, expected, found).faults
+            label = known or 0
         if not self.with_probability:
             return label, 1.0
         if annotation.probability is None:
@@ -172,18 +181,16 @@ class Attributes:
             return label, 1.0
         return label, annotation.probability
 
-    def _class(self, name: str | None, source: object, faults: list[Fault]) -> int:
-        if (meant := name_meant(name, self.classes)) is not None:
-            return self.classes.index(meant)
-        expected = f"a class ({', '.join(self.classes)})"
-        if isinstance(source, CellsSource):
-            found = f'"{shorten(name)}"' if name else "nothing"
-        else:
-            expected = f"as name {expected}"
-            found = "none" if name is None else json_kind(name)
+    def _position(self, name: str | None) -> int | None:
+        meant = name_meant(name, self.classes)
+        return None if meant is None else self.classes.index(meant)
+
+    def _one_of(self) -> str:
+        return f"a class ({', '.join(self.classes)})"
+
+    def _unknown(self, source: Source, name: str | None, expected: str, found: str) -> FormFault:
         hint = hint_of_name(name, self.classes) if name else None
-        faults += fault_at(source, expected, found, hint=hint).faults  # type: ignore[arg-type]
-        return 0
+        return fault_at(source, expected, found, hint=hint)
 
     def cells(self, label: float, probability: float) -> Iterator[str]:
         """Yield the cells that `of_cells` reads back."""
@@ -270,29 +277,42 @@ class ObjectsInSpace(Kind):
         """The platform's kind of socket."""
         return self.annotation.one if self.single else self.annotation.many
 
-    def numbers_of_objects(self, source: Source, case: CaseForm) -> list[tuple[float, ...]]:
-        """Return the numbers of every object. Raises `FormFault` with the faults of all objects."""
+    def read_cells(self, source: CellsSource, case: CaseForm) -> Any:
+        """Return the one object of a row. Raises `FormFault` with all its faults."""
         faults: list[Fault] = []
-        return all_or_faults(self._each(source, case, faults), faults)
+        row = self.of_cells(source, case, faults)
+        return self.value_of(source, all_or_faults([row], faults), case)
 
-    def _each(self, source: Source, case: CaseForm, faults: list[Fault]) -> Iterator[tuple[float, ...]]:
-        if isinstance(source, CellsSource):
-            yield self.of_cells(source, case, faults)
-        elif isinstance(source, RowsSource):
-            if len(source.rows) > (1 if self.single else self.most) or (self.single and not source.rows):
-                expected = f"{'one row' if self.single else f'at most {self.most} rows'} for {case.name}"
-                kind = FaultKind.TOO_LARGE if source.rows else FaultKind.MISSING
-                raise fault_at(source, expected, str(len(source.rows)), kind)
-            for row in source.each():
-                yield self.of_cells(row, case, faults)
-        elif isinstance(source, JsonSource) and self.socket_kind:
-            for found in self.of_json(source):
-                if isinstance(found, FormFault):
-                    faults += found.faults
-                else:
-                    yield self.of_annotation(found, case, faults)
-        else:
-            raise TypeError(f"no {self.annotation.list_key} can be read from {type(source).__name__}")
+    def read_rows(self, source: RowsSource, case: CaseForm) -> Any:
+        """Return an object of each row. Raises `FormFault` with the faults of all objects."""
+        if len(source.rows) > (1 if self.single else self.most) or (self.single and not source.rows):
+            expected = f"{'one row' if self.single else f'at most {self.most} rows'} for {case.name}"
+            kind = FaultKind.TOO_LARGE if source.rows else FaultKind.MISSING
+            raise fault_at(source, expected, str(len(source.rows)), kind)
+        faults: list[Fault] = []
+        rows = (self.of_cells(row, case, faults) for row in source.each())
+        return self.value_of(source, all_or_faults(rows, faults), case)
+
+    def read_json(self, source: JsonSource, case: CaseForm) -> Any:
+        """Return the same of annotations; a kind without a `socket_kind` has none."""
+        if not self.socket_kind:
+            return super().read_json(source, case)
+        faults: list[Fault] = []
+        rows = self._of_annotations(source, case, faults)
+        return self.value_of(source, all_or_faults(rows, faults), case)
+
+    def _of_annotations(
+        self, source: JsonSource, case: CaseForm, faults: list[Fault]
+    ) -> Iterator[tuple[float, ...]]:
+        for found in self.of_json(source):
+            if isinstance(found, FormFault):
+                faults += found.faults
+            else:
+                yield self.of_annotation(found, case, faults)
+
+    @abstractmethod
+    def value_of(self, source: Source, rows: Sequence[tuple[float, ...]], case: CaseForm) -> Any:
+        """Return the value of the numbers of all objects. Raises `FormFault` for what they lack together."""
 
     @abstractmethod
     def of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:

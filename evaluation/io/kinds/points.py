@@ -1,24 +1,17 @@
 """Points: one in an image, any number in an image or volume, and named ones."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from functools import partial
+from typing import ClassVar, Literal, Never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits
-from evaluation.core.field import (
-    CellsSource,
-    FileAccess,
-    JsonSource,
-    Kind,
-    RowsSource,
-    Source,
-    Variant,
-    fault_at,
-)
+from evaluation.core.field import Kind, Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, JsonSource, Source, fault_at
 from evaluation.core.views import Objects
 from evaluation.io.handover import HandoverError, Packed, list_of, number_within
 from evaluation.io.json_files import json_kind
@@ -89,16 +82,25 @@ class PointInImage(Kind):
         x, y = rows[0, 2:4].tolist() if len(rows) else (0.0, 0.0)
         return Point(x, y, case.width)
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> Point:
-        """Return the point at a source. Raises `FormFault` with the faults of both coordinates."""
-        if isinstance(source, JsonSource) and not (
-            isinstance(source.value, list) and len(source.value) in (2, 3)  # the platform's own have three
-        ):
-            raise fault_at(source, "a list [x, y]", json_kind(source.value), FaultKind.MALFORMED)
+    def read_cells(self, source: CellsSource, case: CaseForm) -> Point:
+        """Return the point in two cells. Raises `FormFault` with the faults of both coordinates."""
+        return self._point(source, case, partial(number_of_cell, source))
 
+    def read_json(self, source: JsonSource, case: CaseForm) -> Point:
+        """Return the same of a list."""
+        value = source.value
+        if not (isinstance(value, list) and len(value) in (2, 3)):  # the platform's own have three
+            raise fault_at(source, "a list [x, y]", json_kind(value), FaultKind.MALFORMED)
+        return self._point(
+            source, case, lambda position, words: number_of_json(source, value[position], words)
+        )
+
+    def _point(
+        self, source: CellsSource | JsonSource, case: CaseForm, number: Callable[[int, str], float]
+    ) -> Point:
         def coordinate(position: int) -> float:
             axis, limit = "xy"[position], (case.width, case.height)[position]
-            value = _coordinate(source, position, "a finite number")
+            value = number(position, "a finite number")
             if not 0 <= value <= limit:
                 raise fault_at(
                     source, f"{axis} from 0 to {limit}", f"{axis} = {in_digits(value, 0, limit, digits=12)}"
@@ -157,14 +159,6 @@ class PointInImage(Kind):
     def describe_json(self) -> str:
         """Return the description of a list."""
         return f"a list [x, y]: {self.describe()}"
-
-
-def _coordinate(source: Source, position: int, expected: str) -> float:
-    if isinstance(source, CellsSource):
-        return number_of_cell(source, position, expected)
-    if isinstance(source, JsonSource):
-        return number_of_json(source, source.value[position], expected)
-    raise TypeError(f"no point can be read from {type(source).__name__}")
 
 
 # --- Points in an image or volume, each with a class and a probability where the phase asks for them ---
@@ -237,9 +231,9 @@ class Points(ObjectsInSpace):
         if self.space.unit == "pixels" and (value.positions <= 1).all():
             yield WITHIN_A_PIXEL
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> PointSet:
-        """Return the points at a source. Raises `FormFault` with the faults of all points."""
-        return point_set(self.numbers_of_objects(source, case), self.space.axes)
+    def value_of(self, source: Source, rows: Sequence[tuple[float, ...]], case: CaseForm) -> PointSet:
+        """Return the points."""
+        return point_set(rows, self.space.axes)
 
     def of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
         """Return coordinates, class index, probability and diameter."""
@@ -433,15 +427,17 @@ class Keypoints(Points):
         """Yield nothing."""
         return iter(())
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> PointSet:
-        """Return the points at a source. Raises `FormFault` with the faults of all points."""
-        if not isinstance(source, RowsSource | JsonSource):
-            raise TypeError(f"no keypoints can be read from {type(source).__name__}")
-        found = super().read(source, case, files)
+    def read_cells(self, source: CellsSource, case: CaseForm) -> Never:
+        """Raise `TypeError`: a case has several rows."""
+        self.refuse(CellsSource)
+
+    def value_of(self, source: Source, rows: Sequence[tuple[float, ...]], case: CaseForm) -> PointSet:
+        """Return the points in the order of their names. Raises `FormFault` for the names of all points."""
+        found = super().value_of(source, rows, case)
         FormFault.raise_all(list(self._faults(found, source, case)))
         return found.take(np.argsort(found.classes))
 
-    def _faults(self, found: PointSet, source: RowsSource | JsonSource, case: CaseForm) -> Iterator[Fault]:
+    def _faults(self, found: PointSet, source: Source, case: CaseForm) -> Iterator[Fault]:
         counts = np.bincount(found.classes, minlength=len(self.names))
         for name, count in zip(self.names, counts.tolist(), strict=True):
             if count > 1 or not (count or self.partial):

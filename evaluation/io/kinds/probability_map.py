@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import apart, in_digits
-from evaluation.core.field import FileAccess, FileSource, Source, Variant, fault_at, grow_by_a_pixel
+from evaluation.core.field import Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
+from evaluation.core.sources import FileAccess, FileSource, fault_at
 from evaluation.core.views import Objects, Voxels
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
 from evaluation.io.kinds.label_map import LabelMapValue, MapKind, Shape, Spacing, spacing_of
 from evaluation.io.kinds.volume import Volume
-from evaluation.io.volumes import case_geometry, case_planes, path_of
+from evaluation.io.volumes import case_geometry, case_planes
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.components import components_of
 from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, stack_of
@@ -58,10 +59,10 @@ class ProbabilityMap(MapKind):
     dimensions: Dimensions = 3
     foreground: int = 1
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> ProbabilityMapValue:
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> ProbabilityMapValue:
         """Return the values of a file, cropped and checked. Raises `FormFault`."""
         bounds = (self.highest, self.lowest)
-        return self._value(read_probabilities(path_of(source), case, files, self.dimensions, *bounds), case)
+        return self._value(read_probabilities(path, case, files, self.dimensions, *bounds), case)
 
     def oddities(self, value: ProbabilityMapValue, case: CaseForm) -> Iterator[str]:
         """Yield whether every value is 0."""
@@ -257,9 +258,8 @@ class DetectionMap(MapKind):
         """The highest confidence that is allowed."""
         return float(np.finfo(np.float32).max) if self.any_confidence else 1.0
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> DetectionMapValue:
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> DetectionMapValue:
         """Return the candidates of a file. Raises `FormFault`."""
-        path = path_of(source)
         found = read_probabilities(path, case, files, self.dimensions, self.highest)
         shape = case_geometry(case, self.dimensions).shape
         labelled, count = components_of(found.values > 0)

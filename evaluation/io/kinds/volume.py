@@ -14,23 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import in_digits
-from evaluation.core.field import (
-    CaseColumns,
-    FileAccess,
-    FileSource,
-    Kind,
-    Reference,
-    Source,
-    Variant,
-    fault_at,
-    grow_by_a_pixel,
-)
+from evaluation.core.field import CaseColumns, Kind, Reference, Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import FileAccess, FileSource, Source, fault_at
 from evaluation.core.views import Voxels
 from evaluation.io.handover import HandoverError, Packed, list_of, pack_crop, unpack_crop
 from evaluation.io.kinds.masks import oddities_of_labels
 from evaluation.io.volume_header import Geometry, geometry_of
-from evaluation.io.volumes import case_planes, path_of, write_volume
+from evaluation.io.volumes import case_planes, write_volume
 from evaluation.metrics.crops import EMPTY, Crop, box_of_content
 
 _LEVELS = 5
@@ -84,9 +75,9 @@ class ConfidenceVolume(VolumeKind):
     highest = 1.0
     level_values: tuple[float, ...] = ()
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
         """Return the B-scans of a volume, each cropped to its content. Raises `FormFault`."""
-        stored = ReferenceVolume(0.0, 1.0, False).read(source, case, files)
+        stored = ReferenceVolume(0.0, 1.0, False).read_file(path, case, files)
         return tuple(Crop(_compact(plane.values), plane.top, plane.left) for plane in stored.planes())
 
     def oddities(self, value: tuple[Crop, ...], case: CaseForm) -> Iterator[str]:
@@ -160,9 +151,9 @@ class ReferenceVolume(VolumeKind):
     maximum: float
     whole: bool
 
-    def read(self, source: Source, case: CaseForm, files: FileAccess) -> "StoredVolume":
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> "StoredVolume":
         """Return the volume without reading it."""
-        return StoredVolume(self, path_of(source), case, files)
+        return StoredVolume(self, path, case, files)
 
     @property
     def voxels(self) -> Voxels:

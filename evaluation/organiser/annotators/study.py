@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import CellsSource, Field, Files, JsonSource, Source
+from evaluation.core.field import Field, Files
 from evaluation.core.form import CaseForm, name_key
 from evaluation.core.formats import extension_of_masks
+from evaluation.core.sources import CellsSource, JsonSource, Source
 from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.annotators.annotations import ANNOTATORS, read_like_references
 from evaluation.organiser.reader_study import Question, ReaderAnswer, ReaderStudy, letters_of, read_study

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Fault, FaultKind
-from evaluation.core.field import Field, FileAccess, Files, Kind, Source, TableRows, Variant
+from evaluation.core.field import Field, Files, Kind, TableRows, Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.outcome import CaseJob
+from evaluation.core.sources import FileAccess, Source
 from evaluation.evaluate import check
 from evaluation.io.files import scratch_folder
 from evaluation.io.kinds.volume import Volume

@@ -6,8 +6,8 @@ import pytest
 
 from evaluation.challenges.justraigs.kinds import AgreedFeatures, GradedEye, MainLabel
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.core.field import CellsSource
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource
 from test.faults import faulted
 
 COLUMNS = ("final_label", "label_g1", "label_g2", "label_g3", "features_g1", "features_g2", "features_g3")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FormFault
-from evaluation.core.field import JsonSource
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import JsonSource
 from evaluation.io.kinds.annotation_json import BOXES, boxes_of_json, within_image, written, written_box
 
 NUMBERS = st.floats(-1e6, 1e6)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evaluation.core.fault import FormFault
-from evaluation.core.field import JsonSource
+from evaluation.core.sources import JsonSource
 from evaluation.io.json_files import parse_json
 from evaluation.io.kinds.annotation_json import (
     BOXES,

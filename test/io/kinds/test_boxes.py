@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FormFault, ReadError
-from evaluation.core.field import CellsSource, FileSource, JsonSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileSource, JsonSource
 from evaluation.io.kinds.boxes import Boxes, BoxList
 
 CLASSES = ("BE", "HGD")

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FormFault
-from evaluation.core.field import CellsSource, FileSource, JsonSource, RowsSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileSource, JsonSource, RowsSource
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
 from evaluation.io.kinds.objects import Attributes, Space
 

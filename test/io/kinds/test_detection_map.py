@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.core.field import FileSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import FileSource
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import DetectionMap
 from evaluation.io.kinds.volume import Volume

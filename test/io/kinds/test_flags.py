@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.core.field import CellsSource, JsonSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, JsonSource
 from evaluation.io.kinds.classes import FlagSet
 from test.faults import faulted
 

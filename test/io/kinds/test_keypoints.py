@@ -3,8 +3,9 @@
 import pytest
 
 from evaluation.core.fault import FormFault
-from evaluation.core.field import CellsSource, JsonSource, RowsSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, JsonSource, RowsSource
 from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import Keypoints
 

@@ -19,8 +19,9 @@ from evaluation.challenges.declared.label_maps import Dice
 from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.fault import FaultKind, FormFault, PhaseError
-from evaluation.core.field import CellsSource, FileSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileSource
 from evaluation.io.kinds.instance_map import InstanceMap
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.volume import Volume

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault, ReadError
-from evaluation.core.field import CellsSource, FileSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileSource
 from evaluation.io.kinds.masks import LabelMask
 from test.faults import faulted
 

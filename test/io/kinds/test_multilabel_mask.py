@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.core.field import FileSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import FileSource
 from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.tiff import write_tiff
 from evaluation.metrics.crops import Crop

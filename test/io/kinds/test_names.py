@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FormFault
-from evaluation.core.field import CellsSource, JsonSource, RowsSource
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, JsonSource, RowsSource
 from evaluation.io.box_files import BoxFormat, read_box_lines
 from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.objects import Attributes, Space

@@ -3,8 +3,9 @@ import math
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.core.field import CellsSource, FileSource, JsonSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileSource, JsonSource
 from evaluation.io.kinds.points import Point, PointInImage, distance
 
 CASE = CaseForm("V0001", width=16, height=12)

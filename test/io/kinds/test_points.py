@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from evaluation.core.fault import FormFault
-from evaluation.core.field import CellsSource, FileSource, JsonSource, RowsSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileSource, JsonSource, RowsSource
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Points, point_set
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.core.field import CellsSource, FileSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileSource
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import ProbabilityMap
 from evaluation.io.kinds.volume import Volume

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluation.core.field import FileSource
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import FileSource
 from evaluation.io.kinds.objects import Space
 
 SIZED, UNSIZED = CaseForm("a", 100, 50), CaseForm("a")

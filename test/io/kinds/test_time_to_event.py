@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.fault import FormFault
-from evaluation.core.field import CellsSource, JsonSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, JsonSource
 from evaluation.io.kinds.number import ObservedTime, SurvivalPrediction, TimeToEvent
 from evaluation.metrics.regression import weighted_concordance_index
 

@@ -3,8 +3,9 @@ import math
 import pytest
 
 from evaluation.core.fault import FormFault
-from evaluation.core.field import CellsSource, JsonSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, JsonSource
 from evaluation.io.kinds.number import ConditionScore, TwoClasses
 
 CASE = CaseForm("V0001")

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.core.field import CellsSource, FileSource, Variant
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileSource
 from evaluation.io.kinds.volume import (
     ConfidenceVolume,
     ReferenceVolume,

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.core.field import CellsSource, FileSource
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import CellsSource, FileSource
 from evaluation.io.volume_header import DEPTH, Geometry, geometry_columns
 from evaluation.io.volumes import case_geometry, case_planes, path_of, write_image
 from test.faults import faulted

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.core.field import FileSource
 from evaluation.core.form import CaseForm
+from evaluation.core.sources import FileSource
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.organiser.annotators.combine import CombinationRules, combine

@@ -12,7 +12,7 @@ import pytest
 import evaluation
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import JsonSource
+from evaluation.core.sources import JsonSource
 from evaluation.evaluate import check
 from evaluation.organiser.starter.repository import KINDS, phase_name, write_repository
 from evaluation.phase.form_file import format_in_words

@@ -11,8 +11,9 @@ from threading import Lock
 
 from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.estimator import Mean
-from evaluation.core.field import CaseColumns, Field, FileSource, Kind, Reference, Socket, TableColumns
+from evaluation.core.field import CaseColumns, Field, Kind, Reference, Socket, TableColumns
 from evaluation.core.metric import Metric
+from evaluation.core.sources import FileSource
 
 
 class UnpicklableError(Exception):
