@@ -40,7 +40,7 @@ from evaluation.phase.leaderboard import (
 )
 from evaluation.phase.manifest import Manifest, has_sealed_tables, read_manifest, verify
 from evaluation.phase.reference import ReferenceFiles
-from evaluation.phase.registry import chosen_rules, rules_of, within_interfaces
+from evaluation.phase.registry import Rules, chosen_rules, rules_of, within_interfaces
 from evaluation.phase.validation import InvalidTableError
 from evaluation.platform.archive import collisions
 from evaluation.platform.index import never_left_out
@@ -400,7 +400,7 @@ def load_phase(
     if manifest is None:
         manifest = read_manifest(folder)
         verify(folder, manifest)
-    return _load(folder, manifest, source, faults_of_files)
+    return _Loading(folder).phase(manifest, source, faults_of_files)
 
 
 def load_phase_to_verify(folder: Path, source: Source = "folder") -> Phase:
@@ -412,74 +412,118 @@ def load_phase_to_verify(folder: Path, source: Source = "folder") -> Phase:
     with suppress(PhaseError):
         manifest = read_manifest(folder)
         if has_sealed_tables(folder, manifest):
-            return replace(_load(folder, manifest, source), seal_is_verified=False)
+            return replace(_Loading(folder).phase(manifest, source, None), seal_is_verified=False)
     return load_phase(folder, source=source)  # raises every fault
 
 
-def _load(
-    folder: Path, manifest: Manifest, source: Source, faults_of_files: list[str] | None = None
-) -> Phase:
-    try:
-        config = read_config(folder)
-    except PhaseError as error:
-        raise PhaseError(*error.problems, *_faults_of_cases(folder)) from None
-    problems: list[str] = []
-    try:
-        rules = chosen_rules(config, folder)
-    except PhaseError as error:
-        problems += error.problems
+class _Loading:
+    """The steps of loading a phase. Each adds its faults to one list, so that one attempt names all of them.
+
+    A step without which no other can be taken raises them, beside those of the case table.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._faults: list[str] = []
+
+    def phase(self, manifest: Manifest, source: Source, faults_of_files: list[str] | None) -> Phase:
+        """Return the phase. Raises `PhaseError` with every fault; see `load_phase`."""
+        config = self._config()
+        rules = self._rules(config)
+        challenge, options = rules.challenge.titled(config.titles), rules.options
+        selected = self._selected(config, rules, challenge)
+        interfaces = config.interfaces_of(field.name for field in fields_of(selected))
+        self._faults += _faults_of_interfaces(interfaces, selected)
+        tasks = with_titles(within_interfaces(selected, interfaces), config.titles)
+        self._faults += _faults_of_names(config, challenge, tasks)
+        cases = self._cases(config, challenge, options, tasks, interfaces)
+        cases = with_derived_columns(cases, challenge, options, [group.column for group in config.subgroups])
+        self._faults += _impossible_methods(config, tasks, cases)
+        self._faults += _faults_of_columns(config, tasks, cases)
+        paths = self._reference_paths(tasks, cases, manifest, faults_of_files)
+        teams = self._teams(challenge, tasks) if LEADERBOARD in manifest.files else ()
+        phase = Phase(self._folder, config, challenge, options, tasks, cases, manifest, paths, teams, source)
+        if config.submission == "archive":
+            self._faults += [f"{FILE_NAME}: {fault}" for fault in collisions(phase.form, fields_of(tasks))]
+        PhaseError.raise_all(self._faults)
+        return phase
+
+    def _config(self) -> PhaseConfig:
+        try:
+            return read_config(self._folder)
+        except PhaseError as error:
+            raise self._end(error.problems) from None
+
+    def _rules(self, config: PhaseConfig) -> Rules:
+        try:
+            return chosen_rules(config, self._folder)
+        except PhaseError as error:
+            self._faults += error.problems
         try:
             # With default options, faults elsewhere are found as well.
-            rules = rules_of(config.challenge, {})
+            return rules_of(config.challenge, {})
         except (PhaseError, InvalidTableError):
-            raise PhaseError(*problems, *_faults_of_cases(folder)) from None
-    challenge, options = rules.challenge.titled(config.titles), rules.options
-    try:
-        tasks = rules.select_tasks(config.tasks, config.scored_run_time)
-    except PhaseError as error:
-        problems += [f"{FILE_NAME}: {problem}" for problem in error.problems]
-        others = _faults_of_cases(folder, challenge.form_columns_of(config.submission))
-        raise PhaseError(*problems, *others) from None
-    interfaces = config.interfaces_of(field.name for field in fields_of(tasks))
-    problems += _faults_of_interfaces(interfaces, tasks)
-    tasks = with_titles(within_interfaces(tasks, interfaces), config.titles)
-    problems += _unknown_metrics(config, challenge, tasks)
-    optional = () if config.optional_tasks in (None, "all") else config.optional_tasks
-    problems += _unknown({"optional_tasks": optional or ()}, [task.name for task in tasks], "task")
-    problems += [
-        f"{FILE_NAME}: optional_tasks: {name!r} cannot be left out: its fields are those of {others}"
-        for name, others in never_left_out(optional or (), tasks).items()
-    ]
-    problems += _faults_of_sockets(config, tasks)
-    try:
-        wanted = _columns_in_use(config, challenge, options, tasks)
-        cases = read_cases(folder, _form_columns(config, challenge, interfaces), wanted)
-        if interfaces:
-            faults: list[str] = []
-            cases = _with_input_keys(cases, interfaces, faults)
-            PhaseError.raise_all(faults)
-    except PhaseError as error:
-        raise PhaseError(*problems, *error.problems) from None
-    cases = with_derived_columns(cases, challenge, options, [group.column for group in config.subgroups])
-    problems += _impossible_methods(config, tasks, cases)
-    problems += _faults_of_columns(config, tasks, cases)
-    unpaired: list[str] = []
-    paths = _pair_files(tasks, cases, manifest, unpaired)
-    if problems or faults_of_files is None:
-        problems += unpaired
-    else:
-        faults_of_files += unpaired
-    teams: tuple[TeamValues, ...] = ()
-    if LEADERBOARD in manifest.files:
+            raise self._end(()) from None
+
+    def _selected(self, config: PhaseConfig, rules: Rules, challenge: Challenge) -> tuple[Task, ...]:
         try:
-            teams = read_leaderboard(folder / LEADERBOARD, (*challenge.figures_of(tasks),))
+            return rules.select_tasks(config.tasks, config.scored_run_time)
         except PhaseError as error:
-            problems += error.problems
-    phase = Phase(folder, config, challenge, options, tasks, cases, manifest, paths, teams, source)
-    if config.submission == "archive":
-        problems += [f"{FILE_NAME}: {problem}" for problem in collisions(phase.form, fields_of(tasks))]
-    PhaseError.raise_all(problems)
-    return phase
+            faults = [f"{FILE_NAME}: {problem}" for problem in error.problems]
+            raise self._end(faults, challenge.form_columns_of(config.submission)) from None
+
+    def _cases(
+        self,
+        config: PhaseConfig,
+        challenge: Challenge,
+        options: Options,
+        tasks: tuple[Task, ...],
+        interfaces: Sequence[Interface],
+    ) -> Cases:
+        try:
+            wanted = _columns_in_use(config, challenge, options, tasks)
+            cases = read_cases(self._folder, _form_columns(config, challenge, interfaces), wanted)
+            if interfaces:
+                faults: list[str] = []
+                cases = _with_input_keys(cases, interfaces, faults)
+                PhaseError.raise_all(faults)
+        except PhaseError as error:
+            raise PhaseError(*self._faults, *error.problems) from None
+        return cases
+
+    def _reference_paths(
+        self, tasks: tuple[Task, ...], cases: Cases, manifest: Manifest, faults_of_files: list[str] | None
+    ) -> dict[str, dict[str, str]]:
+        unpaired: list[str] = []
+        paths = _pair_files(tasks, cases, manifest, unpaired)
+        collected = self._faults if self._faults or faults_of_files is None else faults_of_files
+        collected.extend(unpaired)
+        return paths
+
+    def _teams(self, challenge: Challenge, tasks: tuple[Task, ...]) -> tuple[TeamValues, ...]:
+        try:
+            return read_leaderboard(self._folder / LEADERBOARD, (*challenge.figures_of(tasks),))
+        except PhaseError as error:
+            self._faults += error.problems
+            return ()
+
+    def _end(self, faults: Iterable[str], columns: Sequence[FormColumn] = ()) -> PhaseError:
+        """Return the faults found so far, others, and those of the case table."""
+        return PhaseError(*self._faults, *faults, *_faults_of_cases(self._folder, columns))
+
+
+def _faults_of_names(config: PhaseConfig, challenge: Challenge, tasks: tuple[Task, ...]) -> list[str]:
+    """Return a fault for each metric, task or field that `phase.toml` names and that is none."""
+    optional = () if config.optional_tasks in (None, "all") else config.optional_tasks or ()
+    return [
+        *_unknown_metrics(config, challenge, tasks),
+        *_unknown({"optional_tasks": optional}, [task.name for task in tasks], "task"),
+        *(
+            f"{FILE_NAME}: optional_tasks: {name!r} cannot be left out: its fields are those of {others}"
+            for name, others in never_left_out(optional, tasks).items()
+        ),
+        *_faults_of_sockets(config, tasks),
+    ]
 
 
 def _faults_of_cases(folder: Path, form_columns: Sequence[FormColumn] = ()) -> tuple[str, ...]:
