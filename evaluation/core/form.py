@@ -172,7 +172,7 @@ def name_key(name: str) -> str:
     Case-insensitive, Unicode-normalised, with or without the extension of a file.
     """
     name = name.strip()
-    # For ASCII text this gives the same key in a quarter of the time.
+    # For ASCII text this gives the same key, and sooner.
     key = name.lower() if name.isascii() else unicodedata.normalize("NFC", name).casefold()
     if key.endswith(_EXTENSIONS):
         for extension in _EXTENSIONS:

@@ -77,7 +77,7 @@ class VoxelBytes:
         """
         self._stream, self._volume, self._form, self._ends = stream, volume, form, ends
         if form is not None:
-            # It inflates masks in a sixteenth of the time of zlib (4 cyst volumes: 0.11 s, not 1.76 s).
+            # It inflates masks many times as fast as zlib.
             from zlib_ng import zlib_ng
 
             self._library: Any = zlib_ng

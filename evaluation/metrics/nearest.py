@@ -75,7 +75,7 @@ def _search_time(tree: Any, queries: NDArray[np.int32], spacing_mm: Spacing) -> 
 
 
 def _by_bounded_tree(here: NDArray[np.int32], there: NDArray[np.int32], spacing_mm: Spacing) -> Floats:
-    # It bounds the points of a node, SciPy's does not: up to 30 times as fast where distances are long.
+    # It bounds the points of a node, SciPy's does not: many times as fast where distances are long.
     from sklearn.neighbors import KDTree
 
     tree = KDTree(there * np.asarray(spacing_mm))

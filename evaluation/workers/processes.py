@@ -132,11 +132,11 @@ _PRELOAD = (
     "evaluation.workers.submission_reader",
     "evaluation.workers.scorer",
 )
-# SimpleITK decodes most images; the server imports it once for all workers, each of which would need 0.11 s
-# (13 % of REFUGE against PNG references). The first worker, which lists the submission, does not wait for it.
+# SimpleITK decodes most images; the server imports it once for all workers. The first worker, which lists
+# the submission, does not wait for it.
 _OF_IMAGES = "SimpleITK"
-# glibc would hand the pages of every decoded image back and fault fresh ones in for the next: kept, a PNG
-# mask of 1634 × 1634 is decoded in a quarter of the time. Read by glibc when a process starts.
+# glibc would hand the pages of every decoded image back and fault fresh ones in for the next, which takes
+# longer than to decode it. Read by glibc when a process starts.
 _KEEP_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 # A file that takes over its reader can tell all that its process holds. So the server inherits only what
 # Python, its libraries and this package read.

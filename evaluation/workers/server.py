@@ -41,9 +41,9 @@ def serve(
     may fail to be imported: whoever needs it tells why. It prepares ``names``, if any. So may those for
     ``later``, one of which is imported after the start of each process, which does not wait for it.
 
-    A request names the modules of the worker's challenge, which are imported first, once for all workers:
-    22 % less processor time for 12 submissions to REFUGE or to EDD2020 by ``evaluate --each``. With it comes
-    the socket of the worker to the main process.
+    A request names the modules of the worker's challenge, which are imported first, once for all workers,
+    also of many submissions (``evaluate --each``). With it comes the socket of the worker to the main
+    process.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the main process ends us
     gc.disable()
