@@ -154,9 +154,8 @@ class InstanceComparison(MapComparison):
         self.border, self.class_field = table.border, table.class_field
         self.submitted: InstanceMapValue = self._scored(self.submitted, self.all_submitted)
 
-    @cached_property
-    def reference(self) -> InstanceMapValue:
-        """The objects of the reference that count."""
+    def read_reference(self) -> InstanceMapValue:
+        """Return the objects of the reference that count."""
         return self._scored(self.references[self.field], self.references)
 
     def _scored(self, value: InstanceMapValue, beside: Values) -> InstanceMapValue:

@@ -3,7 +3,6 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -282,9 +281,8 @@ def _mean_of_defined(figures: Figures) -> float:
 class _Consensus(MapComparison):
     """A comparison whose counts are of the voxels about which all annotators agree."""
 
-    @cached_property
-    def counts(self) -> segmentation.LabelCounts:
-        """The voxels of each structure in both maps and in their overlap."""
+    def count(self) -> segmentation.LabelCounts:
+        """Count the voxels of each structure about which all annotators agree."""
         structures = self.table.structures
         submitted, agreed = self.agreement(structures, self.submitted.crop)
         counts = [

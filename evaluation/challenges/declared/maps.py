@@ -13,9 +13,10 @@ from pydantic import field_validator, model_validator
 
 from evaluation.challenges.declared import tables
 from evaluation.core.challenge import FormColumn
-from evaluation.core.field import EntriesBy, Field, Files, HiddenField, Reference
+from evaluation.core.field import Field, Files, HiddenField, Reference
 from evaluation.core.formats import Dimensions, extensions_of, image_formats
 from evaluation.core.keys import Key
+from evaluation.core.sources import EntriesBy
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue, MapKind
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Bools
@@ -286,6 +287,10 @@ class MapComparison(tables.FieldComparison):
     @cached_property
     def counts(self) -> segmentation.LabelCounts:
         """The voxels of each structure in both maps and in their overlap."""
+        return self.count()
+
+    def count(self) -> segmentation.LabelCounts:
+        """Count the voxels of each structure."""
         labels, regions = len(self.table.labels), [one.positions for one in self.table.structures]
         # In slabs: of a slide or a large volume both maps and their common box need not be in memory.
         parts = [

@@ -4,6 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from evaluation.core.case_table import CaseTable, Deriving, Row
@@ -11,7 +12,6 @@ from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.estimator import Estimator, MeanOfFigures, Quantile, RatioOfSums
 from evaluation.core.field import (
     CaseColumns,
-    EntriesBy,
     Field,
     Files,
     HiddenField,
@@ -24,6 +24,7 @@ from evaluation.core.field import (
 from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.core.keys import Key, KeyTable
 from evaluation.core.metric import Metric
+from evaluation.core.sources import EntriesBy
 
 
 class FieldTable(KeyTable, ABC):
@@ -225,9 +226,13 @@ class FieldComparison(Deriving):
         """Return the comparison of a reference with itself, for figures that follow from references alone."""
         return cls(field, references[field], references)
 
-    @property
+    @cached_property
     def reference(self) -> Any:
         """The reference value of the field, read when it is first needed."""
+        return self.read_reference()
+
+    def read_reference(self) -> Any:
+        """Return the reference value as it is compared."""
         return self.references[self.field]
 
 
