@@ -33,6 +33,18 @@ from evaluation.platform.result_file import render
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
+    _add_results(parser)
+    _add_scheme(parser)
+    _add_submissions(parser)
+    _add_tests(parser)
+    _add_comparisons(parser)
+    _add_methods(parser)
+    _add_cases(parser)
+    _add_annotators(parser)
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
+    """Declare the results that are ranked, and where the ranking goes."""
     add = parser.add_argument
     add(
         "results",
@@ -58,6 +70,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TOML",
         help="of a table: its [metrics.NAME], title, seed, resamples",
     )
+
+
+def _add_scheme(parser: argparse.ArgumentParser) -> None:
+    """Declare the scheme that makes ranks of figures."""
+    add = parser.add_argument
     add(
         "--scheme",
         default="challenge",
@@ -88,6 +105,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "components of the challenge's ranking), and for a challenge that is programmed "
         "beside it",
     )
+
+
+def _add_submissions(parser: argparse.ArgumentParser) -> None:
+    """Declare the submissions and teams that count."""
+    add = parser.add_argument
     add(
         "--which",
         choices=["best", "last"],
@@ -113,6 +135,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PHASE=N",
         help="only the first N teams of this phase are ranked in the others and in the final ranking",
     )
+
+
+def _add_tests(parser: argparse.ArgumentParser) -> None:
+    """Declare the bootstrap, and the tests of all pairs of teams."""
+    add = parser.add_argument
     add(
         "--resamples",
         type=whole_number(0),
@@ -145,6 +172,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "fails; whether the teams are exchangeable (paired permutation of the mean); Wilcoxon's signed-rank "
         "test, or the unpaired rank-sum test as in ADAM's paper (default: %(default)s)",
     )
+
+
+def _add_comparisons(parser: argparse.ArgumentParser) -> None:
+    """Declare comparisons that the organiser names."""
+    add = parser.add_argument
     add(
         "--compare",
         action="append",
@@ -169,6 +201,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of several --margin: Holm's correction, or tests in the order given until one fails "
         "(default: %(default)s)",
     )
+
+
+def _add_methods(parser: argparse.ArgumentParser) -> None:
+    """Declare results by the methods of the teams."""
+    add = parser.add_argument
     add(
         "--group-teams",
         action="append",
@@ -183,6 +220,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CSV",
         help="of --group-teams: team and any other columns (default: teams.csv beside the results)",
     )
+
+
+def _add_cases(parser: argparse.ArgumentParser) -> None:
+    """Declare analyses of cases."""
+    add = parser.add_argument
     add(
         "--influence",
         action=argparse.BooleanOptionalAction,
@@ -209,6 +251,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="of positive cases: predictive values at the teams' operating points",
     )
+
+
+def _add_annotators(parser: argparse.ArgumentParser) -> None:
+    """Declare annotators beside the teams."""
+    add = parser.add_argument
     add(
         "--annotators",
         type=Path,
