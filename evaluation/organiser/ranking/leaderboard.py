@@ -171,13 +171,8 @@ def rank_phase(
     if results.cases and choices.subgroups:
         cases, told = divided(results.cases, choices.subgroups)
         results = replace(results, cases=cases, notices=(*results.notices, *told))
-    figures = results.figures
-    better: dict[str, Better] = {name: figure.better for name, figure in figures.items()}
-    if unknown := [name for name in scheme.metrics if name not in figures]:
-        raise RankingError(
-            *(f"the scheme ranks {name}, which is not a metric of {results.phase}" for name in unknown),
-            f"its metrics are {', '.join(figures)}",
-        )
+    better: dict[str, Better] = {name: figure.better for name, figure in results.figures.items()}
+    _require_known(scheme, results)
     which = choices.which or results.challenge.counts
     chosen = select(results.submissions, results.ineligible, which, scheme, better)
     ranked = tuple(submission for submission in chosen if submission.team not in results.ineligible)
@@ -186,9 +181,6 @@ def rank_phase(
     scores = SchemeScores(results, scheme, ranked)
     leaderboards = scores.places()
     analysis = Analysis(results, scheme, choices, chosen, ranked, scores, leaderboards)
-    teams = _teams(results, scheme, chosen, ranked, leaderboards, analysis)
-    in_ranking = set(scheme.metrics)
-    clusters = results.resampling.clusters if results.resampling else None
     board = PhaseLeaderboard(
         role=role,
         challenge=results.challenge.name,
@@ -196,20 +188,8 @@ def rank_phase(
         manifest=results.manifest,
         cases=len(results.cases.names) if results.cases else None,
         scheme=describe_scheme(scheme),
-        metrics={
-            name: MetricOfPhase(
-                metric.title,
-                metric.better,
-                metric.unit if isinstance(metric, Metric) else "",
-                name in in_ranking,
-                analysis.intervals.missing.get(name),
-                analysis.compared.get(name),
-                analysis.unranked.get(name, ()),
-            )
-            for name, metric in figures.items()
-            if any(name in submission.values for submission in chosen)
-        },
-        teams=_in_order(teams, scheme),
+        metrics=_metrics_of_phase(results, scheme, chosen, analysis),
+        teams=_in_order(_teams(results, scheme, chosen, ranked, leaderboards, analysis), scheme),
         agreement={
             name: found
             for name, standing in analysis.resampled_standings.items()
@@ -219,18 +199,11 @@ def rank_phase(
         robustness=variations(
             results, scheme, ranked, scores, choices.subgroups, with_tests=not analysis.too_many_to_compare
         ),
-        across=across_rankings(
-            [submission.team for submission in ranked],
-            {
-                name: standing.places[0].tolist()
-                for name, standing in leaderboards.boards.items()
-                if name != scheme.overall
-            },
-        ),
+        across=across_rankings([one.team for one in ranked], _places_to_join(scheme, leaderboards)),
         subgroup_tests=analysis.subgroup_tests(),
         associations=analysis.associations(),
         annotators=analysis.annotators(),
-        clusters=len(set(clusters.values())) if clusters else None,
+        clusters=_count_clusters(results),
         titles=dict(results.titles),
     )
     tie = scheme.phase_ties.get(role or "", "")
@@ -254,6 +227,50 @@ def rank_phase(
         submissions=results.submissions,
         margins=margins,
     )
+
+
+def _require_known(scheme: Scheme, results: PhaseResults) -> None:
+    """Raise `RankingError` with every metric that the scheme ranks and the phase does not have."""
+    figures = results.figures
+    if unknown := [name for name in scheme.metrics if name not in figures]:
+        raise RankingError(
+            *(f"the scheme ranks {name}, which is not a metric of {results.phase}" for name in unknown),
+            f"its metrics are {', '.join(figures)}",
+        )
+
+
+def _metrics_of_phase(
+    results: PhaseResults, scheme: Scheme, chosen: Sequence[Submission], analysis: Analysis
+) -> dict[str, MetricOfPhase]:
+    """Return the metrics and composites that some submission has."""
+    in_ranking = set(scheme.metrics)
+    return {
+        name: MetricOfPhase(
+            metric.title,
+            metric.better,
+            metric.unit if isinstance(metric, Metric) else "",
+            name in in_ranking,
+            analysis.intervals.missing.get(name),
+            analysis.compared.get(name),
+            analysis.unranked.get(name, ()),
+        )
+        for name, metric in results.figures.items()
+        if any(name in submission.values for submission in chosen)
+    }
+
+
+def _places_to_join(scheme: Scheme, leaderboards: Leaderboards) -> dict[str, list[int]]:
+    """Return the places of all boards but the one that combines them."""
+    return {
+        name: standing.places[0].tolist()
+        for name, standing in leaderboards.boards.items()
+        if name != scheme.overall
+    }
+
+
+def _count_clusters(results: PhaseResults) -> int | None:
+    clusters = results.resampling.clusters if results.resampling else None
+    return len(set(clusters.values())) if clusters else None
 
 
 def _places_by_published_digits(

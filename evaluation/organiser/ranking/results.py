@@ -17,7 +17,7 @@ from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
 from evaluation.phase.cases import organiser_table
 from evaluation.phase.leaderboard import ALL_OTHERS, ELIGIBLE, TEAM, is_yes
-from evaluation.phase.registry import rules_of
+from evaluation.phase.registry import Rules, rules_of
 from evaluation.phase.scores import RecordedCases, RecordedColumns, read_case_records
 from evaluation.phase.validation import InvalidTableError
 from evaluation.platform.result_file import as_written
@@ -209,47 +209,24 @@ def read_results(folder: Path) -> PhaseResults:
         expected = f"expected FOLDER/<team>/{METRICS}{of_one}"
         raise RankingError(f"{folder}: contains no results ({expected})", *problems)
     metrics_files = {place: _read_json(place / METRICS, problems) for _, _, place in found}
-    identities = {place: _identity(place, content, problems) for place, content in metrics_files.items()}
-    known = {place: identity for place, identity in identities.items() if identity}
-    if problems or not known:
-        raise RankingError(*problems or [f"{folder}: no team has a result"])
-    identity = next(iter(known.values()))
-    for place, other in known.items():
-        differing = (key for key, value in vars(identity).items() if getattr(other, key) != value)
-        if (key := next(differing, None)) is not None:
-            expected = f"expected {key} {getattr(identity, key)!r} as in the first result"
-            problems.append(f"{place / METRICS}: {expected}, found {getattr(other, key)!r}")
-    try:
-        rules = rules_of(identity.challenge, json.loads(identity.options))
-    except PhaseError as error:
-        raise RankingError(f"{METRICS}: phase: {error}") from None
-    except InvalidTableError as error:
-        raise RankingError(*error.problems(METRICS, "phase.options.")) from None
+    identity = _common_identity(folder, metrics_files, problems)
+    rules = _rules_of(identity)
     tasks = rules.challenge.tasks(rules.options)
     ranked = {*rules.challenge.figures_of(tasks)}
-    cases: RecordedColumns | None = None
-    resampling: Resampling | None = None
+    case_files = _CaseFiles(identity, tasks, rules.challenge.composites, problems)
     submissions = []
     for team, name, place in found:
         content = metrics_files[place]
         if content is None:
             submissions.append(Submission(team, name, {}, absence=_absence(place)))
             continue
-        tables = seconds = exact = None
-        values = _values(content, ranked, place, problems)
-        if (recorded := _read_json(place / CASES, problems)) is not None:
-            read = _read_cases(place / CASES, recorded, identity, tasks, problems)
-            if read:
-                tables, resampling, seconds = read.tables, read.resampling, read.seconds_per_case
-                if cases is not None and read.cases.names != cases.names:
-                    problems.append(f"{place / CASES}: has other cases than the results before it")
-                cases = cases or read.cases
-                exact = _exact_values(recorded, values, rules.challenge.composites)
-        submissions.append(Submission(team, name, values, tables, seconds=seconds, more_digits=exact))
+        submission = Submission(team, name, _values(content, ranked, place, problems))
+        submissions.append(case_files.added(submission, place / CASES))
     if any(one.more_digits is None for one in submissions if one.absence is None):
         submissions = [replace(one, more_digits=None) for one in submissions]
     roles = read_roles(folder / TEAMS, {team for team, _, _ in found}, problems)
     RankingError.raise_all(problems)
+    cases = case_files.columns
     titles = cases.titles if cases else {}
     return PhaseResults(
         challenge=rules.challenge.titled(titles),
@@ -264,11 +241,69 @@ def read_results(folder: Path) -> PhaseResults:
         ),
         ineligible=roles.ineligible,
         cases=cases,
-        resampling=resampling,
+        resampling=case_files.resampling,
         compare_with=roles.compare_with,
         variants=roles.variants,
         chosen_here=frozenset(team for team, names in roles.chosen_on.items() if identity.name in names),
     )
+
+
+def _common_identity(folder: Path, metrics_files: Mapping[Path, Any], problems: list[str]) -> _Identity:
+    """Return the phase of all results. Raises `RankingError`; results of others are added to the problems."""
+    identities = {place: _identity(place, content, problems) for place, content in metrics_files.items()}
+    known = {place: identity for place, identity in identities.items() if identity}
+    if problems or not known:
+        raise RankingError(*problems or [f"{folder}: no team has a result"])
+    identity = next(iter(known.values()))
+    for place, other in known.items():
+        differing = (key for key, value in vars(identity).items() if getattr(other, key) != value)
+        if (key := next(differing, None)) is not None:
+            expected = f"expected {key} {getattr(identity, key)!r} as in the first result"
+            problems.append(f"{place / METRICS}: {expected}, found {getattr(other, key)!r}")
+    return identity
+
+
+def _rules_of(identity: _Identity) -> Rules:
+    try:
+        return rules_of(identity.challenge, json.loads(identity.options))
+    except PhaseError as error:
+        raise RankingError(f"{METRICS}: phase: {error}") from None
+    except InvalidTableError as error:
+        raise RankingError(*error.problems(METRICS, "phase.options.")) from None
+
+
+@dataclass
+class _CaseFiles:
+    """The files `cases.json` of all submissions: columns of the cases, the same for all, and resampling."""
+
+    identity: _Identity
+    tasks: tuple[Task, ...]
+    composites: Sequence[Composite]
+    problems: list[str]
+    columns: RecordedColumns | None = None
+    resampling: Resampling | None = None
+
+    def added(self, submission: Submission, path: Path) -> Submission:
+        """Return a submission with the results per case of its file, where there is one."""
+        recorded = _read_json(path, self.problems)
+        if recorded is None or not (read := self._read(path, recorded)):
+            return submission
+        if self.columns is not None and read.cases.names != self.columns.names:
+            self.problems.append(f"{path}: has other cases than the results before it")
+        self.columns = self.columns or read.cases
+        self.resampling = read.resampling
+        exact = _exact_values(recorded, submission.values, self.composites)
+        return replace(submission, tables=read.tables, seconds=read.seconds_per_case, more_digits=exact)
+
+    def _read(self, path: Path, content: Any) -> RecordedCases | None:
+        try:
+            if content["manifest"] != self.identity.manifest:
+                self.problems.append(f"{path}: belongs to another phase than {METRICS}")
+                return None
+            return read_case_records(content, self.tasks)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            self.problems.append(f"{path}: is not a per-case file of this package ({error})")
+            return None
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -355,7 +390,7 @@ def _values(content: Any, ranked: Collection[str], place: Path, problems: list[s
 
 
 def _exact_values(
-    recorded: Any, published: dict[str, float], composites: Sequence[Composite]
+    recorded: Any, published: Mapping[str, float], composites: Sequence[Composite]
 ) -> dict[str, float] | None:
     """Return published values with the digits of a `cases.json`, or with those that its phase states.
 
@@ -381,16 +416,3 @@ def _exact_values(
         return as_written(exact[name]) if digits is None else round(exact[name], digits)
 
     return {name: of(name) if name in exact else value for name, value in published.items()}
-
-
-def _read_cases(
-    path: Path, content: Any, identity: _Identity, tasks: Sequence[Task], problems: list[str]
-) -> RecordedCases | None:
-    try:
-        if content["manifest"] != identity.manifest:
-            problems.append(f"{path}: belongs to another phase than {METRICS}")
-            return None
-        return read_case_records(content, tasks)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        problems.append(f"{path}: is not a per-case file of this package ({error})")
-        return None
