@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -133,27 +133,18 @@ def table_from_files(
     with_size = images is not None or any(kind.needs_size for kind in kinds)
     table = _existing(folder)
     table.may_add = add or bool(archive) or not table.rows
-    told: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
     listed = list_phase(images) if images else ()
     files = [(images, path, _without_extension(PurePosixPath(path).name)) for path in listed if images]
     of_reference = list(_files_of_reference(folder, references))
     sources = {f"{parent}/": names for parent, names in _names_by_folder(of_reference).items()}
     files += of_reference
-    for done, (root, path, name) in enumerate(files, start=1):
-        cells = told[table.row_of(name)[NAME]]
-        try:
-            # A reference of its own format, a table for example, has no size that is known here.
-            has_size = with_size and (root == images or _is_image(path))
-            read = _geometry_cells(root, path, depth, "spacing_mm" in public) if has_size else {}
-        except (ReadError, OSError) as error:
-            told_of = str(error.fault(path)) if isinstance(error, ReadError) else f"{path}: {error}"
-            table.differing.append(told_of)
-            continue
-        for column, cell in read.items():
-            kept, other = cells.setdefault(column, (cell, path))
-            if not _are_equal(kept, cell):
-                table.differing.append(f"{path}: {column} {cell}, found {kept} in {other}")
-        progress(done)
+
+    def header(root: Path, path: str) -> dict[str, str]:
+        # A reference of its own format, a table for example, has no size that is known here.
+        has_size = with_size and (root == images or _is_image(path))
+        return _geometry_cells(root, path, depth, "spacing_mm" in public) if has_size else {}
+
+    told = _told_by_headers(table, files, header, progress)
     for image, sides in named.items():
         name = _without_extension(PurePosixPath(image).name)
         cells = told[table.row_of(name)[NAME]]
@@ -163,26 +154,13 @@ def table_from_files(
     if archive:
         _add_archive(table, archive, found.config)
     locations = [one.reference.location for one in references]
-    keys = {folder / one.files[0]: one.key for one in locations if isinstance(one, TableRows)}
-    keys = {file: key for file, key in keys.items() if file.exists()}
     if labels:
-        encoding = encoding_of(labels)
-        key = _key_column(labels, encoding, key)
-        with organiser_table(labels, (key,), encoding=encoding) as given:
-            for row in given.rows:
-                taken = [one for one in given.columns if one not in ("", key)]
-                label_cells = {one: (row.cells[one], labels.name) for one in taken}
-                table.fill(table.row_of(row.cells[key])[NAME], label_cells)
-            sources[labels.name] = {name_key(row.cells[key]) for row in given.rows}
+        sources[labels.name] = _add_labels(table, labels, key)
+    keys = {folder / one.files[0]: one.key for one in locations if isinstance(one, TableRows)}
     for file, names_in in keys.items():
-        with organiser_table(file, (names_in,)) as given:
-            for row in given.rows:
-                table.row_of(row.cells[names_in])
-    of_images = {name_key(name): name for root, _, name in files if root == images}
-    for source, known in sources.items():
-        lacking = [name for one, name in of_images.items() if one not in known and one in table.rows]
-        if lacking:
-            table.differing.append(f"{source}: nothing of the images {values_in_words(lacking)}")
+        if file.exists():
+            _add_rows(table, file, names_in)
+    _tell_lacking(table, {name_key(name): name for root, _, name in files if root == images}, sources)
     if not table.rows:
         raise PhaseError(f"{folder}: expected files of cases, found none; see --images and --labels")
     table.add_columns(("width", "height") if with_size else ())
@@ -190,6 +168,63 @@ def table_from_files(
     table.add_columns(column for one in locations if isinstance(one, CaseColumns) for column in one.columns)
     table.add_columns(group.column for group in found.config.subgroups)
     return table
+
+
+_Told = dict[str, dict[str, tuple[str, str]]]
+"""What files tell of the cases: by name and column, the cell and the file."""
+
+
+def _told_by_headers(
+    table: CompletedTable,
+    files: Sequence["_File"],
+    header: Callable[[Path, str], dict[str, str]],
+    progress: Progress,
+) -> _Told:
+    """Return what the ``header`` of each file tells; files that tell different things are noted."""
+    told: _Told = defaultdict(dict)
+    for done, (root, path, name) in enumerate(files, start=1):
+        cells = told[table.row_of(name)[NAME]]
+        try:
+            read = header(root, path)
+        except (ReadError, OSError) as error:
+            told_of = str(error.fault(path)) if isinstance(error, ReadError) else f"{path}: {error}"
+            table.differing.append(told_of)
+            continue
+        for column, cell in read.items():
+            kept, other = cells.setdefault(column, (cell, path))
+            if not _are_equal(kept, cell):
+                table.differing.append(f"{path}: {column} {cell}, found {kept} in {other}")
+        progress(done)
+    return told
+
+
+def _add_labels(table: CompletedTable, labels: Path, key: str | None) -> set[str]:
+    """Take over the columns of a table of labels; return the keys of its names."""
+    encoding = encoding_of(labels)
+    key = _key_column(labels, encoding, key)
+    with organiser_table(labels, (key,), encoding=encoding) as given:
+        for row in given.rows:
+            taken = [one for one in given.columns if one not in ("", key)]
+            label_cells = {one: (row.cells[one], labels.name) for one in taken}
+            table.fill(table.row_of(row.cells[key])[NAME], label_cells)
+        return {name_key(row.cells[key]) for row in given.rows}
+
+
+def _add_rows(table: CompletedTable, file: Path, key: str) -> None:
+    """Add the cases that a reference table names."""
+    with organiser_table(file, (key,)) as given:
+        for row in given.rows:
+            table.row_of(row.cells[key])
+
+
+def _tell_lacking(
+    table: CompletedTable, of_images: Mapping[str, str], sources: Mapping[str, Collection[str]]
+) -> None:
+    """Note the images of which a source has nothing; ``of_images``: names of images by key."""
+    for source, known in sources.items():
+        lacking = [name for one, name in of_images.items() if one not in known and one in table.rows]
+        if lacking:
+            table.differing.append(f"{source}: nothing of the images {values_in_words(lacking)}")
 
 
 def _key_column(labels: Path, encoding: str, key: str | None) -> str:
