@@ -24,6 +24,7 @@ from evaluation.platform import machine, messages
 from evaluation.platform.messages import Streams
 
 if TYPE_CHECKING:
+    from evaluation.evaluate import Result
     from evaluation.phase.phase import Source
 
 
@@ -151,18 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
-    from evaluation import codabench
-    from evaluation.evaluate import Rejection, evaluate
-    from evaluation.phase.phase import load_phase_to_verify
-    from evaluation.workers.confinement import missing_confinement
-    from evaluation.workers.pool import DeadlineExceeded
-
-    isolates = machine.CAN_ISOLATE and arguments.workers != 0
-    missing = missing_confinement() if isolates else "cases are run in this process (--workers 0)"
-    if missing and arguments.require_isolation:
-        raise PhaseError(f"--require-isolation: {missing}")
-    if missing and isolates:
-        streams.tell_organiser([missing])
+    _tell_of_isolation(arguments, streams)
     if arguments.each:
         # Found by name: it belongs to the organiser's part of the package, which an image does not have.
         each = importlib.import_module("evaluation.organiser.cli.evaluate_each")
@@ -172,44 +162,46 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
         raise PhaseError(
             *(f"--{name.replace('_', '-')}: expected only together with --each" for name in unused)
         )
+    return _run_one(arguments, started, streams)
+
+
+def _tell_of_isolation(arguments: argparse.Namespace, streams: Streams) -> None:
+    """Tell what confinement workers lack here. Raises `PhaseError` where it is required."""
+    from evaluation.workers.confinement import missing_confinement
+
+    isolates = machine.CAN_ISOLATE and arguments.workers != 0
+    missing = missing_confinement() if isolates else "cases are run in this process (--workers 0)"
+    if missing and arguments.require_isolation:
+        raise PhaseError(f"--require-isolation: {missing}")
+    if missing and isolates:
+        streams.tell_organiser([missing])
+
+
+def _run_one(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
+    """Score one submission and return the exit status."""
+    from evaluation.evaluate import Rejection, evaluate
+    from evaluation.phase.phase import load_phase_to_verify
+    from evaluation.workers.pool import DeadlineExceeded
+
+    if arguments.platform is not None:
+        _take_folders_of_codabench(arguments)
+    _remove_results(arguments.output, arguments.cases)
+    folder, source = _reference(arguments.ground_truth)
+    if arguments.ground_truth is None and folder is BAKED and UPLOADED.is_dir():
+        streams.tell_organiser(
+            [f"{UPLOADED} is empty: the reference in the image is used, and no uploaded ground truth"]
+        )
+    phase = load_phase_to_verify(folder, source=source)
+    _remove_outputs(arguments.output, phase.config.outputs)
+    _require_readable(arguments.input)
+    workers = machine.worker_count(arguments.workers)
     try:
-        if arguments.platform is not None:
-            _take_folders_of_codabench(arguments)
-        _remove_results(arguments.output, arguments.cases)
-        folder, source = _reference(arguments.ground_truth)
-        if arguments.ground_truth is None and folder is BAKED and UPLOADED.is_dir():
-            streams.tell_organiser(
-                [f"{UPLOADED} is empty: the reference in the image is used, and no uploaded ground truth"]
-            )
-        phase = load_phase_to_verify(folder, source=source)
-        _remove_outputs(arguments.output, phase.config.outputs)
-        _require_readable(arguments.input)
-        workers = machine.worker_count(arguments.workers)
         with progress_bar("cases", len(phase.rows)) as progress:
             result = evaluate(phase, arguments.input, workers, started, progress)
         if isinstance(result, Rejection):
             streams.tell_organiser([*result.notes, *messages.organiser_report(result.faults)])
-            streams.tell_participant(line := messages.participant_line(result.faults))
-            if arguments.platform is not None:
-                codabench.write_rejection(line, arguments.output)
-            return 1
-        from evaluation.io.files import write_atomically
-        from evaluation.platform.result_file import render, write_metrics
-
-        if arguments.cases:
-            from evaluation.summary import organiser_records
-
-            records = organiser_records(result, result.figures)
-            write_atomically(arguments.cases, render(records, organisers=True, rounded=False))
-        with _writing_to(arguments.output):
-            if outputs := phase.config.all_outputs:
-                from evaluation.charts.published import documents
-
-                for name, document in documents(result, result.metrics, outputs).items():
-                    write_atomically(arguments.output / name, document)
-            path = write_metrics(result.metrics, arguments.output)
-            if arguments.platform is not None:
-                codabench.write_results(phase, result.metrics, arguments.output)
+            return _rejected(messages.participant_line(result.faults), arguments, streams)
+        path = _write(result, arguments)
     except DeadlineExceeded as deadline:
         streams.tell_organiser(
             [
@@ -217,14 +209,45 @@ def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int
                 *map(printable, deadline.unfinished),
             ]
         )
-        streams.tell_participant(_OUT_OF_TIME)
-        if arguments.platform is not None:
-            codabench.write_rejection(_OUT_OF_TIME, arguments.output)
-        return 1
+        return _rejected(_OUT_OF_TIME, arguments, streams)
     cases = result.metrics.cases
     scored = f"{cases.scored} of {cases.expected}" if cases.scored < cases.expected else str(cases.scored)
     streams.tell_organiser([*result.notes(), f"Scored {scored} cases of {phase.config.name}: {path}"])
     return 0
+
+
+def _rejected(line: str, arguments: argparse.Namespace, streams: Streams) -> int:
+    """Tell the participant why there is no result, and return the exit status."""
+    streams.tell_participant(line)
+    if arguments.platform is not None:
+        from evaluation import codabench
+
+        codabench.write_rejection(line, arguments.output)
+    return 1
+
+
+def _write(result: Result, arguments: argparse.Namespace) -> Path:
+    """Write the files of a result, `metrics.json` after all others, and return its path."""
+    from evaluation.io.files import write_atomically
+    from evaluation.platform.result_file import render, write_metrics
+
+    if arguments.cases:
+        from evaluation.summary import organiser_records
+
+        records = organiser_records(result, result.figures)
+        write_atomically(arguments.cases, render(records, organisers=True, rounded=False))
+    with _writing_to(arguments.output):
+        if outputs := result.phase.config.all_outputs:
+            from evaluation.charts.published import documents
+
+            for name, document in documents(result, result.metrics, outputs).items():
+                write_atomically(arguments.output / name, document)
+        path = write_metrics(result.metrics, arguments.output)
+        if arguments.platform is not None:
+            from evaluation import codabench
+
+            codabench.write_results(result.phase, result.metrics, arguments.output)
+    return path
 
 
 def _take_folders_of_codabench(arguments: argparse.Namespace) -> None:
