@@ -1,10 +1,8 @@
 """A further analysis: measures of cases, their objects or pairs of cases, and figures with intervals."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
-from math import inf, isclose, isnan
+from math import isclose, isnan
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,6 @@ import numpy as np
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.challenge import Options, Values, fields_of
-from evaluation.core.estimator import Mean
 from evaluation.core.form import CaseForm
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
@@ -95,20 +92,6 @@ class AnalysisResult:
     analysis: FurtherAnalysis
     figures: tuple[AnalysisFigure, ...]
     rows: tuple[Measured, ...]
-
-
-def texts_of(challenge: str) -> Mapping[str, Any]:
-    """Return the texts of the analyses of a challenge, by name."""
-    file = resources.files("evaluation.organiser.analyses") / "templates" / f"{challenge}.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
-def plain_mean(name: str, title: str, low: float = -inf, high: float = inf) -> Metric:
-    """Return the mean of a column with values from ``low`` to ``high``.
-
-    Unlike that of a metric, its interval allows for no failed case: an analysis leaves these out.
-    """
-    return Metric(name, title, Mean(name, rare_failures=False), low, high, ordered=False)
 
 
 def analyses_of(phase: Phase) -> tuple[FurtherAnalysis, ...]:

@@ -1,21 +1,18 @@
 """Writes submissions and phase folders through the fields' own declarations."""
 
-import argparse
 import json
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from string import Template
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.challenge import Task, Values, fields_of, references_of
+from evaluation.core.challenge import Values
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns, TableRows
 from evaluation.core.form import INTERFACE, STACK_NAME, CaseForm, Form, Interface
@@ -24,7 +21,6 @@ from evaluation.io.stacked import joined
 from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import case_geometry, write_volume
-from evaluation.organiser.synthesis import Quality
 
 _SITE = "https://grand-challenge.org"
 _NO_OTHERS: Mapping[str, Kind] = {}
@@ -353,50 +349,3 @@ def write_phase(
     write_csv(folder / "cases.csv", header, [[row.get(name, "") for name in header] for row in found])
     for location, rows in lists.items():
         write_csv(folder / location.files[0], [location.key, *location.columns], rows)
-
-
-def template(name: str) -> Template:
-    """Return the template of a sample's `phase.toml`, or of a part of it."""
-    path = files("evaluation.organiser.samples") / "templates" / f"{name}.toml"
-    return Template(path.read_text(encoding="utf-8"))
-
-
-def configured(name: str, arguments: argparse.Namespace, /, **values: object) -> str:
-    """Return a `phase.toml` made of a template, the arguments of the command and further values."""
-    return template(name).substitute(vars(arguments) | values)
-
-
-def write_archive_sample(
-    arguments: argparse.Namespace,
-    configuration: str,
-    tasks: Sequence[Task],
-    cases: int,
-    draw: Callable[[int], tuple[SampleCase, Callable[[Quality], Values]]],
-    progress: Callable[[int], None],
-    qualities: Sequence[Quality] = tuple(Quality),
-    extensions: Mapping[str, str] | None = None,
-) -> list[Path]:
-    """Write a synthetic phase and an archive submission of each quality, and return their folders.
-
-    They are below ``arguments.output``; ``arguments.name`` is the name of the phase. ``draw`` takes a case's
-    position and returns the case and a function from a quality to its prediction, so that one prediction at a
-    time is in memory. ``extensions`` chooses the submitted files' extensions by the name of their field.
-    """
-    fields, submissions = fields_of(tasks), arguments.output / "submissions"
-    writers = {
-        quality: ArchiveWriter(submissions / quality.value, fields, extensions or {}) for quality in qualities
-    }
-
-    def references() -> Iterator[SampleCase]:
-        for position in range(cases):
-            case, predict = draw(position)
-            for quality, writer in writers.items():
-                writer.add(case.name, predict(quality))
-            progress(position + 1)
-            yield case
-
-    folder = arguments.output / "ground-truth" / arguments.name
-    write_phase(folder, configuration, references_of(tasks), references())
-    for writer in writers.values():
-        writer.close()
-    return [folder, *(writer.folder for writer in writers.values())]

@@ -13,7 +13,8 @@ from evaluation.io.tables import is_number, parse_number
 from evaluation.io.volume_header import geometry_of
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.crops import Box, Crop
-from evaluation.organiser.further_analysis import FurtherAnalysis, Measured, OpenCase, plain_mean, texts_of
+from evaluation.organiser.analyses import plain_mean, texts_of
+from evaluation.organiser.further_analysis import FurtherAnalysis, Measured, OpenCase
 
 _HEIGHTS, _RINGS = "heights", "rings"
 _HIGH_UM = 380

@@ -19,7 +19,8 @@ from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.segmentation import region_of
-from evaluation.organiser.further_analysis import FurtherAnalysis, Measured, OpenCase, plain_mean, texts_of
+from evaluation.organiser.analyses import plain_mean, texts_of
+from evaluation.organiser.further_analysis import FurtherAnalysis, Measured, OpenCase
 
 # --- The rim of one disc, seen from the centre of the disc ---
 

@@ -2,17 +2,24 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from evaluation.charts.chart import Chart
 from evaluation.io.tables import DECIMAL
-from evaluation.organiser.further_analysis import analyses_of
+from evaluation.organiser.further_analysis import AnalysisFigure, analyses_of
 from evaluation.organiser.paper.facts import TEXTS, Study, upper_first
 from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
-from evaluation.organiser.report.analyses import figures_table
+from evaluation.organiser.report.analyses import FIGURES, figures_table
 from evaluation.organiser.report.board.leaderboard import leaderboard_page
 from evaluation.organiser.report.board.methods import data_section
-from evaluation.organiser.report.board.reading import ReportedPhase, read_figures, read_rows, words_of
+from evaluation.organiser.report.board.reading import (
+    ReportedPhase,
+    files_named,
+    read_rows,
+    validated,
+    words_of,
+)
 from evaluation.organiser.report.page import Cell, SortableCaseTable, Table, identifier, listed
 
 Part = Literal["data", "results", "supplement"]
@@ -164,7 +171,7 @@ def _further(study: Study, phase: ReportedPhase, cases: Mapping[str, str]) -> It
         name, title = phase.identifier("agreement-resamples"), "Agreement with resampled rankings"
         table = Table.of(name, title, columns, taus)
         yield _exhibit("results", table, cases, "Kendall's τ-b and its 95 % interval")
-    analysed = read_figures(study.folders, phase.board.phase)
+    analysed = _read_figures(study.folders, phase.board.phase)
     for analysis in analyses_of(study.phase_of(phase)):
         metrics = [metric.title for metric in analysis.metrics]
         # A page has room for two metrics with their intervals.
@@ -184,6 +191,22 @@ def _further(study: Study, phase: ReportedPhase, cases: Mapping[str, str]) -> It
         if rows_of_file:
             table = _table(phase, identifier("file", given["name"], suffix), given["title"], rows_of_file)
             yield _exhibit("supplement", table, cases, given["note"])
+
+
+def _read_figures(folders: Sequence[Path], phase: str) -> dict[str, dict[str, list[AnalysisFigure]]]:
+    """Return the figures of further analyses of a phase by analysis and team, the name of the folder.
+
+    They lie in the folders or in folders in them. Raises `PhaseError`.
+    """
+    found: dict[str, dict[str, list[AnalysisFigure]]] = {}
+    for path in sorted({path for folder in folders for path in files_named(folder, FIGURES)}):
+        for row in read_rows(path):
+            if row.pop("phase", None) == phase:
+                of_team = found.setdefault(row.pop("analysis", ""), {}).setdefault(path.parent.name, [])
+                of_team.append(
+                    validated(path, AnalysisFigure, {name: cell or None for name, cell in row.items()})
+                )
+    return found
 
 
 def _table(phase: ReportedPhase, name: str, title: str, rows: Sequence[Mapping[str, str]]) -> Table:

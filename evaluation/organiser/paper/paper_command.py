@@ -48,10 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
         return _verify(arguments)
     if not (arguments.phases and arguments.results and arguments.output):
         raise PhaseError("expected PHASE, --results FOLDER and --output FOLDER, or --verify ARCHIVE")
-    from evaluation.organiser.output import renew_folder
     from evaluation.organiser.paper.archive import archive_of, drafts
     from evaluation.organiser.paper.document import Document
     from evaluation.organiser.paper.facts import read_study
+    from evaluation.organiser.paper.folder import renew_folder
     from evaluation.organiser.paper.questions import ANSWERS, read_answers
     from evaluation.phase.named import named_phase
     from evaluation.platform import machine

@@ -17,7 +17,9 @@ from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
 from evaluation.metrics.crops import crop
 from evaluation.organiser import synthesis
-from evaluation.organiser.submission_writer import SampleCase, configured, write_archive_sample
+from evaluation.organiser.samples.likelihoods import likelihoods_by_quality
+from evaluation.organiser.samples.sample_writer import configured, write_archive_sample
+from evaluation.organiser.submission_writer import SampleCase
 from evaluation.organiser.synthesis import Ellipse, FundusCase, Quality, jitter
 
 # --- The eyes of a synthetic ADAM set: anatomy, severity, and the structures that each image shows ---
@@ -296,7 +298,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     rng = Generator(np.random.PCG64(arguments.seed))
     eyes = draw_eyes(arguments, rng)
     amd = np.array([bool(severity) for severity in eyes.severity])
-    likelihoods = synthesis.likelihoods_by_quality(amd, rng, arguments.auc)
+    likelihoods = likelihoods_by_quality(amd, rng, arguments.auc)
     decisions = {
         quality: {name: _decisions(shown, quality, rng) for name, shown in eyes.shows.items()}
         for quality in Quality

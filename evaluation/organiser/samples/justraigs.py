@@ -24,8 +24,10 @@ from evaluation.io.kinds.classes import Flags
 from evaluation.io.tables import write_csv
 from evaluation.organiser import justraigs_tables as tables
 from evaluation.organiser.justraigs_tables import assign_pairs
-from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage, configured
-from evaluation.organiser.synthesis import Quality, likelihoods_by_quality
+from evaluation.organiser.samples.likelihoods import likelihoods_by_quality
+from evaluation.organiser.samples.sample_writer import configured
+from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
+from evaluation.organiser.synthesis import Quality
 
 # --- Synthetic eyes of JustRAIGS: persons, three graders who disagree, and predicted features ---
 

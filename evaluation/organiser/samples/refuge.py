@@ -11,7 +11,9 @@ from evaluation.challenges.refuge import CHALLENGE, IMAGES, RefugeOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
 from evaluation.organiser import synthesis
-from evaluation.organiser.submission_writer import SampleCase, configured, write_archive_sample
+from evaluation.organiser.samples.likelihoods import likelihoods_by_quality
+from evaluation.organiser.samples.sample_writer import configured, write_archive_sample
+from evaluation.organiser.submission_writer import SampleCase
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +35,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
         arguments.cases, arguments.width, arguments.height, arguments.glaucoma, rng, prefix
     )
     glaucoma = np.array([case.glaucoma for case in cases])
-    likelihoods = synthesis.likelihoods_by_quality(glaucoma, rng, arguments.auc)
+    likelihoods = likelihoods_by_quality(glaucoma, rng, arguments.auc)
 
     def draw(position: int) -> tuple[SampleCase, Callable[[synthesis.Quality], Values]]:
         case = cases[position]

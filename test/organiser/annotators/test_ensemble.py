@@ -22,7 +22,6 @@ from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, wr
 from evaluation.organiser.synthesis import (
     Quality,
     draw_cases,
-    likelihoods_with_auc,
     predicted_fovea,
     predicted_mask,
     reference_mask,
@@ -229,7 +228,8 @@ def test_three_noisy_submissions_together_beat_each_of_them(tmp_path, method):
     seal(folder, scan(folder))
     submissions = {}
     for name in ("first", "second", "third"):
-        risks = likelihoods_with_auc(np.array([case.glaucoma for case in cases]), 0.8, rng)
+        scores = rng.normal(size=len(cases)) + np.array([case.glaucoma for case in cases])
+        risks = (1 / (1 + np.exp(-scores))).tolist()
         writer = ArchiveWriter(tmp_path / name, FIELDS, {"segmentation": ".png"})
         for case, mask, risk in zip(cases, masks, risks, strict=True):
             fovea = predicted_fovea(case, Point(case.fovea_x, case.fovea_y), Quality.POOR, rng)

@@ -23,11 +23,11 @@ from evaluation.organiser.annotators.ensemble import (
     write_gain,
 )
 from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult
-from evaluation.organiser.output import renew_folder
 from evaluation.organiser.paper import document as documents
 from evaluation.organiser.paper.archive import archive_of, drafts, verify
 from evaluation.organiser.paper.document import Document, latex, markdown, references
 from evaluation.organiser.paper.facts import FILTERS, TEXTS, interval_facts, read_study
+from evaluation.organiser.paper.folder import renew_folder
 from evaluation.organiser.paper.questions import items_of, read_answers
 from evaluation.organiser.report.analyses import result_files
 from evaluation.organiser.report.page import Table

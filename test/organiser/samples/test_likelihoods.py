@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from evaluation.organiser.synthesis import likelihoods_with_auc
+from evaluation.organiser.samples.likelihoods import likelihoods_with_auc
 
 REFUGE_LABELS = np.arange(400) % 10 == 3  # 40 positives among 400
 

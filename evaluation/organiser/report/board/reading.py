@@ -3,7 +3,7 @@
 import csv
 import dataclasses
 import typing
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -17,12 +17,10 @@ from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
 from evaluation.organiser.annotators.ensemble import GAIN_FILES, MEMBERS, EnsembleGain
 from evaluation.organiser.charts.teams import TeamMarks, TeamValue
-from evaluation.organiser.further_analysis import AnalysisFigure
 from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
 from evaluation.organiser.ranking.rank_statistics import pareto_front
-from evaluation.organiser.report.analyses import FIGURES
 from evaluation.organiser.report.page import Block, Section, Table, identifier, listed
 from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.organiser.rescoring.changes import Changes
@@ -46,7 +44,7 @@ def read_leaderboard(
     path = folder / LEADERBOARD_FILE
     if not path.is_file():
         raise PhaseError(f"{path}: is missing; `rank {folder} --output FOLDER` writes it into another folder")
-    board: leaderboard_file.Leaderboard = _validated(path, leaderboard_file.Leaderboard, read_json(path))
+    board: leaderboard_file.Leaderboard = validated(path, leaderboard_file.Leaderboard, read_json(path))
     parts = (_organiser_part(folder, f"-{phase.role}" if phase.role else "") for phase in board.phases)
     return board, tuple(parts)
 
@@ -57,11 +55,11 @@ def read_gains(folder: Path) -> dict[str, EnsembleGain]:
     Raises `PhaseError` for files that are not of this package.
     """
     found: dict[str, EnsembleGain] = {}
-    for path in _files_named(folder, GAIN_FILES["gains"]):
+    for path in files_named(folder, GAIN_FILES["gains"]):
         content: dict[str, Any] = {part: read_rows(path.with_name(file)) for part, file in GAIN_FILES.items()}
         if content["gains"]:
             content["members"] = content["gains"][0].get(MEMBERS, "not known")
-        found[path.parent.name] = _validated(path, EnsembleGain, content)
+        found[path.parent.name] = validated(path, EnsembleGain, content)
     return found
 
 
@@ -107,7 +105,7 @@ def _organiser_part(folder: Path, suffix: str) -> leaderboard_file.OrganiserPart
         {**row, "winners": [row["winners"]] if row.get("winners") else []}
         for row in read_rows(folder / f"influence{suffix}.csv")
     ]
-    part: leaderboard_file.OrganiserPart = _validated(path, leaderboard_file.OrganiserPart, content)
+    part: leaderboard_file.OrganiserPart = validated(path, leaderboard_file.OrganiserPart, content)
     return part
 
 
@@ -124,28 +122,12 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         raise PhaseError(f"{path}: cannot be read: {error}") from None
 
 
-def _files_named(folder: Path, name: str) -> list[Path]:
+def files_named(folder: Path, name: str) -> list[Path]:
     """Return the files of a name in a folder, then in the folders in it."""
     return [path for pattern in ("", "*/") for path in sorted(folder.glob(pattern + name))]
 
 
-def read_figures(folders: Sequence[Path], phase: str) -> dict[str, dict[str, list[AnalysisFigure]]]:
-    """Return the figures of further analyses of a phase by analysis and team, the name of the folder.
-
-    They lie in the folders or in folders in them. Raises `PhaseError`.
-    """
-    found: dict[str, dict[str, list[AnalysisFigure]]] = {}
-    for path in sorted({path for folder in folders for path in _files_named(folder, FIGURES)}):
-        for row in read_rows(path):
-            if row.pop("phase", None) == phase:
-                of_team = found.setdefault(row.pop("analysis", ""), {}).setdefault(path.parent.name, [])
-                of_team.append(
-                    _validated(path, AnalysisFigure, {name: cell or None for name, cell in row.items()})
-                )
-    return found
-
-
-def _validated(path: Path, kind: Any, content: Any, key: str | None = None) -> Any:
+def validated(path: Path, kind: Any, content: Any, key: str | None = None) -> Any:
     """Return a JSON value, or its value under a key, as an instance of a type."""
     try:
         found = content if key is None else content[key]
@@ -305,5 +287,5 @@ def read_changes(location: Path) -> tuple[Changes, ...]:
         raise PhaseError(
             f"{path}: is missing; `evaluate --each FOLDER --since RESULTS` writes it beside its results"
         )
-    changes: tuple[Changes, ...] = _validated(path, tuple[Changes, ...], read_json(path), "phases")
+    changes: tuple[Changes, ...] = validated(path, tuple[Changes, ...], read_json(path), "phases")
     return changes
