@@ -8,6 +8,7 @@ from evaluation import codabench
 from evaluation.cli.main import main
 from evaluation.codabench import column_key
 from test.phases import refuge_phase, refuge_submission
+from test.rooms import needs
 
 
 @pytest.fixture
@@ -51,6 +52,7 @@ def test_keys_of_columns():
     assert column_key("größe.dice-1") == "gr_e_dice_1"
 
 
+@needs("starter")
 def test_bundles_are_for_phases_of_files(tmp_path, capsys):
     main(["new", str(tmp_path / "mine"), "--like", "regression", "--algorithm"])
     assert main(["export", str(tmp_path / "mine"), "--for", "codabench"]) == 1

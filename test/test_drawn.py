@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from test.budget import beyond_the_budget
 from test.repository import REPOSITORY, drawn, is_drawn
+from test.rooms import needs
 
 NAMES = [f"case {number}" for number in range(20)]
 LONG = {f"test/long.py::test_{number}": 100.0 + number for number in range(30)}
@@ -65,6 +66,7 @@ def test_long_tests_are_tried_within_the_budget_and_all_in_the_course_of_some_co
     assert left_out(items(), 0, thorough=True) == set()
 
 
+@needs("samples", "starter")
 def test_a_run_tries_a_part_and_a_thorough_one_all():
     forge, sums = "test/organiser/starter/test_forge.py", "test/hostile/test_sums.py"
     assert collected(forge, EVALUATION_TEST_SECONDS="0") < collected(forge)

@@ -2,10 +2,11 @@
 
 import argparse
 import importlib
+import re
 import sys
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -20,8 +21,8 @@ from evaluation.phase.named import BAKED, UPLOADED
 class Command:
     """A command: its module below `evaluation`, a summary in one line, and an example, line by line.
 
-    The example runs in any folder. ``consequence`` is the last line after an error, for
-    commands that might have been done in part.
+    The example runs in any folder; it is left out where a command that it names was deleted. ``consequence``
+    is the last line after an error, for commands that might have been done in part.
     """
 
     module: str
@@ -47,11 +48,22 @@ def _read_commands() -> tuple[dict[str, Command], dict[str, list[str]]]:
         for name, entry in table["commands"].items()
     }
     if (package / "organiser").is_dir():
-        commands = {name: one for name, one in commands.items() if one.is_in(package)}
+        there = {name: one for name, one in commands.items() if one.is_in(package)}
+        gone = commands.keys() - there.keys()
+        commands = {
+            name: replace(one, example=()) if _commands_of(one.example) & gone else one
+            for name, one in there.items()
+        }
     roles = {role: [name for name in names if name in commands] for role, names in table["roles"].items()}
     return commands, roles
 
 
+def _commands_of(example: Sequence[str]) -> set[str]:
+    """Return the names of the commands of an example's lines."""
+    return {name for line in example for name in re.findall(rf"{_MODULE} ([a-z]+)", line)}
+
+
+_MODULE = "python -m evaluation"
 COMMANDS, ROLES = _read_commands()
 """The commands, and by whom or what they are for their names in the order of their use."""
 
@@ -78,9 +90,6 @@ def _program() -> str:
     return "evaluation" if Path(sys.argv[0]).stem == "evaluation" else _MODULE
 
 
-_MODULE = "python -m evaluation"
-
-
 class _Layout(argparse.RawDescriptionHelpFormatter):
     """Help whose words, such as names of choices, are not broken at their hyphens."""
 
@@ -96,7 +105,9 @@ def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"{_program()} {name}",
         description=command.summary,
-        epilog="\n  ".join(["example:", *command.example]).replace(_MODULE, _program()),
+        epilog="\n  ".join(["example:", *command.example]).replace(_MODULE, _program())
+        if command.example
+        else None,
         formatter_class=_Layout,
     )
     module.add_arguments(parser)

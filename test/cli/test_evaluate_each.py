@@ -24,6 +24,7 @@ from test.faults import faulted
 from test.organiser.rescoring.teams import CASES, many, results_in, write_teams
 from test.phases import refuge_phase, refuge_submission, replace_in
 from test.repository import REPOSITORY
+from test.rooms import needs
 from test.started import run
 from test.workers.unruly_phase import CHALLENGES, write_unruly
 
@@ -130,8 +131,11 @@ def test_a_failure_is_named_and_gives_status_1(teams, tmp_path):
     assert counts == "3 submissions: 0 scored, 0 kept, 1 rejected, 2 failed"
 
 
+ON_A_CLUSTER = ("--cluster", "local", "--workers", "2")
+
+
 @linux
-@pytest.mark.parametrize("where", [("--workers", "2"), ("--cluster", "local", "--workers", "2")])
+@pytest.mark.parametrize("where", [("--workers", "2"), pytest.param(ON_A_CLUSTER, marks=needs("parallel"))])
 def test_slices_of_a_few_cases_give_the_results_of_whole_submissions(teams, tmp_path, where):
     phase, submissions = teams
     assert each(submissions, phase, tmp_path / "whole").returncode == 0
@@ -237,7 +241,7 @@ def test_earlier_results_that_the_run_would_overwrite_are_refused_first(teams, t
     ("number", "status", "where"),
     [
         (signal.SIGINT, 130, ("--workers", "2")),
-        (signal.SIGINT, 130, ("--cluster", "local", "--workers", "1")),
+        pytest.param(signal.SIGINT, 130, ("--cluster", "local", "--workers", "1"), marks=needs("parallel")),
         (signal.SIGTERM, 143, ("--workers", "1")),
     ],
     ids=["interrupt", "interrupt of a cluster", "end"],

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from evaluation.cli.main import main
+from test.rooms import skip_without
 
 QUALITIES = ("perfect", "good", "poor")
 
@@ -16,6 +17,7 @@ QUALITIES = ("perfect", "good", "poor")
 @pytest.fixture(scope="module")
 def ranked(tmp_path_factory):
     """Return the folder of a ranking of twelve teams, whose tasks are of different qualities."""
+    skip_without("samples")
     folder = tmp_path_factory.mktemp("sample")
     sizes = ["--cases", "24", "--width", "96", "--height", "96", "--glaucoma", "0.5"]
     assert main(["sample", "refuge", "--output", str(folder), *sizes]) == 0

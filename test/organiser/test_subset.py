@@ -20,6 +20,7 @@ from test.phase.test_home import CHALLENGE as AT_HOME
 from test.phase.test_home import nothing_is_loaded, write_phase
 from test.phases import loaded_phase, refuge_phase
 from test.repository import REPOSITORY
+from test.rooms import needs
 
 __all__ = ["nothing_is_loaded"]
 TENTH = Fraction(1, 10)
@@ -95,6 +96,7 @@ def test_masks_follow_their_cases_and_the_board_of_all_cases_does_not(tmp_path):
         assert copied.read_bytes() == (phase.folder / "masks" / f"{name}.png").read_bytes()
 
 
+@needs("starter")
 def test_reference_rows_follow_their_cases(tmp_path):
     assert main(["new", str(tmp_path / "points"), "--like", "points"]) == 0
     folder = tmp_path / "points" / "phase"

@@ -10,6 +10,7 @@ from evaluation.io.grey_images import write_grey
 from evaluation.io.tables import write_csv
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
+from test.rooms import needs
 from test.started import run
 
 CHALLENGE = Path(__file__).parent / "challenges" / "bands.py"
@@ -130,6 +131,7 @@ def test_it_is_converted_by_what_it_writes(phase, tmp_path):
     assert (tmp_path / "again" / "layers.csv").read_text() == (submission / "layers.csv").read_text()
 
 
+@needs("attacks")
 def test_it_is_attacked_by_its_regions(tmp_path):
     """The published means of cases with the same first row tell the first row of every case."""
     published = (
@@ -206,6 +208,7 @@ def test_a_kind_without_views_is_named(tmp_path):
 MOODS = {"mood": "calm", "shade": "0.5"}
 
 
+@needs("attacks")
 @pytest.mark.parametrize("word", MOODS)
 def test_what_cannot_be_compared_drawn_or_attacked_is_named(word, tmp_path):
     """Nothing is asked of a mood, and of a shade only its pixels."""

@@ -14,6 +14,7 @@ from evaluation.core.field import Files
 from evaluation.phase.form_file import format_in_words
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
+from test.rooms import needs
 
 from ..phases import loaded_phase
 from ..repository import REPOSITORY
@@ -159,6 +160,7 @@ def test_an_algorithm_is_told_the_paths_of_its_outputs(tmp_path):
     assert "`/output/macula.json`" in words
 
 
+@needs("starter")
 def test_a_table_of_objects_has_no_rows_that_are_needed(tmp_path):
     assert main(["new", str(tmp_path / "cells"), "--like", "points"]) == 0
     evaluation.seal(tmp_path / "cells" / "phase")

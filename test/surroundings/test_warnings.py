@@ -9,6 +9,7 @@ from pathlib import Path
 
 from evaluation.cli.main import COMMANDS
 from test.repository import REPOSITORY
+from test.rooms import COMMANDS_OF_LEAVES, GONE, gone_of, skip_without
 
 # In their order: a command works on what those before it have written.
 LINES = """
@@ -58,7 +59,8 @@ def started(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_command_is_there():
-    assert {line.split()[0] for line in LINES} == COMMANDS.keys() - WITH_DOCKER
+    gone = {name for name, leaf in COMMANDS_OF_LEAVES.items() if leaf in GONE}
+    assert {line.split()[0] for line in LINES} - gone == COMMANDS.keys() - WITH_DOCKER
 
 
 def prepare(name: str, folder: Path) -> None:
@@ -75,8 +77,11 @@ def prepare(name: str, folder: Path) -> None:
 
 
 def test_no_command_warns(tmp_path):
+    skip_without("samples", "starter")  # the others work on what these write
     (tmp_path / "answers.csv").write_text("name,final_label,ann,bo\nE1,RG,RG,NRG\nE2,NRG,NRG,NRG\n")
     for line in LINES:
+        if gone_of(f"evaluation {line}"):
+            continue
         prepare(line.split()[0], tmp_path)
         done = started(line, tmp_path)
         assert done.returncode == 0, line + done.stdout + done.stderr

@@ -14,6 +14,7 @@ import pytest
 
 from test import started
 from test.repository import PHASES, REPOSITORY
+from test.rooms import skip_without
 
 SYSTEMS = ("win32", "darwin")
 # On Windows text is often of this code page, which has neither "τ" nor the lines of a table.
@@ -136,6 +137,7 @@ def test_jobs_of_an_algorithm_are_read_below_their_folder(systems, tmp_path, sys
 @pytest.fixture(scope="module")
 def results(tmp_path_factory) -> Path:
     """Return a folder with the results of four teams."""
+    skip_without("samples")
     folder = tmp_path_factory.mktemp("teams")
     size = ("--cases", 24, "--width", 80, "--height", 64)
     assert run("sample", "refuge", "--output", folder, *size).returncode == 0
