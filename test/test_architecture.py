@@ -16,6 +16,7 @@ import pytest
 from evaluation.cli.main import COMMANDS
 from test.phases import refuge_phase, refuge_submission
 from test.repository import REPOSITORY as ROOT
+from test.rooms import ALL_LEAVES, LEAVES
 
 PACKAGE = ROOT / "evaluation"
 ORGANISER = "evaluation.organiser"
@@ -64,22 +65,6 @@ FLOORS_OF_THE_ORGANISER = (
     ("report",),
     ("report_library",),
     ("cli",),
-)
-# Rooms that nothing imports. They stand above all others of their wing, and are found by name. One that was
-# deleted is not asked for.
-LEAVES = tuple(
-    leaf
-    for leaf in (
-        "analyses",
-        "attacks",
-        "cyst_benchmark",
-        "justraigs_graders",
-        "paper",
-        "parallel",
-        "samples",
-        "starter",
-    )
-    if (PACKAGE / "organiser" / leaf).is_dir()
 )
 # The strings outside of the organiser's wing that name its modules, besides those in `cli/commands.toml`.
 FOUND_BY_NAME = {
@@ -165,6 +150,7 @@ def test_imports_go_downwards():
 
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_nothing_imports_a_leaf(leaf):
+    """The rooms of `test.rooms` stand above all others of their wing, and are found by name."""
     importing = {
         module
         for module in STANDING
@@ -174,10 +160,71 @@ def test_nothing_imports_a_leaf(leaf):
     assert importing == set()
 
 
+# The strings that name a leaf outside of it, each given to `found_leaf`, which may find none.
+LEAVES_FOUND_BY_NAME = {
+    f"{ORGANISER}.cli.audit_command": {"attacks.attack"},
+    f"{ORGANISER}.cli.evaluate_each": {"parallel.cluster", "parallel.lanes"},
+    f"{ORGANISER}.cli.fuse_command": {"cyst_benchmark.fuse_cysts", "justraigs_graders.fuse_graders"},
+    f"{ORGANISER}.cli.report_command": {"cyst_benchmark.report_benchmark"},
+    f"{ORGANISER}.further_analysis": {"analyses."},  # and the name of a challenge
+}
+
+
+def names_of_leaves(module: str) -> Iterator[str]:
+    """Yield the strings of a module that name a leaf: as a module, in a path, or as a part of one."""
+    leaves = "|".join(ALL_LEAVES)
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    divisions = (node for node in ast.walk(tree) if isinstance(node, ast.BinOp))
+    parts = {id(node.right) for node in divisions if isinstance(node.op, ast.Div)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            named = re.search(rf"organiser[./]({leaves})\b", node.value)
+            # A file of results, such as analyses.csv, may be called like a leaf.
+            begins = re.fullmatch(rf"({leaves})(/.*|\.(?!csv$|json$|html$)[\w.]*)", node.value)
+            if named or begins or (id(node) in parts and node.value in ALL_LEAVES):
+                yield node.value
+
+
+def test_a_leaf_is_named_only_where_it_is_found_by_name():
+    """Neither its modules nor its templates; `cli/commands.toml` has the modules of its commands."""
+    named = {
+        module: found
+        for module in STANDING
+        if place_of(module) not in {(True, leaf) for leaf in LEAVES}
+        and (found := set(names_of_leaves(module)))
+    }
+    assert named == LEAVES_FOUND_BY_NAME
+    for module in named:
+        assert f"{ORGANISER}.leaves" in imports_of(module)
+    told = re.findall(r"organiser\.(\w+)\.", (PACKAGE / "cli" / "commands.toml").read_text(encoding="utf-8"))
+    assert {room for room in told if room in ALL_LEAVES} == {
+        "justraigs_graders",
+        "paper",
+        "samples",
+        "starter",
+    }
+
+
 def test_every_room_of_the_floors_exists():
     named = {(False, room) for rooms in FLOORS for room in rooms}
     named |= {(True, room) for rooms in (*FLOORS_OF_THE_ORGANISER, LEAVES) for room in rooms}
     assert named == {place_of(module) for module in STANDING}
+
+
+def test_the_page_names_every_room_and_says_which_are_leaves():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    trunk, _, of_leaves = text.partition("\n### What organisers run\n")[2].partition("\n| leaf |")
+    rooms = {True: set(), False: set()}  # whether a room is a leaf, by what stands there
+    for place in (PACKAGE / "organiser").iterdir():
+        if place.suffix == ".py" or (place / "__init__.py").is_file():
+            rooms[place.name in ALL_LEAVES].add(place.name)
+    link = r"\]\(\.\./evaluation/organiser/([\w.]+)\)"
+    assert set(re.findall(link, trunk)) == rooms[False] - {"__init__.py"}
+    named = re.findall(link, of_leaves.partition("\n## ")[0])
+    assert sorted(named) == sorted(ALL_LEAVES)
+    assert rooms[True] == set(LEAVES)
+    for room in {room for rooms in FLOORS for room in rooms} - {"__main__"}:
+        assert re.search(rf"\]\(\.\./evaluation/{room}(\.py)?\)", text), room
 
 
 def test_no_module_imports_itself_in_a_circle():
