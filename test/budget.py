@@ -27,6 +27,7 @@ LONG = 1.0
 ALWAYS = (
     "test/docs/test_pages.py::test_every_command_of_the_readme",
     "test/container/test_platform.py::test_streams_and_statuses",
+    "test/test_leaves.py::test_the_tests_of_the_rest_are_collected[all]",
     "test/workers/test_scorers.py",
     "test/workers/test_situations.py",
 )
