@@ -28,6 +28,7 @@ ACROSS = (
     "test/core",
     "test/docs",
     "test/messages",
+    "test/scripts/test_branch_coverage.py",
     "test/test_architecture.py",
     "test/test_package.py",
 )
