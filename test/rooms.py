@@ -30,6 +30,7 @@ _PARTS = {
     "evaluate --cluster": "parallel",
     "fuse cysts": "cyst_benchmark",
     "fuse graders": "justraigs_graders",
+    "report --tables": "analyses",
     "report benchmark": "cyst_benchmark",
 }
 """The leaf of a command's part, by the command and the argument that asks for it."""
