@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -122,10 +123,20 @@ STANDING = [module for module in MODULES if module not in WINGS]
 
 
 @cache
+def text_of(module: str) -> str:
+    return MODULES[module].read_text(encoding="utf-8")
+
+
+@cache
+def nodes_of(module: str) -> list[ast.AST]:
+    """Return everything that a module is made of, parsed once for all tests."""
+    return list(ast.walk(ast.parse(text_of(module))))
+
+
+@cache
 def statements_of(module: str) -> list[ast.Import | ast.ImportFrom]:
     """Return the import statements of a module, also those inside functions."""
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return [node for node in nodes_of(module) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def imports_of(module: str) -> Iterator[str]:
@@ -173,10 +184,9 @@ LEAVES_FOUND_BY_NAME = {
 def names_of_leaves(module: str) -> Iterator[str]:
     """Yield the strings of a module that name a leaf: as a module, in a path, or as a part of one."""
     leaves = "|".join(ALL_LEAVES)
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    divisions = (node for node in ast.walk(tree) if isinstance(node, ast.BinOp))
+    divisions = (node for node in nodes_of(module) if isinstance(node, ast.BinOp))
     parts = {id(node.right) for node in divisions if isinstance(node.op, ast.Div)}
-    for node in ast.walk(tree):
+    for node in nodes_of(module):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             named = re.search(rf"organiser[./]({leaves})\b", node.value)
             # A file of results, such as analyses.csv, may be called like a leaf.
@@ -293,7 +303,7 @@ def test_nothing_outside_of_the_organisers_wing_imports_it():
     assert importing == set()
     named: dict[str, set[str]] = {}
     for module in ("evaluation", *outside):
-        for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+        for node in nodes_of(module):
             text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
             # The plain word "organiser" names an audience.
             if re.fullmatch(r"evaluation\.organiser[\w.:{}]*|organiser\.[\w.:{}]*", text):
@@ -382,8 +392,8 @@ def test_reports_alone_need_what_they_are_made_with():
 
 def test_a_public_class_has_a_name_of_its_own():
     places: dict[str, list[str]] = {}
-    for module, path in MODULES.items():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for module in MODULES:
+        for node in cast(ast.Module, nodes_of(module)[0]).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(module)
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
@@ -401,11 +411,10 @@ def _is_call_of(node: ast.Call, *names: str) -> bool:
 
 def test_few_places_ask_for_the_class_of_a_kind_and_each_says_why():
     """A kind answers for itself, or has a view; `match` and `type(kind) is` would be the same question."""
-    trees = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in MODULES.items()}
     bases = {
         node.name: set[str]().union(*map(_named_in, node.bases))
-        for tree in trees.values()
-        for node in ast.walk(tree)
+        for module in MODULES
+        for node in nodes_of(module)
         if isinstance(node, ast.ClassDef)
     }
     kinds = {"Kind"}
@@ -413,9 +422,9 @@ def test_few_places_ask_for_the_class_of_a_kind_and_each_says_why():
         kinds |= more
     assert {"ColumnKind", "Number", "LabelMap", "SurvivalPrediction", "AgreedFeatures"} <= kinds
     asking, silent, compared = [], [], []
-    for module, tree in trees.items():
-        lines = MODULES[module].read_text(encoding="utf-8").splitlines()
-        for node in ast.walk(tree):
+    for module in MODULES:
+        lines = text_of(module).splitlines()
+        for node in nodes_of(module):
             if isinstance(node, ast.MatchClass) and _named_in(node.cls) & kinds:
                 compared.append(module)
             elif isinstance(node, ast.Compare):

@@ -133,7 +133,7 @@ def python(folder: Path, *arguments: str, timeout: int = 300) -> subprocess.Comp
     )
 
 
-def tests(folder: Path, *arguments: str) -> str:
+def run_tests(folder: Path, *arguments: str) -> str:
     """Run tests of a copy, and return what was printed; none may fail."""
     words = ("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not container")
     done = python(folder, *words, *arguments, timeout=7200 if THOROUGH else 900)
@@ -167,7 +167,7 @@ def commands_of(leaves: Iterable[str]) -> set[str]:
 @pytest.mark.parametrize("gone", [ALL, *LEAVES])
 def test_the_tests_of_the_rest_are_collected(gone, copy, tmp_path):
     with without(gone, copy, tmp_path):
-        listed = tests(copy, "--collect-only", "test")
+        listed = run_tests(copy, "--collect-only", "test")
     assert all(f"test/organiser/{leaf}/" not in listed for leaf in leaves_of(gone))
     assert "test/organiser/ranking/test_limits.py" in listed
 
@@ -176,7 +176,7 @@ def test_the_tests_of_the_rest_are_collected(gone, copy, tmp_path):
 @pytest.mark.parametrize("gone", [ALL, *LEAVES])
 def test_the_rest_passes_the_tests_that_look_across_rooms(gone, copy, tmp_path):
     with without(gone, copy, tmp_path):
-        tests(copy, *ACROSS)
+        run_tests(copy, *ACROSS)
 
 
 def test_the_rest_goes_on_without_any_leaf(copy, teams, tmp_path):

@@ -116,6 +116,10 @@ SAVING = re.compile(
 )
 
 
+MAYBE = re.compile(r"\bsaves?\b|\d ?%|→|\d m?s,|\btimes\b|of the\W+time", re.IGNORECASE)
+"""What a text has that may have such a figure, so that the others need not be parsed."""
+
+
 def comments_and_docstrings(source: str) -> Iterator[str]:
     """Yield the docstrings, and comments of successive lines as one."""
     for node in ast.walk(ast.parse(source)):
@@ -132,11 +136,12 @@ def comments_and_docstrings(source: str) -> Iterator[str]:
 
 
 def test_no_comment_or_docstring_says_in_figures_what_is_saved():
-    files = sorted((REPOSITORY / "evaluation").rglob("*.py"))
+    files = {file: file.read_text(encoding="utf-8") for file in (REPOSITORY / "evaluation").rglob("*.py")}
     found = {
         f"{file.relative_to(REPOSITORY)}: {match.group()}"
-        for file in files
-        for text in comments_and_docstrings(file.read_text(encoding="utf-8"))
+        for file, source in files.items()
+        if MAYBE.search(source)
+        for text in comments_and_docstrings(source)
         if (match := SAVING.search(text))
     }
     assert sorted(found) == []  # the figures belong to benchmarks/savings.md
@@ -158,3 +163,4 @@ def test_no_comment_or_docstring_says_in_figures_what_is_saved():
 )
 def test_savings_in_figures_are_told_from_other_figures(text, is_saving):
     assert any(SAVING.search(one) for one in comments_and_docstrings(text)) is is_saving
+    assert not is_saving or MAYBE.search(text)
