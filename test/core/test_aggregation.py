@@ -220,8 +220,10 @@ def test_positives_of_a_subgroup_against_all_negatives():
     members = np.arange(COUNT) < 45
     entering = (members & (cases["label"] == 1)) | (cases["label"] == 0)
     assert entering.sum() == 15 + 40
-    found = subgroup_values(TASK.metrics, cases, Subset(members, against_all_negatives=True), 10)
-    assert found == pytest.approx({"auc": roc_auc_score(cases["label"][entering], cases["score"][entering])})
+    expected = {"auc": roc_auc_score(cases["label"][entering], cases["score"][entering])}
+    for metrics in ((AUC, DICE), (DICE, AUC)):
+        found = subgroup_values(metrics, cases, Subset(members, against_all_negatives=True), 10)
+        assert found == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.class_estimators import RocArea
-from evaluation.core.estimator import ByGroup, Mean, MeanOfFigures, Quantile, RatioOfSums, Share
+from evaluation.core.estimator import ByGroup, Figure, Mean, MeanOfFigures, Quantile, RatioOfSums, Share
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, joined
@@ -115,7 +115,7 @@ def test_a_ratio_is_that_of_nothing_only_where_the_denominators_sum_to_nothing()
 def test_an_unseen_case_reaches_to_the_ends_or_as_far_beyond_as_the_values_are_long(worst, best, low, high):
     given = [2.0, 5.0, np.nan] if (worst, best) != (0.0, 1.0) else [0.2, 0.5, np.nan]
     sums = Mean("value").of_sums(table_of(value=given), worst, best)
-    assert (sums.lowest[0, 0], sums.highest[0, 0]) == (low, high)
+    assert (sums.lowest[0].tolist(), sums.highest[0].tolist()) == ([low, 1.0], [high, 1.0])
     assert sums.figure(sums.columns.sum(axis=1)) == pytest.approx(np.nanmean(given))
 
 
@@ -168,3 +168,19 @@ def test_clusters_that_share_a_group_are_one_unit():
     assert len({*units}) == 3
     assert joined(clusters, None) is clusters
     assert joined(None, groups).tolist()[:5] == [0, 0, 1, 2, 1]
+
+
+def test_an_envelope_is_compared_with_halves_and_what_they_leave():
+    seen = []
+
+    def values_of(cases):
+        seen.append(cases.weights)
+        return np.zeros(len(cases.weights))
+
+    Figure(values_of, of_envelope=True).with_unseen(table_of(value=[0.0] * 9))
+    (weights,) = seen
+    halves, others = np.split(weights[1:], 2)
+    assert (weights[0] == 1).all()
+    assert (halves + others == 1).all()
+    assert set(halves.sum(axis=1).tolist()) == {4}
+    assert len(np.unique(halves, axis=0)) > 30
