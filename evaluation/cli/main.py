@@ -51,7 +51,7 @@ def _read_commands() -> tuple[dict[str, Command], dict[str, list[str]]]:
         there = {name: one for name, one in commands.items() if one.is_in(package)}
         gone = commands.keys() - there.keys()
         commands = {
-            name: replace(one, example=()) if _commands_of(one.example) & gone else one
+            name: replace(one, example=()) if gone and _commands_of(one.example) & gone else one
             for name, one in there.items()
         }
     roles = {role: [name for name in names if name in commands] for role, names in table["roles"].items()}

@@ -98,10 +98,10 @@ class _OfOneCase(_Location):
         raise TypeError(f"a {type(self).__name__} is no row of cells")
 
 
-@dataclass(frozen=True, slots=True)
-class FileSource(_OfOneCase):
-    """A file that is still to be read; ``path`` is relative to the submission's folder."""
+class _ToDecode(_Location):
+    """What holds for a file that is decoded as a whole."""
 
+    __slots__ = ()
     path: str
 
     @property
@@ -115,8 +115,15 @@ class FileSource(_OfOneCase):
         return self.path
 
     def line_and_field(self) -> LineAndField:
-        """Return where the value is in the file: the whole file."""
+        """Return that the whole file is meant."""
         return None, None
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource(_ToDecode, _OfOneCase):
+    """A file that is still to be read; ``path`` is relative to the submission's folder."""
+
+    path: str
 
     def read_by(self, kind: Readers, case: CaseForm, files: FileAccess) -> Any:
         """Return the value of the file."""
@@ -223,7 +230,7 @@ class StackSource(_Location):
 
 
 @dataclass(frozen=True, slots=True)
-class ImageStackSource(_Location):
+class ImageStackSource(_ToDecode):
     """An image file in which the planes of all cases of a stack follow each other.
 
     starts: the first plane of each case in the order of the stack, and the number of all planes.
@@ -233,23 +240,9 @@ class ImageStackSource(_Location):
     starts: tuple[int, ...]
 
     @property
-    def file(self) -> str:
-        """The path of the file."""
-        return self.path
-
-    @property
-    def path_to_decode(self) -> str:
-        """The path of the file."""
-        return self.path
-
-    @property
     def is_of_stack(self) -> bool:
         """Return true."""
         return True
-
-    def line_and_field(self) -> LineAndField:
-        """Return that the whole file is meant."""
-        return None, None
 
     def of_case(self, field: str, case: CaseForm, contents: JsonContents) -> Self:
         """Return the source itself: its planes are decoded in the order of their cases."""

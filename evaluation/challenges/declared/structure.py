@@ -117,13 +117,10 @@ class BoundaryIou(_MaskTable):
 
     def part(self, comparison: MapComparison, structure: Structure) -> Part:
         """Return the common voxels near both boundaries, of those near either."""
-        return self._part(comparison, structure)
+        counts = self._count(*comparison.maps.masks(structure), comparison.reference)
+        return Part(*jaccard_of_counts.parts(counts))
 
     def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
         """Return that none is common, and as many as those of the reference are false, at least one."""
-        of_reference = self._part(comparison, structure).of
+        of_reference = self.part(comparison, structure).of
         return Part(0, of_reference + max(1, of_reference))
-
-    def _part(self, comparison: MapComparison, structure: Structure) -> Part:
-        counts = self._count(*comparison.maps.masks(structure), comparison.reference)
-        return Part(*jaccard_of_counts.parts(counts))
