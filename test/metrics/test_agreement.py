@@ -15,6 +15,7 @@ from evaluation.metrics.agreement import (
     krippendorff_alpha,
     limits_of_agreement,
 )
+from evaluation.metrics.intervals import Interval
 from evaluation.metrics.regression import weighted_intraclass_correlation
 
 two_readers = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=2, max_size=20)
@@ -222,7 +223,13 @@ def test_intervals_cover():
 
 def test_annotators_who_are_the_same():
     found = intraclass_correlations([[1, 1], [2, 2], [4, 4]])
-    assert (found.agreement.value, found.consistency.value) == (1, 1)
+    for one in (found.agreement, found.consistency):
+        assert (one.value, one.interval) == (1, Interval(1, 1))
+
+
+def test_annotators_of_whom_each_says_the_same_of_all_cases():
+    """No annotator tells the cases apart, so that nothing is left to agree about."""
+    assert intraclass_correlations([[1, 2], [1, 2], [1, 2]]) is None
 
 
 @pytest.mark.parametrize("ratings", [[[1, 2]], [[1], [2]], [[3, 3], [3, 3]], np.empty((0, 3))])

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from evaluation.metrics.arrays import distinct, order_in_groups, quantiles, ratio_or_nan
+from evaluation.metrics.arrays import distinct, order_in_groups, order_with_ties, quantiles, ratio_or_nan
 
 
 def test_a_denominator_of_zero_gives_no_value():
@@ -57,3 +57,24 @@ def test_many_detections_with_ties(largest: int) -> None:
     groups[::2] = groups[0]
     confidence = rng.random(5000).round(2)
     np.testing.assert_array_equal(order_in_groups(groups, confidence), np.lexsort((-confidence, groups)))
+
+
+PREDICTIONS = st.lists(
+    st.tuples(st.sampled_from([0.1, 0.5, 0.9]), *[st.sampled_from([-1.0, 0.0, 2.0, np.inf])] * 2), max_size=12
+)
+
+
+@given(PREDICTIONS)
+def test_of_equal_confidences_the_nearer_comes_first(predictions):
+    """By confidence, then the distance of the nearest reference, then those of one after another."""
+    confidence, *distances = np.array(predictions).reshape(-1, 3).T
+    found = order_with_ties(confidence, np.stack(distances, axis=1)).tolist()
+
+    def rank(index):
+        certain, *away = predictions[index]
+        return -certain, min(away), away
+
+    # What does not differ, or has nothing to be near, stays in its order.
+    assert found == sorted(range(len(predictions)), key=rank)
+    alone = order_with_ties(confidence, np.zeros((len(predictions), 0))).tolist()
+    assert alone == sorted(range(len(predictions)), key=lambda index: -predictions[index][0])

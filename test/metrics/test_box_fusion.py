@@ -210,3 +210,19 @@ def test_defaults_and_a_threshold_of_zero():
         [boxes[:1]] * 2, [scores[:1]] * 2, [classes[:1]] * 2, weights=[3, 1], iou_threshold=0
     )
     assert fused.scores.tolist() == pytest.approx([0.9])
+
+
+def test_a_model_with_two_boxes_counts_once_unless_told():
+    """Two boxes of one of two models in a group: confidence times 2 / 2, not 3 / 2."""
+    given = [[[0, 0, 2, 2]] * 2, [[0, 0, 2, 2]]], [[0.6, 0.6], [0.6]], [[1, 1], [1]]
+    assert weighted_boxes_fusion(*given).scores.tolist() == pytest.approx([0.6])
+    assert weighted_boxes_fusion(*given, allow_overflow=True).scores.tolist() == pytest.approx([0.9])
+
+
+def test_boxes_of_confidence_zero_are_boxes():
+    fused = weighted_boxes_fusion([[[0, 0, 2, 2]], []], [[0.0], []], [["a"], []])
+    assert (fused.boxes.tolist(), fused.scores.tolist(), fused.classes.tolist()) == (
+        [[0, 0, 2, 2]],
+        [0.0],
+        ["a"],
+    )

@@ -262,6 +262,37 @@ def test_of_equal_confidences_the_largest_overlap_comes_first():
     assert (value("order"), value("together")) == (1.0, 0.25)
 
 
+UNEQUAL = st.lists(st.lists(st.sampled_from([0.0, 0.4, 0.5, 0.7]), min_size=2, max_size=2), max_size=6)
+
+
+@given(UNEQUAL)
+def test_of_equal_confidences_the_largest_overlap_is_matched_first(overlaps):
+    """Against a loop: the first of the thresholds alone decides what is near enough to come first."""
+    iou, thresholds = np.array(overlaps).reshape(-1, 2), np.array([0.5, 0.6])
+    found = match_at_thresholds(iou, np.full(len(iou), 0.5), thresholds, together=True).at_thresholds
+    near = [[-value if value >= 0.5 else math.inf for value in row] for row in overlaps]
+    order = sorted(range(len(iou)), key=lambda index: (min(near[index]), near[index]))
+    for column, threshold in enumerate(thresholds):
+        free, hits = {0, 1}, set()
+        for detection in order:
+            reached = [(iou[detection, which], which) for which in free if iou[detection, which] >= threshold]
+            if reached:
+                free.remove(max(reached)[1])
+                hits.add(detection)
+        assert set(np.flatnonzero(found[:, column]).tolist()) == hits
+
+
+def test_without_a_word_equal_confidences_are_matched_in_their_order():
+    found = match_at_thresholds(np.array([[0.6], [0.8]]), np.array([0.5, 0.5]), np.array([0.5]))
+    assert found.at_thresholds[:, 0].tolist() == [True, False]
+
+
+def test_box_iou_counts_its_corners_where_told():
+    first, second = [[0, 0, 9, 9]], [[5, 0, 14, 9]]
+    assert box_iou(first, second, inclusive_corners=True).tolist() == [pytest.approx(50 / 150)]
+    assert box_iou(first, second).tolist() == [pytest.approx(36 / 126)]
+
+
 def boxes_of(*rows):
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
 

@@ -24,6 +24,16 @@ def test_counts_as_the_confusion_matrix(labels, seed, shape):
     np.testing.assert_array_equal(counts.reference, table.sum(axis=0)[1:])
 
 
+@given(st.integers(0, 2**32 - 1), st.lists(st.sets(st.integers(1, 5), min_size=1), min_size=1, max_size=4))
+def test_a_region_is_counted_as_the_mask_of_its_labels(seed, regions):
+    prediction, reference = np.random.default_rng(seed).integers(0, 6, (2, 3, 4, 5)).astype(np.uint8)
+    counts = count_label_overlap(prediction, reference, 5, [sorted(region) for region in regions])
+    masks = [[np.isin(each, sorted(region)) for each in (prediction, reference)] for region in regions]
+    assert counts.intersection.tolist() == [(one & other).sum() for one, other in masks]
+    assert counts.prediction.tolist() == [one.sum() for one, _ in masks]
+    assert counts.reference.tolist() == [other.sum() for _, other in masks]
+
+
 @pytest.mark.parametrize(
     ("prediction", "reference", "message"),
     [

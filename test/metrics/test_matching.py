@@ -107,6 +107,24 @@ def test_the_largest_sum_of_gains(overlap):
         assert len(taken) == len({*taken.tolist()})
 
 
+def test_one_large_gain_is_more_than_two_small_ones():
+    first, second = np.array([0, 0, 1]), np.array([0, 1, 1])
+    # Pairs (0, 0) and (1, 1) gain 0.5 together, (0, 1) alone 0.6 or 0.4.
+    for gain, expected in ((0.6, [1]), (0.4, [0, 2])):
+        found = optimal_pairs(first, second, np.array([0.2, gain, 0.3]))
+        assert np.flatnonzero(found).tolist() == expected
+
+
+@given(
+    arrays(np.uint8, st.sampled_from([(7,), (5, 6), (3, 4, 5)]), elements=st.integers(0, 2), fill=st.just(1))
+)
+def test_the_surface_of_objects_is_what_an_erosion_of_each_takes_away(objects):
+    expected = np.zeros(objects.shape, bool)
+    for number in (1, 2):
+        expected |= (objects == number) & ~binary_erosion(objects == number)
+    np.testing.assert_array_equal(object_surfaces.surface_of_objects(objects), expected)
+
+
 @pytest.mark.parametrize(("shape", "spacing_mm"), [((40, 50), (0.5, 2.0)), ((8, 14, 15), (3.0, 1.0, 0.7))])
 def test_surfaces_of_all_pairs_at_once(shape, spacing_mm):
     random = np.random.default_rng(len(shape))

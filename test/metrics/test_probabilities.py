@@ -203,6 +203,36 @@ def test_calibration_when_right_of_certain_answers():
     assert found.mean() == pytest.approx(binom(8, 0.25).expect(lambda drawn: abs(drawn - 2)) / 8, abs=0.02)
 
 
+def test_calibration_error_has_ten_bins():
+    """0.28 and 0.32 are of two of ten bins, and of one of eleven; one is right, one wrong."""
+    probabilities, labels = [0.28, 0.32], [1, 0]
+    expected = (0.72 + 0.32) / 2
+    assert expected_calibration_error(probabilities, labels) == pytest.approx(expected)
+    rows = np.ones((1, 2))
+    assert weighted_expected_calibration_error(probabilities, labels, rows)[0] == pytest.approx(expected)
+
+
+def test_each_row_of_weights_has_its_own_calibration_error():
+    rng = np.random.default_rng(2)
+    probabilities = np.where(np.arange(30) % 7, rng.random(30), np.nan)
+    labels, rows = rng.random(30) < 0.5, rng.integers(0, 3, (4, 30))
+    alone = [weighted_expected_calibration_error(probabilities, labels, [row])[0] for row in rows]
+    np.testing.assert_allclose(weighted_expected_calibration_error(probabilities, labels, rows), alone)
+
+
+def test_probabilities_of_several_bins_when_they_are_right():
+    """One case in each of ten bins: each is off by its probability, or by what that lacks of 1."""
+    middles = np.arange(10) / 10 + 0.05
+    found = expected_calibration_errors_when_right(middles, 10, 4000, seed=1)
+    assert found.mean() == pytest.approx(2 * (middles * (1 - middles)).mean(), abs=0.005)
+    # Ten cases of each of them: the mean distance of a binomial number from its mean.
+    several = expected_calibration_errors_when_right(np.repeat(middles, 10), 10, 4000, seed=1)
+    distances = [
+        binom(10, middle).expect(lambda drawn, at=middle: abs(drawn - 10 * at)) for middle in middles
+    ]
+    assert several.mean() == pytest.approx(np.mean(distances) / 10, abs=0.005)
+
+
 def test_cases_of_a_unit_are_right_or_wrong_together():
     # Ten persons with three images of probability ½: as ten images.
     persons = expected_calibration_errors_when_right(np.full(10, 0.5), 10, 500, seed=1)

@@ -194,6 +194,32 @@ def test_intraclass_correlation_as_pingouin(seed):
     assert found[0] == pytest.approx(INTRACLASS[seed], abs=1e-9)
 
 
+@given(CASES)
+def test_each_row_of_weights_has_its_own_value(cases):
+    predicted, truth, weights, _, _ = regression_columns(cases)
+    rows = np.concatenate([weights, np.ones_like(weights), np.zeros_like(weights)])
+    for figure in (
+        weighted_pearson_correlation,
+        weighted_spearman_correlation,
+        weighted_intraclass_correlation,
+    ):
+        alone = [figure(predicted, truth, row[np.newaxis])[0] for row in rows]
+        np.testing.assert_allclose(figure(predicted, truth, rows), alone, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", INTRACLASS)
+def test_an_intraclass_correlation_far_from_zero(seed):
+    """Fetuses at 3,000 g that differ by a few: what all values have in common costs no digits."""
+    first, second = rated_pairs(seed)
+    found = weighted_intraclass_correlation(first + 2.0**30, second + 2.0**30, np.ones((1, 25)))
+    assert found[0] == pytest.approx(INTRACLASS[seed], abs=1e-6)
+
+
+def test_an_intraclass_correlation_needs_two_cases_that_vary():
+    for first, second in (([3.0], [4.0]), ([3.0, 3.0], [3.0, 3.0])):
+        assert np.isnan(weighted_intraclass_correlation(first, second, np.ones((1, len(first))))[0])
+
+
 def test_the_influence_of_a_case_on_the_concordance_index_is_its_derivative():
     rng = np.random.default_rng(5)
     time, predicted = rng.integers(1, 9, (2, 25)) * 1.0

@@ -304,20 +304,23 @@ def test_the_highest_pooled_dice_of_binary_masks_by_hand():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-@given(
-    st.lists(
-        st.lists(st.floats(0, 1, width=32).filter(lambda v: v > 0.01), max_size=6), min_size=1, max_size=3
-    )
-)
-def test_the_highest_pooled_dice_is_that_of_one_volume_with_all_voxels(voxels_of_cases):
-    counted = [np.unique(np.array(values), return_counts=True) for values in voxels_of_cases]
-    together = np.unique(
-        np.array([value for values in voxels_of_cases for value in values]), return_counts=True
-    )
+CONFIDENT = st.lists(st.floats(0, 1, width=32).filter(lambda v: v > 0.01), max_size=6)
+
+
+@given(st.lists(st.tuples(CONFIDENT, st.integers(0, 2)), min_size=1, max_size=4))
+def test_the_highest_pooled_dice_is_that_of_one_volume_with_all_voxels(cases):
+    """Of a case as often as it is weighed."""
+    counted = [np.unique(np.array(values), return_counts=True) for values, _ in cases]
+    together = np.unique(np.concatenate([values * copies for values, copies in cases]), return_counts=True)
     (found,) = pooled_highest_binary_dice(
-        [values for values, _ in counted], [counts for _, counts in counted], np.ones((1, len(counted)))
+        [values for values, _ in counted],
+        [counts for _, counts in counted],
+        np.array([[copies for _, copies in cases]]),
     )
-    assert found == pytest.approx(highest_binary_dice(*together), rel=1e-12)
+    if any(copies for _, copies in cases):
+        assert found == pytest.approx(highest_binary_dice(*together), rel=1e-12)
+    else:
+        assert math.isnan(found)
 
 
 def region(*rows):

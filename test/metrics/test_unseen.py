@@ -180,6 +180,12 @@ def test_what_intervals_reach_beyond_the_spread_adds_up_and_the_spread_keeps_its
     assert joint_distance(0.1, [0.0, 0.0], [0.1, 0.1]) == pytest.approx(0.1 * z)
 
 
+def test_each_row_of_distances_is_added_by_itself():
+    distances, errors = np.array([[0.3, 0.2], [0.5, 0.1]]), np.array([[0.1, 0.05], [0.2, 0.05]])
+    alone = [joint_distance(0.1, *row) for row in zip(distances, errors, strict=True)]
+    np.testing.assert_allclose(joint_distance(0.1, distances, errors), alone)
+
+
 def test_independent_distances_add_as_squares():
     """Newcombe 1998, Stat. Med. 17:873, method 10, for 56 of 70 and 48 of 80: 0.0524 to 0.3339."""
     first, second = (binomtest(*counts).proportion_ci(method="wilson") for counts in ((56, 70), (48, 80)))
