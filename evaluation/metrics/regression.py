@@ -127,8 +127,7 @@ def normalised_absolute_error(
     0.5
     """
     error = np.abs(_difference(predicted, reference, given=True))
-    true = np.abs(np.asarray(reference, dtype=np.float64))
-    size = _mean(np.where(np.isnan(error), np.nan, true), weights)
+    size = _mean(np.abs(np.asarray(reference, dtype=np.float64)), weights)
     return _mean(error, weights) / size if size > 0 else math.nan
 
 

@@ -170,14 +170,21 @@ def test_one_class_as_scikit_learn(drawn):
     is_one, taken_for_one = truth == 1, predicted == 1
     if not is_one.any():
         assert np.isnan(
-            [sensitivity_of_confusion(counted), precision_of_confusion(counted), f_beta_of_confusion(counted)]
+            [
+                sensitivity_of_confusion(counted),
+                precision_of_confusion(counted),
+                f_beta_of_confusion(counted, 2.0, 1),
+            ]
         ).all()
         return
     options = {"sample_weight": weights, "zero_division": 0}
     for ours, theirs in [
         (sensitivity_of_confusion(counted), oracle.recall_score(is_one, taken_for_one, **options)),
         (precision_of_confusion(counted), oracle.precision_score(is_one, taken_for_one, **options)),
-        (f_beta_of_confusion(counted, 2.0), oracle.fbeta_score(is_one, taken_for_one, beta=2.0, **options)),
+        (
+            f_beta_of_confusion(counted, 2.0, 1),
+            oracle.fbeta_score(is_one, taken_for_one, beta=2.0, **options),
+        ),
     ]:
         assert ours[0] == pytest.approx(theirs, abs=1e-12)
     if not is_one.all():
@@ -226,6 +233,59 @@ def test_a_case_without_a_result_has_the_answer_that_is_worst(name, drawn):
 def test_each_row_of_weights_has_a_value_of_its_own():
     counted = weighted_confusion([0, 1, 1], [0, 1, 0], [[1, 1, 1], [0, 0, 2], [0, 0, 0]], 2)
     np.testing.assert_allclose(accuracy_of_confusion(counted), [2 / 3, 0.0, np.nan])
+
+
+@given(
+    st.integers(2, 4).flatmap(
+        lambda classes: st.tuples(
+            st.just(classes),
+            st.lists(st.tuples(*[st.integers(0, classes - 1)] * 2, st.booleans()), min_size=2, max_size=8),
+        )
+    )
+)
+def test_no_answer_of_a_missing_case_lowers_the_correlation_further(drawn):
+    """With two classes the missing answer is the other one; with more the value is a bound of all answers."""
+    classes, cases = drawn
+    truth, predicted, missing = (np.array(column) for column in zip(*cases, strict=True))
+    unknown = np.flatnonzero(missing)[:4]
+    values = []
+    for answers in itertools.product(range(classes), repeat=len(unknown)):
+        complete = predicted.copy()
+        complete[unknown] = answers
+        values.append(matthews_correlation_of_confusion(one_row(truth, complete, classes))[0])
+    made = predicted.astype(float)
+    made[unknown] = np.nan
+    found = matthews_correlation_of_confusion(one_row(truth, made, classes))[0]
+    assert found <= min(values) + 1e-12
+    if classes == 2:
+        made[unknown] = 1 - truth[unknown]
+        assert found == pytest.approx(matthews_correlation_of_confusion(one_row(truth, made, 2))[0])
+
+
+def test_the_bound_of_a_correlation_with_a_missing_case_by_hand():
+    """Three classes of one case each, two right and one missing; Gorodkin's sums by pen.
+
+    The missing one is in another class: right · cases − Σ made · true − 1 = 2·3 − 2 − 1 = 3; the answers that
+    are there fill 1² + 1² = 2 of the 3² pairs, and the truth 3: 3 / √(7 · 6).
+    """
+    found = matthews_correlation_of_confusion(one_row([0, 1, 2], [0, 1, np.nan], 3))
+    assert found[0] == pytest.approx(3 / np.sqrt(7 * 6))
+    # None is right: 0 − 2 − 1 = −3; the missing one joins a class that is made already: 2² + 1² = 5.
+    found = matthews_correlation_of_confusion(one_row([0, 1, 2], [1, 0, np.nan], 3))
+    assert found[0] == pytest.approx(-3 / np.sqrt(4 * 6))
+
+
+@pytest.mark.parametrize("name", FIGURES_OF_CONFUSION)
+@given(CASES_OF_CONFUSION, st.integers(0, 2**32 - 1))
+def test_each_row_of_weights_has_the_value_that_it_has_alone(name, drawn, seed):
+    classes, cases = drawn
+    generator = np.random.default_rng(seed)
+    truth, predicted = (np.array(column, dtype=float) for column in list(zip(*cases, strict=True))[:2])
+    predicted[generator.random(len(truth)) < 0.3] = np.nan
+    rows, figure = generator.integers(0, 3, (3, len(truth))), FIGURES_OF_CONFUSION[name][0]
+    found = figure(weighted_confusion(truth, predicted, rows, classes))
+    alone = [figure(one_row(truth, predicted, classes, row))[0] for row in rows]
+    np.testing.assert_allclose(found, alone, atol=1e-12)
 
 
 def test_a_case_without_a_true_class_is_left_out():

@@ -208,6 +208,20 @@ def test_packed_pieces_are_the_volume_that_they_were_made_of(data):
         np.testing.assert_array_equal(read.values, np.minimum(expected.values, 1))
 
 
+def test_pieces_that_contradict_themselves_are_refused():
+    """Each number of a piece has its range whatever the others say: a confined reader sends them."""
+    packed = packed_of([(0, crop(np.eye(9, dtype=np.uint8), 0))], large_voxels=-1)
+    for column, value in ((3, 0), (4, 0), (5, 0), (3, -1), (6, 0), (6, 9), (7, -1)):
+        table = packed.table.copy()
+        table[0, column] = value
+        with pytest.raises(ValueError, match="1 to 8 bits"):
+            PackedVolume(table, packed.marks, packed.content).check()
+    with pytest.raises(ValueError, match="1 to 8 bits"):
+        PackedVolume(packed.table[:0], packed.marks[:0], packed.content[:0]).check()
+    # A piece without any content is none of these.
+    PackedVolume(np.array([[0, 0, 0, 1, 1, 1, 1, 0]]), np.zeros(1, np.uint8), np.zeros(0, np.uint8)).check()
+
+
 def test_forged_pieces_are_refused():
     pieces = [(0, crop(np.eye(9, dtype=np.uint8), 0)), (3, crop(np.ones((9, 9), np.uint8), 0))]
     packed = packed_of(pieces, large_voxels=-1)

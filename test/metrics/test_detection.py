@@ -241,6 +241,13 @@ def test_the_table_of_one_class_has_its_figures(images, label):
         np.testing.assert_array_equal(function(of_class)[:, 0], function(table)[:, label])
 
 
+def test_the_table_of_one_class_keeps_what_its_own_has():
+    """Detections never made, and equal confidences that pass a threshold together."""
+    images = [([(0, 0.9, 0, 0, 9, 9)], [(0, 0, 0, 9, 9)]), ([], [(0, 0, 0, 9, 9)])]
+    table, ones = table_of(images, np.array([[0, 0, 0], [1, 0, 0]])), np.ones((1, 2))
+    assert table.single_class(0).mean_iou(ones, False)[0, 0, 0] == 0.5
+
+
 @pytest.mark.parametrize("images", [[([], [])], [([(0, 0.5, 0, 0, 1, 1)], [])]])
 def test_without_any_reference_box_nothing_exists(images):
     table = table_of(images)

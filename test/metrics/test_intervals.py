@@ -78,6 +78,16 @@ def test_the_normal_quantile():
     assert student_quantile(0.975, math.inf) == pytest.approx(norm.ppf(0.975))
 
 
+@pytest.mark.parametrize("score", [1.0, -1.0])
+def test_a_certain_area_has_its_level(score):
+    """The wider level has the wider interval, where the score interval decides as elsewhere."""
+    positive = np.arange(400) < 200
+    narrow, wide = (area_interval(components(score * positive, positive), level) for level in (0.5, 0.99))
+    spread = score_interval(float(score > 0), 200, 200, 0.99)
+    assert (wide.lower, wide.upper) == (spread.lower, spread.upper)
+    assert wide.upper - wide.lower > narrow.upper - narrow.lower
+
+
 def test_delongs_error_on_the_logit_scale():
     rng = np.random.default_rng(3)
     positive = np.arange(60) < 20

@@ -182,3 +182,28 @@ def test_each_pair_has_its_own_percentile(distances, percentile):
     ]
     found = object_surfaces.hausdorff_distances(tuple(directions), half, percentile)
     assert found == pytest.approx(np.array(expected))
+
+
+def test_more_pairs_come_before_a_larger_overlap():
+    """A long object overlaps a large part of one, and both ends a little of another: two pairs, not one."""
+    made = np.array([1] * 9 + [2] * 9 + [0] * 8)
+    true = np.array([1] * 1 + [2] * 12 + [0] * 5 + [0] * 8)
+    overlaps = overlaps_of(made, true, 2, 2)
+    found = overlaps.matched(0.0, True, "optimal")
+    assert pairs_of(found) == {(0, 0), (1, 1)}
+    assert overlaps.iou.max() > found.iou.sum()
+
+
+def test_the_most_overlap_agrees_by_either_figure():
+    made, true = np.array([1, 1, 1, 0]), np.array([0, 1, 1, 1])
+    overlaps = overlaps_of(made, true, 1, 1)  # IoU 1/2, Dice 2/3
+    assert [overlaps.matched(0.6, False, "most_overlap", of).hits for of in ("iou", "dice")] == [0, 1]
+
+
+def test_more_objects_than_sixteen_bits_can_number():
+    values = np.arange(70_000, dtype=np.uint32)[::-1]
+    places, numbers = in_order(values)
+    np.testing.assert_array_equal(places, values)
+    np.testing.assert_array_equal(numbers, np.arange(1, 70_000))
+    sparse, numbers = in_order(np.array([0, 5, 1 << 30, 5]))
+    assert (sparse.tolist(), numbers.tolist()) == ([0, 1, 2, 1], [5, 1 << 30])

@@ -9,7 +9,7 @@ from scipy.interpolate import interp1d
 from sklearn import metrics as oracle
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
-from evaluation.metrics import partial_auc, specificity_at_sensitivity
+from evaluation.metrics import partial_auc, sensitivity_at_specificity, specificity_at_sensitivity
 from evaluation.metrics.classification import roc_table, weighted_auc, weighted_partial_auc
 from evaluation.metrics.operating_points import (
     decided_at,
@@ -116,6 +116,36 @@ def test_missing_results_are_worst():
 def test_refuses_bounds_that_are_no_specificities(bounds):
     with pytest.raises(ValueError, match=r"^specificities:"):
         weighted_partial_auc(roc_table([0.0, 1.0], [False, True]), np.ones((1, 2)), *bounds)
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, 0.75), ({"standardised": False}, 0.5 * 0.75)])
+def test_a_part_between_two_specificities_by_hand(given, expected):
+    """Between the rates ¼ and ¾ the curve lies at ¾ and chance at ½ on average: halfway to the best."""
+    scores, labels = [0.9] * 3 + [0.8, 0.6, 0.4, 0.2] + [0.1], [1] * 3 + [0] * 4 + [1]
+    assert partial_auc(scores, labels, 0.25, 0.75, **given) == pytest.approx(expected)
+    bounds = Fraction(1, 4), Fraction(3, 4)
+    table = roc_table(np.array(scores), np.array(labels, dtype=bool))
+    assert weighted_partial_auc(table, np.ones((1, 8)), *bounds, **given)[0] == pytest.approx(expected)
+
+
+@given(SCORED, st.sampled_from(["step", "interpolated"]), st.sampled_from([0.5, 0.85, 1.0]))
+def test_weights_of_a_sensitivity_are_copies(cases, definition, specificity):
+    score, positive, weights = columns(cases)
+    copies = weights[0].astype(int)
+    expected = sensitivity_at_specificity(
+        score.repeat(copies), positive.repeat(copies), specificity, definition=definition
+    )
+    found = sensitivity_at_specificity(
+        score, positive, specificity, definition=definition, weights=weights[0]
+    )
+    assert found == pytest.approx(expected)
+
+
+def test_a_missing_positive_is_on_no_kept_point():
+    """One of two positives has no result: even where every score is above the threshold it is missed."""
+    table = roc_table([-np.inf, 0.9, 0.1], [True, True, False])
+    for read in (sensitivity_at_first_kept_point, sensitivity_between_kept_points):
+        assert read(table, np.ones((1, 3)), Fraction(0)).tolist() == [0.5]
 
 
 # Few scores, so that many are tied.

@@ -137,6 +137,18 @@ def test_nothing_to_match(rule):
     assert (alone.true_positives, alone.false_positives, alone.false_negatives) == (0, 1, 0)
 
 
+def test_of_equal_confidences_the_nearer_point_takes_the_reference():
+    predicted, reference = [[0, 0, 2.0], [0, 0, 1.0], [0, 0, 9.0]], [[0, 0, 0.0]]
+    found = match_within(predicted, reference, 3.0, "by_confidence", confidence=[0.5, 0.5, 0.5])
+    assert (found.hit.tolist(), found.false.tolist()) == ([1], [True, False, True])
+    # One that is near to nothing comes last, however near it is to what it does not match.
+    radii = [1.0, 9.0]
+    found = match_within(
+        [[0, 0, 2.0], [0, 0, 5.0]], [[0, 0, 0.0], [0, 0, 9.0]], radii, "by_confidence", confidence=[1, 1]
+    )
+    assert found.hit.tolist() == [-1, 1]
+
+
 @pytest.mark.parametrize("rule", ["by_confidence", "any"])
 def test_rules_that_need_confidences(rule):
     with pytest.raises(ValueError, match=r"^confidence:"):

@@ -96,6 +96,7 @@ def test_annotators_who_agree(value):
     found = staple(np.full((3, 2, 2), value))
     assert (found.mask == value).all()
     assert (found.iterations, found.converged) == (0, True)
+    assert found.sensitivities == found.specificities == (1, 1, 1)
 
 
 def test_no_annotator():
