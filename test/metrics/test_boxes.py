@@ -420,6 +420,27 @@ def test_a_cancer_that_is_called_a_polyp():
     assert found.counts(np.array([CANCER, POLYP, BE]), 3).tolist() == expected
 
 
+def test_of_two_boxes_that_reach_a_threshold_exactly_the_first_one_counts():
+    """LOW and ONE have 80 of 100 pixels in common with inclusive corners, and 63 of 81 without."""
+    detections, reference = [(0, POLYP, 0.9, LOW), (0, POLYP, 0.5, ONE)], [(0, POLYP, 1, ONE)]
+    assert confused(detections, reference, threshold=0.8) == ([True, False], [True], [-1])
+    others = [(0, POLYP, 0.9, LOW), (0, BE, 0.5, ONE)]
+    assert confused(others, [(0, CANCER, 1, ONE)], threshold=0.8)[2] == [POLYP]
+    for classes, outcome in ((POLYP, [True]), (CANCER, [False])):
+        for threshold, reached in ((0.77, True), (0.8, False)):
+            found = confuse_boxes(
+                labelled((0, POLYP, 0.9, LOW)), labelled((0, classes, 1, ONE)), threshold, False
+            )
+            assert found.hit.tolist() == [outcome[0] and reached]
+            assert (found.called == POLYP).tolist() == [reached and not outcome[0]]
+
+
+def test_a_box_in_another_image_is_no_hit_whatever_its_class():
+    for detection, reference in (((2, 0), (0, 1)), ((0, 1), (2, 0))):
+        found = confuse_boxes(labelled((*detection, 0.9, ONE)), labelled((*reference, 1, ONE)), 0.5, True)
+        assert (found.hit.tolist(), found.called.tolist()) == ([False], [-1])
+
+
 def test_the_right_class_comes_first():
     """A cancer within Barrett's oesophagus: both are right, whatever the more confident one overlaps most."""
     detections = [(0, BE, 0.9, ONE), (0, CANCER, 0.5, LOW)]

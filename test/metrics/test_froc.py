@@ -114,6 +114,18 @@ def test_weights_by_hand():
     np.testing.assert_allclose(found[:, 0], [3 / 5, np.nan, 1.0])
 
 
+def test_false_positives_by_the_size_of_cases_and_no_threshold_at_the_lowest_confidence():
+    """The example's scans of 3 and 5 ml: at 0.8 one false positive in 8 ml, at 0.4 two, at 0.1 three."""
+    parts = [0, 0, 1, 1, 1], [0.9, 0.8, 0.4, 0.4, 0.1], [True, False, True, False, False], [1, 2]
+    case, confidence, hit, references = map(np.array, parts)
+    sizes = np.array([3.0, 5.0])
+    curve = FrocTable(Candidates(case, confidence, hit, references, sizes)).curve(np.ones(2))
+    np.testing.assert_allclose(curve.false_positives_per_case, [0, 0, 1 / 8, 2 / 8, 3 / 8])
+    shorter = FrocTable(Candidates(case, confidence, hit, references, without_lowest=True)).curve(np.ones(2))
+    np.testing.assert_allclose(shorter.threshold, [np.inf, 0.9, 0.8, 0.4])
+    np.testing.assert_allclose(shorter.false_positives_per_case, [0, 0, 0.5, 1])
+
+
 def test_no_candidate_has_no_sensitivity():
     nothing = table([], [], [], [1, 0])
     assert nothing.sensitivity_at(np.ones((1, 2)), [1.0])[0, 0] == 0.0
