@@ -31,6 +31,7 @@ def test_blocks_are_bounded_and_do_not_show():
     whole = np.concatenate(blocks)
     np.testing.assert_array_equal(whole, drawn(strata, None, 3, 230, 7))
     np.testing.assert_array_equal(whole[:9], drawn(strata, None, 3, 9))
+    np.testing.assert_array_equal(whole[:1], drawn(strata, None, 3, 1))
     assert not np.array_equal(whole[:9], drawn(strata, None, 4, 9))
 
 

@@ -1,5 +1,6 @@
 import contextlib
 import io
+import itertools
 import math
 from fractions import Fraction
 
@@ -260,6 +261,52 @@ def test_of_equal_confidences_the_largest_overlap_comes_first():
 
     # In their order each box takes an object; else the second box takes the first object: 1 of 2, both ways.
     assert (value("order"), value("together")) == (1.0, 0.25)
+
+
+def test_by_default_corners_are_edges_and_missed_boxes_do_not_count():
+    """Boxes of 9 × 9 and 9 × 7 pixels, or of 10 × 10 and 10 × 8 where both corners count."""
+    found, true = [[0, 0, 9, 9]], [[0, 0, 9, 7], [50, 50, 60, 60]]
+    arguments = found, [0.5], [1], true, [1, 1]
+    assert mean_detection_iou(*arguments) == pytest.approx(7 / 9)
+    assert mean_detection_iou(*arguments, inclusive_corners=True) == pytest.approx(8 / 10)
+    assert mean_detection_iou(*arguments, with_missed=True) == pytest.approx(7 / 18)
+    classes = found, [0.5], ["a"], [1], true[:1], ["a"], [1]
+    for inclusive, value in (({}, 0), ({"inclusive_corners": True}, 1)):
+        assert mean_average_precision(*classes, iou_thresholds=(0.79,), **inclusive) == value
+
+
+def test_by_default_a_hundred_boxes_of_an_image_count():
+    boxes = [[0, 0, 1, 1]] * 100 + [[5, 5, 9, 9]]
+    scores, images = np.linspace(1, 0.1, 101), [1] * 101
+    assert box_average_precision(boxes, scores, images, boxes[-1:], [1]) == 0
+    options = {"max_detections": 101, "curve": "all_points"}
+    assert box_average_precision(boxes, scores, images, boxes[-1:], [1], **options) == pytest.approx(1 / 101)
+    classes = ["a"] * 101
+    found = mean_average_precision(boxes, scores, classes, images, boxes[-1:], ["a"], [1])
+    assert found == 0
+
+
+def test_a_threshold_of_one_is_reached_by_equal_boxes():
+    assert average_with(iou_thresholds=(1.0,)) == 1
+    for wrong in ((1.5,), [[0.5], [0.75]], ()):
+        with pytest.raises(ValueError, match="above 0 and at most 1"):
+            average_with(iou_thresholds=wrong)
+
+
+@pytest.mark.parametrize("matching", ["coco", "voc"])
+def test_equal_confidences_together_whatever_their_order(matching):
+    """Two images whose only box is found, with a false box of the same confidence, in each order of rows."""
+    found = np.array([[0, 0, 9, 9], [0, 0, 9, 8], [50, 50, 60, 60], [70, 70, 80, 80]])
+    images, scores, true = np.array([1, 1, 1, 2]), np.array([0.5] * 4), [[0, 0, 9, 9]]
+    options = {"matching": matching, "curve": "all_points", "ties": "together", "iou_thresholds": (0.5, 0.95)}
+    for most in (1, 2, 100):
+        values = {
+            box_average_precision(
+                found[order], scores[order], images[order], true, [1], max_detections=most, **options
+            )
+            for order in map(list, itertools.permutations(range(4)))
+        }
+        assert len(values) == 1
 
 
 UNEQUAL = st.lists(st.lists(st.sampled_from([0.0, 0.4, 0.5, 0.7]), min_size=2, max_size=2), max_size=6)

@@ -283,9 +283,10 @@ def test_each_row_of_weights_has_the_value_that_it_has_alone(name, drawn, seed):
     truth, predicted = (np.array(column, dtype=float) for column in list(zip(*cases, strict=True))[:2])
     predicted[generator.random(len(truth)) < 0.3] = np.nan
     rows, figure = generator.integers(0, 3, (3, len(truth))), FIGURES_OF_CONFUSION[name][0]
-    found = figure(weighted_confusion(truth, predicted, rows, classes))
-    alone = [figure(one_row(truth, predicted, classes, row))[0] for row in rows]
-    np.testing.assert_allclose(found, alone, atol=1e-12)
+    for of in (figure, specificity_of_confusion, sensitivity_of_confusion, precision_of_confusion):
+        found = of(weighted_confusion(truth, predicted, rows, classes))
+        alone = [of(one_row(truth, predicted, classes, row))[0] for row in rows]
+        np.testing.assert_allclose(found, alone, atol=1e-12)
 
 
 def test_a_case_without_a_true_class_is_left_out():

@@ -88,6 +88,12 @@ def test_a_certain_area_has_its_level(score):
     assert wide.upper - wide.lower > narrow.upper - narrow.lower
 
 
+def test_two_positives_that_alone_differ_have_one_degree_of_freedom():
+    """Both negatives are alike, so that all of the variance is that of two placements."""
+    found = area_variance(components(np.array([0.9, 0.1, 0.5, 0.5]), np.array([True, True, False, False])))
+    assert (found.variance, found.degrees_of_freedom) == (pytest.approx(0.25), pytest.approx(1))
+
+
 def test_delongs_error_on_the_logit_scale():
     rng = np.random.default_rng(3)
     positive = np.arange(60) < 20

@@ -99,6 +99,34 @@ def test_each_label_has_its_tolerance(seed):
     assert found.tolist() == pytest.approx(expected, rel=1e-12)
 
 
+def test_a_percentile_of_voxels_by_each_method():
+    """Bars of 4 and 1 voxels: 0, 1, 2 and 3 from the other bar, whose own distance is 0."""
+    bars = [[1, 1, 1, 1]], [[1, 0, 0, 0]]
+    options = {"surface": "voxels", "percentile": 50}
+    found = [hausdorff_distance(*bars, percentile_method=method, **options) for method in ("linear", "index")]
+    assert found == [1.5, 1]
+
+
+def test_surfaces_of_a_label_have_the_neighbours_that_are_asked_for():
+    """A voxel next to a notch along an edge is surface only where neighbours across edges count."""
+    ball = np.pad(np.ones((5, 5, 5), np.uint8), 2)
+    ball[2, 2, :] = 0
+    maps, found = (ball, np.roll(ball, 1, axis=2)), set()
+    for neighbours in ("faces", "all"):
+        alone = compare_surfaces(maps[0] > 0, maps[1] > 0, (1.0,) * 3, "voxels", neighbours)
+        (of_label,) = label_average_surface_distance(
+            *maps, [1], surface="voxels", surface_neighbours=neighbours
+        )
+        assert of_label == alone.average_distance()
+        found.add(of_label)
+    assert len(found) == 2
+
+
+def test_a_tolerance_of_zero_takes_what_lies_on_the_other_surface():
+    bars = [[1, 1, 1, 1]], [[1, 1, 0, 0]]
+    assert label_surface_dice(*bars, [1], 0, surface="voxels").tolist() == [pytest.approx(4 / 6)]
+
+
 def test_voxels_by_hand():
     # Bars of 4 and 2 voxels: of six surface voxels, five are at most 1 from the other bar.
     long, short = [[1, 1, 1, 1]], [[1, 1, 0, 0]]

@@ -133,6 +133,37 @@ def test_by_hand(reference, prediction, dilations, smallest_volume, expected):
     assert found == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(("voxels", "counts"), [(100, False), (101, True)])
+def test_by_default_more_than_50_mm3_are_a_lesion(voxels, counts):
+    """Of half a mm³ each; one that is missed lowers both figures, and one that does not count neither."""
+    lesion = np.zeros((2, 11, 12), dtype=bool)
+    lesion.reshape(-1)[:voxels] = True
+    arguments = np.zeros_like(lesion), lesion, (2.0, 0.5, 0.5)
+    assert lesion_wise_dice(*arguments) == 1 - counts
+    assert lesion_wise_hausdorff_distance(*arguments, worst=9) == 9 * counts
+
+
+@pytest.mark.parametrize("start", range(9))
+@pytest.mark.parametrize(("apart", "together"), [(5, True), (7, True), (8, False), (12, False)])
+def test_by_default_three_dilations_join_two_parts(start, apart, together):
+    """Wherever they lie: parts of 100 mm² at 0 and 7 reach 3 and 4, which are neighbours."""
+    both, one = line((start, start), (start + apart, start + apart)), line((start, start))
+    expected = 2 / (1 + 2) if together else 1 / 2
+    assert lesion_wise_dice(one, both, (10, 10)) == pytest.approx(expected)
+    distance = 10 * apart if together else 500 / 2
+    assert lesion_wise_hausdorff_distance(one, both, (10, 10), worst=500) == pytest.approx(distance)
+
+
+def test_the_nearest_and_the_farthest_distance_are_percentiles():
+    """The whole lesion has seven pixels, of which one end is found."""
+    options = {"dilations": 1, "smallest_volume": 0}
+    found = [
+        lesion_wise_hausdorff_distance(line((0, 0)), line((0, 6)), percentile=percent, **options)
+        for percent in (0, 100)
+    ]
+    assert found == [0, 6]
+
+
 @pytest.mark.parametrize("shape", [(0, 0, 0), (2, 3)])
 def test_images_without_any_lesion(shape):
     nothing = np.zeros(shape, dtype=bool)

@@ -89,6 +89,7 @@ def test_cup_to_disc_ratio_by_hand():
         (lambda: dice([0, 1], [0, math.nan]), "^reference:"),
         (lambda: recall([0, 1], [0, 1, 1]), "^prediction:"),
         (lambda: f_beta([1], [1], 0), "^beta:"),
+        (lambda: f_beta([1], [1], float("inf")), "^beta:"),
         (lambda: weighted_dice([1.5], [1]), "^prediction:"),
         (lambda: weighted_dice([1], [math.nan]), "^reference:"),
         (lambda: weighted_dice([1], [1, 1]), r"one shape, found \(1,\) and \(2,\)"),

@@ -21,7 +21,13 @@ from evaluation.core.estimator import (
 from evaluation.core.intervals import intervals, value_of
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.unseen import joint_distance, share_interval, size_of_unseen
+from evaluation.metrics.unseen import (
+    FigureOfSums,
+    joint_distance,
+    share_interval,
+    size_of_unseen,
+    unseen_case_intervals,
+)
 
 
 def interval_of(estimator, columns, worst=0.0, best=1.0, units=None, resamples=400):
@@ -86,6 +92,22 @@ def test_without_a_worst_value_the_farthest_case_tells_how_far_a_failure_may_be(
     both, _ = interval_of(Mean("x", rare_failures=False), {"x": distances}, math.inf, -math.inf)
     ends, _ = interval_of(Mean("x"), {"x": distances}, 13.0, -5.0)
     assert both == ends
+
+
+def test_figures_together_have_the_intervals_that_each_has_alone():
+    rng = np.random.default_rng(4)
+    figures = [
+        FigureOfSums(
+            np.stack([rng.random(20), np.ones(20)]),
+            lambda sums: sums[..., 0] / sums[..., 1],
+            lowest=np.array([[lowest, 1.0]]),
+            highest=np.array([[highest, 1.0]]),
+        )
+        for lowest, highest in ((0, 1), (0, 2), (-1, 1))
+    ]
+    found = unseen_case_intervals(figures, np.arange(20), 3, 500)
+    assert found == [unseen_case_intervals([one], np.arange(20), 3, 500)[0] for one in figures]
+    assert len(set(found)) == 3
 
 
 def test_a_regular_mean_has_nearly_students_interval():
