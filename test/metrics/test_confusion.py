@@ -230,6 +230,27 @@ def test_a_case_without_a_result_has_the_answer_that_is_worst(name, drawn):
     np.testing.assert_allclose(found, np.nanmin(worst) if not np.isnan(worst).all() else np.nan, atol=1e-12)
 
 
+def test_a_missing_answer_is_a_false_alarm_of_each_class_but_its_own():
+    found = one_row([1, 1, 0], [1, np.nan, np.nan], 2)
+    assert precision_of_confusion(found)[0] == 1 / 2
+    three = one_row([1, 1, 0, 2], [1, np.nan, np.nan, np.nan], 3)
+    assert precision_of_confusion(three)[0] == 1 / 3
+
+
+@given(CASES_OF_CONFUSION)
+def test_a_kappa_of_any_costs_as_scikit_learn(drawn):
+    """The distances of the positions as a matrix of costs, by a figure that is given them."""
+    classes, cases = drawn
+    truth, predicted, weights = (np.array(column) for column in zip(*cases, strict=True))
+    costs = np.abs(np.subtract.outer(np.arange(classes), np.arange(classes))) ** 2.0
+    if len(set(truth) | set(predicted)) > 1:
+        expected = oracle.cohen_kappa_score(
+            truth, predicted, sample_weight=weights, labels=range(classes), weights="quadratic"
+        )
+        found = cohen_kappa_of_confusion(one_row(truth, predicted, classes, weights), costs)
+        assert found[0] == pytest.approx(expected)
+
+
 def test_each_row_of_weights_has_a_value_of_its_own():
     counted = weighted_confusion([0, 1, 1], [0, 1, 0], [[1, 1, 1], [0, 0, 2], [0, 0, 0]], 2)
     np.testing.assert_allclose(accuracy_of_confusion(counted), [2 / 3, 0.0, np.nan])

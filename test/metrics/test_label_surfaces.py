@@ -122,6 +122,25 @@ def test_surfaces_of_a_label_have_the_neighbours_that_are_asked_for():
     assert len(found) == 2
 
 
+@pytest.mark.parametrize(
+    "options", [{"surface_neighbours": "all"}, {"directions": "pooled"}, {"percentile": 0}]
+)
+def test_a_hausdorff_distance_is_by_the_convention_that_is_asked_for(options):
+    """As the comparison of both masks itself, and not as by default."""
+    rng = np.random.default_rng(0)
+    # One box is two planes longer than the other, and both have holes.
+    boxes = rng.random((6, 9, 9)) < 0.97, rng.random((4, 9, 9)) < 0.97
+    maps = [np.pad(box, ((1, 7 - len(box)), (2, 2), (2, 2))) for box in boxes]
+    default = {"percentile": 77, "surface": "voxels", "percentile_method": "linear"}
+    given = default | options
+    compared = compare_surfaces(*maps, SPACING_MM, "voxels", given.get("surface_neighbours", "faces"))
+    directions = given.get("directions", "directed")
+    expected = compared.hausdorff_distance(given["percentile"], "linear", directions)
+    assert hausdorff_distance(*maps, SPACING_MM, **given) == expected
+    assert label_hausdorff_distance(*maps, [1], SPACING_MM, **given).tolist() == [expected]
+    assert hausdorff_distance(*maps, SPACING_MM, **default) != expected
+
+
 def test_a_tolerance_of_zero_takes_what_lies_on_the_other_surface():
     bars = [[1, 1, 1, 1]], [[1, 1, 0, 0]]
     assert label_surface_dice(*bars, [1], 0, surface="voxels").tolist() == [pytest.approx(4 / 6)]

@@ -8,7 +8,7 @@ from scipy.stats import binom
 from sklearn import metrics as oracle
 from sklearn.metrics import average_precision_score, brier_score_loss
 
-from evaluation.metrics import brier_score, expected_calibration_error, macro_auc
+from evaluation.metrics import average_precision, brier_score, expected_calibration_error, macro_auc
 from evaluation.metrics.classification import roc_table, weighted_average_precision
 from evaluation.metrics.probabilities import (
     expected_calibration_errors_when_right,
@@ -116,6 +116,18 @@ def test_average_precision_as_scikit_learn(cases):
         assert found == pytest.approx(expected, abs=1e-12)
     else:
         assert np.isnan(found)
+
+
+@given(CASES, st.integers(0, 2**32 - 1))
+def test_each_row_of_weights_has_its_own_average_precision(cases, seed):
+    probability, positive, _ = columns(cases)
+    table, generator = roc_table(probability, positive), np.random.default_rng(seed)
+    rows = generator.integers(0, 3, (3, len(probability)))
+    for reading in ("step", "trapezoid"):
+        alone = [weighted_average_precision(table, row[np.newaxis], reading)[0] for row in rows]
+        np.testing.assert_allclose(weighted_average_precision(table, rows, reading), alone)
+        public = average_precision(probability, positive, reading=reading, weights=rows[0])
+        assert public == pytest.approx(alone[0], nan_ok=True)
 
 
 def test_calibration_error_by_hand():
