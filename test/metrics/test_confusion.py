@@ -294,6 +294,9 @@ def test_the_bound_of_a_correlation_with_a_missing_case_by_hand():
     # None is right: 0 − 2 − 1 = −3; the missing one joins a class that is made already: 2² + 1² = 5.
     found = matthews_correlation_of_confusion(one_row([0, 1, 2], [1, 0, np.nan], 3))
     assert found[0] == pytest.approx(-3 / np.sqrt(4 * 6))
+    # Two of one class are missing: 0 − 2 − 2·1 = −4; both join a class that is made: 3² + 1² = 10 of 16.
+    found = matthews_correlation_of_confusion(one_row([0, 1, 2, 2], [1, 0, np.nan, np.nan], 3))
+    assert found[0] == pytest.approx(-4 / np.sqrt(6 * 10))
 
 
 @pytest.mark.parametrize("name", FIGURES_OF_CONFUSION)
