@@ -137,6 +137,12 @@ def test_nothing_to_match(rule):
     assert (alone.true_positives, alone.false_positives, alone.false_negatives) == (0, 1, 0)
 
 
+def test_a_reference_that_nothing_is_near_is_missed_beside_one_that_is_hit():
+    for rule in ("any", "nearest", "optimal", "most_confident", "by_confidence"):
+        found = match_within([[0, 0, 0.5]], [[0, 0, 0.0], [0, 0, 9.0]], 1.0, rule, confidence=[0.5])
+        assert (found.hit.tolist(), found.false.tolist()) == ([0, -1], [False])
+
+
 def test_of_equal_confidences_the_nearer_point_takes_the_reference():
     predicted, reference = [[0, 0, 2.0], [0, 0, 1.0], [0, 0, 9.0]], [[0, 0, 0.0]]
     found = match_within(predicted, reference, 3.0, "by_confidence", confidence=[0.5, 0.5, 0.5])

@@ -207,6 +207,13 @@ def test_each_row_of_weights_has_its_own_value(cases):
         np.testing.assert_allclose(figure(predicted, truth, rows), alone, atol=1e-9)
 
 
+def test_predictions_that_vary_in_one_row_of_weights_alone():
+    """Equal predictions have a correlation of 0, and none where the true values are equal."""
+    rows = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
+    for figure in (weighted_pearson_correlation, weighted_spearman_correlation):
+        assert figure([1, 1, 2], [1, 2, 2], rows).tolist() == pytest.approx([0, np.nan, 1], nan_ok=True)
+
+
 @pytest.mark.parametrize("seed", INTRACLASS)
 def test_an_intraclass_correlation_far_from_zero(seed):
     """Fetuses at 3,000 g that differ by a few: what all values have in common costs no digits."""
