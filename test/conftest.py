@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from .budget import Store, beyond_the_budget
 from .forks import PROCESS, Forks
@@ -59,11 +59,19 @@ def pytest_sessionfinish() -> None:
 
 
 # How long one example takes says more about the machine's load than about the code. Every run draws other
-# examples; --hypothesis-profile=thorough draws ten times as many.
+# examples; --hypothesis-profile=thorough draws ten times as many. Where mutmut changes the code, one example
+# that fails is enough: a smaller one takes longer to find than all else.
 for _name, _examples in (("evaluation", 50), ("thorough", 500)):
     settings.register_profile(
         _name, max_examples=_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
+settings.register_profile(
+    "mutation",
+    settings.get_profile("evaluation"),
+    phases=[Phase.explicit, Phase.generate],
+    derandomize=True,
+    database=None,
+)
 settings.load_profile("evaluation")
 
 
