@@ -227,39 +227,44 @@ def _figures_exist_by_the_reference(measure, worst, rows, options):
             )
 
 
-# Neither end of these is a figure of a few of the extremes above.
-LIMITS = {"bias_lower_limit", "bias_upper_limit"}
-# No number among the predictions is a true one.
-BEST_OUT_OF_REACH = LIMITS | {"intraclass_correlation", "normalised_absolute_error"}
+# No number among the predictions is a true one, images are smaller than the window, and limits are of more
+# cases than a few.
+OUT_OF_REACH = {
+    ("intraclass_correlation", "best"),
+    ("normalised_absolute_error", "best"),
+    ("structural_similarity", "best", "gaussian"),
+    *((f"bias_{side}_limit", end) for side in ("lower", "upper") for end in ("best", "worst")),
+}
 
 
 @pytest.mark.parametrize("table", [*METRICS], ids=name_of)
 def test_no_figure_leaves_the_range_of_its_metric_and_its_ends_are_reached(table):
     """Of single cases and of a few together, with and without results."""
     rng = np.random.default_rng(7)
-    names, best, worst = set(), set(), set()
-    for field, measure in measures_of(table):
-        references, predictions = values_of(field)
-        rows = [
-            measure.row(FieldComparison("field", value, one, submitted_of(field, value)))
-            for one in references
-            for value in predictions
-        ]
-        missing = [worst_row(measure.metrics, measure.worst(one)) for one in references]
-        few = [[rows[place] for place in rng.integers(0, len(rows), size)] for size in (2, 3, 4) * 10]
-        samples = [[row] for row in [*rows, *missing]] + few + [[*one, missing[0]] for one in few]
-        tables = [CaseTable([f"C{case}" for case in range(len(of))], of) for of in samples]
-        for metric in measure.metrics:
-            values = [
-                float(metric.estimator.values(WeightedCases(of, np.ones((1, len(of)))))[0]) for of in tables
+    ends, reached = set(), set()
+    switched = [{name: not of.default} for name, of in table.model_fields.items() if of.annotation is bool]
+    for options in ({}, *switched):
+        for field, measure in measures_of(table, **options):
+            references, predictions = values_of(field)
+            rows = [
+                measure.row(FieldComparison("field", value, one, submitted_of(field, value)))
+                for one in references
+                for value in predictions
             ]
-            found = np.array(values)[~np.isnan(values)]
-            low, high = sorted((metric.worst, metric.best))
-            assert (low - 1e-9 <= found).all(), metric.name
-            assert (found <= high + 1e-9).all(), metric.name
-            names.add(metric.name)
-            for end, reached in ((metric.best, best), (metric.worst, worst)):
-                if math.isinf(end) or (np.abs(found - end) < 1e-9).any():
-                    reached.add(metric.name)
-    assert names - best == names & BEST_OUT_OF_REACH
-    assert names - worst == names & LIMITS
+            missing = [worst_row(measure.metrics, measure.worst(one)) for one in references]
+            few = [[rows[place] for place in rng.integers(0, len(rows), size)] for size in (2, 3, 4) * 10]
+            samples = [[row] for row in [*rows, *missing]] + few + [[*one, missing[0]] for one in few]
+            tables = [CaseTable([f"C{case}" for case in range(len(of))], of) for of in samples]
+            for metric in measure.metrics:
+                figures = [
+                    metric.estimator.values(WeightedCases(of, np.ones((1, len(of)))))[0] for of in tables
+                ]
+                found = np.array(figures)[~np.isnan(figures)]
+                low, high = sorted((metric.worst, metric.best))
+                assert (low - 1e-9 <= found).all(), metric.name
+                assert (found <= high + 1e-9).all(), metric.name
+                for end in filter(math.isfinite, (low, high)):
+                    of_end = (metric.name, "best" if end == metric.best else "worst", *options)
+                    ends.add(of_end)
+                    reached |= {of_end} if (np.abs(found - end) < 1e-9).any() else set()
+    assert ends - reached == ends & OUT_OF_REACH
