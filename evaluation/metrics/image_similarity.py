@@ -1,8 +1,9 @@
 """Structural similarity of images of numbers, inside a mask, at one scale and at several."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.metrics.arrays import Bools, Floats
 
@@ -33,7 +34,7 @@ def similarity_maps(
             smooth = ndimage.uniform_filter(values, window)
         return np.asarray(smooth, np.float64)
 
-    reach = _GAUSSIAN_PAD if window is None else window // 2
+    reach = reach_of(window)
     voxels = (2 * reach + 1) ** reference.ndim
     sample = voxels / (voxels - 1)
     small, large = (0.01 * data_range) ** 2, (0.03 * data_range) ** 2
@@ -45,10 +46,25 @@ def similarity_maps(
     return luminance, structure, reach
 
 
+def reach_of(window: int | None = 7) -> int:
+    """Return how many voxels around its own a window covers; see `similarity_maps`."""
+    return _GAUSSIAN_PAD if window is None else window // 2
+
+
+def inner(values: NDArray[Any], reach: int) -> NDArray[Any]:
+    """Return the part of an array that is more than ``reach`` from its edges, empty where it is smaller."""
+    return values[tuple(slice(reach, max(reach, size - reach)) for size in values.shape)]
+
+
+def extended(values: NDArray[Any]) -> NDArray[Any]:
+    """Return an array extended at its edges to at least 97 voxels along each axis."""
+    lacking = [max(0, _SMALLEST_SIDE - size) for size in values.shape]
+    return np.pad(values, [(size // 2, size - size // 2) for size in lacking], mode="edge")
+
+
 def mean_inside(values: Floats, mask: Bools, reach: int) -> float:
     """Return the mean inside a mask, without the windows that leave the image; NaN where nothing is left."""
-    inner = tuple(slice(reach, size - reach) for size in values.shape)
-    chosen = values[inner][mask[inner]]
+    chosen = inner(values, reach)[inner(mask, reach)]
     return float(chosen.mean()) if chosen.size else float("nan")
 
 
@@ -65,15 +81,12 @@ def multi_scale_similarity(
 ) -> float:
     """Return the structural similarity over five scales inside a mask, in [0, 1].
 
-    Images are extended at their edges to at least 97 voxels along each axis. "wang": the product over scales
+    Images are extended, see `extended`. "wang": the product over scales
     of the mean contrast and structure, at the coarsest with luminance, each raised to the weight of its
     scale. "synthrad": the product over scales of the mean of all three, which are raised before the mean. A
     scale at which nothing of the mask is left counts as 1. Values are not negative.
     """
-    lacking = [max(0, _SMALLEST_SIDE - size) for size in reference.shape]
-    margins = [(size // 2, size - size // 2) for size in lacking]
-    one, other = (np.pad(values, margins, mode="edge") for values in (prediction, reference))
-    inside = np.pad(mask, margins, mode="edge")
+    one, other, inside = map(extended, (prediction, reference, mask))
     product = 1.0
     for scale, weight in enumerate(SCALE_WEIGHTS):
         luminance, structure, reach = similarity_maps(one, other, data_range)

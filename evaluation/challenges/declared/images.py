@@ -20,7 +20,10 @@ from evaluation.io.kinds.probability_map import LARGEST, NumberMap, ProbabilityM
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.image_similarity import (
     MultiScaleReading,
+    extended,
+    inner,
     multi_scale_similarity,
+    reach_of,
     structural_similarity,
 )
 
@@ -110,7 +113,11 @@ class _ImageTable(tables.MetricTable):
 
     @abstractmethod
     def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
-        """Return the figure of two clipped images, (z, y, x) or (y, x), in a mask that is not empty."""
+        """Return the figure of two clipped images, (z, y, x) or (y, x), in a mask of which voxels count."""
+
+    def counted(self, mask: Bools) -> Bools:
+        """Return which voxels of the mask count; a case without one does not enter."""
+        return mask
 
     def bounds(self, table: ImageField) -> tuple[float, float]:
         """Return the best and the worst value. Raises ValueError for options that do not fit."""
@@ -138,15 +145,15 @@ class _ImageTable(tables.MetricTable):
                 ("clipped", low, high), lambda given: (read(given.submitted), read(given.reference))
             )
             mask = comparison.derive("mask", lambda given: mask_in(given.references, true.shape))
-            if not mask.any():
+            if not self.counted(mask).any():
                 return {name: math.nan}
             found = self.value(made, true, mask, (low, high))
             return {name: min(max(found, min(best, worst)), max(best, worst))}
 
         def worst_row(references: Values) -> Row:
             reference: ProbabilityMapValue = references[field_name]
-            counts = mask_in(references, reference.shape[3 - table.dimensions :]).any()
-            return {name: worst if counts else math.nan}
+            mask = mask_in(references, reference.shape[3 - table.dimensions :])
+            return {name: worst if self.counted(mask).any() else math.nan}
 
         metric = mean_metric(name, self.title_of(name), best, worst, unit=self.unit_of(table))
         return tables.Measure((metric,), row, worst_row)
@@ -236,13 +243,12 @@ class _SimilarityTable(_ImageTable):
 
     @abstractmethod
     def similarity(self, prediction: Floats, reference: Floats, mask: Bools, data_range: float) -> float:
-        """Return the similarity, NaN where no window fits."""
+        """Return the similarity."""
 
     def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
-        """Return the similarity, 0 where no window fits."""
+        """Return the similarity of the images in which the smallest value is 0."""
         made, true = (np.where(mask, values - ends[0], 0) for values in (prediction, reference))
-        found = self.similarity(made, true, mask, ends[1] - ends[0])
-        return 0.0 if math.isnan(found) else found
+        return self.similarity(made, true, mask, ends[1] - ends[0])
 
 
 class StructuralSimilarity(_SimilarityTable):
@@ -250,7 +256,7 @@ class StructuralSimilarity(_SimilarityTable):
 
     From 0 to 1, higher is better; a negative mean counts as 0. Outside of the mask both images have the
     smallest value of `clip`, whose ends are the range of the data. Windows that leave the image do not count.
-    A case without a voxel in its mask does not enter, and one without a result counts as 0.
+    A case without any other voxel in its mask does not enter, and one without a result counts as 0.
 
     Oracle: scikit-image, `structural_similarity`. Source: Wang et al., IEEE Trans. Image Process. 13:600,
     2004; SynthRAD 2023 for the mask.
@@ -268,10 +274,17 @@ class StructuralSimilarity(_SimilarityTable):
             raise ValueError(f"window: expected an odd number, found {self.window}")
         return 1.0, 0.0
 
+    def counted(self, mask: Bools) -> Bools:
+        """Return the mask where windows lie in the image."""
+        return inner(mask, reach_of(self._side))
+
     def similarity(self, prediction: Floats, reference: Floats, mask: Bools, data_range: float) -> float:
         """Return the mean inside the mask."""
-        window = None if self.gaussian else self.window
-        return structural_similarity(prediction, reference, mask, data_range, window)
+        return structural_similarity(prediction, reference, mask, data_range, self._side)
+
+    @property
+    def _side(self) -> int | None:
+        return None if self.gaussian else self.window
 
 
 class MultiScaleStructuralSimilarity(_SimilarityTable):
@@ -291,6 +304,10 @@ class MultiScaleStructuralSimilarity(_SimilarityTable):
         description="`wang`: contrast and structure of each scale, and luminance of the coarsest, are raised "
         "to its weight after the mean. `synthrad`: all three of each scale before the mean (SynthRAD 2025).",
     )
+
+    def counted(self, mask: Bools) -> Bools:
+        """Return the mask where windows of the finest scale lie in the extended image."""
+        return inner(extended(mask), reach_of())
 
     def similarity(self, prediction: Floats, reference: Floats, mask: Bools, data_range: float) -> float:
         """Return the product over scales."""

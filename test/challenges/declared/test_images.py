@@ -119,6 +119,21 @@ def test_a_scale_without_mask_does_not_count():
     assert 0 < image_similarity.multi_scale_similarity(made, true, mask, 4095, "wang") <= 1
 
 
+@pytest.mark.parametrize("metric", ["structural_similarity", "gaussian"])
+def test_a_case_in_whose_mask_no_window_fits_does_not_enter(tmp_path, metric):
+    """It would count 0 whatever is submitted, also where there is no result; the other scan is as alone."""
+    (made, true, mask), edge = scan(7), np.zeros(SHAPE, np.uint8)
+    edge[:, :, :3] = 1
+    tables = TABLES.replace('"scans.structural_similarity"', f'"scans.{metric}"')
+    found = []
+    for name, masks in (("alone", {"scan": mask}), ("both", {"scan": mask, "edge": edge})):
+        folder = tmp_path / name
+        write_images(folder / "phase" / "mask", masks)
+        phase = volume_phase(folder, tables, dict.fromkeys(masks, true), keys='missing = "worst"')
+        found.append(figures_of(phase, folder, {"scan": made})[metric])
+    assert found[0] == found[1] > 0
+
+
 def test_values_out_of_bounds_are_faults(tmp_path):
     made, true, mask = scan(1)
     write_images(tmp_path / "phase" / "mask", {"scan": mask})
