@@ -279,6 +279,31 @@ def test_pooled_over_one_case_is_the_figure_of_the_case(table):
                     assert all(sign * of_missing <= sign * value + 1e-9 for value in values)
 
 
+@pytest.mark.parametrize("name", ["box_f1", "box_precision", "box_recall", "point_f1", "point_precision"])
+def test_the_share_of_a_case_is_that_of_its_objects_alone(name):
+    """Without any object a recall is none, and the others are 0 as soon as one is predicted."""
+    (table,) = (one for one in METRICS if name_of(one) == name)
+    shares = set()
+    for field, measure in measures_of(table):
+        references, predictions = values_of(field)
+        for reference in references:
+            for value in predictions:
+                comparison = FieldComparison("field", value, reference, submitted_of(field, value))
+                objects, sums = measure.row(comparison), measure.of_cases.row(comparison)
+                for metric in measure.metrics:
+                    hits, false, missed = (
+                        objects[f"{metric.name}_{part}"]
+                        for part in ("true_positives", "false_positives", "false_negatives")
+                    )
+                    if hits + missed:
+                        expected = value_of(metric, [objects])
+                    else:
+                        expected = math.nan if "recall" in name else 0.0 if false else 1.0
+                    assert sums[metric.name] == pytest.approx(expected, nan_ok=True)
+                    shares.add(sums[metric.name])
+    assert len(shares) > 3
+
+
 def readings_of(table):
     """Yield the defaults, and each other way to read a curve or to match objects by itself.
 
