@@ -281,7 +281,7 @@ def test_pooled_over_one_case_is_the_figure_of_the_case(table):
 
 @pytest.mark.parametrize("name", ["box_f1", "box_precision", "box_recall", "point_f1", "point_precision"])
 def test_the_share_of_a_case_is_that_of_its_objects_alone(name):
-    """Without any object a recall is none, and the others are 0 as soon as one is predicted."""
+    """Without any object a recall is none; the others are 0 once one is predicted, or the case is missing."""
     (table,) = (one for one in METRICS if name_of(one) == name)
     shares = set()
     for field, measure in measures_of(table):
@@ -301,6 +301,13 @@ def test_the_share_of_a_case_is_that_of_its_objects_alone(name):
                         expected = math.nan if "recall" in name else 0.0 if false else 1.0
                     assert sums[metric.name] == pytest.approx(expected, nan_ok=True)
                     shares.add(sums[metric.name])
+            missing = measure.of_cases.worst(reference)
+            for metric in measure.metrics:
+                nothing = (
+                    not objects[f"{metric.name}_true_positives"] + objects[f"{metric.name}_false_negatives"]
+                )
+                expected = math.nan if nothing and "recall" in name else 0.0
+                assert missing[metric.name] == pytest.approx(expected, nan_ok=True)
     assert len(shares) > 3
 
 
