@@ -81,10 +81,10 @@ def multi_scale_similarity(
 ) -> float:
     """Return the structural similarity over five scales inside a mask, in [0, 1].
 
-    Images are extended, see `extended`. "wang": the product over scales
-    of the mean contrast and structure, at the coarsest with luminance, each raised to the weight of its
-    scale. "synthrad": the product over scales of the mean of all three, which are raised before the mean. A
-    scale at which nothing of the mask is left counts as 1. Values are not negative.
+    Images are extended, see `extended`. "wang": the product over scales of the mean contrast and structure,
+    at the coarsest with luminance, each raised to the weight of its scale. "synthrad": the product over
+    scales of the mean of all three, which are raised before the mean. A scale at which nothing of the mask is
+    left counts as 1. Values are not negative.
     """
     one, other, inside = map(extended, (prediction, reference, mask))
     product = 1.0

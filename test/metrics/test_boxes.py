@@ -473,13 +473,14 @@ def test_of_two_boxes_that_reach_a_threshold_exactly_the_first_one_counts():
     assert confused(detections, reference, threshold=0.8) == ([True, False], [True], [-1])
     others = [(0, POLYP, 0.9, LOW), (0, BE, 0.5, ONE)]
     assert confused(others, [(0, CANCER, 1, ONE)], threshold=0.8)[2] == [POLYP]
-    for classes, outcome in ((POLYP, [True]), (CANCER, [False])):
-        for threshold, reached in ((0.77, True), (0.8, False)):
-            found = confuse_boxes(
-                labelled((0, POLYP, 0.9, LOW)), labelled((0, classes, 1, ONE)), threshold, False
-            )
-            assert found.hit.tolist() == [outcome[0] and reached]
-            assert (found.called == POLYP).tolist() == [reached and not outcome[0]]
+    for true, threshold, hit, called in (
+        (POLYP, 0.77, True, -1),
+        (POLYP, 0.8, False, -1),
+        (CANCER, 0.77, False, POLYP),
+        (CANCER, 0.8, False, -1),
+    ):
+        found = confuse_boxes(labelled((0, POLYP, 0.9, LOW)), labelled((0, true, 1, ONE)), threshold, False)
+        assert (found.hit.tolist(), found.called.tolist()) == ([hit], [called])
 
 
 def test_a_box_in_another_image_is_no_hit_whatever_its_class():

@@ -216,7 +216,7 @@ def test_predictions_that_vary_in_one_row_of_weights_alone():
 
 @pytest.mark.parametrize("seed", INTRACLASS)
 def test_an_intraclass_correlation_far_from_zero(seed):
-    """Fetuses at 3,000 g that differ by a few: what all values have in common costs no digits."""
+    """What all values have in common costs no digits."""
     first, second = rated_pairs(seed)
     found = weighted_intraclass_correlation(first + 2.0**30, second + 2.0**30, np.ones((1, 25)))
     assert found[0] == pytest.approx(INTRACLASS[seed], abs=1e-6)

@@ -173,6 +173,20 @@ def submitted_of(field, value):
     return {"field": value, "probability": ProbabilityMapValue(mask, (0, 0, 0), SHAPE, (1.0, 1.0, 1.0))}
 
 
+def rows_of(measure, field, references, predictions):
+    """Yield the reference and the row of each case that these may be."""
+    for reference in references:
+        for value in predictions:
+            comparison = FieldComparison("field", value, reference, submitted_of(field, value))
+            yield reference, measure.row(comparison)
+
+
+def value_of(metric, rows):
+    """Return the figure of cases by their rows."""
+    table = CaseTable([f"C{case}" for case in range(len(rows))], rows)
+    return float(metric.estimator.values(WeightedCases(table, np.ones((1, len(rows)))))[0])
+
+
 def options_of(table):
     yield {}
     if issubclass(table, StructureMetricTable):
@@ -244,19 +258,12 @@ def test_no_figure_leaves_the_range_of_its_metric_and_its_ends_are_reached(table
     for options in ({}, *switched):
         for field, measure in measures_of(table, **options):
             references, predictions = values_of(field)
-            rows = [
-                measure.row(FieldComparison("field", value, one, submitted_of(field, value)))
-                for one in references
-                for value in predictions
-            ]
+            rows = [row for _, row in rows_of(measure, field, references, predictions)]
             missing = [worst_row(measure.metrics, measure.worst(one)) for one in references]
             few = [[rows[place] for place in rng.integers(0, len(rows), size)] for size in (2, 3, 4) * 10]
             samples = [[row] for row in [*rows, *missing]] + few + [[*one, missing[0]] for one in few]
-            tables = [CaseTable([f"C{case}" for case in range(len(of))], of) for of in samples]
             for metric in measure.metrics:
-                figures = [
-                    metric.estimator.values(WeightedCases(of, np.ones((1, len(of)))))[0] for of in tables
-                ]
+                figures = [value_of(metric, of) for of in samples]
                 found = np.array(figures)[~np.isnan(figures)]
                 low, high = sorted((metric.worst, metric.best))
                 assert (low - 1e-9 <= found).all(), metric.name

@@ -16,7 +16,7 @@ from test.catalogue import measures_of
 from test.challenges.declared.images import figures_of, volume_phase, write_images
 from test.challenges.declared.phases import declared_phase, write_table
 from test.challenges.declared.phases import figures_of as table_figures_of
-from test.challenges.declared.test_entering import submitted_of, values_of
+from test.challenges.declared.test_entering import rows_of, submitted_of, value_of, values_of
 from test.faults import faulted
 
 CENTRES = ["A", "B", "A", "B", "A", "C", "C", ""]
@@ -227,18 +227,6 @@ def test_teams_are_ranked_and_tested_by_each_estimator(tmp_path):
 
 
 # --- Over the whole catalogue ---
-
-
-def rows_of(measure, field, references, predictions):
-    for reference in references:
-        for value in predictions:
-            comparison = FieldComparison("field", value, reference, submitted_of(field, value))
-            yield reference, measure.row(comparison)
-
-
-def value_of(metric, rows):
-    table = CaseTable([f"C{case}" for case in range(len(rows))], rows)
-    return float(metric.estimator.values(WeightedCases(table, np.ones((1, len(rows)))))[0])
 
 
 POOLED = [table for table in METRICS if any(measure.sums for _, measure in measures_of(table))]
