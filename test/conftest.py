@@ -92,12 +92,11 @@ def _scope(test: str) -> str:
 _LONG_FIRST = (
     "test/container/test_runs",
     "test/workers/",
-    ("test/container/", "test/docs/"),
+    ("test/container/", "test/docs/", "test/test_leaves"),
     "test/organiser/rescoring/",
     ("test/hostile/", "test/cli/", "test/organiser/"),
     (
         "test/test_package",
-        "test/test_leaves",
         "test/surroundings/",
         "test/challenges/",
         "test/examples/",
