@@ -119,17 +119,20 @@ def test_a_scale_without_mask_does_not_count():
     assert 0 < image_similarity.multi_scale_similarity(made, true, mask, 4095, "wang") <= 1
 
 
-@pytest.mark.parametrize("metric", ["structural_similarity", "gaussian"])
+@pytest.mark.parametrize("metric", ["structural_similarity", "gaussian", "multi_scale_structural_similarity"])
 def test_a_case_in_whose_mask_no_window_fits_does_not_enter(tmp_path, metric):
     """It would count 0 whatever is submitted, also where there is no result; the other scan is as alone."""
-    (made, true, mask), edge = scan(7), np.zeros(SHAPE, np.uint8)
-    edge[:, :, :3] = 1
+    made, true, mask = scan(7)
+    # So long that not even several scales extend it along its mask, which lies at its edge.
+    edge = np.zeros((12, 97, 12), np.uint8)
+    edge[:, :3] = 1
     tables = TABLES.replace('"scans.structural_similarity"', f'"scans.{metric}"')
     found = []
     for name, masks in (("alone", {"scan": mask}), ("both", {"scan": mask, "edge": edge})):
         folder = tmp_path / name
         write_images(folder / "phase" / "mask", masks)
-        phase = volume_phase(folder, tables, dict.fromkeys(masks, true), keys='missing = "worst"')
+        references = {case: true if case == "scan" else np.full(edge.shape, 7, true.dtype) for case in masks}
+        phase = volume_phase(folder, tables, references, keys='missing = "worst"')
         found.append(figures_of(phase, folder, {"scan": made})[metric])
     assert found[0] == found[1] > 0
 
