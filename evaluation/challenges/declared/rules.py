@@ -238,16 +238,15 @@ def declare(options: DeclaredOptions) -> Challenge:
         for name, users in used.items()
         if not users and not problems
     ]
+    PhaseError.raise_all(problems)  # what follows names metrics, which are known of tasks without a fault
     metrics = metrics_of(tasks)
     for name, composite in options.composites.items():
         problems += [f"composites.{name}: {problem}" for problem in composite.problems(metrics)]
-    PhaseError.raise_all(problems)
     first = tuple(f"{task.name}.{task.metrics[0].name}" for task in tasks if task.metrics[0].ordered)
-    composites = tuple(table.composite(name, metrics) for name, table in options.composites.items())
     try:
         scheme = options.ranking.scheme(first)
     except ValueError as error:
-        raise PhaseError(f"ranking: {error}") from None
+        raise PhaseError(*problems, f"ranking: {error}") from None
     known = [*metrics, *options.composites]
     problems += [
         f"ranking: {name!r} is not a metric of this phase; known are {', '.join(known)}"
@@ -259,6 +258,7 @@ def declare(options: DeclaredOptions) -> Challenge:
             f"ranking.score: {options.ranking.score!r} is not a metric or composite of this phase"
         )
     PhaseError.raise_all(problems)
+    composites = tuple(table.composite(name, metrics) for name, table in options.composites.items())
     columns = {column.name: column for table in options.fields.values() for column in table.form_columns()}
     return Challenge(
         name=DECLARED,

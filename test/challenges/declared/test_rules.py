@@ -242,6 +242,11 @@ FAULTS = {
         f'{SCREENING}\n[composites.sum]\nweights = {{ "screening.dice" = 1 }}\n',
         "composites.sum: 'screening.dice' is not a metric of this phase",
     ),
+    "two metrics of one figure": (
+        '[fields.map]\nkind = "label_map"\nlabels = { 1 = "cup", 2 = "rim" }\n\n[tasks.eyes.metrics]\n'
+        'dice = {}\ndice_cup = { metric = "dice", labels = ["cup"] }\n',
+        "tasks.eyes: several metrics yield a figure 'dice_cup'",
+    ),
     "a task with a reserved name": (
         SCREENING.replace("[tasks.screening]", "[tasks.run_time]"),
         "tasks.run_time: expected another name, since 'run_time' is a task of its own",
@@ -297,6 +302,25 @@ def test_all_faults_are_listed_at_once(tmp_path, columns):
         "tasks.screening.metrics.dicee",
         "ranking.metrics",
     ]
+
+
+def test_all_faults_of_names_are_listed_at_once_and_none_that_follows_from_another(tmp_path, columns):
+    composites = (
+        '[composites.one]\nweights = { "screening.x" = 1 }\n[composites.two]\nweights = { "y" = 1 }\n'
+    )
+    ranking = '[ranking]\nmetrics = ["screening.z"]\nscore = "screening.s"\n'
+    known = "screening.auc, one, two"
+    assert faults_of(tmp_path, columns, f"{SCREENING}\n{composites}{ranking}") == [
+        "phase.toml: composites.one: 'screening.x' is not a metric of this phase",
+        "phase.toml: composites.two: 'y' is not a metric of this phase",
+        f"phase.toml: ranking: 'screening.z' is not a metric of this phase; known are {known}",
+        "phase.toml: ranking.score: 'screening.s' is not a metric or composite of this phase",
+    ]
+    tables = SCREENING.replace("[tasks", '[fields.age]\nkind = "number"\n\n[tasks')
+    (fault,) = faults_of(
+        tmp_path, columns, f'{tables}\n[composites.one]\nweights = {{ "screening.auc" = 1 }}\n'
+    )
+    assert fault.startswith("phase.toml: tasks.screening.metrics.auc.field")
 
 
 def _of(kind, keys, metrics):
