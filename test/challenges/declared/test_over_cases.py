@@ -12,6 +12,7 @@ from evaluation.challenges.declared.declarable import METRICS, name_of
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import worst_row
+from evaluation.phase.phase import load_phase
 from test.catalogue import measures_of
 from test.challenges.declared.images import figures_of, volume_phase, write_images
 from test.challenges.declared.phases import declared_phase, write_table
@@ -170,6 +171,26 @@ def test_what_does_not_fit_is_refused(metric, options, message, tmp_path):
     tables = f"{FIELD}[tasks.scans.metrics]\n{metric} = {{ {options} }}\n"
     with faulted(evaluation.PhaseError, *message):
         dice_phase(tmp_path, tables)
+
+
+TITLES = {
+    "": "Dice, tumour",
+    'over_cases = "mean"': "Dice, tumour",
+    'over_cases = "median"': "Dice, tumour, median over cases",
+    "over_cases = { quantile = 0.3 }": "Dice, tumour, 0.3 quantile over cases",
+    'over_cases = "pooled"': "Dice, tumour, all cases together",
+    'group = "centre"': "Dice, tumour, mean over centre",
+    'over_cases = "pooled", group = "centre"': "Dice, tumour, cases together, mean over centre",
+    'over_cases = "pooled", title = "Overlap"': "Overlap, tumour",
+}
+
+
+@pytest.mark.parametrize("options", TITLES)
+def test_a_title_says_how_cases_become_one_figure_unless_it_is_ones_own(options, tmp_path):
+    folder = dice_phase(tmp_path, f"{FIELD}[tasks.scans.metrics]\ndice = {{ {options} }}\n")
+    evaluation.seal(folder)
+    phase = load_phase(folder)
+    assert phase.challenge.figures_of(phase.tasks)["scans.dice_tumour"].title == TITLES[options]
 
 
 def test_objects_have_a_mean_over_cases(tmp_path):

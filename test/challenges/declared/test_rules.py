@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from evaluation.challenges.declared import prepare
 from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of, names_of
 from evaluation.challenges.declared.names import names_in
 from evaluation.core.fault import PhaseError
+from evaluation.core.scheme import Method
+from evaluation.phase.phase import load_phase
 from evaluation.phase.registry import rules_of
 from test.challenges.declared.phases import SCREENING, declared_phase, write_table
 from test.repository import REPOSITORY
@@ -321,6 +324,44 @@ def test_all_faults_of_names_are_listed_at_once_and_none_that_follows_from_anoth
         tmp_path, columns, f'{tables}\n[composites.one]\nweights = {{ "screening.auc" = 1 }}\n'
     )
     assert fault.startswith("phase.toml: tasks.screening.metrics.auc.field")
+
+
+BOARD = """boards = [
+{ name = "age", terms = [{ rank = "patient.mean_absolute_error" }] },
+{ name = "eye", terms = [{ rank = "screening.early" }] },
+]
+"""
+RANKINGS = {
+    "the first metric of each task": ("", ("mean", {"screening.early": 1, "patient.mean_absolute_error": 1})),
+    "weights": (
+        'metrics = ["patient.mean_absolute_error", "screening.early"]\n'
+        'weights = { "screening.early" = 0.7 }\n',
+        ("sum", {"patient.mean_absolute_error": 1, "screening.early": Fraction(7, 10)}),
+    ),
+}
+
+
+def ranking_of(tmp_path, columns, ranking):
+    phase = load_phase(write_phase(tmp_path, columns, f"{AGE.split('[ranking]')[0]}\n[ranking]\n{ranking}"))
+    assert phase.challenge.ranking is not None
+    return phase.challenge.ranking(phase.options)
+
+
+@pytest.mark.parametrize("case", RANKINGS)
+def test_metrics_are_ranked_on_one_board(tmp_path, columns, case):
+    ranking, (combination, weights) = RANKINGS[case]
+    scheme = ranking_of(tmp_path, columns, ranking)
+    (board,) = scheme.boards
+    assert scheme.overall == board.name == "overall"
+    assert board.combination == combination
+    assert {term.metric: term.weight for term in board.terms} == weights
+
+
+@pytest.mark.parametrize(("overall", "expected"), [("", "eye"), ('overall = "age"\n', "age")])
+def test_boards_of_ones_own_are_ranked_by_the_method_that_is_named(tmp_path, columns, overall, expected):
+    scheme = ranking_of(tmp_path, columns, f'{BOARD}{overall}method = "min-max"\nties = "dense"\n')
+    assert [board.name for board in scheme.boards] == ["age", "eye"]
+    assert (scheme.overall, scheme.method, scheme.ties) == (expected, Method("min-max"), "dense")
 
 
 def _of(kind, keys, metrics):
