@@ -14,7 +14,6 @@ class TaskToRead(KeyTable):
     """A task by the names of its fields."""
 
     title: str
-    optional: bool
     fields: list[Name] = Key(min_length=1)
 
 
@@ -34,7 +33,6 @@ def _tasks(options: FieldsToRead) -> tuple[Task, ...]:
             fields=tuple(fields[field] for field in task.fields),
             score=_unscored,
             metrics=(),
-            optional=task.optional,
         )
         for name, task in options.tasks.items()
     )

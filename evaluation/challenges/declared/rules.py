@@ -353,12 +353,7 @@ def _reading(options: DeclaredOptions, tasks: Sequence[Task]) -> Reading:
     """Return what readers need: the tables of fields, and which of them each task has."""
     fields = options.model_dump(mode="json", exclude_defaults=True, include={"fields"})
     of_task = {
-        task.name: {
-            "title": task.title,
-            "optional": task.optional,
-            "fields": [field.name for field in task.fields],
-        }
-        for task in tasks
+        task.name: {"title": task.title, "fields": [field.name for field in task.fields]} for task in tasks
     }
     modules = (type(table).__module__ for table in options.fields.values())
     return Reading(READING, {**fields, "tasks": of_task}, tuple(dict.fromkeys(modules)))

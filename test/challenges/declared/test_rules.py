@@ -171,6 +171,27 @@ def test_fields_of_one_table_are_submitted_as_a_bare_csv(tmp_path, columns):
     assert evaluation.check(phase, tmp_path / "submission", workers=0).passed
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_submission_enters_one_of_several_optional_tasks_at_least(tmp_path, columns, workers):
+    tables = AGE.replace('"number"\n', '"number"\ntable = "eyes.csv"\n', 1)
+    tables = tables.replace(
+        "[tasks.screening.", '[tasks.screening]\ntitle = "Early signs"\n\n[tasks.screening.'
+    )
+    tables = f"{tables.split('[ranking]')[0]}[ranking]\nmetrics = []\n"
+    phase = write_phase(tmp_path, columns, tables, keys='optional_tasks = "all"')
+    (tmp_path / "submission").mkdir()
+    (tmp_path / "submission" / "readme.txt").touch()
+    with pytest.raises(evaluation.SubmissionRejected) as rejected:
+        evaluation.evaluate(phase, tmp_path / "submission", workers=workers)
+    (fault,) = rejected.value.faults
+    assert (fault.expected, fault.found) == ("at least one of Early signs, Patient", "none")
+    write_table(
+        tmp_path / "submission" / "predictions.csv", {"case": columns["name"], "age": columns["guess"]}
+    )
+    result = evaluation.evaluate(phase, tmp_path / "submission", workers=workers).to_dict()
+    assert result["aggregates"].keys() == {"patient"}
+
+
 def faults_of(tmp_path, columns, tables):
     with pytest.raises(PhaseError) as error:
         write_phase(tmp_path, columns, tables)
