@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tomllib
 from fractions import Fraction
 
 import numpy as np
@@ -146,6 +147,11 @@ def test_the_recorded_declaration_gives_the_same_rules(tmp_path, columns):
     assert rules.challenge.components == ("screening.early", "patient.mean_absolute_error")
     assert rules.options.recorded() == recorded
     assert rules_of("declared", rules.options.form_options()).options == rules.options
+    written = tomllib.loads(AGE)
+    written["tasks"]["patient"]["metrics"]["mean_absolute_error"]["metric"] = "mean_absolute_error"
+    weights = written["ranking"]["weights"]
+    written["ranking"]["weights"] = {name: str(weight) for name, weight in weights.items()}  # exact
+    assert json.loads(recorded["declaration"]) == written  # without a default of this version
 
 
 def test_a_case_without_a_result_takes_the_worst_value(tmp_path, columns):
