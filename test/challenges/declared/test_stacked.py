@@ -11,6 +11,7 @@ import evaluation
 from evaluation.library import SubmissionRejected
 from test.challenges.declared.phases import declared_phase, write_table
 from test.challenges.declared.scalars import rehearsed
+from test.faults import faulted
 
 NAMES = ["eye_7", "eye_3", "eye_9"]
 CASES = {
@@ -113,6 +114,17 @@ def test_points_name_their_image_and_have_their_class_as_third_coordinate(tmp_pa
         {"point_f1": 4 / 7, "point_f1_stroma": 2 / 3, "point_f1_tumour": 0.5}, abs=5e-5
     )
     assert rehearsed(phase).problems == ()
+
+
+def test_an_algorithm_alone_needs_the_columns_of_stacks(tmp_path):
+    without = {name: cells for name, cells in CASES.items() if not name.startswith("stack_")}
+    archive = declared_phase(tmp_path / "archive", CELLS, without)
+    write_table(archive / "cells.csv", CELLS_OF)
+    evaluation.seal(archive)
+    algorithm = declared_phase(tmp_path / "algorithm", CELLS, without, submission="algorithm")
+    write_table(algorithm / "cells.csv", CELLS_OF)
+    with faulted(evaluation.PhaseError, "cases.csv", "stack_name", "stack_index"):
+        evaluation.seal(algorithm)
 
 
 def test_an_entry_of_no_image_is_a_fault_with_its_place(tmp_path):
