@@ -199,10 +199,11 @@ def _labels(boxes: Boxes) -> NDArray[np.int64]:
 def _centres(found: Floats, true: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the distances between centres, and whether found centres lie in true boxes."""
     axes = found.shape[-1] // 2
-    centre, true_centre = ((of[..., :axes] + of[..., axes:]) / 2 for of in (found, true))
+    with np.errstate(over="ignore"):  # of boxes that are infinitely far from all
+        centre, true_centre = ((of[..., :axes] + of[..., axes:]) / 2 for of in (found, true))
+        difference = centre - true_centre
+        distance: Floats = np.sqrt((difference * difference).sum(axis=-1))
     inside = (true[..., :axes] <= centre) & (centre <= true[..., axes:])
-    difference = centre - true_centre
-    distance: Floats = np.sqrt((difference * difference).sum(axis=-1))
     return distance, np.asarray(inside.all(axis=-1))
 
 
