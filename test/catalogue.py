@@ -61,8 +61,11 @@ def keys_in_toml(keys):
     return [f"{key} = {in_toml(value)}" for key, value in keys.items()]
 
 
-def measures_of(table, **further):
-    """Yield each field's table, and the measure of a class of the catalogue with further options for it."""
+def measures_of(table, called=None, **further):
+    """Yield each field's table, and the measure of a class of the catalogue with further options for it.
+
+    ``called``: the name of the figures, by default the metric's.
+    """
     name = name_of(table)
     for field in (field for field in FIELDS if issubclass(field, table.kinds)):
         kind = name_of(field)
@@ -71,7 +74,7 @@ def measures_of(table, **further):
                 try:
                     of_field = field.model_validate({"kind": kind, **given})
                     options = {"metric": name, **OPTIONS.get(name, {}), **more, **further}
-                    yield of_field, table.model_validate(options).measure(name, "field", of_field)
+                    yield of_field, table.model_validate(options).measure(called or name, "field", of_field)
                     break
                 except ValueError:
                     continue
