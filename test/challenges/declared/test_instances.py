@@ -142,7 +142,33 @@ def test_surfaces_of_instances_and_of_components_alike():
     assert table.measure("figure", "map", field).row(comparison)["figure"] == pytest.approx(np.mean(apart))
 
 
-def test_objects_at_the_border_do_not_count():
+@pytest.mark.parametrize(("worst", "figure"), [(9.0, (2 + 9) / 2), (1.5, 1.5)])
+def test_an_object_that_matches_nothing_has_the_worst_distance_and_no_other_has_more(worst, figure):
+    """A column is two pixels away from its prediction, which overlaps it by its ends alone; one is missed."""
+    made, true = np.zeros((2, 30, 30), np.uint32)
+    true[4:10, 4:7], true[20:24, 20:24] = 1, 2
+    made[2:8, 4:7] = 1
+    table = instances.MatchedSurfaceDistance(metric="matched_surface_distance", worst=worst, percentile=100)
+    assert row_of(table, made, true)["figure_a"] == pytest.approx(figure)
+    left = table.model_copy(update={"missed": "leave_out"})
+    assert row_of(left, made, true)["figure_a"] == pytest.approx(min(2, worst))
+
+
+@pytest.mark.parametrize("turn", range(4))
+@pytest.mark.parametrize(("away", "counts"), [(1, False), (2, True)])
+def test_objects_within_the_border_of_a_side_do_not_count(turn, away, counts):
+    """The image is no square."""
+    image = np.zeros((12, 16), np.uint32) if turn % 2 == 0 else np.zeros((16, 12), np.uint32)
+    image[away : away + 3, 5:8] = 1
+    image[6:8, 6:8] = 2
+    field = FIELD.model_copy(update={"border": 2})
+    measure = instances.CountDetermination(metric="count_determination").measure("figure", "map", field)
+    value = value_of(np.ascontiguousarray(np.rot90(image, turn)))
+    row = measure.row(FieldComparison("map", value, {"map": value}))
+    assert row["figure_a_true"] == row["figure_a_predicted"] == 1 + counts
+
+
+def test_what_lies_at_the_border_goes_from_both_sides():
     made, true = np.zeros((2, 12, 12), np.uint32)
     true[1:4, 5:8], true[5:8, 5:8] = 1, 2
     made[2:4, 5:8], made[5:8, 5:8], made[0, 0] = 1, 2, 3
@@ -168,6 +194,9 @@ def test_counts_over_cases():
     assert measure.metrics[1].estimator.values(cases) == pytest.approx(r2_score(true, made))
     # No case has an object of the other class, so that its numbers do not differ.
     assert measure.metrics[0].estimator.values(cases) == pytest.approx(r2_score(true, made))
+    worst = measure.worst({"map": value_of(np.array([[1, 0, 2, 0, 3]], np.uint32))})
+    assert (worst["figure_a_predicted"], worst["figure_a_true"]) == (7, 3)
+    assert (worst["figure_b_predicted"], worst["figure_b_true"]) == (1, 0)
 
 
 @pytest.mark.parametrize(
