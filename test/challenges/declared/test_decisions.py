@@ -7,7 +7,11 @@ import pytest
 from sklearn import metrics as oracle
 
 import evaluation
+from evaluation.challenges.declared.classes import Accuracy
+from evaluation.challenges.declared.scalars import NumberField
+from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.fault import PhaseError
+from test.catalogue import FIELD as FIELDS_OF_CATALOGUE
 from test.challenges.declared.phases import write_table
 from test.challenges.declared.scalars import figures, rehearsed, sealed, values
 from test.oracles import checked
@@ -267,3 +271,29 @@ def test_options_that_do_not_fit(cases, tmp_path, tables, fault):
     with pytest.raises(PhaseError) as caught:
         sealed(tmp_path / "phase", tables, cases)
     assert any(fault in problem for problem in caught.value.problems), caught.value.problems
+
+
+@pytest.mark.parametrize(
+    ("options", "decided"),
+    [
+        ({"threshold": 1}, {0: 0, 0.9: 0, 1: 1}),
+        ({"threshold": 0.5}, {0.4: 0, 0.5: 1, 0.6: 1}),
+        ({"above": 0}, {0: 0, 0.1: 1, 1: 1}),
+        ({"above": 0.5}, {0.4: 0, 0.5: 0, 0.6: 1}),
+        ({"threshold": 0}, "threshold: expected a field with minimum and maximum"),
+        ({"above": 1}, "above: expected a field with minimum and maximum"),
+        ({}, "or above, found none"),
+        ({"threshold": 0.5, "above": 0.5}, "or above, found both"),
+    ],
+)
+def test_a_number_is_decided_on_between_two_others(options, decided):
+    field = NumberField.model_validate({"kind": "number", **FIELDS_OF_CATALOGUE["number"]})
+    metric = Accuracy.model_validate({"metric": "accuracy", **options})
+    if isinstance(decided, str):
+        with pytest.raises(ValueError, match=decided):
+            metric.measure("right", "field", field)
+        return
+    measure = metric.measure("right", "field", field)
+    for number, positive in decided.items():
+        row = measure.row(FieldComparison("field", number, {"field": 1.0}))
+        assert next(iter(row.values())) == positive, number

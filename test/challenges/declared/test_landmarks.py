@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import evaluation
+from evaluation.challenges.declared.landmark_rates import IdentificationRate
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
@@ -217,3 +218,31 @@ def test_a_length_of_an_image_in_mm_and_of_a_volume(tmp_path, axes, unit, spacin
     wrong = given | ({"spacing_mm": ["0.5"]} if spacing else {"depth": [0]})
     with faulted(PhaseError, "cases.csv, line 2, width, height"):
         evaluation.seal(declared_phase(tmp_path / "wrong", tables, wrong, keys='missing = "worst"'))
+
+
+NOWHERE = (np.nan, np.nan)
+
+
+@pytest.mark.parametrize(
+    ("found", "identified"),
+    [
+        (((4, 0), (10, 0)), (True, True)),
+        (((5, 0), (10, 0)), (False, True)),  # exactly the radius, and exactly half of the way
+        (((3, 4), NOWHERE), (False, False)),
+        (((4, 0), (4, 0)), (True, False)),
+        (((0, 0), (5.5, 0)), (True, True)),
+        (((0, 4.5), (6, 4.5)), (True, False)),
+        (((0, 0), NOWHERE), (True, False)),
+    ],
+)
+def test_a_point_is_identified_within_the_radius_where_no_other_is_nearer(found, identified):
+    rate = IdentificationRate(metric="identification_rate", radius=5)
+    assert tuple(rate.values(np.array(found, float), np.array([(0, 0), (10, 0)], float), 9)) == identified
+
+
+def test_a_point_between_two_is_identified_and_one_that_is_not_predicted_is_no_candidate():
+    rate = IdentificationRate(metric="identification_rate", radius=9)
+    true = np.array([(0, 0), (10, 0)], float)
+    assert rate.values(np.array([(5, 0), (5, 0)], float), true, 9).tolist() == [1, 1]
+    assert rate.values(np.array([(6, 0), (6, 0)], float), true, 9).tolist() == [0, 1]
+    assert rate.values(np.array([(6, 0), NOWHERE], float), true, 9).tolist() == [1, 0]
