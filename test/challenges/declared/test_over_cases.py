@@ -17,7 +17,14 @@ from test.catalogue import measures_of
 from test.challenges.declared.images import figures_of, volume_phase, write_images
 from test.challenges.declared.phases import declared_phase, write_table
 from test.challenges.declared.phases import figures_of as table_figures_of
-from test.challenges.declared.test_entering import rows_of, submitted_of, value_of, values_of
+from test.challenges.declared.test_entering import (
+    REGIONS,
+    label_map,
+    rows_of,
+    submitted_of,
+    value_of,
+    values_of,
+)
 from test.faults import faulted
 
 CENTRES = ["A", "B", "A", "B", "A", "C", "C", ""]
@@ -318,6 +325,40 @@ def test_the_share_of_a_case_is_that_of_its_objects_alone(name):
                 expected = math.nan if nothing and "recall" in name else 0.0
                 assert missing[metric.name] == pytest.approx(expected, nan_ok=True)
     assert len(shares) > 3
+
+
+OF_VOXELS = [
+    "aggregated_jaccard",
+    "boundary_iou",
+    "detected_lesions",
+    "dice",
+    "jaccard",
+    "lesion_wise_dice",
+    "lesion_wise_hausdorff_distance",
+    "panoptic_quality",
+    "recognition_quality",
+    "volume_similarity",
+    "voxel_precision",
+    "voxel_sensitivity",
+]
+
+
+@pytest.mark.parametrize("table", [of for of in METRICS if name_of(of) in OF_VOXELS], ids=name_of)
+@pytest.mark.parametrize("pooled", [False, True])
+def test_a_missing_scan_of_nothing_is_worth_that_of_one_false_voxel(table, pooled):
+    full, empty, voxel = (label_map(REGIONS[name]) for name in ("block of 128", "empty", "voxel in a corner"))
+    for field, measure in measures_of(table):
+        if field.kind != "label_map" or field.annotators:
+            continue
+        of = measure.pooled() if pooled else measure
+        right, false = (
+            of.row(FieldComparison("field", made, {"field": true}))
+            for made, true in ((full, full), (voxel, empty))
+        )
+        missing = worst_row(of.metrics, of.worst({"field": empty}))
+        for metric in of.metrics:
+            figure = value_of(metric, [right, missing])
+            assert figure == pytest.approx(value_of(metric, [right, false])), metric.name
 
 
 def readings_of(table):
