@@ -323,6 +323,18 @@ def test_the_kind_is_that_of_the_field_that_the_metric_names(tmp_path, columns):
     assert "hamming_distance" not in fault
 
 
+@pytest.mark.parametrize(
+    "fields", ['"x"', "[1]", "{ value = 3 }", "{ value = { kind = 3 } }", "{ value = {} }"]
+)
+def test_fields_that_are_none_and_an_unknown_metric_are_told_together(tmp_path, columns, fields):
+    faults = faults_of(tmp_path, columns, f'fields = {fields}\n[tasks.all]\nmetrics = ["aucc"]\n')
+    about_fields, about_metric = sorted(faults)
+    assert about_fields.startswith("phase.toml: fields")
+    assert about_metric.startswith(
+        "phase.toml: tasks.all.metrics.aucc: 'aucc' is no known metric: did you mean"
+    )
+
+
 def test_all_faults_are_listed_at_once(tmp_path, columns):
     tables = SCREENING.replace('"number"', '"nummer"').replace('"auc"', '"dicee"')
     tables += '[ranking]\nmetrics = "screening.auc"\n'
