@@ -9,8 +9,13 @@ from scipy import ndimage
 from skimage.measure import euler_number
 from skimage.morphology import skeletonize
 
+from evaluation.challenges.declared.maps import LabelMapField
+from evaluation.challenges.declared.structure import BoundaryIou
+from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.fault import PhaseError
+from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.components import betti_numbers
+from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase
@@ -98,6 +103,26 @@ def test_figures(tmp_path):
     assert expected["centreline_dice"] != pytest.approx(expected["other_order"], abs=5e-5)
     assert expected["tunnels"] > 0
     assert rehearse(load_phase(phase)).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "shape", "width"),
+    [(2, (1, 90, 120), 3), (3, (40, 90, 120), 3), (2, (1, 30, 40), 1), (3, (120, 60, 120), 4)],
+)
+def test_the_default_width_of_a_boundary_is_two_percent_of_the_diagonal(dimensions, shape, width):
+    field = LabelMapField.model_validate(
+        {"kind": "label_map", "labels": {"1": "a"}, "dimensions": dimensions}
+    )
+    maps = [np.zeros(shape, np.uint8) for _ in range(2)]
+    maps[0][..., 5:29, 5:39], maps[1][..., 6:29, 7:39] = 1, 1
+    true, made = (LabelMapValue(VolumeCrop(mask, (0, 0, 0)), shape, None) for mask in maps)
+
+    def figure(**options):
+        metric = BoundaryIou.model_validate({"metric": "boundary_iou", **options})
+        row = metric.measure("figure", "map", field).row(FieldComparison("map", made, {"map": true}))
+        return row["figure"]
+
+    assert figure() == figure(width=width) != figure(width=width + 1)
 
 
 @pytest.mark.parametrize(
