@@ -38,6 +38,7 @@ median_dice = {{ metric = "dice", over_cases = "median" }}
 low_dice = {{ metric = "dice", over_cases = {{ quantile = 0.3 }} }}
 pooled_dice = {{ metric = "dice", over_cases = "pooled" }}
 pooled_of_labels = {{ metric = "dice", over_cases = "pooled", mean = "of_labels" }}
+pooled_of_present = {{ metric = "dice", over_cases = "pooled", absent = "leave_out" }}
 dice_of_centres = {{ metric = "dice", group = "centre" }}
 pooled_of_centres = {{ metric = "dice", over_cases = "pooled", group = "centre" }}
 median_of_labels = {{ metric = "dice", over_cases = "median", mean = "of_labels", absent = "leave_out" }}
@@ -86,6 +87,7 @@ def test_dice_by_each_estimator(found):
         "low_dice": np.quantile(of_cases, 0.3),
         "pooled_dice": frame["both"].sum() / frame["sizes"].sum(),
         "pooled_of_labels": pooled.mean(),
+        "pooled_of_present": frame[frame.present]["both"].sum() / frame[frame.present]["sizes"].sum(),
         "dice_of_centres": centres["dice"].mean().mean(),
         "pooled_of_centres": (centres["both"].sum() / centres["sizes"].sum()).mean(),
         "median_of_labels": frame[frame.present].groupby("label")["dice"].median().mean(),

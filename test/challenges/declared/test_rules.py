@@ -365,6 +365,22 @@ def test_all_faults_of_names_are_listed_at_once_and_none_that_follows_from_anoth
     assert fault.startswith("phase.toml: tasks.screening.metrics.auc.field")
 
 
+@pytest.mark.parametrize(
+    ("metric", "title"),
+    [
+        ("pearson_correlation = {}", "Pearson's correlation"),
+        ('pearson_correlation = { title = "r" }', "r"),
+        ('of_ages = { metric = "pearson_correlation" }', "Of ages"),
+        ('of_ages = { metric = "pearson_correlation", title = "r" }', "r"),
+        ("root_mean_squared_error = {}", "Root mean squared error"),
+    ],
+)
+def test_a_title_is_ones_own_or_that_of_the_metric_or_its_name(tmp_path, columns, metric, title):
+    tables = f'[fields.age]\nkind = "number"\nminimum = 0\nmaximum = 120\n\n[tasks.all.metrics]\n{metric}\n'
+    phase = load_phase(write_phase(tmp_path, columns, tables))
+    assert [of.title for of in phase.challenge.figures_of(phase.tasks).values()] == [title]
+
+
 BOARD = """boards = [
 { name = "age", terms = [{ rank = "patient.mean_absolute_error" }] },
 { name = "eye", terms = [{ rank = "screening.early" }] },
