@@ -279,7 +279,9 @@ def _share(part: int, whole: int) -> float:
 
 
 def _spacing_zyx(case: CaseForm) -> tuple[float, float, float]:
-    x, y, z = geometry_of(case).spacing_mm or (1.0, 1.0, 1.0)
+    spacing = geometry_of(case).spacing_mm
+    assert spacing is not None  # `geometry_of` refuses a volume without
+    x, y, z = spacing
     return z, y, x
 
 

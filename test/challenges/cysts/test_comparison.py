@@ -100,6 +100,18 @@ def test_planes_are_kept_cut_to_what_is_marked():
     assert all(plane.box.is_empty for plane in found.reference_planes)
 
 
+def test_planes_that_are_given_cut_keep_their_place():
+    found = VolumeComparison(width=20, marked_from=0.5, across_planes=True)
+    marks = np.zeros((4, 3), np.float32)
+    marks[1:, 2] = 1
+    found.add(Crop(marks, 5, 6), Crop(marks[1:].astype(np.uint8), 7, 9), Crop(marks[1:], 7, 9))
+    result = found.result()
+    assert result.predicted_planes[0].box.slices == (slice(6, 9), slice(8, 9))
+    assert result.reference_planes[0].box.slices == (slice(7, 10), slice(11, 12))
+    assert result.overlap.intersection == 0
+    assert result.false_components == 1
+
+
 def test_a_confidence_without_a_level_is_refused():
     prediction, level, confidence = random_volumes(1)
     confidence[0][level[0] == 0] = 0.5

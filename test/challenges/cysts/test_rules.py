@@ -90,7 +90,7 @@ def phase_of(
 
 def submission_of(folder, volumes, extension=".mha", geometry=GEOMETRY):
     writer = ArchiveWriter(folder, fields_of(CHALLENGE.tasks(CystsOptions())), {"cysts": extension})
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for name, values in volumes.items():
         writer.add(name, {"cysts": Volume(values, geometry)})
     return folder
@@ -186,6 +186,26 @@ def test_empty_volumes(tmp_path, reference, prediction, expected):
     assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
 
 
+@pytest.mark.parametrize(("apart", "components"), [(0.05, 2 * 2 * 3), (0.06, 3 * 2 * 3)])
+def test_the_worst_values_are_those_of_the_most_that_fits(tmp_path, apart, components):
+    """As many voxels as touch each other in no direction: in planes that are near, in every second one."""
+    geometry = Geometry(SHAPE, (0.25, 0.5, apart), (0, 0, 0), UPRIGHT)
+    isolated = levels(
+        (1, slice(None, None, 2 if apart < 0.06 else 1), slice(None, None, 2), slice(None, None, 2))
+    )
+    row = row_of(tmp_path / "found", levels(), isolated, geometry=geometry)
+    assert row["false_components"] == components
+    row = row_of(tmp_path / "missing", REFERENCE, None, geometry=geometry, keys='missing = "worst"')
+    assert row["false_components"] == components
+    assert row["volume_error_mm3"] == pytest.approx(60 * 0.25 * 0.5 * apart)
+    assert row["hausdorff_95_mm"] == row["mean_surface_distance_mm"] == math.hypot(3 * apart, 2, 1.25)
+    assert (row["weighted_dice"], row["detection_ratio"], row["prediction_squared"]) == (0, 0, 60)
+    assert math.isnan(row["recall_level_3"])
+    row = row_of(tmp_path / "empty", levels(), None, geometry=geometry, keys='missing = "worst"')
+    assert math.isnan(row["hausdorff_95_mm"])
+    assert (row["dice"], row["highest_binary_weighted_dice"]) == (0, 1)
+
+
 def test_annotators_and_their_intersection(tmp_path):
     first, second = levels((3, 0, 0, [0, 1, 2])), levels((1, 0, 0, [1, 2]), (5, 1, 1, 1))
     prediction = levels((1, 0, 0, [1, 3]))
@@ -200,14 +220,16 @@ def test_annotators_and_their_intersection(tmp_path):
 
 
 def test_a_volume_need_not_have_all_annotators(tmp_path):
-    names = {"V1": {"first": REFERENCE}, "V2": {"second": levels()}}
-    phase = phase_of(tmp_path / "phase", {"V1": REFERENCE, "V2": REFERENCE}, annotators=names)
-    marked = (REFERENCE > 0).astype(np.uint8)
-    result = evaluate(phase, submission_of(tmp_path / "sub", {"V1": marked, "V2": marked}), workers=0)
-    one, two = (outcome.rows["cysts"] for outcome in result.outcomes)
+    names = {"V1": {"first": REFERENCE}, "V2": {"second": levels()}, "V3": {}}
+    phase = phase_of(tmp_path / "phase", dict.fromkeys(names, REFERENCE), annotators=names)
+    marked = dict.fromkeys(names, (REFERENCE > 0).astype(np.uint8))
+    result = evaluate(phase, submission_of(tmp_path / "sub", marked), workers=0)
+    one, two, three = (outcome.rows["cysts"] for outcome in result.outcomes)
     assert (one["dice_first"], one["dice_intersection"], two["dice_second"]) == (1, 1, 0)
     assert math.isnan(one["dice_second"])
     assert math.isnan(two["dice_first"])
+    assert math.isnan(three["dice_intersection"])
+    assert three["dice"] == 1
 
 
 def test_a_voxel_is_marked_from_a_hundredth_on(tmp_path):
