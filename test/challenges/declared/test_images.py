@@ -7,7 +7,13 @@ from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 from sklearn.metrics import mean_absolute_error, root_mean_squared_error
 
 import evaluation
+from evaluation.challenges.declared.declarable import METRICS, name_of
+from evaluation.challenges.declared.images import ImageField, mask_of
+from evaluation.challenges.declared.tables import FieldComparison
+from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.io.kinds.probability_map import ProbabilityMapValue
 from evaluation.metrics import image_similarity
+from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase, write_images
@@ -100,6 +106,52 @@ def test_figures_inside_a_hidden_mask(tmp_path):
     found = figures_of(phase, tmp_path, {name: of[0] for name, of in scans.items()})
     assert found == pytest.approx(expected, rel=1e-5, abs=5e-4)
     assert rehearse(load_phase(phase)).problems == ()
+
+
+def plain_figures(made, true, mask, low, high):
+    """Return the figures of scikit-learn and scikit-image by metric and options."""
+    one, other = (np.clip(values.astype(float), low, high) for values in (made, true))
+    both = other[mask], one[mask]
+    within = [np.where(mask, values - low, 0) for values in (one, other)]
+    maps = [
+        structural_similarity(*within, data_range=high - low, full=True, gaussian_weights=of)[1]
+        for of in (False, True)
+    ]
+    return {
+        "image_mean_absolute_error": mean_absolute_error(*both),
+        "image_root_mean_squared_error": root_mean_squared_error(*both),
+        "peak_signal_to_noise_ratio": peak_signal_noise_ratio(*both, data_range=high - low),
+        "structural_similarity": inside(maps[0], mask, 3),
+        "gaussian": inside(maps[1], mask, 5),
+    }
+
+
+@pytest.mark.parametrize("cut", [None, [-300.0, 900.0]])
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [
+        ("image_mean_absolute_error", {}),
+        ("image_root_mean_squared_error", {}),
+        ("peak_signal_to_noise_ratio", {}),
+        ("structural_similarity", {}),
+        ("structural_similarity", {"gaussian": True}),
+    ],
+)
+def test_a_figure_of_one_image_in_its_mask(metric, options, cut):
+    made, true, mask = scan(3)
+    field = ImageField.model_validate(
+        {"kind": "image", "minimum": -4000, "maximum": 5000, "mask_folder": "masks"}
+    )
+    table = next(of for of in METRICS if name_of(of) == metric)
+    of_field = table.model_validate({"metric": metric, "clip": cut, **options})
+    measure = of_field.measure("figure", "map", field)
+    values = [ProbabilityMapValue(of, (0, 0, 0), SHAPE, (1.0, 1.0, 1.0)) for of in (made, true)]
+    inside_of = LabelMapValue(VolumeCrop(mask, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0))
+    references = {"map": values[1], mask_of("map"): inside_of}
+    found = measure.row(FieldComparison("map", values[0], references))["figure"]
+    expected = plain_figures(made, true, mask > 0, *(cut or (-4000, 5000)))
+    expected = expected["gaussian" if options else metric]
+    assert found == pytest.approx(expected, rel=1e-6)
 
 
 def test_equal_images_are_perfect_in_every_reading():
