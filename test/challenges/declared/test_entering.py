@@ -193,6 +193,8 @@ def options_of(table):
         yield from ({"absent": "leave_out"}, {"absent": "score_predicted"})
     if "reading" in table.model_fields and "lesions" in name_of(table):
         yield from ({"reading": "share"}, {"reading": "pooled_share"})
+    if "thresholds" in table.model_fields:
+        yield {"thresholds": [0.25, 0.75]}
 
 
 def is_nan(value):
@@ -255,7 +257,7 @@ def test_no_figure_leaves_the_range_of_its_metric_and_its_ends_are_reached(table
     rng = np.random.default_rng(7)
     ends, reached = set(), set()
     switched = [{name: not of.default} for name, of in table.model_fields.items() if of.annotation is bool]
-    for options in ({}, *switched):
+    for options in (*options_of(table), *switched):
         for field, measure in measures_of(table, **options):
             references, predictions = values_of(field)
             rows = [row for _, row in rows_of(measure, field, references, predictions)]
