@@ -10,7 +10,7 @@ from evaluation.core.aggregation import Subset, estimates, metric_values, subgro
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.class_estimators import PresenceF1, RocArea
-from evaluation.core.estimator import Figure, Mean, MethodInterval, Sum
+from evaluation.core.estimator import ByGroup, Figure, Mean, MethodInterval, Sum
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.bootstrap import bootstrap_weights
@@ -185,7 +185,10 @@ def test_missing_results_are_worse_than_every_other():
 
 
 def test_further_intervals():
+    given = []
+
     def fixed(cases, seed, units):
+        given.append((cases["dice"].size, seed, None if units is None else units.tolist()))
         return {"wilson": MethodInterval(Interval(0.2, 0.8), "Wilson")}
 
     metric = Metric(
@@ -201,6 +204,30 @@ def test_further_intervals():
     assert found.confidence_interval is None
     assert found.interval == "fewer than 10 cases"
     assert found.further_intervals["wilson"].half_width == pytest.approx(0.3)
+    estimate(task, table(4), resampling(seed=9, clusters=[1, 0, 1, 0]), full_detail=False)
+    assert given == [(4, 3, None), (4, 9, [0, 1, 0, 1])]
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(COUNT) % 30])
+def test_intervals_are_the_same_beside_other_metrics_and_tasks_as_alone(clusters):
+    """Metrics of equal strata are drawn together, but not those whose groups of cases are drawn whole."""
+    names = [f"V{i:03}" for i in range(COUNT)]
+    groups = [{"centre": f"centre {i % 10}", "reader": f"reader {i % 15}"} for i in range(COUNT)]
+    cases = CaseTable(names, [{**row, **of} for row, of in zip(table().rows, groups, strict=True)])
+    by_group = [replace(DICE, name=of, estimator=ByGroup(Mean("dice"), of)) for of in ("centre", "reader")]
+    of_dice = replace(AUC, name="auc_of_dice", estimator=RocArea("dice", "label"))
+    metrics = (DICE, AUC, of_dice, *by_group)
+    tasks = [replace(TASK, name=name, metrics=of) for name, of in (("one", metrics), ("two", metrics[::-1]))]
+    asked = resampling(clusters=clusters)
+    together = estimates(tasks, {"one": cases, "two": cases}, asked, False)
+    lengths = set()
+    for metric in metrics:
+        alone = estimate(replace(TASK, metrics=(metric,)), cases, asked, False)[metric.name]
+        assert alone.confidence_interval is not None, alone
+        lengths.add(alone.confidence_interval.half_width)
+        for name in ("one", "two"):
+            assert together[name][metric.name] == alone
+    assert len(lengths) == len(metrics)
 
 
 def test_a_subgroup_has_the_values_of_its_cases_alone():
