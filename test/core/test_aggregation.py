@@ -213,7 +213,8 @@ def test_intervals_are_the_same_beside_other_metrics_and_tasks_as_alone(clusters
     """Metrics of equal strata are drawn together, but not those whose groups of cases are drawn whole."""
     names = [f"V{i:03}" for i in range(COUNT)]
     groups = [{"centre": f"centre {i % 10}", "reader": f"reader {i % 15}"} for i in range(COUNT)]
-    cases = CaseTable(names, [{**row, **of} for row, of in zip(table().rows, groups, strict=True)])
+    rows = [{**row, **of} for row, of in zip(table().rows, groups, strict=True)]
+    cases = CaseTable(names, rows)
     by_group = [replace(DICE, name=of, estimator=ByGroup(Mean("dice"), of)) for of in ("centre", "reader")]
     of_dice = replace(AUC, name="auc_of_dice", estimator=RocArea("dice", "label"))
     metrics = (DICE, AUC, of_dice, *by_group)
@@ -222,7 +223,7 @@ def test_intervals_are_the_same_beside_other_metrics_and_tasks_as_alone(clusters
     together = estimates(tasks, {"one": cases, "two": cases}, asked, False)
     lengths = set()
     for metric in metrics:
-        alone = estimate(replace(TASK, metrics=(metric,)), cases, asked, False)[metric.name]
+        alone = estimate(replace(TASK, metrics=(metric,)), CaseTable(names, rows), asked, False)[metric.name]
         assert alone.confidence_interval is not None, alone
         lengths.add(alone.confidence_interval.half_width)
         for name in ("one", "two"):
