@@ -1,6 +1,7 @@
 """Which interval a metric gets, by default and by choice; several tables give what each gives alone."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -93,6 +94,28 @@ def test_a_phase_may_always_choose_percentiles():
     assert all(methods[-1] == "percentile" for methods in found.values())
     chosen = Resampling(3, 200, 10, methods=dict.fromkeys(METRICS, "percentile"))
     assert {one.method for (one,) in intervals(METRICS, [table(1)], chosen).found.values()} == {"percentile"}
+
+
+OF_BOUNDED = [
+    (SensitivityAtSpecificity("score", "label", TARGET), "Wilson-bootstrap"),
+    (ConfusionFigure("predicted", "true", 2, precision_of_confusion), "Gaffke"),
+    (Concordance("predicted", "time", "event", risk=True), "Wilson-jackknife"),
+    (Agreement("predicted", "true", weighted_pearson_correlation, absolute=False), "Fisher-studentised"),
+    (Agreement("predicted", "true", weighted_spearman_correlation), "Wilson-bootstrap"),
+]
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize(("estimator", "method"), OF_BOUNDED)
+def test_a_metric_without_a_best_or_worst_value_has_percentiles(estimator, method, clustered):
+    metric = Metric("figure", "Figure", estimator, best=1, worst=0)
+    assert default_method(metric, clustered) == method
+    assert possible_methods(metric, clustered)[-2:] == ("Wilson-bootstrap", "percentile")
+    for best, worst in ((math.inf, 0), (0, math.inf), (math.inf, -math.inf)):
+        without = replace(metric, best=best, worst=worst)
+        assert (
+            possible_methods(without, clustered) == (default_method(without, clustered),) == ("percentile",)
+        )
 
 
 @pytest.mark.parametrize("clusters", [None, CLUSTERS])
