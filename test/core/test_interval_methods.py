@@ -118,6 +118,30 @@ def test_a_metric_without_a_best_or_worst_value_has_percentiles(estimator, metho
         )
 
 
+@pytest.mark.parametrize(
+    ("estimator", "cases"),
+    [
+        (RocArea("score", "label"), None),  # those of the smaller class
+        (SensitivityAtSpecificity("score", "label", TARGET), [0, 1, 2]),
+        (AveragePrecision("score", "label"), [0, 1, 2]),
+        (PresenceF1("score", "label"), [0, 1, 2]),
+        (ConfusionFigure("score", "label", 2, precision_of_confusion, of=1), [0, 1, 2]),
+        (ConfusionFigure("score", "label", 2, precision_of_confusion, of=0), [3, 4]),
+        (
+            ConfusionFigure("score", "label", 2, balanced_accuracy_of_confusion, by_class=True),
+            [0, 1, 2, 3, 4],
+        ),
+        (ConfusionFigure("score", "label", 2, matthews_correlation_of_confusion), None),
+        (Concordance("score", "time", "label", risk=True), [0, 1, 2]),
+    ],
+)
+def test_a_figure_is_as_certain_as_the_cases_that_decide_it_are_many(estimator, cases):
+    label = [1.0, 1.0, 1.0, 0.0, 0.0, math.nan]
+    rows = [{"label": one, "score": 0.0, "time": 1.0} for one in label]
+    found = estimator.decisive(CaseTable(list("abcdef"), rows))
+    assert (None if found is None else np.flatnonzero(found).tolist()) == cases
+
+
 @pytest.mark.parametrize("clusters", [None, CLUSTERS])
 def test_each_interval_is_that_of_its_method(clusters):
     cases = table(1)
