@@ -53,6 +53,20 @@ def test_as_scikit_learn(tmp_path, flags):
     assert (result.problems, result.untried) == ((), ())
 
 
+def test_flags_of_all_cases_are_pooled(tmp_path, flags):
+    true, made = (columns.astype(object) for columns in flags)
+    true[:9, 1:] = ""
+    tables = FINDINGS.replace('["hamming_distance"]', '{ hamming_distance = { over_cases = "pooled" } }')
+    cases = {"name": [f"f{number:02d}" for number in range(CASES)]}
+    phase = sealed(
+        tmp_path / "phase", tables, cases | dict(zip("dhe", true.T, strict=True)), 'missing = "worst"\n'
+    )
+    found = values(phase, tmp_path / "flags", submitted(made, 24))
+    known, given = true != "", np.arange(CASES)[:, None] < 24
+    wrong = ((true != made) | ~given)[known]
+    assert found == {"hamming_distance": pytest.approx(wrong.mean(), abs=1e-4)}
+
+
 def test_unknown_flags_do_not_count_and_missing_ones_are_wrong(tmp_path, flags):
     true, made = (columns.astype(object) for columns in flags)
     true[0], true[1, :2] = "", ""
