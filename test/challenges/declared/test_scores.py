@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from sklearn import metrics as oracle
 
+from evaluation.challenges.declared.calibration import NetBenefit
+from evaluation.challenges.declared.scalars import NumberField
+from evaluation.challenges.declared.tables import FieldComparison
+from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
+from evaluation.core.intervals import intervals
+from evaluation.core.resampling import Resampling
+from test.catalogue import FIELD as FIELDS
 from test.challenges.declared.phases import SCREENING
 from test.challenges.declared.scalars import figures, rehearsed, sealed, values
 from test.oracles import BY_HAND, checked
@@ -159,3 +166,19 @@ def test_options_that_do_not_fit(cases, tmp_path, old, new, fault):
     with pytest.raises(PhaseError) as caught:
         sealed(tmp_path / "phase", TABLES.replace(old, new), cases)
     assert any(fault in problem for problem in caught.value.problems), caught.value.problems
+
+
+def test_the_interval_of_a_net_benefit_knows_what_a_wrong_treatment_costs():
+    """Nobody was treated wrongly among 40 cases; one who may be costs 4 right ones at a threshold of 0.8."""
+    field = NumberField.model_validate({"kind": "number", **FIELDS["number"]})
+    lower = []
+    for threshold in (0.2, 0.5, 0.8):
+        measure = NetBenefit(metric="net_benefit", threshold=threshold).measure("benefit", "field", field)
+        present = [float(case % 2) for case in range(40)]
+        rows = [measure.row(FieldComparison("field", one, {"field": one})) for one in present]
+        cases = CaseTable([f"C{case}" for case in range(40)], rows)
+        found = intervals({"benefit": measure.metrics[0]}, [cases], Resampling(3, 300, 10)).found
+        (interval,) = (one.interval for one in found["benefit"])
+        assert interval.upper == 1
+        lower.append(interval.lower)
+    assert 1 > lower[0] > lower[1] > lower[2] + 0.4
