@@ -1,6 +1,7 @@
 """How figures of cases become one: mean, median, quantile, pooled, by group, against NumPy and pandas."""
 
 import math
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -365,6 +366,23 @@ def test_a_missing_scan_of_nothing_is_worth_that_of_one_false_voxel(table, poole
         for metric in of.metrics:
             figure = value_of(metric, [right, missing])
             assert figure == pytest.approx(value_of(metric, [right, false])), metric.name
+
+
+@pytest.mark.parametrize(
+    ("worst", "length"),
+    [(None, math.hypot(9, 20, 11)), ("diagonal", math.hypot(9, 20, 11)), ("longest_side", 20), (50.0, 50)],
+)
+@pytest.mark.parametrize(
+    "name", ["hausdorff_distance", "average_surface_distance", "lesion_wise_hausdorff_distance"]
+)
+def test_a_missing_scan_has_the_length_that_is_named_as_worst(name, worst, length):
+    """Rows of pixels are 2 mm apart: the sides of the volume are 9, 20 and 11 mm."""
+    reference = replace(label_map(REGIONS["block of 128"]), spacing_mm=(1.0, 2.0, 1.0))
+    table = next(of for of in METRICS if name_of(of) == name)
+    for field, measure in measures_of(table, worst=worst):
+        if field.kind == "label_map" and not field.annotators:
+            (missing,) = set(measure.worst({"field": reference}).values())
+            assert missing == pytest.approx(length)
 
 
 def readings_of(table):
