@@ -7,7 +7,7 @@ from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 from sklearn.metrics import mean_absolute_error, root_mean_squared_error
 
 import evaluation
-from evaluation.challenges.declared.declarable import METRICS, name_of
+from evaluation.challenges.declared.declarable import METRICS
 from evaluation.challenges.declared.images import ImageField, mask_of
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -142,7 +142,7 @@ def test_a_figure_of_one_image_in_its_mask(metric, options, cut):
     field = ImageField.model_validate(
         {"kind": "image", "minimum": -4000, "maximum": 5000, "mask_folder": "masks"}
     )
-    table = next(of for of in METRICS if name_of(of) == metric)
+    table = METRICS.named(metric)
     of_field = table.model_validate({"metric": metric, "clip": cut, **options})
     measure = of_field.measure("figure", "map", field)
     values = [ProbabilityMapValue(of, (0, 0, 0), SHAPE, (1.0, 1.0, 1.0)) for of in (made, true)]

@@ -350,7 +350,7 @@ OF_VOXELS = [
 ]
 
 
-@pytest.mark.parametrize("table", [of for of in METRICS if name_of(of) in OF_VOXELS], ids=name_of)
+@pytest.mark.parametrize("table", list(map(METRICS.named, OF_VOXELS)), ids=name_of)
 @pytest.mark.parametrize("pooled", [False, True])
 def test_a_missing_scan_of_nothing_is_worth_that_of_one_false_voxel(table, pooled):
     full, empty, voxel = (label_map(REGIONS[name]) for name in ("block of 128", "empty", "voxel in a corner"))
@@ -378,7 +378,7 @@ def test_a_missing_scan_of_nothing_is_worth_that_of_one_false_voxel(table, poole
 def test_a_missing_scan_has_the_length_that_is_named_as_worst(name, worst, length):
     """Rows of pixels are 2 mm apart: the sides of the volume are 9, 20 and 11 mm."""
     reference = replace(label_map(REGIONS["block of 128"]), spacing_mm=(1.0, 2.0, 1.0))
-    table = next(of for of in METRICS if name_of(of) == name)
+    table = METRICS.named(name)
     for field, measure in measures_of(table, worst=worst):
         if field.kind == "label_map" and not field.annotators:
             (missing,) = set(measure.worst({"field": reference}).values())
