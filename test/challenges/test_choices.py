@@ -86,6 +86,33 @@ def test_justraigs_sensitivity_at_95_specificity(definition, expected):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize(("negatives", "allowed"), [(19, 0), (20, 1), (39, 1), (40, 2), (101, 5), (119, 5)])
+def test_justraigs_counts_false_positives_up_to_95_percent_exactly(negatives, allowed):
+    # Each positive lies above one more of the negatives: below 0, 1, 2 … false positives.
+    positives = [negatives - 0.5 - number for number in range(10)]
+    found = sensitivity(
+        "justraigs",
+        "referral",
+        "sensitivity_at_95_specificity",
+        "referable",
+        positives,
+        range(negatives),
+    )
+    assert found == pytest.approx((allowed + 1) / 10)
+
+
+def test_adam_names_the_point_at_a_false_positive_rate_of_20_percent():
+    # 10 negatives: two false positives are allowed, so that the third positive is found and the fourth not.
+    of_task = task("adam", "classification")
+    rows = [{"likelihood": 9.5 - number, "amd": 1.0} for number in range(5)]
+    rows += [{"likelihood": float(number), "amd": 0.0} for number in range(10)]
+    point = of_task.details(CaseTable([f"case{number}" for number in range(15)], rows))["operating_point"]
+    assert (point["specificity_at_least"], point["false_positive_rate"]) == (0.8, 0.2)
+    assert (point["true_positives"], point["false_positives"]) == (3, 2)
+    assert point["false_negative_cases"] == ["case4", "case3"]
+    assert point["false_positive_cases"] == ["case14", "case13"]
+
+
 @pytest.mark.parametrize(("alone", "expected"), [(False, (True, None)), (True, (True, False))])
 def test_justraigs_specialist(alone, expected):
     # G1 and the specialist say RG; they agree on the first of two labels.

@@ -57,7 +57,7 @@ def test_figures_by_hand():
                 [(BE, 0.9, 0, 0, 9, 5), (BE, 0.5, 80, 80, 89, 89), (POLYP, 0.8, *OTHER)],
                 [(BE, *ONE), (BE, *OTHER), (POLYP, *OTHER)],
             ),
-            ([(HGD, 0.7, *ONE)], []),
+            ([(HGD, 0.7, *ONE), (HGD, 0.6, *OTHER)], []),
         ]
     )
     below = [True] * 8 + [False] * 3  # 0.25 to 0.60, and 0.65 to 0.75
@@ -73,7 +73,7 @@ def test_figures_by_hand():
     assert found["ap_BE"] == pytest.approx(0.5 * 8 / 11)
     assert found["ap_polyp"] == 1
     assert math.isnan(found["ap_HGD"])
-    assert found["boxes_of_absent_classes"] == 1
+    assert found["boxes_of_absent_classes"] == 2
 
 
 def test_a_class_without_prediction_counts_zero():
@@ -96,6 +96,17 @@ def test_a_class_without_prediction_counts_zero():
 )
 def test_options(options, metric, expected):
     assert values([([(BE, 0.9, 0, 0, 9, 5)], [(BE, *ONE)])], **options)[metric] == pytest.approx(expected)
+
+
+def test_the_more_confident_of_two_boxes_is_matched_wherever_it_lies():
+    # Both overlap the one box of the reference by at least half: 1 for the sure one, 0.6 for the other.
+    sure, unsure = (BE, 0.9, *ONE), (BE, 0.5, 0, 4, 9, 9)
+    for found in ([sure, unsure], [unsure, sure]):
+        assert values([(found, [(BE, *ONE)])])["iou_d"] == pytest.approx(1 / 2)
+    sure, unsure = (BE, 0.9, 0, 4, 9, 9), (BE, 0.5, *ONE)
+    # Up to the threshold 0.60 the sure one is right, above it the other: 0.6 or 1 of two boxes.
+    for found in ([sure, unsure], [unsure, sure]):
+        assert values([(found, [(BE, *ONE)])])["iou_d"] == pytest.approx((8 * 0.6 + 3 * 1) / 2 / 11)
 
 
 def test_missed_boxes_can_enter_the_score():

@@ -1,6 +1,7 @@
 """References from graders' labels as the case table holds them."""
 
 import math
+import re
 
 import pytest
 
@@ -52,6 +53,15 @@ def test_agreed_features(cells, by_text, alone):
 def test_faults(cells, message):
     with faulted(FormFault, *message):
         read(*cells)
+
+
+@pytest.mark.parametrize("grader", [1, 2, 3])
+def test_a_fault_names_the_grader_whose_label_is_unknown(grader):
+    labels = ["RG"] * 3
+    labels[grader - 1] = "?"
+    with pytest.raises(FormFault) as refused:
+        read("RG", *labels, "", "", "")
+    assert re.findall(r"\d", refused.value.faults[0].expected) == [str(grader)]
 
 
 def test_a_written_eye_is_read_back():

@@ -162,11 +162,13 @@ def test_a_small_phase_by_hand(phase, tmp_path):
     assert found["referral_and_justification_error"] == 0.5833  # 1 / 3 + 0.25 as published
 
 
-def test_counts_of_the_reference_are_for_the_organiser_alone(phase, tmp_path):
-    result = result_of(phase, tmp_path / "submission")
+def test_counts_of_the_reference_are_for_the_organiser_alone(tmp_path):
+    eyes = [*EYES, *(replace(EYES[3], name=f"E{number}") for number in (7, 8))]
+    phase = justraigs_phase(tmp_path / "phase", eyes)
+    result = result_of(phase, tmp_path / "submission", eyes)
     details = case_records(result)["details"]
     referral = details["referral"]
-    assert (referral["referable"], referral["not_referable"], referral["ungradable"]) == (3, 2, 1)
+    assert (referral["referable"], referral["not_referable"], referral["ungradable"]) == (3, 4, 1)
     assert details["justification"]["without_agreed_label"] == 1
     assert details["justification"]["large_cup_error_eyes"] == 2
     public = render(asdict(result.metrics)).decode()
@@ -174,7 +176,7 @@ def test_counts_of_the_reference_are_for_the_organiser_alone(phase, tmp_path):
     assert "without_agreed_label" not in public
     assert "operating_point" not in public
     assert "predicted" not in public
-    assert '"expected": 6' in public
+    assert '"expected": 8' in public
 
 
 def test_three_tables_are_worth_what_the_jobs_of_an_algorithm_are(phase, tmp_path):

@@ -1,0 +1,111 @@
+"""The best and the worst value of each metric: the reference itself has the one, no result the other."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
+from evaluation.core.challenge import Task, metrics_of
+from evaluation.core.form import CaseForm
+from evaluation.io.kinds.boxes import Boxes
+from evaluation.io.kinds.points import Point
+from evaluation.metrics.crops import Crop, crop
+from evaluation.phase.registry import challenge_named
+
+WIDTH, HEIGHT = 8, 6
+CLASSES = ("BE", "suspicious", "HGD", "cancer", "polyp")
+LESIONS = ("drusen", "exudate", "hemorrhage", "scar", "other")
+
+
+def mask(*, disc: int, cup: int | None = None) -> Crop:
+    image = np.full((HEIGHT, WIDTH), 255, np.uint8)
+    image[1:5, 2:6] = disc
+    if cup is not None:
+        image[2:4, 3:5] = cup
+    return crop(image, 255)
+
+
+EMPTY = crop(np.full((HEIGHT, WIDTH), 255, np.uint8), 255)
+BOXES = Boxes(np.array([[label, 1, 1, 1, 4, 4] for label in range(len(CLASSES))], float))
+REGION, NOTHING = (Crop(np.ones(shape, np.bool_), 1, 1) for shape in ((2, 3), (0, 0)))
+INSIDE, OUTSIDE = ({"set": name} for name in ("in-sample", "out-of-sample"))
+
+# For each task the references of its cases, with the columns of the form; each class occurs and is lacking.
+REFERENCES: dict[str, dict[str, list]] = {
+    "refuge": {
+        "classification": [({}, {"glaucoma_risk": label}) for label in (0, 1)],
+        "segmentation": [({}, {"segmentation": mask(disc=128, cup=0)})],
+        "fovea": [({}, {"fovea": Point(3.0, 2.0, WIDTH)})],
+    },
+    "adam": {
+        "classification": [({}, {"amd_risk": label}) for label in (0, 1)],
+        "disc": [({}, {"disc": mask(disc=0)}), ({}, {"disc": EMPTY})],
+        "fovea": [({}, {"fovea": Point(*place, WIDTH)}) for place in ((3.0, 2.0), (0.0, 0.0))],
+        "lesions": [({}, dict.fromkeys(LESIONS, mask(disc=0))), ({}, dict.fromkeys(LESIONS, EMPTY))],
+    },
+    "edd2020": {
+        "detection": [(INSIDE, {"detection_boxes": BOXES})],
+        "segmentation": [(INSIDE, {"masks": [region] * len(CLASSES)}) for region in (REGION, NOTHING)],
+        "generalisation": [
+            (INSIDE, {"detection_boxes": BOXES}),
+            (OUTSIDE, {"generalisation_boxes": BOXES}),
+        ],
+    },
+    "justraigs": {
+        "referral": [({}, {"likelihood": label}) for label in (0.0, 1.0)],
+        "decision": [({}, {"decision": label}) for label in (0.0, 1.0)],
+        "justification": [({}, {"features": (True, False) * 5})],
+    },
+}
+BOTH = [(challenge, task) for challenge, tasks in REFERENCES.items() for task in tasks]
+
+
+def task_of(challenge: str, name: str) -> Task:
+    known = challenge_named(challenge)
+    return next(task for task in known.tasks(known.options()) if task.name == name)
+
+
+def values(task: Task, references: list, *, missing: bool) -> dict[str, float]:
+    rows = []
+    for columns, reference in references:
+        form = CaseForm("C", WIDTH, HEIGHT, columns)
+        rows.append(task.worst_row(form, reference) if missing else task.score(reference, reference))
+    return metric_values(task.metrics, CaseTable([f"C{number}" for number in range(len(rows))], rows))
+
+
+@pytest.mark.parametrize(("challenge", "name"), BOTH)
+def test_the_reference_itself_has_the_best_value_of_each_metric(challenge, name):
+    task = task_of(challenge, name)
+    found = values(task, REFERENCES[challenge][name], missing=False)
+    # A signed gap is best where it favours the second set, which equal sets do not.
+    assert found == {
+        metric.name: 0 if metric.name == "dev_g_signed" else metric.best for metric in task.metrics
+    }
+
+
+@pytest.mark.parametrize(("challenge", "name"), BOTH)
+def test_no_result_has_the_worst_value_of_each_metric_that_ranks(challenge, name):
+    task = task_of(challenge, name)
+    found = values(task, REFERENCES[challenge][name], missing=True)
+    finite = [metric for metric in task.metrics if metric.ordered and math.isfinite(metric.worst)]
+    assert {metric.name: found[metric.name] for metric in finite} == {
+        metric.name: metric.worst for metric in finite
+    }
+
+
+def test_all_tasks_are_here():
+    for challenge, tasks in REFERENCES.items():
+        known = challenge_named(challenge)
+        assert [task.name for task in known.tasks(known.options())] == list(tasks)
+
+
+@pytest.mark.parametrize("challenge", [*REFERENCES, "cysts"])
+def test_a_metric_has_the_unit_that_its_title_names(challenge):
+    known = challenge_named(challenge)
+    for metric in metrics_of(known.tasks(known.options())).values():
+        named = re.search(r" in (pixels|mm|mm³)\b", metric.title)
+        unit = "" if named is None else {"pixels": "px"}.get(named[1], named[1])
+        assert metric.unit == unit, metric.title
