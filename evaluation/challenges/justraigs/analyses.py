@@ -99,8 +99,8 @@ def _counts(cases: ScoredCases, classes: NDArray[np.float64], members: Mask) -> 
             cluster or f"\0{name}"  # an eye without a cluster is a patient of its own
             for cluster, name in zip(cases.cells[CLUSTER_COLUMN], cases.names, strict=True)
         ]
-        _, patient = np.unique(np.array(names)[members], return_inverse=True)
-        count = int(patient.max()) + 1 if patient.size else 0
+        people, patient = np.unique(np.array(names)[members], return_inverse=True)
+        count = people.size
         known = ~np.isnan(ages)
         with np.errstate(invalid="ignore"):
             age = np.bincount(patient[known], ages[known], count) / np.bincount(patient[known], None, count)

@@ -26,8 +26,9 @@ EYES = [
 ]
 
 
-def records_of(folder, eyes):
-    phase = justraigs_phase(folder / "phase", eyes, tables='[[subgroups]]\ncolumn = "age"\nbins = [60]')
+def records_of(folder, eyes, **keys):
+    bins = '[[subgroups]]\ncolumn = "age"\nbins = [60]'
+    phase = justraigs_phase(folder / "phase", eyes, keys=keys, tables=bins)
     result = evaluate(phase, justraigs_submission(folder / "submission", eyes), 0)
     assert not isinstance(result, Rejection), result
     return json.loads(render(case_records(result), organisers=True))
@@ -97,6 +98,14 @@ def test_referral_by_label(records):
         "true_negatives": 1,
         "of_true_negatives": 2,
     }
+
+
+def test_referral_by_label_needs_both_tasks_and_no_other(records, tmp_path):
+    both = records_of(tmp_path / "both", EYES, tasks=["referral", "justification"])
+    assert both["analyses"] == records["analyses"]
+    for task in ("referral", "justification"):
+        alone = records_of(tmp_path / task, EYES, tasks=[task])["analyses"]
+        assert alone == {"participants": records["analyses"]["participants"]}
 
 
 def test_the_point_of_the_public_evaluator(tmp_path):

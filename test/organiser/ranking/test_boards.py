@@ -130,6 +130,13 @@ def test_edd2020_breaks_ties_by_the_smaller_deviation_and_by_the_higher_map():
     assert boards["segmentation"].places.tolist() == [[0, 0, 0]]
 
 
+def test_edd2020_breaks_ties_of_segmentation_by_the_smaller_deviation():
+    values = {"segmentation.score_s": [[0.5, 0.4, 0.5]], "segmentation.sigma_score_s": [[0.2, 0.0, 0.1]]}
+    better: dict[str, Better] = {"segmentation.score_s": "higher", "segmentation.sigma_score_s": "lower"}
+    boards = place_teams(edd2020_ranking(Edd2020Options()), values, better).boards
+    assert boards["segmentation"].places.tolist() == [[2, 3, 1]]
+
+
 @settings(max_examples=60)
 @given(st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=1, max_size=7))
 def test_platform_methods_against_the_standard_library(rows):
