@@ -109,3 +109,17 @@ def test_a_metric_has_the_unit_that_its_title_names(challenge):
         named = re.search(r" in (pixels|mm|mm³)\b", metric.title)
         unit = "" if named is None else {"pixels": "px"}.get(named[1], named[1])
         assert metric.unit == unit, metric.title
+
+
+@pytest.mark.parametrize(
+    ("challenge", "name"),
+    [("refuge", "segmentation"), ("adam", "disc"), ("adam", "lesions"), ("edd2020", "segmentation")],
+)
+def test_each_region_of_a_mask_has_a_metric_that_says_whose_it_is(challenge, name):
+    task = task_of(challenge, name)
+    named = {(metric.field, structure) for metric in task.metrics for structure in metric.structures}
+    regions = {field.name: field.kind.regions for field in task.fields}
+    assert named == {(field, region) for field, view in regions.items() for region in view.names}
+    for metric in task.metrics:
+        assert len(metric.structures) in (0, 1)
+        assert all(metric.title.endswith(structure.split()[-1]) for structure in metric.structures)

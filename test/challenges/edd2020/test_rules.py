@@ -208,7 +208,7 @@ def test_generalisation_by_hand():
     assert worse["map_g"] == 0
     assert worse["dev_g"] == worse["dev_g_signed"] == pytest.approx(0.75)
     better = values([(None, images[0][1]), images[1]], "generalisation")
-    assert better["dev_g_signed"] == pytest.approx(-0.75)
+    assert better["dev_g_signed"] == -better["dev_g"] == pytest.approx(-0.75)
 
 
 def test_counts_that_are_not_the_stated_ones():
