@@ -167,6 +167,42 @@ def test_the_rules_of_voc():
 
 
 @pytest.mark.parametrize("matching", ["coco", "voc"])
+@pytest.mark.parametrize(("inclusive", "expected"), [(True, 1), (False, 0)])
+def test_inclusive_corners(matching, inclusive, expected):
+    """2 × 2 of 2 × 4 pixels with both corners, half of them; 1 × 1 of 1 × 3 without."""
+    options = {"iou_thresholds": [0.5], "matching": matching, "inclusive_corners": inclusive}
+    images = [(np.array([[0, 0.9, 0, 0, 1, 1]]), np.array([[0, 1.0, 0, 0, 1, 3]]))]
+    for table in (PRECISION, RECALL):
+        assert figures(measure_of(table.model_copy(update=options)), images)["figure"] == expected
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_of_equally_probable_boxes_the_one_with_the_largest_overlap_is_matched_first(mirrored):
+    # One box has 0.9 of an object and 0.6 of another; the second one has 0.8 of the first object alone.
+    large, small = (0, 0, 100, 10), (40, 0, 100, 10)
+    true = np.array([[0, 1, *large], [0, 1, *small]], float)
+    both = np.array([[0, 0.5, 10, 0, 100, 10], [0, 0.5, 0, 0, 80, 10]])
+    if mirrored:  # the boxes are in the other order by their corners
+        for rows in (true, both):
+            rows[:, [2, 4]] = 100 - rows[:, [4, 2]]
+    table = RECALL.model_copy(update={"ties": "together", "iou_thresholds": [0.6]})
+    for found in (both, both[::-1]):
+        assert figures(measure_of(table), [(found, true)])["figure"] == 0.5
+    both[:, 1] = 0.5, 0.6  # the other way round each of them has an object
+    assert figures(measure_of(table), [(both, true)])["figure"] == 1
+
+
+@pytest.mark.parametrize("column", range(2, 6))
+def test_which_of_equally_probable_boxes_counts_depends_on_no_order(column):
+    table = PRECISION.model_copy(update={"ties": "together", "max_detections": 1, "iou_thresholds": [0.9]})
+    true = np.array([[0, 1, 10, 10, 50, 50]], float)
+    found = np.array([[0, 0.5, 10, 10, 50, 50]] * 2)
+    found[1, column] += 9
+    values = {figures(measure_of(table), [(rows, true)])["figure"] for rows in (found, found[::-1])}
+    assert len(values) == 1
+
+
+@pytest.mark.parametrize("matching", ["coco", "voc"])
 @pytest.mark.parametrize("most", [100, 2])
 @pytest.mark.parametrize("table", [PRECISION, RECALL], ids=["precision", "recall"])
 def test_ties_together_depend_on_no_order(table, most, matching):

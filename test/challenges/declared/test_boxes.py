@@ -46,6 +46,14 @@ def test_the_best_free_object_is_hit_by_the_most_probable():
     assert hits(BoxF1(metric="box_f1", minimum_probability=0.85), found, true).counts == (1, 0, 1)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_near_objects_the_one_with_the_larger_overlap_is_hit(order):
+    true = [[0, 1, 0, 0, 10, 10], [0, 1, 2, 0, 12, 10]][::order]
+    # The first overlaps 8/12 and all of them; the second 6/14, too little, and 8/12 of what is then taken.
+    found = [[0, 0.9, 2, 0, 12, 10], [0, 0.8, 4, 0, 14, 10]]
+    assert hits(BoxF1(metric="box_f1"), found, true).counts == (1, 1, 1)
+
+
 def test_the_centre():
     true = [[0, 1, 0, 0, 10, 10]]
     table = BoxF1(metric="box_f1", hit="centre")
