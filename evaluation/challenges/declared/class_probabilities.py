@@ -155,7 +155,8 @@ class MacroAveragePrecision(MetricTable):
 
     From 0 to 1, higher is better. A finding that no case has does not enter; with `group`, for example of the
     frames of a video, it enters in the groups that have it, and the mean over findings is that of the means
-    over groups. A case without a result comes last where it has a finding, and first where it has not.
+    over groups. A case without a result is never found where it has a finding, and comes before all others
+    where it has not.
 
     Oracle: scikit-learn, `average_precision_score`. Source: Nwoye et al., Medical Image Analysis 86:102803,
     2023 (CholecTriplet).

@@ -252,6 +252,7 @@ def test_intervals_and_shares(phases, cases, answers, tmp_path):
             "of: expected one of none, mild, severe, found Mild",
         ),
         (FIELD + metrics(["threshold = 1"]), "threshold: expected none for a field of kind 'class'"),
+        (FIELD + metrics(["above = 1"]), "above: expected none for a field of kind 'class'"),
         (BOUNDED + metrics(), "threshold: expected a number for a field of kind 'number'"),
         (
             SCORING.replace("maximum = 100\n", ""),
@@ -263,6 +264,14 @@ def test_intervals_and_shares(phases, cases, answers, tmp_path):
             "excluded: expected cells that are no class, found 'mild'",
         ),
         (GRADING.replace("[[0, 1, 2], [3,", "[[3,"), "expected_cost: costs: expected 3 rows of 3 costs"),
+        (
+            GRADING.replace("[[0, 1, 2], [3,", "[[1, 1, 2], [3,"),
+            "expected_cost: costs: expected 0 for right answers, and a cost of a wrong one",
+        ),
+        (
+            GRADING.replace(f"costs = {PRICES[3]}", "costs = [[0, 0, 0], [0, 0, 0], [0, 0, 0]]"),
+            "expected_cost: costs: expected 0 for right answers, and a cost of a wrong one",
+        ),
         (GRADING.replace("[[0, 1, 2], [1,", "[[1, 1, 2], [1,"), "disagreement: expected 0 for right answers"),
         (GRADING.replace("excluded", "boolean = true\nexcluded"), "boolean: expected two classes, found 3"),
     ],

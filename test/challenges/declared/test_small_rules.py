@@ -7,6 +7,10 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 from sklearn import metrics as oracle
 
+from evaluation.challenges.declared.class_probabilities import MacroAveragePrecision, PresencesField
+from evaluation.challenges.declared.tables import FieldComparison
+from evaluation.core.aggregation import metric_values
+from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings
 from evaluation.phase.phase import load_phase
@@ -211,6 +215,20 @@ def test_average_precision_of_several_findings_by_video(tmp_path):
     assert found["of_videos"] == pytest.approx(np.nanmean(by_video, axis=0).mean(), abs=5e-7)
     rehearsal = rehearsed(phase)
     assert rehearsal.problems == ()
+
+
+def test_a_frame_without_a_result_is_not_found_and_comes_first_where_it_has_no_finding():
+    names = ["a", "b"]
+    field = PresencesField(kind="presence_probabilities", names=names, references=names)
+    measure = MacroAveragePrecision(metric="macro_average_precision").measure("figure", "tools", field)
+    rows = [
+        measure.row(FieldComparison("tools", shares, {"tools": flags}))
+        for shares, flags in (((0.9, 0.2), (True, False)), ((0.1, 0.8), (False, True)))
+    ]
+    rows.append(measure.worst({"tools": (True, False)}))
+    found = metric_values(measure.metrics, CaseTable(["x", "y", "lost"], rows))
+    # Of a, one of two frames is found, and first; of b, the lost frame comes before the only right one.
+    assert found == {"figure_a": 1 / 2, "figure_b": 1 / 2, "figure": 1 / 2}
 
 
 VESSEL = """\
