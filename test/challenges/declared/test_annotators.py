@@ -9,6 +9,9 @@ from scipy.integrate import quad
 from scipy.stats import norm
 from sklearn.metrics import f1_score, jaccard_score
 
+from evaluation.challenges.declared.annotators import GeneralisedEnergyDistance, VoxelCalibrationError
+from evaluation.challenges.declared.label_maps import Dice
+from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.core.fault import PhaseError
 from evaluation.metrics.probabilities import normal_crps
 from evaluation.organiser.rehearsal import rehearse
@@ -89,6 +92,28 @@ def test_figures_over_annotators(sealed, tmp_path):
         np.mean([0, over(f1_score, "b", 2, np.mean), of_c]), abs=5e-5
     )
     assert rehearse(load_phase(phase)).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "reached"),
+    [
+        (Dice, {"metric": "dice"}, (True, False)),
+        (Dice, {"metric": "dice", "over_annotators": "best"}, (True, True)),
+        (GeneralisedEnergyDistance, {"metric": "generalised_energy_distance"}, (None, False)),
+        (
+            VoxelCalibrationError,
+            {"metric": "voxel_calibration_error", "probabilities": {"organ": "organ"}},
+            (True, False),
+        ),
+    ],
+)
+def test_where_annotators_differ_nobody_can_agree_with_all(metric, options, reached):
+    for annotators, expected in zip(([], ["A", "B"]), reached, strict=True):
+        if expected is None:
+            continue
+        field = LabelMapField(kind="label_map", labels={"1": "organ"}, annotators=annotators)
+        measure = metric.model_validate(options).measure("figure", "map", field)
+        assert {one.reached for one in measure.metrics} == {expected}
 
 
 MAPS = '[fields.organ]\nkind = "probability_map"\nothers = [2]\nreference_folder = "map/B"\n'

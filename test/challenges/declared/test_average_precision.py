@@ -166,6 +166,18 @@ def test_the_rules_of_voc():
     assert {rule: figure["figure"] for rule, figure in by_rule.items()} == {"coco": 1, "voc": 0.5}
 
 
+def test_curves_are_those_of_the_whole_figure_at_its_first_threshold():
+    measure = measure_of(PRECISION.model_copy(update={"iou_thresholds": [0.5, 0.75]}))
+    first, *others = (metric.estimator.detections for metric in measure.metrics)
+    assert others == [None] * len(CLASSES)
+    # The first box has 6 of 10 columns, the second one none.
+    found = Boxes(np.array([[0, 0.9, 0, 0, 6, 10], [0, 0.8, 50, 50, 60, 60]]))
+    true = Boxes(np.array([[0, 1, 0, 0, 10, 10]], float))
+    table = CaseTable(["a"], [measure.row(FieldComparison("boxes", found, {"boxes": true}))])
+    candidates = first.candidates(table)
+    assert (candidates.confidence.tolist(), candidates.hit.tolist()) == ([0.9, 0.8], [True, False])
+
+
 @pytest.mark.parametrize("matching", ["coco", "voc"])
 @pytest.mark.parametrize(("inclusive", "expected"), [(True, 1), (False, 0)])
 def test_inclusive_corners(matching, inclusive, expected):
