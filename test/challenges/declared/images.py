@@ -29,15 +29,16 @@ def volume_phase(
     *,
     keys: str = "",
     name: str = "map",
+    suffix: str = "",
     more: Mapping[str, list[str]] | None = None,
 ) -> Path:
-    """Write and seal a phase with references (z, y, x) for a field."""
+    """Write and seal a phase with references (z, y, x) for a field, in a folder of that name."""
     columns: dict[str, list[str]] = {"name": list(references), **(more or {})}
     for values in references.values():
         for column, cell in geometry_columns(geometry_of_values(values), DEPTH).items():
             columns.setdefault(column, []).append(cell)
     phase = declared_phase(folder / "phase", tables, columns, keys=keys)
-    write_images(phase / name, references)
+    write_images(phase / name, {f"{case}{suffix}": values for case, values in references.items()})
     evaluation.seal(phase)
     return phase
 

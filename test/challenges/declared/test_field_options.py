@@ -1,0 +1,175 @@
+"""Options of a field that say where its values lie, and which values it may have, through whole phases."""
+
+import json
+
+import numpy as np
+import pytest
+
+import evaluation
+from evaluation.io.kinds.displacement import Displacement, DisplacementField
+from evaluation.library import SubmissionRejected
+from test.challenges.declared.images import SPACING_MM, volume_phase, write_images
+from test.challenges.declared.phases import declared_phase, write_table
+
+NAMES = ["a", "b"]
+CASES = {"name": NAMES, "width": [90] * 2, "height": [90] * 2}
+
+
+def figures(phase, submission):
+    """Return the values of the only task, which confined readers find as one process does."""
+    found = []
+    for workers in (0, 1):
+        (task,) = evaluation.evaluate(phase, submission, workers=workers).to_dict()["aggregates"].values()
+        found.append({name: figure["value"] for name, figure in task.items()})
+    assert found[0] == found[1]
+    return found[0]
+
+
+def scored(folder, tables, cases, submitted, *, references=None, table="predictions.csv"):
+    """Return the figures of a table of predictions; ``references`` are tables of the phase by name."""
+    phase = declared_phase(folder / "phase", tables, cases)
+    for name, columns in (references or {}).items():
+        write_table(phase / name, columns)
+    evaluation.seal(phase)
+    write_table(folder / "in" / table, submitted)
+    return figures(phase, folder / "in")
+
+
+def test_every_column_of_a_list_can_have_another_name(tmp_path):
+    tables = (
+        '[fields.nodules]\nkind = "points"\nprobability = true\nunit = "pixels"\naxes = 2\n'
+        'table = "found.csv"\nkey_column = "scan"\ncolumns = ["column", "row", "score"]\n'
+        'reference = "true.csv"\nreference_key_column = "uid"\nreference_columns = ["cx", "cy"]\n'
+        "[tasks.detection.metrics.point_f1]\nradius = 2\n"
+    )
+    found = scored(
+        tmp_path,
+        tables,
+        CASES,
+        {"score": [0.9, 0.8], "scan": NAMES, "row": [20, 40], "column": [10, 30]},
+        references={"true.csv": {"uid": ["b", "a"], "cy": [70, 20], "cx": [30, 10]}},
+        table="found.csv",
+    )
+    # One of two points is hit, and one is false: with x and y exchanged, or cases, none would be.
+    assert found == {"point_f1": 0.5}
+
+
+def test_the_columns_of_one_object_and_of_its_reference(tmp_path):
+    tables = (
+        '[fields.organ]\nkind = "box"\ntable = "organs.csv"\nkey_column = "scan"\n'
+        'columns = ["left", "top", "right", "bottom"]\nreference_columns = ["l", "t", "r", "b"]\n'
+        "[tasks.organs.metrics.box_iou]\n"
+    )
+    cases = {**CASES, "t": [0, 0], "b": [10, 10], "l": [20, 20], "r": [40, 60]}
+    submitted = {"scan": NAMES, "top": [0] * 2, "left": [20] * 2, "bottom": [10] * 2, "right": [40] * 2}
+    assert scored(tmp_path, tables, cases, submitted, table="organs.csv") == {"box_iou": 0.75}
+
+
+MAP = np.zeros((4, 6, 8), np.uint8)
+MAP[1:3, 1:4, 1:5] = 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "submitted", "reference"),
+    [
+        ("", "", ""),
+        ('suffix = "_pred"\n', "_pred", "_pred"),
+        ('reference_suffix = "_seg"\n', "", "_seg"),
+        ('suffix = "_pred"\nreference_suffix = "_seg"\n', "_pred", "_seg"),
+        ('suffix = "_pred"\nreference_suffix = ""\n', "_pred", ""),
+    ],
+)
+def test_files_have_their_suffixes(tmp_path, keys, submitted, reference):
+    tables = f'[fields.map]\nkind = "label_map"\nlabels = {{ 1 = "x" }}\n{keys}[tasks.scans.metrics.dice]\n'
+    phase = volume_phase(tmp_path, tables, {"a": MAP}, suffix=reference)
+    write_images(tmp_path / "in" / "map", {f"a{submitted}": MAP})
+    assert figures(phase, tmp_path / "in") == {"dice": 1}
+    if submitted:
+        (tmp_path / "in" / "map" / f"a{submitted}.mha").rename(tmp_path / "in" / "map" / "a.mha")
+        with pytest.raises(SubmissionRejected):
+            evaluation.evaluate(phase, tmp_path / "in", workers=0)
+
+
+def test_label_maps_of_a_displacement_field_have_their_folders_and_suffix(tmp_path):
+    tables = (
+        '[fields.flow]\nkind = "displacement_field"\nlabels = { 1 = "lung" }\nreference_suffix = "_seg"\n'
+        'fixed_labels = "inhaled"\nmoving_labels = "exhaled"\n[tasks.registration.metrics.dice]\n'
+    )
+    write_images(tmp_path / "phase" / "exhaled", {"a_seg": np.roll(MAP, 1, axis=2)})
+    phase = volume_phase(tmp_path, tables, {"a": MAP}, name="inhaled", suffix="_seg")
+    for shift, dice in ((0, 0.75), (1, 1)):
+        vectors = np.zeros((3, *MAP.shape), np.float32)
+        vectors[0] = shift
+        field = Displacement(vectors, SPACING_MM[::-1])
+        (tmp_path / "in" / "flow").mkdir(parents=True, exist_ok=True)
+        data = DisplacementField().write_file(field, ".nii.gz")
+        (tmp_path / "in" / "flow" / "a.nii.gz").write_bytes(data)
+        assert figures(phase, tmp_path / "in") == {"dice": dice}
+
+
+def jobs_of(folder, slug, contents):
+    """Write the jobs of an algorithm that answers each case with a JSON value."""
+    jobs = []
+    for number, (name, content) in enumerate(zip(NAMES, contents, strict=True)):
+        output = folder / f"job{number}" / "output" / f"{slug}.json"
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(json.dumps(content))
+        image = {"socket": {"slug": "scan", "relative_path": "images/scan"}, "image": {"name": f"{name}.mha"}}
+        answer = {"socket": {"slug": slug, "relative_path": f"{slug}.json"}, "value": None}
+        jobs.append({"pk": f"job{number}", "inputs": [image], "outputs": [answer]})
+    (folder / "predictions.json").write_text(json.dumps(jobs))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("keys", "right", "wrong", "references"),
+    [
+        (
+            'kind = "class"\nclasses = ["no", "yes"]\nboolean = true',
+            [True, False],
+            ["yes", "no"],
+            {"f": ["yes", "no"]},
+        ),
+        ('kind = "class"\nclasses = ["no", "yes"]', ["yes", "no"], [True, False], {"f": ["yes", "no"]}),
+        (
+            'kind = "flags"\nnames = ["u", "v"]\nlisted = true',
+            [["u"], ["v", "u"]],
+            [{"u": True, "v": False}] * 2,
+            {"u": [1, 1], "v": [0, 1]},
+        ),
+        (
+            'kind = "flags"\nnames = ["u", "v"]',
+            [{"u": True, "v": False}, {"u": True, "v": True}],
+            [["u"], ["v", "u"]],
+            {"u": [1, 1], "v": [0, 1]},
+        ),
+    ],
+    ids=["boolean", "class", "listed", "flags"],
+)
+def test_how_a_choice_is_written_in_json(tmp_path, keys, right, wrong, references):
+    metric, perfect = ("hamming_distance", 0) if "flags" in keys else ("accuracy", 1)
+    tables = f"[fields.f]\n{keys}\n[tasks.t.metrics.{metric}]\n"
+    phase = declared_phase(tmp_path / "phase", tables, {**CASES, **references}, submission="algorithm")
+    evaluation.seal(phase)
+    assert figures(phase, jobs_of(tmp_path / "right", "f", right)) == {metric: perfect}
+    with pytest.raises(SubmissionRejected) as refused:
+        evaluation.evaluate(phase, jobs_of(tmp_path / "wrong", "f", wrong), workers=0)
+    assert len(refused.value.faults) == len(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("keys", "taken"),
+    [("", {1}), ("tolerance = 0.2\n", {1, 1.1}), ("free_sum = true\n", {1, 1.1, 1.5})],
+)
+def test_sums_of_probabilities(tmp_path, keys, taken):
+    tables = (
+        f'[fields.f]\nkind = "class_probabilities"\nclasses = ["u", "v"]\n{keys}[tasks.t.metrics.accuracy]\n'
+    )
+    for total, (high, low) in {1: (0.9, 0.1), 1.1: (0.9, 0.2), 1.5: (0.9, 0.6)}.items():
+        folder, submitted = tmp_path / str(total), {"case": NAMES, "u": [high, low], "v": [low, high]}
+        cases = {**CASES, "f": ["u", "v"]}
+        if total in taken:
+            assert scored(folder, tables, cases, submitted) == {"accuracy": 1}
+        else:
+            with pytest.raises(SubmissionRejected):
+                scored(folder, tables, cases, submitted)
