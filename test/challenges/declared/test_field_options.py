@@ -54,6 +54,23 @@ def test_every_column_of_a_list_can_have_another_name(tmp_path):
     assert found == {"point_f1": 0.5}
 
 
+@pytest.mark.parametrize(("keys", "most"), [("", 10_000), ("at_most = 300\n", 300)])
+def test_how_many_objects_a_case_may_have(tmp_path, keys, most):
+    tables = (
+        f'[fields.nodules]\nkind = "points"\nunit = "pixels"\naxes = 2\n{keys}'
+        "[tasks.detection.metrics.point_recall]\nradius = 2\n"
+    )
+    names = [f"c{number:02d}" for number in range(40)]
+    cases = {"name": names, "width": [90] * 40, "height": [90] * 40}
+    true = {"nodules.csv": {"case": ["c00"], "x": [5], "y": [5]}}
+    submitted = {"case": ["c00"] * most, "x": [5] * most, "y": [5] * most}
+    assert scored(tmp_path / "most", tables, cases, submitted, references=true) == {"point_recall": 1}
+    more = {name: [*column, column[0]] for name, column in submitted.items()}
+    with pytest.raises(SubmissionRejected) as refused:
+        scored(tmp_path / "more", tables, cases, more, references=true)
+    assert str(most + 1) in refused.value.faults[0].found
+
+
 def test_the_columns_of_one_object_and_of_its_reference(tmp_path):
     tables = (
         '[fields.organ]\nkind = "box"\ntable = "organs.csv"\nkey_column = "scan"\n'

@@ -111,7 +111,7 @@ radius = 5
 matching = "nearest_only"
 area = "mm2"
 lowest_threshold = "left_out"
-false_positives_per_case = [10, 20, 50]
+false_positives_per_case = [10, 20, 90]
 """
 
 
@@ -135,7 +135,7 @@ def test_free_response_per_area_with_one_nearest_prediction_of_each_object(tmp_p
         taken = set(nearest[distance <= 5].tolist())
         hits += chance[list(taken)].tolist()
         false += np.delete(chance, list(taken)).tolist()
-    expected = np.interp([10, 20, 50], *_curve(hits, false, 36, sum(areas)))
+    expected = np.interp([10, 20, 90], *_curve(hits, false, 36, sum(areas)))
     cases = {"name": names, "width": [100] * 3, "height": [100] * 3, "mm2": areas}
     phase = declared_phase(tmp_path / "phase", MONKEY, cases, keys="value_digits = 9\n")
 
@@ -145,9 +145,11 @@ def test_free_response_per_area_with_one_nearest_prediction_of_each_object(tmp_p
 
     write_table(phase / "cells.csv", table(true))
     figures = figures_of(phase, tmp_path, table(found, probability=np.concatenate(chances)))
-    keys = ("froc_at_10", "froc_at_20", "froc_at_50")
+    keys = ("froc_at_10", "froc_at_20", "froc_at_90")
     assert [figures[key] for key in keys] == pytest.approx(expected.tolist(), abs=1e-8)
     assert figures["froc"] == pytest.approx(expected.mean(), abs=1e-8)
+    titles = {metric.title for task in load_phase(phase).tasks for metric in task.metrics}
+    assert "Sensitivity at 90 false positives per mm²" in titles
 
 
 TOOLS = """\
