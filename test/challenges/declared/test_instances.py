@@ -91,6 +91,31 @@ def test_several_thresholds_and_their_mean():
     assert mean == pytest.approx((row["f1_at_0_5"] + row["f1_at_0_75"]) / 2)
 
 
+ANNOTATED = """\
+[fields.map]
+kind = "instance_map"
+labels = { 1 = "cell" }
+annotators = ["A", "B"]
+[tasks.scans.metrics]
+recognition_quality = {}
+best = { metric = "recognition_quality", over_annotators = "best" }
+aggregated_jaccard = {}
+"""
+
+
+def test_figures_of_instances_are_over_all_annotators(tmp_path):
+    true = np.zeros((3, 12, 12), np.uint16)
+    true[:, 1:4, 1:4], true[:, 6:9, 6:9] = 1, 2
+    other = np.where(true == 1, 7, 0).astype(np.uint16)
+    write_images(tmp_path / "phase" / "map" / "B", {"a": other})
+    phase = volume_phase(tmp_path, ANNOTATED, {"a": true}, name="map/A")
+    # All that A marked is found; of it B marked one of two, equally large.
+    found = figures_of(phase, tmp_path, {"a": true})
+    assert found == pytest.approx(
+        {"recognition_quality": (1 + 2 / 3) / 2, "best": 1, "aggregated_jaccard": (1 + 1 / 2) / 2}, abs=1e-4
+    )
+
+
 @checked(aggregated_jaccard="by hand", matched_dice="sklearn.metrics.f1_score")
 @pytest.mark.parametrize("seed", range(5))
 def test_unions_and_matched_dice_by_sets_of_voxels(seed):
