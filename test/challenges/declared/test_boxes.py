@@ -54,6 +54,17 @@ def test_of_two_near_objects_the_one_with_the_larger_overlap_is_hit(order):
     assert hits(BoxF1(metric="box_f1"), found, true).counts == (1, 1, 1)
 
 
+@pytest.mark.parametrize(("stated", "worth"), [({}, 1), ({"of_nothing": 0.25}, 0.25), ({"of_nothing": 0}, 0)])
+def test_a_case_of_nothing_is_worth_what_is_stated(stated, worth):
+    nothing = Boxes(np.zeros((0, 6)))
+    comparison = FieldComparison("boxes", nothing, {"boxes": nothing})
+    for table in (BoxF1(metric="box_f1", **stated), BoxPrecision(metric="box_precision", **stated)):
+        of_cases = table.measure("figure", "boxes", FIELD).of_cases
+        assert of_cases.row(comparison) == {"figure": worth}
+        # Then the best submission there is does not reach 1.
+        assert [metric.reached for metric in of_cases.metrics] == [worth == 1]
+
+
 def test_the_centre():
     true = [[0, 1, 0, 0, 10, 10]]
     table = BoxF1(metric="box_f1", hit="centre")

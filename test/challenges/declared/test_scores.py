@@ -11,9 +11,11 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
 from evaluation.core.intervals import intervals
 from evaluation.core.resampling import Resampling
+from evaluation.phase.phase import load_phase
 from test.catalogue import FIELD as FIELDS
 from test.challenges.declared.phases import SCREENING
 from test.challenges.declared.scalars import figures, rehearsed, sealed, values
+from test.faults import faulted
 from test.oracles import BY_HAND, checked
 
 TABLES = f"""{SCREENING.partition("[tasks")[0]}
@@ -166,6 +168,15 @@ def test_options_that_do_not_fit(cases, tmp_path, old, new, fault):
     with pytest.raises(PhaseError) as caught:
         sealed(tmp_path / "phase", TABLES.replace(old, new), cases)
     assert any(fault in problem for problem in caught.value.problems), caught.value.problems
+
+
+def test_a_benefit_by_all_cases_ranks_nobody_unasked(cases, tmp_path):
+    """Its best value is the share of positive cases, and no submission has 1."""
+    tables = TABLES.partition("auc = ")[0] + "net_benefit = { threshold = 0.45 }\n"
+    phase = load_phase(sealed(tmp_path / "phase", tables, cases))
+    assert phase.challenge.components == ("screening.net_benefit",)
+    with faulted(PhaseError, "ranking"):
+        sealed(tmp_path / "plain", tables.replace(" }\n", ", standardised = false }\n"), cases)
 
 
 def test_the_interval_of_a_net_benefit_knows_what_a_wrong_treatment_costs():
