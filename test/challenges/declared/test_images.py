@@ -17,6 +17,7 @@ from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase, write_images
+from test.challenges.declared.phases import declared_phase
 from test.oracles import checked
 
 SHAPE = (12, 20, 22)
@@ -108,21 +109,20 @@ def test_figures_inside_a_hidden_mask(tmp_path):
     assert rehearse(load_phase(phase)).problems == ()
 
 
-def plain_figures(made, true, mask, low, high):
+def plain_figures(made, true, mask, low, high, window=7):
     """Return the figures of scikit-learn and scikit-image by metric and options."""
     one, other = (np.clip(values.astype(float), low, high) for values in (made, true))
     both = other[mask], one[mask]
     within = [np.where(mask, values - low, 0) for values in (one, other)]
-    maps = [
-        structural_similarity(*within, data_range=high - low, full=True, gaussian_weights=of)[1]
-        for of in (False, True)
-    ]
+    options = {"data_range": high - low, "full": True}
+    _, plain = structural_similarity(*within, **options, win_size=window)
+    _, smooth = structural_similarity(*within, **options, gaussian_weights=True)
     return {
         "image_mean_absolute_error": mean_absolute_error(*both),
         "image_root_mean_squared_error": root_mean_squared_error(*both),
         "peak_signal_to_noise_ratio": peak_signal_noise_ratio(*both, data_range=high - low),
-        "structural_similarity": inside(maps[0], mask, 3),
-        "gaussian": inside(maps[1], mask, 5),
+        "structural_similarity": inside(plain, mask, window // 2),
+        "gaussian": inside(smooth, mask, 5),
     }
 
 
@@ -135,6 +135,8 @@ def plain_figures(made, true, mask, low, high):
         ("peak_signal_to_noise_ratio", {}),
         ("structural_similarity", {}),
         ("structural_similarity", {"gaussian": True}),
+        ("structural_similarity", {"window": 3}),
+        ("structural_similarity", {"window": 9}),
     ],
 )
 def test_a_figure_of_one_image_in_its_mask(metric, options, cut):
@@ -149,9 +151,42 @@ def test_a_figure_of_one_image_in_its_mask(metric, options, cut):
     inside_of = LabelMapValue(VolumeCrop(mask, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0))
     references = {"map": values[1], mask_of("map"): inside_of}
     found = measure.row(FieldComparison("map", values[0], references))["figure"]
-    expected = plain_figures(made, true, mask > 0, *(cut or (-4000, 5000)))
-    expected = expected["gaussian" if options else metric]
+    expected = plain_figures(made, true, mask > 0, *(cut or (-4000, 5000)), options.get("window", 7))
+    expected = expected["gaussian" if "gaussian" in options else metric]
     assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"window": 4}, "window"),
+        ({"window": 6}, "window"),
+        ({"clip": [3.0, 3.0]}, "clip"),
+        ({"clip": [4.0, 3.0]}, "clip"),
+        ({"clip": None}, "clip"),
+    ],
+)
+def test_options_that_do_not_fit(options, fault):
+    field = ImageField.model_validate({"kind": "image"})
+    of_field = {"metric": "structural_similarity", "clip": [0.0, 1.0], **options}
+    with pytest.raises(ValueError, match=fault):
+        METRICS.named("structural_similarity").model_validate(of_field).measure("figure", "map", field)
+
+
+def test_images_of_two_dimensions_have_masks_too(tmp_path):
+    made, true, mask = (of[5][np.newaxis] for of in scan(8))
+    tables = TABLES.replace('kind = "image"\n', 'kind = "image"\ndimensions = 2\n')
+    phase = declared_phase(tmp_path / "phase", tables, {"name": ["a"], "width": [22], "height": [20]})
+    for folder, values in ((phase / "map", true), (phase / "mask", mask), (tmp_path / "in" / "map", made)):
+        write_images(folder, {"a": values}, dimensions=2)
+    evaluation.seal(phase)
+    for workers in (0, 1):
+        (found,) = (
+            evaluation.evaluate(phase, tmp_path / "in", workers=workers).to_dict()["aggregates"].values()
+        )
+        expected = plain_figures(made[0], true[0], mask[0] > 0, -1024, 3071)
+        for name in ("image_mean_absolute_error", "peak_signal_to_noise_ratio", "structural_similarity"):
+            assert found[name]["value"] == pytest.approx(expected[name], rel=1e-5, abs=5e-4)
 
 
 def test_equal_images_are_perfect_in_every_reading():
