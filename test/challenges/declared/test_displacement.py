@@ -12,6 +12,9 @@ from sklearn import metrics as voxels
 from surface_distance import metrics as surfaces
 
 import evaluation
+from evaluation.challenges.declared.displacement import DisplacementFieldTable, FoldedShare
+from evaluation.challenges.declared.tables import FieldComparison
+from evaluation.io.kinds.displacement import Displacement
 from evaluation.metrics.displacement import jacobian_determinants, warp_labels
 from test.challenges.declared import images
 from test.challenges.declared.phases import write_table
@@ -119,6 +122,18 @@ def test_figures_are_those_of_learn2reg_and_readers_are_confined(phase, tmp_path
     result = rehearsed(phase)
     assert result.problems == ()
     assert result.without_perfect == tuple(result.figures)
+
+
+@pytest.mark.parametrize(("scale", "share"), [(0.5, 0), (-0.5, 0), (-1, 1), (-1.5, 1)])
+def test_a_field_that_leads_all_to_a_plane_folds_everywhere(scale, share):
+    """u = s·x has the Jacobian determinant 1 + s: 0 where nothing of the width is left."""
+    vectors = np.zeros((3, *SHAPE), np.float32)
+    vectors[0] = scale * np.arange(SHAPE[2])
+    assert jacobian_determinants(vectors) == pytest.approx(1 + scale)
+    field = DisplacementFieldTable(kind="displacement_field")
+    measure = FoldedShare(metric="folded_share").measure("figure", "flow", field)
+    assert measure.row(FieldComparison("flow", Displacement(vectors, (1.0, 1.0, 1.0)), {}))["figure"] == share
+    assert not measure.metrics[0].reached  # the organiser has no field that is best
 
 
 def _with_entry(change):
