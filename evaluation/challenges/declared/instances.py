@@ -94,11 +94,9 @@ class _PairTable(LesionTable):
             found = self.matched(comparison, structure)
             values = np.asarray(self.pair_values(comparison, found, structure), np.float64)
             worst = self.worst_value(comparison.reference, comparison.table, structure)
-            references = len(found.reference_voxels)
-            missed = 0 if self.missed == "leave_out" else references - found.detected
+            missed = 0 if self.missed == "leave_out" else len(found.reference_voxels) - found.detected
             number = len(values) + missed
-            mean = (math.fsum(values) + missed * worst) / number if number else worst
-            figures.append(mean if references else math.nan)
+            figures.append((math.fsum(values) + missed * worst) / number if number else worst)
         return figures
 
     def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:

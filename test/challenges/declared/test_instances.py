@@ -91,6 +91,15 @@ def test_several_thresholds_and_their_mean():
     assert mean == pytest.approx((row["f1_at_0_5"] + row["f1_at_0_75"]) / 2)
 
 
+def test_coefficients_of_several_labels_and_of_one_have_no_interval():
+    table = instances.CountDetermination(metric="count_determination")
+    one = InstanceMapField(kind="instance_map", labels={"1": "a"}, dimensions=2)
+    for field, names in ((FIELD, ["figure", "figure_a", "figure_b"]), (one, ["figure"])):
+        metrics = table.measure("figure", "map", field).metrics
+        assert [metric.name for metric in metrics] == names
+        assert all(metric.no_interval for metric in metrics)
+
+
 ANNOTATED = """\
 [fields.map]
 kind = "instance_map"
