@@ -12,6 +12,8 @@ from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options, ranki
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.form import CaseForm
+from evaluation.core.intervals import intervals
+from evaluation.core.resampling import Resampling
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.phase.places import place_teams
 from evaluation.phase.validation import InvalidTableError, read_table
@@ -209,6 +211,88 @@ def test_generalisation_by_hand():
     assert worse["dev_g"] == worse["dev_g_signed"] == pytest.approx(0.75)
     better = values([(None, images[0][1]), images[1]], "generalisation")
     assert better["dev_g_signed"] == -better["dev_g"] == pytest.approx(-0.75)
+
+
+def estimators(name):
+    return {metric.name: metric.estimator for metric in task(name).metrics}
+
+
+def test_images_are_drawn_within_those_that_a_figure_tells_apart():
+    of_class = table_of(
+        [([], [(BE, *ONE)]), ([], [(POLYP, *ONE)]), ([], [(BE, *ONE), (BE, *OTHER)])], task("detection")
+    )
+    assert estimators("detection")["ap_BE"].strata(of_class).tolist() == [1, 0, 1]
+    assert estimators("detection")["ap_HGD"].strata(of_class).tolist() == [0, 0, 0]
+    both = [([], [(BE, *ONE)]), ([], [(BE, *ONE)], True), ([], [(BE, *ONE)])]
+    of_sets = table_of(both, task("generalisation"))
+    # The mAP out of sample is of those images alone, and a gap has as many of each set in each resample.
+    assert estimators("generalisation")["map_g"].strata(of_sets).tolist() == [-1, 0, -1]
+    for gap in ("dev_g", "dev_g_signed", "dev_g_common_classes"):
+        assert estimators("generalisation")[gap].strata(of_sets).tolist() == [0, 1, 0]
+
+
+def test_average_precisions_of_many_images_have_an_interval_only_if_asked_for():
+    of_both = task("generalisation")
+    chosen = [metric for metric in task("detection").metrics if metric.name in ("score_d", "ap_BE", "map_d")]
+    chosen += [metric for metric in of_both.metrics if metric.name in ("map_g", "dev_g")]
+    rows = table_of([([(BE, 0.9, *ONE)], [(BE, *ONE)]), ([], [(BE, *ONE)], True)], of_both)
+    for images, most, exists in ((2000, None, True), (2001, None, False), (2001, 2001, True)):
+        table = rows.take(np.arange(images) % 2)
+        found = intervals(
+            {metric.name: metric for metric in chosen}, [table], Resampling(3, 5, 2, most)
+        ).found
+        assert {name: one is not None for name, (one,) in found.items()} == dict.fromkeys(found, exists)
+
+
+def test_figures_of_the_envelope_know_that_they_are_too_high_on_few_images():
+    """Random confidences: of few images the highest precision at a recall is above that of many."""
+    random = np.random.default_rng(1)
+    images = [
+        (
+            [(BE, random.random(), *place) for place in (ONE, OTHER)],
+            [(BE, *(ONE if random.random() < 0.5 else OTHER))],
+        )
+        for _ in range(12)
+    ]
+    table = table_of(images, task("detection"))
+    for name in ("score_d", "map_d", "map_50", "ap_BE"):
+        (lower,) = estimators("detection")[name].with_unseen(table)
+        assert lower < values(images)[name]
+    out_of_sample = table_of([(*image, True) for image in images], task("generalisation"))
+    (lower,) = estimators("generalisation")["map_g"].with_unseen(out_of_sample)
+    assert lower < values([(*image, True) for image in images], "generalisation")["map_g"]
+
+
+def test_curves_of_all_classes_are_those_at_an_overlap_of_one_half():
+    chosen = [metric for metric in task("detection").metrics if metric.estimator.detections]
+    assert [metric.name for metric in chosen] == ["score_d"]
+    # Of 9 of 10 rows, of 6, of 4: the last one is no hit.
+    rows = [(BE, confidence, 0, 0, 9, height - 1) for confidence, height in ((0.9, 9), (0.8, 6), (0.7, 4))]
+    table = table_of([([row], [(BE, *ONE)]) for row in rows], task("detection"))
+    candidates = chosen[0].estimator.detections.candidates(table)
+    assert dict(zip(candidates.confidence.tolist(), candidates.hit.tolist(), strict=True)) == {
+        0.9: True,
+        0.8: True,
+        0.7: False,
+    }
+
+
+def test_which_figures_rank_nobody_by_themselves():
+    """Useless boxes have a small gap and no spread, and boxes of absent classes cost nothing."""
+    unordered = {
+        f"{of.name}.{metric.name}"
+        for of in CHALLENGE.tasks(Edd2020Options())
+        for metric in of.metrics
+        if not metric.ordered
+    }
+    assert unordered == {
+        "detection.sigma_score_d",
+        "detection.boxes_of_absent_classes",
+        "segmentation.sigma_score_s",
+        "generalisation.dev_g",
+        "generalisation.dev_g_signed",
+        "generalisation.dev_g_common_classes",
+    }
 
 
 def test_counts_that_are_not_the_stated_ones():
