@@ -15,6 +15,8 @@ from evaluation.challenges.declared.boxes import BoxAveragePrecision, BoxAverage
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.intervals import intervals
+from evaluation.core.resampling import Resampling
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
@@ -62,6 +64,12 @@ def figures(measure, images, missing=()):
         for number, (found, true) in enumerate(images)
     ]
     return metric_values(measure.metrics, CaseTable([str(number) for number in range(len(images))], rows))
+
+
+def rows_of(measure, images):
+    return [
+        measure.row(FieldComparison("boxes", Boxes(found), {"boxes": Boxes(true)})) for found, true in images
+    ]
 
 
 def measure_of(table):
@@ -137,11 +145,7 @@ def test_weights_are_numbers_of_copies():
     copied = [of for of, weight in zip(images, weights, strict=True) for _ in range(weight)]
     for table in (PRECISION, RECALL):
         measure = measure_of(table)
-        rows = [
-            measure.row(FieldComparison("boxes", Boxes(found), {"boxes": Boxes(true)}))
-            for found, true in images
-        ]
-        cases = WeightedCases(CaseTable(list("abcdef"), rows), np.array([weights]))
+        cases = WeightedCases(CaseTable(list("abcdef"), rows_of(measure, images)), np.array([weights]))
         (value,) = measure.metrics[0].estimator.values(cases)
         assert value == pytest.approx(figures(measure, copied)["figure"])
 
@@ -166,14 +170,34 @@ def test_the_rules_of_voc():
     assert {rule: figure["figure"] for rule, figure in by_rule.items()} == {"coco": 1, "voc": 0.5}
 
 
+def test_precisions_know_that_they_are_too_high_on_few_images():
+    """The highest precision at any higher recall is above that of many images; a recall is not."""
+    for table, is_too_high in ((PRECISION, True), (RECALL, False)):
+        measure, images = measure_of(table), images_of(3)
+        cases = CaseTable([str(number) for number in range(len(images))], rows_of(measure, images))
+        for metric in measure.metrics:
+            lower = metric.estimator.with_unseen(cases)
+            assert [one < figures(measure, images)[metric.name] for one in lower] == [True] * is_too_high
+
+
+def test_many_images_have_an_interval_only_if_asked_for():
+    measure = measure_of(PRECISION)
+    rows = CaseTable(["a", "b"], rows_of(measure, images_of(3)[:2]))
+    for images, most, exists in ((2000, None, True), (2001, None, False), (2001, 2001, True)):
+        table = rows.take(np.arange(images) % 2)
+        chosen = {metric.name: metric for metric in measure.metrics[:2]}
+        found = intervals(chosen, [table], Resampling(3, 5, 2, most)).found
+        assert {name: one is not None for name, (one,) in found.items()} == dict.fromkeys(found, exists)
+
+
 def test_curves_are_those_of_the_whole_figure_at_its_first_threshold():
     measure = measure_of(PRECISION.model_copy(update={"iou_thresholds": [0.5, 0.75]}))
     first, *others = (metric.estimator.detections for metric in measure.metrics)
     assert others == [None] * len(CLASSES)
     # The first box has 6 of 10 columns, the second one none.
-    found = Boxes(np.array([[0, 0.9, 0, 0, 6, 10], [0, 0.8, 50, 50, 60, 60]]))
-    true = Boxes(np.array([[0, 1, 0, 0, 10, 10]], float))
-    table = CaseTable(["a"], [measure.row(FieldComparison("boxes", found, {"boxes": true}))])
+    found = np.array([[0, 0.9, 0, 0, 6, 10], [0, 0.8, 50, 50, 60, 60]])
+    true = np.array([[0, 1, 0, 0, 10, 10]], float)
+    table = CaseTable(["a"], rows_of(measure, [(found, true)]))
     candidates = first.candidates(table)
     assert (candidates.confidence.tolist(), candidates.hit.tolist()) == ([0.9, 0.8], [True, False])
 
