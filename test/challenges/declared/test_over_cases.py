@@ -368,6 +368,23 @@ def test_a_missing_scan_of_nothing_is_worth_that_of_one_false_voxel(table, poole
             assert figure == pytest.approx(value_of(metric, [right, false])), metric.name
 
 
+@pytest.mark.parametrize("name", ["dice", "jaccard", "voxel_precision", "voxel_sensitivity"])
+def test_a_missing_scan_is_worth_one_with_as_many_voxels_that_are_all_elsewhere(name):
+    true, elsewhere = REGIONS["cube of 8"], np.roll(REGIONS["cube of 8"], 4, axis=1)
+    assert not (elsewhere & true).any()
+    for field, measure in measures_of(METRICS.named(name)):
+        if field.kind == "label_map" and not field.annotators:
+            of = measure.pooled()
+            reference, made = (label_map(mask) for mask in (true, elsewhere))
+            right, false = (
+                of.row(FieldComparison("field", found, {"field": reference})) for found in (reference, made)
+            )
+            missing = worst_row(of.metrics, of.worst({"field": reference}))
+            for metric in of.metrics:
+                figure = value_of(metric, [right, missing])
+                assert figure == pytest.approx(value_of(metric, [right, false])), metric.name
+
+
 @pytest.mark.parametrize(
     ("worst", "length"),
     [(None, math.hypot(9, 20, 11)), ("diagonal", math.hypot(9, 20, 11)), ("longest_side", 20), (50.0, 50)],
