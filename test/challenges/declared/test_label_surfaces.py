@@ -41,6 +41,19 @@ metric = "hausdorff_distance"
 surface = "voxels"
 percentile = 95
 percentile_method = "linear"
+
+[tasks.scans.metrics.together]
+metric = "hausdorff_distance"
+surface = "voxels"
+percentile = 95
+percentile_method = "linear"
+directions = "pooled"
+
+[tasks.scans.metrics.connected]
+metric = "average_surface_distance"
+surface = "voxels"
+surface_neighbours = "all"
+directions = "directed"
 """
 TOLERANCES_MM = {"liver": 0.3, "spleen": 0.6, "aorta": 2.1}
 ZYX_MM = SPACING_MM[::-1]
@@ -73,14 +86,20 @@ def voxels_of(true, found):
     contours = [SimpleITK.BinaryContour(image_of(mask), False, 0, 1) for mask in (true, found)]
     farthest = SimpleITK.HausdorffDistanceImageFilter()
     farthest.Execute(*contours)
-    lines = [mask & ~ndimage.binary_erosion(mask) for mask in (true, found)]
-    to_first, to_second = (ndimage.distance_transform_edt(~line, ZYX_MM) for line in lines)
-    directed = to_second[lines[0]], to_first[lines[1]]
+    directed, connected = (directed_of(true, found, of) for of in (None, np.ones((3, 3, 3))))
     return {
         "farthest": farthest.GetHausdorffDistance(),
         "linear": max(np.percentile(distances, 95) for distances in directed),
+        "together": np.percentile(np.concatenate(directed), 95),
         "symmetric": np.concatenate(directed).mean(),
+        "connected": max(distances.mean() for distances in connected),
     }
+
+
+def directed_of(true, found, neighbours):
+    lines = [mask & ~ndimage.binary_erosion(mask, neighbours) for mask in (true, found)]
+    to_first, to_second = (ndimage.distance_transform_edt(~line, ZYX_MM) for line in lines)
+    return to_second[lines[0]], to_first[lines[1]]
 
 
 def image_of(mask):
@@ -211,3 +230,5 @@ def test_an_image_has_a_contour_not_a_surface(spacing_mm, unit):
     assert far(nothing, reference) == pytest.approx(9 * math.hypot(step_y, step_x))
     assert far(nothing, nothing) == 0
     assert measure.metrics[0].unit == unit
+    in_voxels = HausdorffDistance(metric="hausdorff_distance", distances="voxels")
+    assert in_voxels.measure("far", "map", table).metrics[0].unit == "voxels"
