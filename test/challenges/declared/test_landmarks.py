@@ -138,6 +138,50 @@ def test_the_reference_has_every_name_once(tmp_path, points):
     assert error.value.problems == ("face.csv: expected the point 'left-ear' of c11 once, found none",)
 
 
+SPINE = """\
+[fields.spine]
+kind = "keypoints"
+names = ["T1", "T2", "T3"]
+partial = true
+[tasks.spine.metrics]
+mean_radial_error = { worst = 20 }
+pooled = { metric = "mean_radial_error", worst = 20, over_cases = "pooled" }
+left_out = { metric = "mean_radial_error", worst = 20, unpredicted = "leave_out" }
+both = { metric = "mean_radial_error", worst = 20, unpredicted = "leave_out", over_cases = "pooled" }
+"""
+
+
+def test_a_case_has_some_of_the_points_only(tmp_path):
+    phase = declared_phase(tmp_path / "phase", SPINE, {"name": ["a", "b"]})
+    true = {
+        "case": ["a", "a", "b"],
+        "x": [10, 30, 50],
+        "y": [0] * 3,
+        "z": [0] * 3,
+        "name": ["T1", "T2", "T3"],
+    }
+    write_table(phase / "spine.csv", true)
+    # T1 of a is 3 mm away and T2 lacks; b has only a point that its reference lacks.
+    found = {
+        "case": ["a", "a", "b"],
+        "x": [13, 70, 50],
+        "y": [0] * 3,
+        "z": [0] * 3,
+        "name": ["T1", "T3", "T1"],
+    }
+    of_each = {"T1": 3, "T2": 20, "T3": 20}
+    of_all = {
+        "mean_radial_error": ((3 + 20) / 2 + 20) / 2,
+        "pooled": (3 + 20 + 20) / 3,
+        # Of b nothing is left, which counts as the worst.
+        "left_out": (3 + 20) / 2,
+        "both": (3 + 20) / 2,
+    }
+    expected = {f"{name}_{of}": error for name in of_all for of, error in of_each.items()} | of_all
+    assert scored_figures(phase, tmp_path, found) == pytest.approx(expected, abs=1e-4)
+    assert rehearse(load_phase(phase)).problems == ()
+
+
 def test_named_points_of_an_algorithm(tmp_path, points):
     phase = write_face(tmp_path, points, "algorithm")
     evaluation.seal(phase)
