@@ -8,6 +8,8 @@ import SimpleITK
 from PIL import Image
 
 import evaluation
+from evaluation.challenges.declared.label_maps import Dice
+from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Variant
 from evaluation.io.volume_header import DEPTH, geometry_columns
@@ -173,3 +175,22 @@ def test_too_many_labels_are_refused_with_their_limit_and_not_all_repeated(tmp_p
     with faulted(PhaseError, "fields.map") as refused:
         image_phase(tmp_path, TWO.replace('1 = "cup", 2 = "disc"', labels))
     assert len(str(refused.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("regions", "structures"),
+    [
+        ({}, {"dice": (), "dice_cup": ("cup",), "dice_disc": ("disc",)}),
+        ({"both": [1, 2]}, {"dice": ("cup", "disc")}),
+        (
+            {"both": [1, 2], "outer": [2]},
+            {"dice": (), "dice_both": ("cup", "disc"), "dice_outer": ("disc",)},
+        ),
+    ],
+)
+def test_a_figure_says_whose_labels_it_measures(regions, structures):
+    """Pictures and sizes of reports stand beside the labels of a figure."""
+    field = LabelMapField(kind="label_map", labels={"1": "cup", "2": "disc"}, regions=regions)
+    metrics = Dice(metric="dice").measure("dice", "map", field).metrics
+    assert {metric.name: metric.structures for metric in metrics} == structures
+    assert {metric.field for metric in metrics} == {"map"}
