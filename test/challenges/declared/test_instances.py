@@ -87,6 +87,9 @@ def test_several_thresholds_and_their_mean():
             hits, false, missed, _ = quality(masks(made, *span), masks(true, *span), threshold)
             assert row[f"f1_at_{name}_{label}"] == pytest.approx(2 * hits / (2 * hits + false + missed))
     assert measure.metrics[0].name == "f1"
+    titles = {metric.name: metric.title for metric in measure.metrics}
+    assert titles["f1_at_0_5_a"].endswith(" at 0.5")
+    assert titles["f1_at_0_75"].endswith(" at 0.75")
     (mean,) = measure.metrics[0].estimator.values(WeightedCases(CaseTable(["one"], [row]), np.ones((1, 1))))
     assert mean == pytest.approx((row["f1_at_0_5"] + row["f1_at_0_75"]) / 2)
 

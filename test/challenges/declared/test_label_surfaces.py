@@ -8,6 +8,8 @@ import SimpleITK
 from scipy import ndimage
 from surface_distance import metrics as oracle
 
+from evaluation.challenges.declared.declarable import METRICS
+from evaluation.challenges.declared.instance_maps import InstanceMapField
 from evaluation.challenges.declared.label_surfaces import HausdorffDistance
 from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.challenges.declared.tables import FieldComparison
@@ -232,3 +234,26 @@ def test_an_image_has_a_contour_not_a_surface(spacing_mm, unit):
     assert measure.metrics[0].unit == unit
     in_voxels = HausdorffDistance(metric="hausdorff_distance", distances="voxels")
     assert in_voxels.measure("far", "map", table).metrics[0].unit == "voxels"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hausdorff_distance",
+        "average_surface_distance",
+        "lesion_wise_hausdorff_distance",
+        "matched_surface_distance",
+    ],
+)
+@pytest.mark.parametrize(
+    ("keys", "unit"),
+    [({}, "mm"), ({"dimensions": 2}, "pixels"), ({"dimensions": 2, "has_spacing": True}, "mm")],
+)
+def test_distances_are_from_0_on_in_the_unit_of_the_images(name, keys, unit):
+    field = InstanceMapField if name == "matched_surface_distance" else LabelMapField
+    table = METRICS.named(name).model_validate({"metric": name, "worst": 7.0})
+    kind = "instance_map" if field is InstanceMapField else "label_map"
+    metrics = table.measure(
+        "far", "map", field.model_validate({"kind": kind, "labels": {"1": "x"}, **keys})
+    ).metrics
+    assert {(metric.unit, metric.best, metric.worst) for metric in metrics} == {(unit, 0, 7)}

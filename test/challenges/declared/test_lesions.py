@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import SimpleITK
 
-from evaluation.challenges.declared.lesions import most_lesions
+from evaluation.challenges.declared.lesions import DetectedLesions, most_lesions
+from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.core.field import Variant
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
@@ -187,6 +188,32 @@ ROW[0, 0] = [1, 1, 0, 0, 1, 0, 0, 0, 0]
 FOUND = np.zeros((2, 2, 9), np.uint8)
 FOUND[0, 0] = [1, 0, 0, 0, 0, 0, 1, 0, 1]
 NONE = np.zeros((2, 2, 9), np.uint8)
+
+
+def test_readings_of_an_f1_differ_where_several_lesions_touch_one(tmp_path):
+    reference, prediction = np.zeros((2, 2, 2, 9), np.uint8)
+    reference[0, 0] = [1, 1, 1, 1, 1, 0, 1, 0, 0]
+    prediction[0, 0] = [1, 0, 1, 0, 1, 0, 0, 0, 1]
+    metrics = (
+        '[fields.map]\nkind = "label_map"\nlabels = { 1 = "lesion" }\n[tasks.scans.metrics]\nlesion_f1 = {}\n'
+        'counts = { metric = "lesion_f1", reading = "counts" }\n'
+    )
+    phase = volume_phase(tmp_path, metrics, {"scan": reference})
+    found = figures_of(phase, tmp_path, {"scan": prediction})
+    # One of two lesions is touched, by three of four predicted ones.
+    shares, counts = 2 * 0.5 * 0.75 / (0.5 + 0.75), 1 / (1 + (1 + 1) / 2)
+    assert found == pytest.approx({"lesion_f1": shares, "counts": counts}, abs=5e-5)
+
+
+@pytest.mark.parametrize("reading", ["number", "share", "pooled_share"])
+def test_lesions_of_several_annotators_cannot_be_pooled(reading):
+    field = LabelMapField(kind="label_map", labels={"1": "lesion"}, annotators=["A", "B"])
+    table = DetectedLesions(metric="detected_lesions", reading=reading)
+    if reading == "pooled_share":
+        with pytest.raises(ValueError, match="reading"):
+            table.measure("figure", "map", field)
+    else:
+        assert len(table.measure("figure", "map", field).metrics) == 1
 
 
 @pytest.mark.parametrize(
