@@ -103,6 +103,24 @@ def test_coefficients_of_several_labels_and_of_one_have_no_interval():
         assert all(metric.no_interval for metric in metrics)
 
 
+@pytest.mark.parametrize(("neighbours", "objects"), [("all", 1), ("faces", 2)])
+def test_which_neighbours_join_the_objects_of_a_label_map(neighbours, objects):
+    field = LabelMapField(kind="label_map", labels={"1": "a"})
+    both, one = np.zeros((2, 3, 6, 6), np.uint8)
+    both[1, 2, 2] = both[1, 3, 3] = one[1, 2, 2] = 1
+    made, true = (LabelMapValue(VolumeCrop(of, (0, 0, 0)), of.shape, (1.0, 1.0, 1.0)) for of in (one, both))
+    comparison = FieldComparison("map", made, {"map": true})
+    counts = instances.CountDetermination(metric="count_determination", neighbours=neighbours)
+    row = counts.measure("figure", "map", field).row(comparison)
+    assert sorted(row.values()) == sorted([1, objects])
+    # Of two objects one is found exactly, of one object a half.
+    table = instances.MatchedSurfaceDistance(
+        metric="matched_surface_distance", neighbours=neighbours, worst=9.0, missed="leave_out"
+    )
+    (found,) = table.measure("figure", "map", field).row(comparison).values()
+    assert (found == 0) == (objects == 2)
+
+
 ANNOTATED = """\
 [fields.map]
 kind = "instance_map"
