@@ -107,6 +107,33 @@ def sensitivities_at(rate, truth, confidence, scans=12):
     return found[false <= rate].max(), np.interp(rate, rates, highest)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("voxels", "least", "precision"),
+    [
+        # A lesion of nine voxels in a row: one finding has three of them, another one five, and hits it. In
+        # another scan a false finding lies between the confidences of both.
+        ({(0, 3): 0.9, (4, 9): 0.4}, 0.1, 1 / 2),
+        ({(0, 3): 0.4, (4, 9): 0.9}, 0.1, 1),
+        # From five of nine on: the finding with three is false as well.
+        ({(0, 3): 0.9, (4, 9): 0.4}, 5 / 9, 1 / 3),
+        ({(0, 3): 0.9, (4, 9): 0.4}, 0.56, 0),
+    ],
+)
+def test_the_finding_with_the_larger_overlap_is_the_hit(tmp_path, order, voxels, least, precision):
+    reference, prediction = np.zeros((2, 1, 3, 9), np.float32)
+    reference[0, 1] = 2
+    for (start, end), confidence in voxels.items():
+        prediction[0, 1, ::order][start:end] = confidence
+    false = np.zeros_like(reference)
+    false[0, 1, 4] = 0.5
+    tables = TABLES.partition("lesion_average_precision")[0]
+    tables += f"lesion_average_precision = {{ least_overlap = {least} }}\n"
+    references = {"a": reference.astype(np.uint8), "b": np.zeros((1, 3, 9), np.uint8)}
+    found = figures_of(volume_phase(tmp_path, tables, references), tmp_path, {"a": prediction, "b": false})
+    assert found == {"lesion_average_precision": pytest.approx(precision, abs=1e-4)}
+
+
 def test_any_positive_confidence(tmp_path):
     """Figures depend on the order of the confidences alone; a missing scan is below the most confident."""
     references, predictions = scans(7)

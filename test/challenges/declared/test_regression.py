@@ -5,8 +5,10 @@ import pytest
 from scipy import stats
 from sklearn import metrics as oracle
 
+from evaluation.core.challenge import metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.metrics.agreement import intraclass_correlations
+from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import SCREENING
 from test.challenges.declared.scalars import figures, rehearsed, sealed, values
 from test.metrics.record_intraclass import rated_pairs
@@ -135,6 +137,8 @@ def test_intervals_and_units(phase, cases, guesses, tmp_path):
         assert interval["lower"] <= figure["value"] <= interval["upper"], name
         of_correlation = "Wilson-bootstrap" if name.startswith("spearman") else "Fisher-studentised"
         assert interval["method"] == (of_correlation if name.endswith("correlation") else "Gaffke")
+    for name, metric in metrics_of(load_phase(phase).tasks).items():
+        assert metric.unit == ("" if "correlation" in name or "normalised" in name else "years"), name
 
 
 @pytest.mark.parametrize(
