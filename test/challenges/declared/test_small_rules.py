@@ -165,6 +165,10 @@ of_videos = { metric = "macro_average_precision", group = "video" }
 
 
 WORDS = """
+[composites.twice]
+title = "Twice the precision"
+weights = { "frames.macro_average_precision" = 2 }
+
 [composites.total]
 weights = { "frames.macro_average_precision" = 1, "frames.of_videos" = 1 }
 
@@ -183,6 +187,7 @@ def test_titles_take_the_words_of_a_phase(tmp_path):
     assert titles["frames.macro_average_precision_hook"] == "Macro average precision, L-hook electrode"
     assert titles["frames.macro_average_precision_clipper"] == "Macro average precision, clipper"
     assert (titles["frames.of_videos"], titles["total"]) == ("Average precision by video", "Sum of both")
+    assert titles["twice"] == "Twice the precision"
     columns = platform_settings(phase, metrics_of_empty_submission(phase, 0))["extra_results_columns"]
     assert columns[-1]["title"] == "Sum of both"
 
