@@ -1,11 +1,13 @@
 """Options of a field that say where its values lie, and which values it may have, through whole phases."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 import evaluation
+from evaluation.challenges.declared.scalars import NumberField
 from evaluation.io.kinds.displacement import Displacement, DisplacementField
 from evaluation.library import SubmissionRejected
 from test.challenges.declared.images import SPACING_MM, volume_phase, write_images
@@ -190,3 +192,17 @@ def test_sums_of_probabilities(tmp_path, keys, taken):
         else:
             with pytest.raises(SubmissionRejected):
                 scored(folder, tables, cases, submitted)
+
+
+@pytest.mark.parametrize("classes", [{}, {"positive": ["yes"], "negative": ["no"]}])
+def test_participants_are_told_the_unit_and_the_ends_of_a_number(classes):
+    keys = {"kind": "number", "unit": "mm", **classes}
+    for ends, told in (
+        ({"minimum": 2, "maximum": 9}, ("2", "9")),
+        ({"minimum": 2}, ("2",)),
+        ({"maximum": 9}, ("9",)),
+        ({}, ()),
+    ):
+        described = NumberField.model_validate({**keys, **ends}).field("f").kind.describe()
+        assert described.endswith("mm")
+        assert tuple(re.findall(r"\d+", described)) == told
