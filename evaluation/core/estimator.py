@@ -538,9 +538,10 @@ class MeanOfMeans(_OfSums):
 class RatioOfSums(_OfSums):
     """The ratio of the sums of two columns, over the cases for which both are defined.
 
-    ``of_nothing`` is the ratio where the sum of the denominators is 0. ``is_share``: it is a share, from 0 to
-    1, of units that are one or a few of each case. ``of_failure``: the numerator of a failed case whose
-    denominator is 0; one whose denominator is 1 has the numerator 0 or, at best, 1.
+    ``of_nothing`` is the ratio where the sum of the denominators is 0, unless that of the column ``rest`` is
+    not: then it is 0. ``is_share``: it is a share, from 0 to 1, of units that are one or a few of each case.
+    ``of_failure``: the numerator of a failed case whose denominator is 0; one whose denominator is 1 has the
+    numerator 0 or, at best, 1.
     """
 
     numerator: str
@@ -548,11 +549,18 @@ class RatioOfSums(_OfSums):
     of_nothing: float = math.nan
     is_share: bool = True
     of_failure: float | None = None
+    rest: str | None = None
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return (self.numerator, self.denominator, *(() if self.rest is None else (self.rest,)))
+
+    def _ratio(self, above: Floats, below: Floats, *rest: Floats) -> Floats:
+        nothing = np.where(rest[0] > 0, 0.0, self.of_nothing) if rest else self.of_nothing
+        return np.where(below == 0, nothing, ratio_or_nan(above, below))
 
     def values(self, cases: WeightedCases, /) -> Floats:
-        columns = (self.numerator, self.denominator)
-        above, below = (weighted_mean(cases.table[name], cases.weights) for name in columns)
-        return np.where(below == 0, self.of_nothing, ratio_or_nan(above, below))
+        return self._ratio(*(weighted_mean(cases.table[name], cases.weights) for name in self._columns))
 
     def strata(self, table: CaseTable, /) -> Strata:
         return strata_of_column(table, self.numerator)
@@ -563,12 +571,12 @@ class RatioOfSums(_OfSums):
         return "Wilson-bootstrap" if bounded else "percentile"
 
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
-        columns = np.nan_to_num(np.stack([table[self.numerator], table[self.denominator]]))
-        above, below = columns
-        size = float(below.mean())
+        columns = np.nan_to_num(np.stack([table[name] for name in self._columns]))
+        above, below, *rest = columns
+        size, others = float(below.mean()), [float(of.mean()) for of in rest]
 
         def figure(sums: Floats) -> Floats:
-            return np.where(sums[..., 1] == 0, self.of_nothing, ratio_or_nan(sums[..., 0], sums[..., 1]))
+            return self._ratio(*np.moveaxis(sums, -1, 0))
 
         if self.of_failure is not None:
             lowest, highest = [[self.of_failure, 0.0], [0.0, 1.0]], [[1.0, 1.0]]
@@ -576,7 +584,7 @@ class RatioOfSums(_OfSums):
             # A case of the mean denominator; an infinite end is that of the numerator.
             ends = [end * size if math.isfinite(end) and size else end for end in (worst, best)]
             low, high = _reach(above, *ends)
-            lowest, highest = [[low, size]], [[high, size]]
+            lowest, highest = [[low, size, *others]], [[high, size, *others]]
         return FigureOfSums(columns, figure, np.array(lowest), np.array(highest))
 
 

@@ -50,6 +50,7 @@ class StructureMetricTable(tables.MetricTable):
 
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (StructureField,)
     is_share: ClassVar[bool] = False
+    has_rest: ClassVar[bool] = False
     """Whether the pooled ratio is a share, see `RatioOfSums`."""
 
     def figure(self, table: StructureField) -> tables.LabelFigure:
@@ -198,12 +199,12 @@ class StructureMetricTable(tables.MetricTable):
 
         def row(maps: MapComparison, part: Callable[[MapComparison, Structure], tables.Part]) -> Parts:
             enters = self.entering_unanswered(maps, structures)
+            nothing = tables.Part(0, 0, 0 if self.has_rest else None)
             parts = [
-                part(maps, each) if entered else tables.Part(0, 0)
+                part(maps, each) if entered else nothing
                 for each, entered in zip(structures, enters, strict=True)
             ]
-            whole = tables.Part(sum(one.number for one in parts), sum(one.of for one in parts))
-            return dict(zip(names, (whole, *parts), strict=False))
+            return dict(zip(names, (tables.Part.sum_of(parts), *parts), strict=False))
 
         def worst(references: Values) -> Parts:
             unanswered = tables.FieldComparison.of_reference(field_name, references)
@@ -214,6 +215,7 @@ class StructureMetricTable(tables.MetricTable):
             worst,
             self.of_nothing,
             self.is_share,
+            self.has_rest,
         )
 
 
@@ -335,7 +337,9 @@ class _OverlapTable(LabelMetricTable):
         self, counts: segmentation.LabelCounts, comparison: MapComparison, structure: Structure
     ) -> tables.Part:
         position = comparison.table.structures.index(structure)
-        return tables.Part(*(float(of[position]) for of in self.ratio.parts(counts)))
+        number, of = (float(each[position]) for each in self.ratio.parts(counts))
+        rest = float((counts.prediction + counts.reference)[position]) if self.has_rest else None
+        return tables.Part(number, of, rest)
 
 
 class Dice(_OverlapTable):
@@ -374,6 +378,7 @@ class VoxelSensitivity(_OverlapTable):
     """
 
     metric: Literal["voxel_sensitivity"]
+    has_rest = True
     ratio: ClassVar[segmentation.OverlapRatio] = segmentation.recall_of_counts
 
 
@@ -387,6 +392,7 @@ class VoxelPrecision(_OverlapTable):
     """
 
     metric: Literal["voxel_precision"]
+    has_rest = True
     ratio: ClassVar[segmentation.OverlapRatio] = segmentation.precision_of_counts
 
 

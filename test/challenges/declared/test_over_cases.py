@@ -287,9 +287,7 @@ def test_pooled_over_one_case_is_the_figure_of_the_case(table):
             for metric, of_sums in zip(measure.metrics, pooled.metrics, strict=True):
                 case = value_of(metric, [of_case])
                 found = value_of(of_sums, [parts])
-                if of_sums.estimator.denominator in parts and not parts[of_sums.estimator.denominator]:
-                    continue  # of nothing
-                assert found == pytest.approx(case), (metric.name, reference)
+                assert found == pytest.approx(case, nan_ok=True), (metric.name, reference)
         for reference in references:
             missing = worst_row(pooled.metrics, pooled.worst(reference))
             for metric in pooled.metrics:
@@ -366,6 +364,29 @@ def test_a_missing_scan_of_nothing_is_worth_that_of_one_false_voxel(table, poole
         for metric in of.metrics:
             figure = value_of(metric, [right, missing])
             assert figure == pytest.approx(value_of(metric, [right, false])), metric.name
+
+
+EMPTY, FULL = np.zeros((2, 3, 4), np.uint8), np.ones((2, 3, 4), np.uint8)
+POOLED_SHARES = ("voxel_precision", "voxel_sensitivity", "segmentation_quality")
+
+
+@pytest.mark.parametrize(
+    ("true", "made", "expected"),
+    [
+        ((FULL, FULL), (EMPTY, EMPTY), (0, 0, 0)),
+        ((EMPTY, EMPTY), (FULL, EMPTY), (0, 0, 0)),
+        ((EMPTY, EMPTY), (EMPTY, EMPTY), (1, 1, 1)),
+        ((FULL, EMPTY), (FULL, EMPTY), (1, 1, 1)),
+    ],
+)
+def test_nobody_has_a_pooled_share_of_1_for_masks_without_any_voxel(tmp_path, true, made, expected):
+    """Only where no scan has the label at all, which no submission can improve."""
+    metrics = "".join(f'{name} = {{ over_cases = "pooled" }}\n' for name in POOLED_SHARES)
+    phase = volume_phase(
+        tmp_path, f"{FIELD}[tasks.scans.metrics]\n{metrics}", dict(zip("ab", true, strict=True))
+    )
+    found = figures_of(phase, tmp_path, dict(zip("ab", made, strict=True)))
+    assert tuple(found[name] for name in POOLED_SHARES) == expected
 
 
 @pytest.mark.parametrize("name", ["dice", "jaccard", "voxel_precision", "voxel_sensitivity"])
