@@ -5,8 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from evaluation.challenges.refuge import CHALLENGE, RefugeOptions, ranking
+import evaluation
+from evaluation.challenges.refuge import CHALLENGE, VERTICAL, RefugeOptions, ranking
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.points import Point
@@ -28,7 +30,7 @@ def score(predicted, true, **options: str):
     return task("segmentation", **options).score({"segmentation": predicted}, {"segmentation": true})
 
 
-TRUE = mask(
+ROWS = (
     ".....",
     ".ddd.",
     ".dcd.",
@@ -36,6 +38,7 @@ TRUE = mask(
     ".ddd.",
     ".....",
 )
+TRUE, VALUES = mask(*ROWS), np.array([[SIGNS[sign] for sign in row] for row in ROWS], np.uint8)
 EMPTY = mask(*["....."] * 6)
 
 
@@ -143,6 +146,43 @@ def test_worst_rows_are_no_better_than_any_valid_prediction():
     missing = task("classification").worst_row
     assert missing(case, {"glaucoma_risk": 1})["likelihood"] == -math.inf
     assert missing(case, {"glaucoma_risk": 0})["likelihood"] == math.inf
+
+
+SEGMENTATION = (
+    'challenge = "refuge"\nname = "r"\ntitle = "R"\nsubmission = "archive"\ntasks = ["segmentation"]\n'
+)
+
+
+def scored(folder, values, keys=""):
+    """Return the result of one mask of such values against that of `ROWS`; ``keys`` are of the phase."""
+    phase, submission = folder / "phase", folder / "in"
+    for path, pixels in ((phase / "masks", VALUES), (submission / "segmentation", values)):
+        path.mkdir(parents=True)
+        Image.fromarray(pixels).save(path / "R0001.png")
+    (phase / "cases.csv").write_text("name,width,height\nR0001,5,6\n")
+    (phase / "phase.toml").write_text(SEGMENTATION + keys)
+    evaluation.seal(phase)
+    return evaluation.evaluate(phase, submission, workers=1)
+
+
+def test_another_value_is_a_fault_or_the_disc(tmp_path):
+    values = VALUES.copy()
+    values[1, 1:4] = 77
+    with pytest.raises(evaluation.SubmissionRejected) as refused:
+        scored(tmp_path / "error", values)
+    assert "77" in refused.value.faults[0].found
+    found = scored(tmp_path / "disc", values, '[options]\nunlisted_labels = "disc"\n').to_dict()
+    figures = found["aggregates"]["segmentation"]
+    assert [figures[f"dice_{of}"]["value"] for of in ("cup", "disc")] == [1, 1]
+
+
+def test_what_was_measured_in_single_images_is_for_the_organiser_alone(tmp_path):
+    found = scored(tmp_path, VALUES, 'publish_cases = true\nlearnable_labels = ["*"]\n')
+    (columns,) = found.to_dict()["case"].values()
+    published = {"dice_cup", "dice_disc", f"{VERTICAL}_error", f"reference_{VERTICAL}"}
+    assert columns["segmentation"].keys() == published
+    (case,) = found.records["cases"]
+    assert case["tasks"]["segmentation"].keys() == score(TRUE, TRUE).keys() > published
 
 
 def test_fovea_distance_is_euclidean():
