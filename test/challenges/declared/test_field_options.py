@@ -206,3 +206,35 @@ def test_participants_are_told_the_unit_and_the_ends_of_a_number(classes):
         described = NumberField.model_validate({**keys, **ends}).field("f").kind.describe()
         assert described.endswith("mm")
         assert tuple(re.findall(r"\d+", described)) == told
+
+
+def test_cells_of_a_reference_that_is_excluded_are_none_that_may_be_submitted(tmp_path):
+    tables = (
+        '[fields.lumen]\nkind = "number"\nexcluded = ["", "none"]\n'
+        "[tasks.vessels.metrics.mean_absolute_error]\nworst = 9\n"
+    )
+    cases = {**CASES, "lumen": ["none", "3"]}
+    assert scored(tmp_path / "number", tables, cases, {"case": NAMES, "lumen": [7, 4]}) == {
+        "mean_absolute_error": 1
+    }
+    for cell in ("none", ""):
+        with pytest.raises(SubmissionRejected) as refused:
+            scored(tmp_path / f"cell{cell}", tables, cases, {"case": NAMES, "lumen": [cell, 4]})
+        assert len(refused.value.faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "valid"), [("", {-1, 0.5, 2}), ("minimum = 0\n", {0.5, 2}), ("maximum = 1\n", {-1, 0.5})]
+)
+def test_ends_of_a_predicted_survival(tmp_path, keys, valid):
+    tables = f'[fields.s]\nkind = "survival"\nrisk = true\n{keys}[tasks.t.metrics.concordance_index]\n'
+    cases = {**CASES, "time": [3, 5], "event": [1, 1]}
+    for number in (-1, 0.5, 2):
+        submitted = {"case": NAMES, "s": [number, 0.7]}
+        if number in valid:
+            assert scored(tmp_path / str(number), tables, cases, submitted) == {
+                "concordance_index": number > 0.7
+            }
+        else:
+            with pytest.raises(SubmissionRejected):
+                scored(tmp_path / str(number), tables, cases, submitted)

@@ -12,7 +12,9 @@ from evaluation.challenges.declared import instances, lesions
 from evaluation.challenges.declared.instance_maps import InstanceMapField
 from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.challenges.declared.tables import FieldComparison
+from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.challenge import worst_row
 from evaluation.io.kinds.instance_map import InstanceMap, InstanceMapValue
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.crops import VolumeCrop
@@ -88,6 +90,7 @@ def test_several_thresholds_and_their_mean():
             assert row[f"f1_at_{name}_{label}"] == pytest.approx(2 * hits / (2 * hits + false + missed))
     assert measure.metrics[0].name == "f1"
     titles = {metric.name: metric.title for metric in measure.metrics}
+    assert "at" not in titles["f1"].split()
     assert titles["f1_at_0_5_a"].endswith(" at 0.5")
     assert titles["f1_at_0_75"].endswith(" at 0.75")
     (mean,) = measure.metrics[0].estimator.values(WeightedCases(CaseTable(["one"], [row]), np.ones((1, 1))))
@@ -144,6 +147,26 @@ def test_figures_of_instances_are_over_all_annotators(tmp_path):
     assert found == pytest.approx(
         {"recognition_quality": (1 + 2 / 3) / 2, "best": 1, "aggregated_jaccard": (1 + 1 / 2) / 2}, abs=1e-4
     )
+
+
+def test_figures_at_several_thresholds_can_be_pooled():
+    """Over two cases: the ratios of the sums at each threshold, and the mean of these."""
+    table = lesions.RecognitionQuality(metric="recognition_quality", thresholds=[0.5, 0.75])
+    pooled = table.measure("f1", "map", FIELD).pooled()
+    pairs = [drawn(1), drawn(2)]
+    rows = [
+        pooled.row(FieldComparison("map", value_of(one), {"map": value_of(other)})) for one, other in pairs
+    ]
+    (_, lost) = pairs[1]
+    rows.append(worst_row(pooled.metrics, pooled.worst({"map": value_of(lost)})))
+    found = metric_values(pooled.metrics, CaseTable(["one", "other", "lost"], rows))
+    for threshold, name in ((0.5, "0_5"), (0.75, "0_75")):
+        for label, span in (("a", (1, 100)), ("b", (100, 999))):
+            counts = [quality(masks(one, *span), masks(other, *span), threshold)[:3] for one, other in pairs]
+            objects = len(masks(lost, *span))
+            hits, false, missed = np.sum([*counts, (0, max(1, objects), objects)], axis=0)
+            assert found[f"f1_at_{name}_{label}"] == pytest.approx(2 * hits / (2 * hits + false + missed))
+    assert found["f1"] == pytest.approx((found["f1_at_0_5"] + found["f1_at_0_75"]) / 2)
 
 
 @checked(aggregated_jaccard="by hand", matched_dice="sklearn.metrics.f1_score")

@@ -8,6 +8,7 @@ import SimpleITK
 from PIL import Image
 
 import evaluation
+from evaluation.challenges.declared.declarable import METRICS
 from evaluation.challenges.declared.label_maps import Dice
 from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.core.fault import PhaseError
@@ -194,3 +195,21 @@ def test_a_figure_says_whose_labels_it_measures(regions, structures):
     metrics = Dice(metric="dice").measure("dice", "map", field).metrics
     assert {metric.name: metric.structures for metric in metrics} == structures
     assert {metric.field for metric in metrics} == {"map"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "unit"),
+    [({}, "mm³"), ({"unit": "ml"}, "ml"), ({"relative": True, "worst": 3.0}, ""), ({"signed": True}, "mm³")],
+)
+def test_a_difference_of_volumes_has_their_unit_unless_it_is_relative(keys, unit):
+    field = LabelMapField(kind="label_map", labels={"1": "cup"})
+    table = METRICS.named("volume_difference").model_validate({"metric": "volume_difference", **keys})
+    (metric,) = table.measure("difference", "map", field).metrics
+    assert (metric.unit, metric.ordered) == (unit, "signed" not in keys)
+
+
+def test_a_metric_under_its_own_name_has_the_title_of_the_field():
+    table = METRICS.named("log_jacobian_deviation").model_validate({"metric": "log_jacobian_deviation"})
+    assert table.title_of("log_jacobian_deviation") == "SDlogJ"
+    assert table.title_of("roughness_of_all") == "Roughness of all"
+    assert table.model_copy(update={"title": "Smooth"}).title_of("log_jacobian_deviation") == "Smooth"

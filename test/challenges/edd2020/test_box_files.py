@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, evaluate
 from evaluation.io.box_files import BoxFormat, write_voc_boxes
@@ -99,3 +100,51 @@ def test_annotators_of_a_phase_in_xml(tmp_path):
         boxes = [line for line in path.read_text().splitlines() if "object" in line]
         again = (tmp_path / "fused" / path.parent.name / path.name).read_text()
         assert sorted(line for line in again.splitlines() if "object" in line) == sorted(boxes)
+
+
+def written(folder: Path, reference: str, submitted: str, options: str = "") -> tuple[Path, Path]:
+    """Write a phase of one image of 100 × 100 pixels, and a submission."""
+    phase, submission = folder / "phase", folder / "in"
+    for place, line in ((phase, reference), (submission, submitted)):
+        (place / "detection_bbox").mkdir(parents=True)
+        (place / "detection_bbox" / "E1.txt").write_text(f"{line}\n")
+    (phase / "cases.csv").write_text("name,width,height,set\nE1,100,100,in-sample\n")
+    head = 'challenge = "edd2020"\nname = "e"\ntitle = "E"\nsubmission = "archive"\ntasks = ["detection"]\n'
+    (phase / "phase.toml").write_text(f"{head}[options]\n{options}\n")
+    return phase, submission
+
+
+@pytest.mark.parametrize(
+    ("outside", "precisions"),
+    [("error", None), ("clip", [1, 1]), ("keep", [1, 0])],
+    ids=["error", "clip", "keep"],
+)
+def test_boxes_that_leave_the_image(outside: str, precisions: list[int] | None, tmp_path: Path) -> None:
+    """Of 20 columns 10 lie in the image, and are those of the reference: half of the box."""
+    option = f'outside = "{outside}"'
+    phase, submission = written(tmp_path, "BE 0 0 9 9", "BE 0.9 -10 0 9 9", option)
+    evaluation.seal(phase)
+    if precisions is None:
+        with pytest.raises(evaluation.SubmissionRejected) as refused:
+            evaluation.evaluate(phase, submission, workers=1)
+        assert "-10" in refused.value.faults[0].found
+        return
+    found = evaluation.evaluate(phase, submission, workers=1).to_dict()["aggregates"]["detection"]
+    assert [found[f"map_{percent}"]["value"] for percent in (50, 75)] == precisions
+
+
+def test_an_organiser_is_told_how_boxes_beyond_the_image_can_stay(tmp_path: Path) -> None:
+    phase, _ = written(tmp_path, "BE -10 0 9 9", "BE 0.9 0 0 9 9")
+    with pytest.raises(PhaseError) as refused:
+        evaluation.seal(phase)
+    (problem,) = refused.value.problems
+    assert "-10" in problem
+    assert 'outside = "keep" or "clip"' in problem
+
+
+@pytest.mark.parametrize("inclusive", [True, False])
+def test_reports_count_hits_by_the_corners_of_the_phase(inclusive: bool, tmp_path: Path) -> None:
+    phase, _ = written(tmp_path, "BE 0 0 9 9", "", f"inclusive_corners = {str(inclusive).lower()}")
+    evaluation.seal(phase)
+    (field,) = load_phase(phase).tasks[0].fields
+    assert field.kind.objects.inclusive == inclusive
