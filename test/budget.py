@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -20,7 +21,7 @@ import pytest
 
 from .repository import THOROUGH, commit
 
-BUDGET = float(os.environ.get("EVALUATION_TEST_SECONDS", "440"))
+BUDGET = float(os.environ.get("EVALUATION_TEST_SECONDS", "340"))
 """Seconds of the tests that are chosen, which processes share; 0 for those that every run tries."""
 LONG = 1.0
 """Seconds from which on a test or a fixture takes long."""
@@ -109,9 +110,14 @@ class Store:
         self._seconds[shared or report.nodeid] += report.duration
 
     def pytest_sessionfinish(self) -> None:
-        """Write the file, without tests that there are no more."""
+        """Write the file, without tests that there are no more in a file of which any was collected."""
         names = {*self._shared, *self._shared.values()}
-        kept = {name: known()[name] for name in names & known().keys() - self._seconds.keys()}
+        files = {name.partition("::")[0] for name in self._shared}
+        kept = {
+            name: seconds
+            for name, seconds in known().items()
+            if name not in self._seconds and (name in names or re.split("::| ", name)[0] not in files)
+        }
         found = {name: round(seconds, 1) for name, seconds in self._seconds.items() if seconds >= LONG}
         text = json.dumps({**kept, **found}, indent=0, sort_keys=True, ensure_ascii=False)
         _FILE.write_text(f"{text}\n", encoding="utf-8")
