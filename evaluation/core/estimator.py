@@ -538,7 +538,7 @@ class MeanOfMeans(_OfSums):
 class RatioOfSums(_OfSums):
     """The ratio of the sums of two columns, over the cases for which both are defined.
 
-    ``of_nothing`` is the ratio where the sum of the denominators is 0, unless that of the column ``rest`` is
+    ``of_nothing`` is the ratio where the sum of the denominators is 0, unless that of the column ``total`` is
     not: then it is 0. ``is_share``: it is a share, from 0 to 1, of units that are one or a few of each case.
     ``of_failure``: the numerator of a failed case whose denominator is 0; one whose denominator is 1 has the
     numerator 0 or, at best, 1.
@@ -549,14 +549,14 @@ class RatioOfSums(_OfSums):
     of_nothing: float = math.nan
     is_share: bool = True
     of_failure: float | None = None
-    rest: str | None = None
+    total: str | None = None
 
     @property
     def _columns(self) -> tuple[str, ...]:
-        return (self.numerator, self.denominator, *(() if self.rest is None else (self.rest,)))
+        return (self.numerator, self.denominator, *(() if self.total is None else (self.total,)))
 
-    def _ratio(self, above: Floats, below: Floats, *rest: Floats) -> Floats:
-        nothing = np.where(rest[0] > 0, 0.0, self.of_nothing) if rest else self.of_nothing
+    def _ratio(self, above: Floats, below: Floats, *total: Floats) -> Floats:
+        nothing = np.where(total[0] > 0, 0.0, self.of_nothing) if total else self.of_nothing
         return np.where(below == 0, nothing, ratio_or_nan(above, below))
 
     def values(self, cases: WeightedCases, /) -> Floats:
@@ -572,14 +572,15 @@ class RatioOfSums(_OfSums):
 
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         columns = np.nan_to_num(np.stack([table[name] for name in self._columns]))
-        above, below, *rest = columns
-        size, others = float(below.mean()), [float(of.mean()) for of in rest]
+        above, below, *total = columns
+        size, others = float(below.mean()), [float(of.mean()) for of in total]
 
         def figure(sums: Floats) -> Floats:
             return self._ratio(*np.moveaxis(sums, -1, 0))
 
         if self.of_failure is not None:
-            lowest, highest = [[self.of_failure, 0.0], [0.0, 1.0]], [[1.0, 1.0]]
+            lowest = [[self.of_failure, 0.0, *others], [0.0, 1.0, *others]]
+            highest = [[1.0, 1.0, *others]]
         else:
             # A case of the mean denominator; an infinite end is that of the numerator.
             ends = [end * size if math.isfinite(end) and size else end for end in (worst, best)]

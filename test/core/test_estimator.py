@@ -102,9 +102,9 @@ def test_a_ratio_is_that_of_nothing_only_where_the_denominators_sum_to_nothing()
     assert values(ratio, table, drawn) == pytest.approx([0.8, 1.0, 7.0, 7.0])
 
 
-def test_a_ratio_is_0_where_the_denominators_sum_to_nothing_and_there_is_something_besides():
-    table = table_of(number=[1.0, 0.0, 0.0], of=[4.0, 0.0, 0.0], rest=[9.0, 5.0, 0.0])
-    ratio = RatioOfSums("number", "of", of_nothing=1.0, rest="rest")
+def test_a_ratio_is_0_where_the_denominators_sum_to_nothing_and_there_is_something_at_all():
+    table = table_of(number=[1.0, 0.0, 0.0], of=[4.0, 0.0, 0.0], total=[9.0, 5.0, 0.0])
+    ratio = RatioOfSums("number", "of", of_nothing=1.0, total="total")
     drawn = np.array([[1, 1, 1], [0, 1, 0], [0, 1, 1], [0, 0, 2]])
     assert values(ratio, table, drawn).tolist() == [0.25, 0, 0, 1]
     sums = ratio.of_sums(table, worst=0, best=1)

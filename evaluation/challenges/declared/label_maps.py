@@ -50,8 +50,9 @@ class StructureMetricTable(tables.MetricTable):
 
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (StructureField,)
     is_share: ClassVar[bool] = False
-    has_rest: ClassVar[bool] = False
     """Whether the pooled ratio is a share, see `RatioOfSums`."""
+    has_total: ClassVar[bool] = False
+    """Whether the denominators are of one side alone, so that parts have a total, see `Sums`."""
 
     def figure(self, table: StructureField) -> tables.LabelFigure:
         """Return the properties of a figure. Raises ValueError for options that do not fit the field."""
@@ -199,12 +200,12 @@ class StructureMetricTable(tables.MetricTable):
 
         def row(maps: MapComparison, part: Callable[[MapComparison, Structure], tables.Part]) -> Parts:
             enters = self.entering_unanswered(maps, structures)
-            nothing = tables.Part(0, 0, 0 if self.has_rest else None)
             parts = [
-                part(maps, each) if entered else nothing
+                part(maps, each) if entered else tables.Part(0, 0)
                 for each, entered in zip(structures, enters, strict=True)
             ]
-            return dict(zip(names, (tables.Part.sum_of(parts), *parts), strict=False))
+            whole = tables.Part(*map(sum, zip(*parts, strict=True)))
+            return dict(zip(names, (whole, *parts), strict=False))
 
         def worst(references: Values) -> Parts:
             unanswered = tables.FieldComparison.of_reference(field_name, references)
@@ -215,7 +216,7 @@ class StructureMetricTable(tables.MetricTable):
             worst,
             self.of_nothing,
             self.is_share,
-            self.has_rest,
+            self.has_total,
         )
 
 
@@ -337,9 +338,8 @@ class _OverlapTable(LabelMetricTable):
         self, counts: segmentation.LabelCounts, comparison: MapComparison, structure: Structure
     ) -> tables.Part:
         position = comparison.table.structures.index(structure)
-        number, of = (float(each[position]) for each in self.ratio.parts(counts))
-        rest = float((counts.prediction + counts.reference)[position]) if self.has_rest else None
-        return tables.Part(number, of, rest)
+        parts = (*self.ratio.parts(counts), counts.prediction + counts.reference)
+        return tables.Part(*(float(of[position]) for of in parts))
 
 
 class Dice(_OverlapTable):
@@ -378,7 +378,7 @@ class VoxelSensitivity(_OverlapTable):
     """
 
     metric: Literal["voxel_sensitivity"]
-    has_rest = True
+    has_total = True
     ratio: ClassVar[segmentation.OverlapRatio] = segmentation.recall_of_counts
 
 
@@ -392,7 +392,7 @@ class VoxelPrecision(_OverlapTable):
     """
 
     metric: Literal["voxel_precision"]
-    has_rest = True
+    has_total = True
     ratio: ClassVar[segmentation.OverlapRatio] = segmentation.precision_of_counts
 
 

@@ -52,7 +52,7 @@ class ObjectTable(LabelMetricTable):
         """Return the figure of the objects that match; NaN only by the reference. Default: the ratio."""
         part = self.counted(found)
         assert self.of_nothing is not None
-        return part.number / part.of if part.of else 0.0 if part.rest else self.of_nothing
+        return part.number / part.of if part.of else 0.0 if part.total else self.of_nothing
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the figure of each label."""
@@ -421,15 +421,11 @@ class SegmentationQuality(_QualityTable):
     """
 
     metric: Literal["segmentation_quality"]
-    has_rest = True
+    has_total = True
 
     def counted(self, found: Overlaps) -> Part:
         """Return the intersections over union of the objects that match, of their number."""
         return Part(math.fsum(found.iou), len(found.pair_voxels), found.objects)
-
-    def missing(self, references: int) -> Part:
-        """Return the same with at least one object, so that nothing is no match."""
-        return super().missing(references)._replace(rest=max(1, references))
 
 
 class RecognitionQuality(_QualityTable):

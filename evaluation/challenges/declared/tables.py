@@ -247,19 +247,11 @@ def no_columns(references: Values) -> Row:
 
 
 class Part(NamedTuple):
-    """A figure of a case that is a ratio: a number, of how many; ``rest``: how much there is besides."""
+    """A figure of a case that is a ratio: a number, of how many; ``total``: how many both sides have."""
 
     number: float
     of: float
-    rest: float | None = None
-
-    @classmethod
-    def sum_of(cls, parts: "Sequence[Part]") -> "Part":
-        """Return the sums; without a rest where none has one."""
-        rests = [part.rest for part in parts if part.rest is not None]
-        return cls(
-            sum(part.number for part in parts), sum(part.of for part in parts), sum(rests) if rests else None
-        )
+    total: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -267,15 +259,15 @@ class Sums:
     """The ratios that are the figures of a metric, whose parts can be summed over cases.
 
     ``row``, ``worst``: as of `Measure`, by the name of each figure. ``of_nothing``: the figure where the sum
-    of all denominators is 0; NaN only where that follows from the reference. With ``has_rest`` each part has
-    a rest, and the figure is 0 where there is any. ``is_share``: as of `RatioOfSums`.
+    of all denominators is 0; NaN only where that follows from the reference. With ``has_total`` it is 0 there
+    if the totals do not sum to 0. ``is_share``: as of `RatioOfSums`.
     """
 
     row: Callable[[FieldComparison], Mapping[str, Part]]
     worst: Callable[[Values], Mapping[str, Part]]
     of_nothing: float
     is_share: bool = False
-    has_rest: bool = False
+    has_total: bool = False
 
 
 @dataclass(frozen=True)
@@ -337,17 +329,18 @@ class Measure:
         if sums is None:
             raise ValueError("there is no ratio of sums over cases for it")
 
+        ends = ("number", "of", "total") if sums.has_total else ("number", "of")
+
         def columns(parts: Mapping[str, Part]) -> Row:
             return {
-                f"{name}_{end}": float(number)
-                for name, part in parts.items()
-                for end, number in part._asdict().items()
-                if number is not None
+                f"{name}_{end}": float(getattr(part, end)) for name, part in parts.items() for end in ends
             }
 
         def ratio(column: str) -> RatioOfSums:
-            rest = f"{column}_rest" if sums.has_rest else None
-            return RatioOfSums(f"{column}_number", f"{column}_of", sums.of_nothing, sums.is_share, rest=rest)
+            total = f"{column}_total" if sums.has_total else None
+            return RatioOfSums(
+                f"{column}_number", f"{column}_of", sums.of_nothing, sums.is_share, total=total
+            )
 
         return replace(
             self.of_each(ratio),

@@ -153,22 +153,10 @@ both = { metric = "mean_radial_error", worst = 20, unpredicted = "leave_out", ov
 
 def test_a_case_has_some_of_the_points_only(tmp_path):
     phase = declared_phase(tmp_path / "phase", SPINE, {"name": ["a", "b"]})
-    true = {
-        "case": ["a", "a", "b"],
-        "x": [10, 30, 50],
-        "y": [0] * 3,
-        "z": [0] * 3,
-        "name": ["T1", "T2", "T3"],
-    }
-    write_table(phase / "spine.csv", true)
+    flat = {"case": ["a", "a", "b"], "y": [0] * 3, "z": [0] * 3}
+    write_table(phase / "spine.csv", {**flat, "x": [10, 30, 50], "name": ["T1", "T2", "T3"]})
     # T1 of a is 3 mm away and T2 lacks; b has only a point that its reference lacks.
-    found = {
-        "case": ["a", "a", "b"],
-        "x": [13, 70, 50],
-        "y": [0] * 3,
-        "z": [0] * 3,
-        "name": ["T1", "T3", "T1"],
-    }
+    found = {**flat, "x": [13, 70, 50], "name": ["T1", "T3", "T1"]}
     of_each = {"T1": 3, "T2": 20, "T3": 20}
     of_all = {
         "mean_radial_error": ((3 + 20) / 2 + 20) / 2,
