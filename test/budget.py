@@ -21,7 +21,7 @@ import pytest
 
 from .repository import THOROUGH, commit
 
-BUDGET = float(os.environ.get("EVALUATION_TEST_SECONDS", "340"))
+BUDGET = float(os.environ.get("EVALUATION_TEST_SECONDS", "260"))
 """Seconds of the tests that are chosen, which processes share; 0 for those that every run tries."""
 LONG = 1.0
 """Seconds from which on a test or a fixture takes long."""
