@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from .budget import Store, beyond_the_budget
 from .forks import PROCESS, Forks
-from .repository import commit, drawn
+from .repository import WEEKLY, commit, drawn
 
 _BRANCHES: Any = None
 if "EVALUATION_BRANCHES" in os.environ:
@@ -107,6 +107,9 @@ _LONG_FIRST = (
 
 def _draw(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not drawn of tests alike, and of those that take long; each commit draws others."""
+    others = {item for item in items if (item.get_closest_marker("weekly") is not None) != WEEKLY}
+    config.hook.pytest_deselected(items=[*others])
+    items[:] = [item for item in items if item not in others]
     if any("::" in argument for argument in config.args) or config.option.keyword:
         return
     alike: dict[str, tuple[int, list[str]]] = {}
