@@ -72,7 +72,7 @@ TIFF = Format(
     dimensions=(2, 3),
     numbers=True,
     module="evaluation.io.tiff",
-    needs=("PIL.TiffImagePlugin",),
+    needs=("PIL.TiffImagePlugin", _INFLATER),
     pillow=True,
 )
 META_IMAGE = Format(
