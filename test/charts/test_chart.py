@@ -1,6 +1,7 @@
 """What every chart gets: schema, theme, width, data, and the chosen case."""
 
 import pytest
+import vl_convert
 
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, point_of_case
 from test.charts.drawing import drawn
@@ -37,9 +38,6 @@ def test_only_charts_of_single_cases_have_a_chosen_case(single_cases):
 def test_the_chosen_case_is_drawn_differently():
     usual = chart(single_cases=True)
     assert drawn(usual).count("#D55E00") == 0
-    chosen = Chart(**{**vars(usual), "specification": {**usual.specification}})
-    specification = complete(chosen, width=300)
+    specification = complete(usual, width=300)
     specification["params"][0]["value"] = "b"
-    import vl_convert
-
     assert vl_convert.vegalite_to_svg(specification, vl_version="5.21").count("#D55E00") == 1

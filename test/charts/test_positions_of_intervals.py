@@ -1,0 +1,131 @@
+"""Where forest plots, metrics with intervals and ROC curves have their marks, by hand."""
+
+import math
+
+import numpy as np
+
+from evaluation.charts.chart import BLUE, VERMILION, NamedBand, NamedCurve
+from evaluation.charts.intervals import ForestValue, MetricInterval, forest_chart, metric_intervals_chart
+from evaluation.charts.roc import MarkedPoint, coarse_roc_chart, roc_chart
+from test.charts.picture import Axis, axis, by_hand, layer, marks, names
+
+RATES = Axis("false-positive rate (1 − specificity)", (0, 1))
+SENSITIVITIES = Axis("sensitivity", (0, 1))
+
+
+@by_hand(forest_chart)
+def test_a_forest_has_the_whole_at_the_top_and_lines_from_lower_to_upper():
+    groups = [
+        ForestValue("eye", "right", 0.7, 12, 0.5, 0.75),
+        ForestValue("eye", "left", 0.9),
+        ForestValue("", "small", 0.6, 3, negatives=40),
+    ]
+    chart = forest_chart("f", "F", "AUC", ForestValue("", "all cases", 0.8, 15, 0.75, 0.85), groups)
+    whole, right, left = "all cases (n\u00a0=\u00a015)", "eye: right (n\u00a0=\u00a012)", "eye: left"
+    small = "small (3 positive against all 40 negative)"
+    assert names(chart, "y") == [whole, right, left, small]
+    points = [(whole, 0.8), (right, 0.7), (left, 0.9), (small, 0.6)]
+    assert marks(chart, "square", "subgroups", "y", "x") == points
+    assert marks(chart, "rule", "intervals", "y", "x", "x2") == [(whole, 0.75, 0.85), (right, 0.5, 0.75)]
+    assert marks(chart, "rule", "overall", "x") == [0.8]
+    assert axis(chart, "x") == Axis("AUC")
+
+
+@by_hand(metric_intervals_chart)
+def test_a_metric_stands_between_its_worst_on_the_left_and_its_best_on_the_right():
+    chart = metric_intervals_chart(
+        "m",
+        "M",
+        [
+            MetricInterval("Kappa", 0.5, 0.0, 1.0, best=1, worst=-1),  # 1.5 of 2 from the worst value
+            MetricInterval("Error", 1.0, 0.5, 2.0, best=0, worst=4),  # 3 of 4, its ends 3.5 and 2 of 4
+            MetricInterval("Share", 0.25, None, None, best=1, worst=0),
+            MetricInterval("Distance", 1.5, 1.0, 2.0, best=0, worst=math.inf),
+            MetricInterval("Bias", -2.0, None, None, best=0, worst=math.inf),
+        ],
+    )
+    assert chart is not None
+    assert names(chart, "y") == ["Kappa", "Error", "Share", "Distance", "Bias"]
+    positions = [("Kappa", 0.75), ("Error", 0.75), ("Share", 0.25), ("Distance", None), ("Bias", None)]
+    assert marks(chart, "point", "metrics", "y", "x") == positions
+    assert marks(chart, "rule", "metrics", "y", "x", "x2") == [("Kappa", 0.5, 1.0), ("Error", 0.875, 0.5)]
+    assert marks(chart, "text", "unbounded", "y", "text") == [("Distance", "1.5 (1 to 2)"), ("Bias", "−2")]
+    assert axis(chart, "x") == Axis("", (0, 1))
+    ticks = layer(chart, "point", "metrics").encoding["x"]["axis"]
+    assert ticks["values"] == [0, 0.25, 0.5, 0.75, 1]
+    assert "datum.value === 0 ? 'worst' : datum.value === 1 ? 'best'" in ticks["labelExpr"]
+    assert metric_intervals_chart("m", "M", []) is None
+
+
+@by_hand(roc_chart)
+def test_a_roc_has_false_positives_along_x_and_sensitivity_upwards():
+    curves = [
+        NamedCurve("b", np.array([0.0, 0.25, 1.0]), np.array([0.0, 0.75, 1.0])),
+        NamedCurve("a", np.array([0.0, 1.0]), np.array([0.5, 1.0])),
+    ]
+    # "b" is the second name in the alphabet, and so has the second colour; its band has it, too.
+    band = NamedBand("b", np.array([0.0, 0.5]), np.array([0.25, 0.75]), np.array([0.5, 1.0]))
+    chart = roc_chart("r", "R", curves, band, [MarkedPoint("reader", 0.1, 0.6)])
+    assert (axis(chart, "x"), axis(chart, "y")) == (RATES, SENSITIVITIES)
+    assert marks(chart, "line", "curves", "x", "y", "color") == [
+        (0, 0, VERMILION),
+        (0.25, 0.75, VERMILION),
+        (1, 1, VERMILION),
+        (0, 0.5, BLUE),
+        (1, 1, BLUE),
+    ]
+    assert layer(chart, "line", "curves").mark["interpolate"] == "linear"
+    assert marks(chart, "area", "band", "x", "y", "y2", "fill") == [
+        (0, 0.25, 0.5, VERMILION),
+        (0.5, 0.75, 1, VERMILION),
+    ]
+    assert marks(chart, "line", "chance", "x", "y") == [(0, 0), (1, 1)]
+    assert marks(chart, "point", "points", "x", "y") == [(0.1, 0.6)]
+    # The label is 0.06 to the right. There "b" is at 0.48 and "a" at 0.58; half a label, 0.025, lies between
+    # the lower one and the upper end of the label, whose middle is 0.025 further down.
+    assert marks(chart, "text", "labels", "x", "y", "text") == [(0.16, 0.43, "reader")]
+    assert marks(chart, "rule", "labels", "x", "y", "x2", "y2") == [(0.1, 0.6, 0.16, 0.43)]
+
+
+@by_hand(roc_chart)
+def test_labels_of_points_lie_neither_on_each_other_nor_on_a_curve():
+    curve = NamedCurve("curve", np.array([0, 0, 0.5, 1]), np.array([0, 0.5, 1, 1]))
+    steps = NamedCurve("steps", np.array([0, 0.1, 0.1, 0.2, 0.2, 1]), np.array([0, 0, 0.6, 0.6, 0.8, 1]))
+    near = [MarkedPoint(name, 0.1 + 0.01 * number, 0.6) for number, name in enumerate("abc")]
+    chart = roc_chart("roc", "ROC", [curve, steps], None, [*near, MarkedPoint("on top", 0.2, 0.8)])
+    # Right of the last point at 0.2; there the lower curve is at 0.76, and a label is 0.05 high.
+    assert marks(chart, "text", "labels", "text", "x", "y") == [
+        ("on top", 0.26, 0.71),
+        ("c", 0.26, 0.575),  # 0.025 below its point, and the others 0.05 further down each
+        ("b", 0.26, 0.525),
+        ("a", 0.26, 0.475),
+    ]
+
+
+@by_hand(roc_chart)
+def test_labels_that_would_leave_the_figure_are_lifted_and_many_points_have_none():
+    curve = NamedCurve("curve", np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    low = [MarkedPoint(str(number), 0.9, 0.02) for number in range(12)]
+    rows = marks(roc_chart("roc", "ROC", [curve], None, low), "text", "labels", "x", "y")
+    # Twelve labels from 0.02 upwards, each 0.05 above the one before, at most in the middle.
+    assert [x for x, _ in rows] == [0.5] * 12
+    np.testing.assert_allclose([y for _, y in rows], 0.02 + 0.05 * np.arange(11, -1, -1))
+    assert marks(roc_chart("roc", "ROC", [curve], None, [*low, low[0]]), "text", "labels", "y") == []
+
+
+@by_hand(coarse_roc_chart)
+def test_a_coarse_curve_is_its_points_and_the_boxes_between_them():
+    curves = [
+        NamedCurve("b", np.array([0, 0.1, 1]), np.array([0, 0.8, 1])),
+        NamedCurve("a", np.array([0.0, 1.0]), np.array([0.25, 0.75])),
+    ]
+    chart = coarse_roc_chart("c", "C", curves)
+    assert (axis(chart, "x"), axis(chart, "y")) == (RATES, SENSITIVITIES)
+    points = [(0, 0, VERMILION), (0.1, 0.8, VERMILION), (1, 1, VERMILION), (0, 0.25, BLUE), (1, 0.75, BLUE)]
+    assert marks(chart, "point", "curves", "x", "y", "color") == points
+    assert marks(chart, "rect", "between", "x", "x2", "y", "y2", "color") == [
+        (0, 0.1, 0, 0.8, VERMILION),
+        (0.1, 1, 0.8, 1, VERMILION),
+        (0, 1, 0.25, 0.75, BLUE),
+    ]
+    assert "every threshold" not in chart.description

@@ -1,0 +1,226 @@
+"""Where figures of values of cases have their marks, by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import gaussian_kde
+
+from evaluation.charts.chart import BLUE, VERMILION, marks_of
+from evaluation.organiser.charts.values import (
+    MOST_POINTS,
+    MOST_SCATTERED,
+    CasePoint,
+    Distribution,
+    Pair,
+    ViolinValues,
+    bland_altman_chart,
+    cumulative_chart,
+    density,
+    distribution_chart,
+    error_cloud_chart,
+    histogram_chart,
+    identity_chart,
+    scatter_chart,
+    violin_chart,
+)
+from evaluation.organiser.charts.values import Axis as Along
+from test.charts.picture import Axis, axis, by_hand, layer, marks, names
+
+
+@by_hand(distribution_chart)
+def test_boxes_end_at_quartiles_and_whiskers_at_the_last_case_within_one_and_a_half_boxes():
+    # The quartiles of 0 … 8 are 2, 4 and 6. So the fences are 2 − 1.5 · 4 = −4 and 6 + 6 = 12: moved there,
+    # the outermost cases are still within, and a little further they are not. Within one box, both would not.
+    inside = np.array([-4.0, 1, 2, 3, 4, 5, 6, 7, 12, np.nan])
+    outside = np.array([-4.5, 1, 2, 3, 4, 5, 6, 7, 12.5, np.nan])
+    cases = list("abcdefghij")
+    chart = distribution_chart(
+        "d",
+        "D",
+        [Distribution("in", inside, cases), Distribution("beyond", outside, cases)],
+        "mm",
+        marks=marks_of(["in", "beyond"]),
+    )
+    assert names(chart, "y") == ["in", "beyond"]
+    assert axis(chart, "x") == Axis("mm")
+    assert marks(chart, "rule", "boxes", "y", "x", "x2") == [("in", -4, 12), ("beyond", 1, 7)]
+    assert marks(chart, "bar", "boxes", "y", "x", "x2") == [("in", 2, 6), ("beyond", 2, 6)]
+    assert marks(chart, "tick", "boxes", "y", "x") == [("in", 4), ("beyond", 4)]
+    assert [(row["cases"], row["mean"]) for row in chart.data["boxes"]] == [(9, 4), (9, 4)]
+    points = [(row["case"], row["value"]) for row in layer(chart, "point", "points").rows]
+    assert points == [*zip("abcdefghi", inside[:9], strict=True), *zip("abcdefghi", outside[:9], strict=True)]
+    # The marks are those of the alphabet: "beyond" is blue.
+    assert marks(chart, "point", "points", "y", "x", "color")[::9] == [
+        ("in", -4, VERMILION),
+        ("beyond", -4.5, BLUE),
+    ]
+
+
+@by_hand(distribution_chart)
+def test_a_point_beside_others_leaves_the_line_and_a_lone_one_does_not():
+    values = np.array([0.0, *np.linspace(0.9, 0.91, 30)])
+    chart = distribution_chart("d", "D", [Distribution("x", values, list(map(str, range(31))))], "x")
+    offsets = marks(chart, "point", "points", "yOffset")
+    assert offsets[0] == 0
+    # The 7th of many neighbours: 6 golden sections have the fraction 6 · 0.618034 − 3 = 0.708204.
+    assert offsets[6] == 0.208
+    assert layer(chart, "point", "points").encoding["yOffset"]["scale"]["domain"] == [-1, 1]
+    assert chart.single_cases
+
+
+@by_hand(distribution_chart)
+def test_many_cases_are_binned_and_none_can_be_told():
+    # 60 bins of 0 … 60: the first 500 values in the first bin, one each in the second and in the last.
+    values = np.array([0.0] * MOST_POINTS + [1.5, 60.0])
+    chart = distribution_chart("d", "D", [Distribution("x", values, [""] * values.size)], "x")
+    assert marks(chart, "point", "bins", "x", "size") == [(0.5, 500), (1.5, 1), (59.5, 1)]
+    assert "points" not in chart.data
+    assert not chart.single_cases
+    few = distribution_chart("d", "D", [Distribution("x", values[2:], [""] * MOST_POINTS)], "x")
+    assert len(marks(few, "point", "points", "x")) == MOST_POINTS
+    none = distribution_chart("d", "D", [Distribution("x", np.array([np.nan]), ["a"])], "x")
+    assert marks(none, "bar", "boxes", "x") == []
+
+
+@by_hand(histogram_chart)
+def test_bars_of_a_histogram_hold_each_case_once():
+    # Five bins of width 1 from 1 to 6.
+    chart = histogram_chart("h", "H", "Seconds.", np.array([1.0, 2.0, 2.0, 6.0]), "seconds")
+    bars = [(1, 2, 1), (2, 3, 2), (3, 4, 0), (4, 5, 0), (5, 6, 1)]
+    assert marks(chart, "bar", "bins", "x", "x2", "y") == bars
+    assert axis(chart, "x") == Axis("seconds")
+    assert axis(chart, "y").title == "cases"
+    assert layer(chart, "bar", "bins").encoding["y"]["axis"]["values"] == [0, 1, 2]
+    # The root of 64 cases is 8 bins; there are never more than 40.
+    many = [histogram_chart("h", "H", "", np.arange(float(n)), "s").data["bins"] for n in (64, 2500)]
+    assert [len(bins) for bins in many] == [8, 40]
+
+
+@by_hand(cumulative_chart)
+def test_the_share_of_cases_rises_at_each_error():
+    chart = cumulative_chart("c", "C", np.array([3.0, 1.0, np.nan, 2.0]), "px")
+    third = pytest.approx(1 / 3)
+    assert marks(chart, "line", "curve", "x", "y") == [(0, 0), (1, third), (2, pytest.approx(2 / 3)), (3, 1)]
+    assert layer(chart, "line", "curve").mark["interpolate"] == "step-after"
+    # Half way between three cases is the second; nine tenths are 0.8 of the way from it to the third.
+    assert marks(chart, "rule", "quantiles", "x") == [2, pytest.approx(2.8)]
+    assert axis(chart, "x") == Axis("px")
+    assert axis(chart, "y") == Axis("share of the cases", (0, 1))
+    assert "(2 and 2.8)" in chart.description
+
+
+@by_hand(cumulative_chart)
+def test_of_many_errors_four_hundred_are_drawn_at_their_shares():
+    errors = np.random.default_rng(1).permutation(np.arange(1.0, 1001.0))
+    start, *steps = marks(cumulative_chart("c", "C", errors, "px"), "line", "curve", "x", "y")
+    assert (start, len(steps)) == ((0, 0), 400)
+    assert [share for _, share in steps] == pytest.approx([error / 1000 for error, _ in steps])
+    assert (steps[0][0], steps[-1][0]) == (1, 1000)
+
+
+@by_hand(violin_chart)
+def test_violins_stand_one_below_the_other_and_are_widest_where_values_are_densest():
+    samples = [ViolinValues("a", np.array([0.2, 0.4, 0.6, 0.8])), ViolinValues("b", np.array([-0.5, 0.5]))]
+    chart = violin_chart("v", "V", "τ.", samples, "τ-b")
+    # Quartiles by linear interpolation: 0.75 and 2.25 steps from the first of four.
+    boxes = marks(chart, "rule", "boxes", "y", "x", "x2")
+    assert boxes == [(0, pytest.approx(0.35), pytest.approx(0.65)), (1, -0.25, 0.25)]
+    assert marks(chart, "point", "boxes", "y", "x") == [(0, pytest.approx(0.5)), (1, 0)]
+    # The name stands above its violin, since the axis goes downwards.
+    assert marks(chart, "text", "boxes", "y", "text") == [(-0.44, "a"), (0.56, "b")]
+    assert axis(chart, "y") == Axis("", (-0.6, 1.6), downwards=True)
+    assert axis(chart, "x") == Axis("τ-b", (-0.5, 1))
+    outlines = marks(chart, "area", "outlines", "detail", "x", "y", "y2")
+    for position, name, middle, ends in ((0, "a", 0.5, (0.15, 1)), (1, "b", None, (-0.55, 1))):
+        of_name = [row[1:] for row in outlines if row[0] == name]
+        assert (of_name[0][0], of_name[-1][0]) == pytest.approx(ends)
+        assert all(above + below == pytest.approx(2 * position) for _, above, below in of_name)
+        x, above, below = max(of_name, key=lambda row: row[2])
+        assert (above, below) == pytest.approx((position - 0.4, position + 0.4))
+        assert middle is None or x == pytest.approx(middle, abs=0.01)
+
+
+def test_the_width_of_a_violin_is_a_gaussian_kernel_density():
+    values = np.array([0.2, 0.4, 0.6, 0.8, 0.8])
+    # Silverman's rule takes the smaller of the standard deviation and the quartile distance over 1.34.
+    spread = min(values.std(ddof=1), 0.4 / 1.34)
+    bandwidth = 0.9 * spread * 5**-0.2
+    grid = np.linspace(0, 1, 11)
+    expected = gaussian_kde(values, bandwidth / values.std(ddof=1))(grid)
+    assert density(values, grid) == pytest.approx(expected)
+    assert np.isfinite(density(np.array([1.0, 1.0]), grid)).all()
+
+
+@by_hand(scatter_chart)
+def test_points_of_cases_are_at_their_values_with_the_marks_of_their_group():
+    points = [CasePoint("p", 10, 0.7, "disc"), CasePoint("q", 1, 0.5, "cup")]
+    chart = scatter_chart("s", "S", "Two.", points, Along("size", logarithmic=True), Along("Dice", (0, 1)))
+    assert axis(chart, "x") == Axis("size", kind="log")
+    assert axis(chart, "y") == Axis("Dice", (0, 1))
+    assert marks(chart, "point", "points", "x", "y", "color", "shape") == [
+        (10, 0.7, VERMILION, "square"),
+        (1, 0.5, BLUE, "circle"),
+    ]
+    assert chart.single_cases
+
+
+@by_hand(scatter_chart)
+def test_many_points_are_cells_at_the_mean_of_their_points():
+    # 0 and 0.02 are in the first of 40 cells of 0 … 1, and so are 0.98 and 1 in the last.
+    few = [CasePoint("", x, 1 - x, "a") for x in (0.0, 1.0)] * (MOST_SCATTERED // 2)
+    assert (
+        len(marks(scatter_chart("s", "S", "", few, Along("x"), Along("y")), "point", "points", "x")) == 1500
+    )
+    more = [*few, CasePoint("", 0.02, 0.98, "b"), CasePoint("", 0.98, 0.0, "b")]
+    chart = scatter_chart("s", "S", "", more, Along("x"), Along("y"))
+    assert marks(chart, "point", "cells", "x", "y", "size", "color") == [
+        (0, 1, 750, BLUE),
+        (1, 0, 750, BLUE),
+        (0.02, 0.98, 1, VERMILION),
+        (0.98, 0, 1, VERMILION),
+    ]
+    assert not chart.single_cases
+
+
+@by_hand(bland_altman_chart)
+def test_limits_of_agreement_are_1_96_deviations_around_the_bias():
+    # Differences 2 and 0: mean 1, standard deviation √2, 1.96 of which are 2.77.
+    chart = bland_altman_chart("b", "B", [Pair("a", 3, 1), Pair("b", 2, 2)], "mm")
+    assert marks(chart, "point", "points", "x", "y") == [(2, 2), (2, 0)]
+    width = 1.96 * math.sqrt(2)
+    assert marks(chart, "rule", "lines", "y") == [1, pytest.approx(1 - width), pytest.approx(1 + width)]
+    assert marks(chart, "text", "lines", "text") == ["bias 1", "−1.96 SD −1.77", "+1.96 SD 3.77"]
+    assert axis(chart, "x") == Axis("mean of prediction and reference in mm")
+    assert axis(chart, "y") == Axis("prediction − reference in mm")
+    # An error of everyone has no limits.
+    same = bland_altman_chart("b", "B", [Pair("a", 3, 1), Pair("b", 5, 3)], "")
+    assert marks(same, "rule", "lines", "y") == [2]
+
+
+@by_hand(identity_chart)
+def test_predictions_are_upwards_over_references_on_equal_axes():
+    chart = identity_chart("i", "I", [Pair("a", 3, 1), Pair("b", 2, 2.5)], "years")
+    assert marks(chart, "point", "points", "x", "y") == [(1, 3), (2.5, 2)]
+    assert marks(chart, "line", "equal", "x", "y") == [(1, 1), (3, 3)]
+    assert axis(chart, "x") == Axis("reference in years", (1, 3))
+    assert axis(chart, "y") == Axis("prediction in years", (1, 3))
+    assert chart.specification["width"] == chart.specification["height"]
+
+
+@by_hand(error_cloud_chart)
+def test_errors_are_to_the_right_and_downwards_and_rings_hold_their_shares():
+    # Distances 5 and 0: half way between them, and nine tenths of the way.
+    chart = error_cloud_chart("e", "E", [CasePoint("a", 3, 4), CasePoint("b", 0, 0)])
+    assert marks(chart, "point", "points", "x", "y") == [(3, 4), (0, 0)]
+    assert marks(chart, "point", "origin", "x", "y") == [(0, 0)]
+    reach = pytest.approx((-5.25, 5.25))
+    assert axis(chart, "x") == Axis("to the right, px", reach)
+    assert axis(chart, "y") == Axis("downwards, px", reach, downwards=True)
+    rings = marks(chart, "line", "rings", "detail", "order", "x", "y")
+    quarter = {(ring, step): (x, y) for ring, step, x, y in rings}
+    for ring, radius in (("50 %", 2.5), ("90 %", 4.5)):
+        turns = [quarter[ring, step] for step in (0, 15, 30, 45, 60)]
+        expected = [(radius, 0), (0, radius), (-radius, 0), (0, -radius), (radius, 0)]
+        np.testing.assert_allclose(turns, expected, atol=1e-12)
+    assert chart.specification["width"] == chart.specification["height"]

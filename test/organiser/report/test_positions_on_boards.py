@@ -1,0 +1,423 @@
+"""Where the figures of a leaderboard's report have their marks, computed by hand from a few numbers.
+
+"b" is the better team everywhere, so that no order is that of the alphabet; there "a" is blue.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evaluation.charts.chart import BLUE, GREEN, GREY, OCHRE, VERMILION, Chart, marks_of
+from evaluation.charts.roc import roc_chart
+from evaluation.organiser.annotators.ensemble import EnsembleGain, Gain
+from evaluation.organiser.charts.curves import froc_chart
+from evaluation.organiser.charts.matrices import heatmap_chart, significance_chart
+from evaluation.organiser.charts.teams import (
+    blob_chart,
+    dendrogram_chart,
+    frequencies_chart,
+    influence_chart,
+    place_lines_chart,
+    podium_chart,
+    subgroup_means_chart,
+    team_values_chart,
+    times_chart,
+    value_changes_chart,
+)
+from evaluation.organiser.charts.values import distribution_chart, violin_chart
+from evaluation.organiser.ranking.across import AcrossRankings, ConsensusTeam, Merge
+from evaluation.organiser.ranking.annotators import AnnotatorsSection, OperatingPoint
+from evaluation.organiser.ranking.certainty import Superiority
+from evaluation.organiser.ranking.classifiers import ClassifierCurve, Classifiers
+from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
+from evaluation.organiser.ranking.difficulty import SubgroupTest
+from evaluation.organiser.ranking.leaderboard_file import (
+    BoardOfTeam,
+    CaseValues,
+    CurvePoints,
+    FinalTeam,
+    FrocPoints,
+    Generalisation,
+    Leaderboard,
+    MetricOfPhase,
+    MetricOfTeam,
+    OrganiserPart,
+    PhaseChange,
+    PhaseLeaderboard,
+    Team,
+)
+from evaluation.organiser.ranking.robustness import Variation
+from evaluation.organiser.ranking.stability import Influence, PlaceDistribution, RankingAgreement
+from evaluation.organiser.report.board import cases, metrics, rankings
+from evaluation.organiser.report.board.changes_page import changes_page
+from evaluation.organiser.report.board.reading import ReportedPhase
+from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange
+from test.charts.picture import axis, by_hand, layer, marks, names
+
+METRICS, RANKINGS = "organiser/report/board/metrics.py", "organiser/report/board/rankings.py"
+FIRST = PlaceDistribution(1, 1, 2, 1.25, {2: 0.25, 1: 0.75})
+SECOND = PlaceDistribution(1, 2, 2, 1.75, {2: 0.75, 1: 0.25})
+DICE = MetricOfPhase("Dice", "higher", "", in_ranking=True)
+ERROR = MetricOfPhase("Error", "lower", "mm", in_ranking=True)
+
+
+def team(name: str, place: int, dice: MetricOfTeam, error: MetricOfTeam, **more: Any) -> Team:
+    distribution = FIRST if place == 1 else SECOND
+    boards = {"overall": BoardOfTeam(place, place, str(place), distribution=distribution)}
+    return Team(name, True, f"{name}-1", 1, {"t.dice": dice, "t.error": error}, boards, **more)
+
+
+TEAMS = (
+    team(
+        "b",
+        1,
+        MetricOfTeam(0.75, 1, 0.5, 0.875),
+        MetricOfTeam(2.0, 2, 1.0, 4.0),
+        seconds_per_case=3.0,
+    ),
+    team("a", 2, MetricOfTeam(0.5, 2), MetricOfTeam(1.0, 1), seconds_per_case=0.5),
+)
+VALUES = {
+    "t.dice": CaseValues(("x", "y", "z"), {"a": (0.25, 0.5, None), "b": (0.75, 0.5, 1.0)}),
+    "t.error": CaseValues(("x", "y", "z"), {"a": (1.0, 3.0, 1.0), "b": (2.0, 1.0, 6.0)}),
+}
+
+
+def phase(part: OrganiserPart | None = None, **more: Any) -> ReportedPhase:
+    """Return a phase of two metrics with what else a section needs."""
+    scheme = {"boards": [{"name": "overall"}], "overall": "overall"}
+    given: dict[str, Any] = {"metrics": {"t.dice": DICE, "t.error": ERROR}, "teams": TEAMS, **more}
+    board = PhaseLeaderboard(None, "declared", "p", "0", 3, scheme, **given)
+    return ReportedPhase(board, part or OrganiserPart(values=VALUES), marks_of(["a", "b"]))
+
+
+def charts(section: Any) -> dict[str, Chart]:
+    assert section is not None
+    return {block.name: block for block in section.blocks if isinstance(block, Chart)}
+
+
+@by_hand(place_lines_chart, team_values_chart, distribution_chart, page=METRICS)
+def test_metrics_by_team_have_the_best_one_first():
+    found = charts(metrics.metrics_section(phase()))
+    dice, error = found["t-dice-by-team"], found["t-error-by-team"]
+    assert marks(dice, "point", "teams", "y", "x", "color") == [("b", 0.75, VERMILION), ("a", 0.5, BLUE)]
+    assert marks(dice, "rule", "intervals", "y", "x", "x2") == [("b", 0.5, 0.875)]
+    assert marks(error, "point", "teams", "y", "x") == [("a", 1), ("b", 2)]
+    assert marks(error, "rule", "intervals", "y", "x", "x2") == [("b", 1, 4)]
+    assert (axis(dice, "x").title, axis(error, "x").title) == ("Dice", "Error in mm")
+    assert dice.title == "Dice: b has the best value"
+    ranks = [("Dice", 1), ("Dice", 2), ("Error", 2), ("Error", 1)]
+    assert marks(found["ranks-by-metric"], "point", "places", "x", "y") == ranks
+    colours = marks(found["ranks-by-metric"], "point", "places", "color")
+    assert colours == [VERMILION, BLUE, VERMILION, BLUE]
+    # Of the errors 2, 1 and 6 of "b", the quartiles are 1.5 and 4, and of 1, 3 and 1 of "a" 1 and 2.
+    boxes = marks(found["t-error-boxes"], "bar", "boxes", "y", "x", "x2")
+    assert boxes == [("a", 1, 2), ("b", 1.5, 4)]
+    points = [(row["name"], row["case"], row["value"]) for row in found["t-dice-boxes"].data["points"]]
+    assert points == [("b", "x", 0.75), ("b", "y", 0.5), ("b", "z", 1), ("a", "x", 0.25), ("a", "y", 0.5)]
+
+
+@by_hand(podium_chart, heatmap_chart, page=METRICS)
+def test_ranks_in_cases_are_counted_over_the_cases_of_all_teams():
+    found = charts(metrics.metrics_section(phase()))
+    # Of Dice "a" has no value in z. In x "b" is better, in y both are equal; each rank is 0.8 wide.
+    half = [(pytest.approx(0.8), 0.75), (pytest.approx(0.8), 0.5), (pytest.approx(2.2), 0.25)]
+    assert marks(found["t-dice-podium"], "point", "values", "x", "y")[:3] == half
+    assert marks(found["t-dice-rank-counts"], "rect", "cells", "y", "x", "color") == [
+        ("b", "1", 2),
+        ("a", "1", 1),
+        ("a", "2", 1),
+    ]
+    # Errors are better where they are lower: "b" is first in y alone.
+    counts = found["t-error-rank-counts"]
+    assert marks(counts, "rect", "cells", "y", "x", "color") == [
+        ("b", "1", 1),
+        ("b", "2", 2),
+        ("a", "1", 2),
+        ("a", "2", 1),
+    ]
+    assert names(counts, "x") == ["1", "2"]
+    assert layer(counts, "rect", "cells").encoding["color"]["scale"]["domain"] == [0, 2]
+
+
+@by_hand(times_chart, page=METRICS)
+def test_times_are_to_the_right_and_the_front_has_whoever_is_better_or_faster():
+    found = charts(metrics.times_section(phase()))
+    dice, error = found["t-dice-times"], found["t-error-times"]
+    assert marks(dice, "point", "teams", "x", "y", "color") == [(0.5, 0.5, BLUE), (3, 0.75, VERMILION)]
+    assert marks(dice, "line", "front", "x", "y") == [(0.5, 0.5), (3, 0.75)]
+    # In errors "a" is better and faster.
+    assert marks(error, "line", "front", "x", "y") == [(0.5, 1)]
+    assert marks(error, "rule", "intervals", "x", "y", "y2") == [(3, 1, 4)]
+
+
+ROC = {
+    "a": CurvePoints((0.0, 0.5, 1.0), (0.0, 0.75, 1.0)),
+    "b": CurvePoints((0.0, 0.25, 1.0), (0.0, 1.0, 1.0)),
+}
+
+
+@by_hand(roc_chart, page=METRICS)
+def test_annotators_stand_at_one_minus_their_specificity_in_the_roc_of_all_teams():
+    points = {
+        "reader": OperatingPoint(9, 10, 8, 10, sensitivity=0.875, specificity=0.75, accuracy=0.85),
+        "no negatives": OperatingPoint(9, 10, 0, 0, sensitivity=0.875, specificity=None, accuracy=0.9),
+    }
+    ratio = [ClassifierCurve(one, "t.ratio", (0.0, 0.5, 1.0), (0.0, 0.5, 1.0)) for one in "ab"]
+    own = [
+        ClassifierCurve(one, "t.own", (0.0, x, 1.0), (0.0, 1.0, 1.0)) for one, x in (("a", 0.1), ("b", 0.2))
+    ]
+    part = OrganiserPart(
+        curves={"t.auc": ROC},
+        reader_curves={"scorer": CurvePoints((0.0, 0.125, 1.0), (0.0, 0.625, 1.0))},
+        classifiers=Classifiers(curves=(*ratio, *own)),
+    )
+    (chart,) = charts(
+        metrics.curves_section(phase(part, annotators=AnnotatorsSection("l", points, (), {})))
+    ).values()
+    # Specificity 0.75 is 0.25 from the left, and sensitivity 0.875 near the top.
+    assert marks(chart, "point", "points", "x", "y") == [(0.25, 0.875)]
+    assert axis(chart, "x").title == "false-positive rate (1 − specificity)"
+    assert marks(chart, "line", "curves", "x", "y", "color") == [
+        *((0, 0, VERMILION), (0.25, 1, VERMILION), (1, 1, VERMILION)),
+        *((0, 0, BLUE), (0.5, 0.75, BLUE), (1, 1, BLUE)),
+        *((0, 0, GREY), (0.125, 0.625, GREY), (1, 1, GREY)),
+        *((0, 0, GREY), (0.5, 0.5, GREY), (1, 1, GREY)),  # the ratio, which is the same for both teams
+    ]
+
+
+@by_hand(froc_chart, page=METRICS)
+def test_free_response_curves_have_false_positives_along_x():
+    given = {"a": FrocPoints((0.0, 4.0), (0.25, 0.5)), "b": FrocPoints((0.0, 0.5), (0.5, 0.75))}
+    (chart,) = charts(metrics.curves_section(phase(OrganiserPart(free_response={"t.froc": given})))).values()
+    assert marks(chart, "line", "curves", "x", "y", "color") == [
+        *((0, 0.5, VERMILION), (0.5, 0.75, VERMILION)),
+        *((0, 0.25, BLUE), (4, 0.5, BLUE)),
+    ]
+    assert (axis(chart, "x").title, axis(chart, "x").ends) == ("false positives per case", (0, 4))
+
+
+@by_hand(team_values_chart, page=METRICS)
+def test_members_stand_beside_the_line_of_their_ensemble():
+    untested = (None,) * 5
+    gains = (
+        Gain("t.dice", "b", 0.875, 0.75, 0.125, *untested),
+        Gain("t.dice", "a", 0.875, 0.5, 0.375, *untested),
+    )
+    section = metrics.ensembles_section([phase()], {"mean": EnsembleGain(gains, (), ())})
+    chart = charts(section)["mean-t-dice-gain"]
+    assert marks(chart, "point", "teams", "y", "x") == [("b", 0.75), ("a", 0.5)]
+    assert marks(chart, "rule", "line", "x") == [0.875]
+
+
+@by_hand(subgroup_means_chart, page=METRICS)
+def test_the_first_subgroup_is_blue_and_teams_have_the_order_of_the_leaderboard():
+    tests = (
+        SubgroupTest("t.dice", "a", "eye", "right", "left", 0.25, 0.5, 0.5, None),
+        SubgroupTest("t.dice", "b", "eye", "right", "left", 0.875, 0.625, 0.125, "right"),
+    )
+    (chart,) = charts(metrics.subgroups_section(phase(subgroup_tests=tests))).values()
+    assert marks(chart, "point", "means", "y", "x", "color") == [
+        *(("b", 0.875, BLUE), ("b", 0.625, OCHRE)),
+        *(("a", 0.25, BLUE), ("a", 0.5, OCHRE)),
+    ]
+    assert [(row["group"], row["p_value"]) for row in chart.data["means"]][:2] == [
+        ("right", 0.125),
+        ("left", 0.125),
+    ]
+
+
+@by_hand(team_values_chart, page=RANKINGS)
+def test_places_have_the_interval_of_their_distribution():
+    found = charts(rankings.ranking_section(phase()))["overall-places"]
+    assert marks(found, "point", "teams", "y", "x") == [("b", 1), ("a", 2)]
+    assert marks(found, "rule", "intervals", "y", "x", "x2") == [("b", 1, 2), ("a", 1, 2)]
+    assert (found.title, axis(found, "x").ends) == ("b is first", (0.5, 2.5))
+
+
+BLOBS = [("b", 1, 0.75), ("b", 2, 0.25), ("a", 1, 0.25), ("a", 2, 0.75)]
+
+
+@by_hand(blob_chart, frequencies_chart, violin_chart, heatmap_chart, page=RANKINGS)
+def test_resampled_places_are_drawn_by_their_shares():
+    found = charts(
+        rankings.stability_section(
+            phase(
+                agreement={"overall": RankingAgreement(-1, 0.5, 1, 0.25, (-1.0, 0.0, 1.0, 1.0))},
+                superiority={"overall": Superiority(("a", "b"), ((0.5, 0.125), (0.875, 0.5)))},
+            )
+        )
+    )
+    assert marks(found["overall-blobs"], "circle", "blobs", "y", "x", "size") == BLOBS
+    assert marks(found["overall-blobs"], "point", "spans", "y", "x") == [("b", 1), ("a", 2)]
+    assert marks(found["frequencies"], "bar", "places", "y", "color", "x", "x2") == [
+        *(("b", 1, 0, 0.75), ("b", 2, 0.75, 1)),
+        *(("a", 1, 0, 0.25), ("a", 2, 0.25, 1)),
+    ]
+    # The quartiles of −1, 0, 1 and 1 are −0.25 and 1.
+    violin = found["kendall-tau"]
+    assert marks(violin, "rule", "boxes", "x", "x2") == [(-0.25, 1)]
+    assert marks(violin, "point", "boxes", "x") == [0.5]
+    superior = found["overall-superiority"]
+    assert marks(superior, "rect", "cells", "y", "x", "color") == [("b", "a", 0.875), ("a", "b", 0.125)]
+    assert (names(superior, "y"), names(superior, "x")) == (["b", "a"], ["b", "a"])
+    assert marks(superior, "text", "cells", "text") == ["0.88", "0.12"]
+
+
+@by_hand(blob_chart, page=RANKINGS)
+def test_final_places_are_drawn_by_their_shares():
+    final = (
+        FinalTeam("b", 1, 1.0, "1", {"one": 1}, FIRST),
+        FinalTeam("a", 2, 2.0, "2", {"one": 2}, SECOND),
+    )
+    (chart,) = charts(
+        rankings.final_section(Leaderboard("leaderboard/1", (), final), marks_of("ab"))
+    ).values()
+    assert marks(chart, "circle", "blobs", "y", "x", "size") == BLOBS
+    assert marks(chart, "rule", "spans", "y", "x", "x2") == [("b", 1, 2), ("a", 1, 2)]
+
+
+@by_hand(place_lines_chart, page=RANKINGS)
+def test_the_scheme_in_force_is_on_the_left_of_other_schemes():
+    variations = tuple(
+        Variation("overall", "without metric", name, places, tau)
+        for name, places, tau in (("t.dice", {"b": 2, "a": 1}, -1.0), ("t.error", {"b": 1, "a": 2}, 1.0))
+    )
+    (chart,) = (
+        one
+        for name, one in charts(rankings.stability_section(phase(robustness=variations))).items()
+        if "without-metric" in name
+    )
+    schemes = names(chart, "x")
+    assert schemes[0] == rankings.IN_FORCE
+    places = marks(chart, "point", "places", "x", "y", "color")
+    assert [(schemes.index(scheme), place, colour) for scheme, place, colour in places] == [
+        *((0, 1, VERMILION), (0, 2, BLUE)),
+        *((1, 2, VERMILION), (1, 1, BLUE)),
+        *((2, 1, VERMILION), (2, 2, BLUE)),
+    ]
+    assert chart.title == "b stays first in 1 of 2 rankings without one of the metrics"
+
+
+def compared(favours: str | None, significant: bool | None) -> str:
+    """Return the sign in the row of "b" and the column of "a"."""
+    pair = Comparison("b", "a", 0.25, "test", "", 0.01, 0.02, significant, favours, None)
+    metric = MetricOfPhase("Dice", "higher", "", True, comparisons=Comparisons((pair,), None))
+    (chart,) = charts(rankings.significance_section(phase(metrics={"t.dice": metric}))).values()
+    assert (names(chart, "y"), names(chart, "x")) == (["b", "a"], ["b", "a"])
+    signs = {(row, column): sign for row, column, sign in marks(chart, "text", "pairs", "y", "x", "text")}
+    assert [(row["row"], row["difference"], row["p_value"]) for row in chart.data["pairs"]] == [
+        ("b", 0.25, 0.02),
+        ("a", -0.25, 0.02),
+    ]
+    return signs["b", "a"]
+
+
+@by_hand(significance_chart, page=RANKINGS)
+def test_signs_point_to_the_team_that_the_test_finds_better():
+    assert compared("b", True) == "▲"
+    assert compared("a", True) == "▽"
+    assert compared(None, True) == "·"
+    assert compared("b", False) == "·"
+    assert compared(None, None) == "?"
+
+
+@by_hand(dendrogram_chart, heatmap_chart, page=RANKINGS)
+def test_rankings_are_joined_at_their_distance_and_agree_by_tau():
+    consensus = tuple(ConsensusTeam(name, place, place, place) for place, name in enumerate("ba", start=1))
+    across = AcrossRankings(
+        ("y", "x"), "Kemeny", consensus, 1, 0, ((1.0, -0.5), (-0.5, None)), (Merge(("y",), ("x",), 1.5),)
+    )
+    found = charts(rankings.across_section(across, "tasks", str.upper))
+    tree, agreement = found["dendrogram-tasks"], found["agreement-tasks"]
+    assert marks(tree, "text", "leaves", "text", "y") == [("Y", -0.25), ("X", 0.75)]
+    assert marks(tree, "rule", "lines", "x", "x2", "y", "y2") == [
+        (0, 1.5, 0, 0),
+        (0, 1.5, 1, 1),
+        (1.5, 1.5, 0, 1),
+    ]
+    cells = [("Y", "Y", 1, "1.00"), ("Y", "X", -0.5, "-0.50"), ("X", "Y", -0.5, "-0.50")]
+    rows = marks(agreement, "rect", "cells", "y", "x", "color")
+    assert rows == [one[:3] for one in cells]
+    assert marks(agreement, "text", "cells", "text") == [one[3] for one in cells]
+    assert layer(agreement, "rect", "cells").encoding["color"]["scale"]["domain"] == [-1, 1]
+
+
+@by_hand(team_values_chart, page=RANKINGS)
+def test_changes_between_phases_are_beside_0():
+    changes = (
+        PhaseChange("t.dice", "b", "dev", "test", 0.875, 0.75, -0.125, -0.25, 0.0),
+        PhaseChange("t.dice", "a", "dev", "test", 0.25, 0.5, 0.25),
+    )
+    board = Leaderboard("leaderboard/1", (), generalisation=Generalisation(changes, (), ()))
+    (chart,) = charts(rankings.generalisation_section(board, [phase()])).values()
+    assert marks(chart, "point", "teams", "y", "x") == [("b", -0.125), ("a", 0.25)]
+    assert marks(chart, "rule", "intervals", "y", "x", "x2") == [("b", -0.25, 0)]
+    assert marks(chart, "rule", "line", "x") == [0]
+
+
+@by_hand(heatmap_chart, influence_chart, page="organiser/report/board/cases.py")
+def test_the_hardest_case_comes_first_and_the_worst_value_is_the_darkest():
+    moved = Influence("overall", "y", 2, 1, ("b", "a"), 0.5)
+    part = OrganiserPart(values=VALUES, influences=(moved,))
+    found = charts(cases.cases_section(phase(part)))
+    # The means of Dice over the teams are 0.5 in both x and y; of the errors they are 1.5, 2 and 3.5.
+    dice, error = found["t-dice-hardest-cases"], found["t-error-hardest-cases"]
+    assert marks(dice, "rect", "cells", "y", "x", "color") == [
+        *(("b", "x", 0.75), ("b", "y", 0.5)),
+        *(("a", "x", 0.25), ("a", "y", 0.5)),
+    ]
+    assert layer(dice, "rect", "cells").encoding["color"]["scale"]["domain"] == [0.75, 0.25]
+    assert layer(error, "rect", "cells").encoding["color"]["scale"]["domain"] == [1, 6]
+    # z lies far from x and y in the errors, and stands beside them.
+    assert set(names(error, "x")) == {"x", "y", "z"}
+    assert names(error, "x")[1] in {"x", "y"}
+    cells = {(row, column): value for row, column, value in marks(error, "rect", "cells", "y", "x", "color")}
+    assert cells["b", "z"] == 6
+    assert cells["a", "y"] == 3
+    assert marks(found["overall-influence"], "bar", "cases", "y", "x") == [("y", 2)]
+    assert found["overall-influence"].data["cases"][0]["winners"] == "b, a"
+
+
+@by_hand(heatmap_chart, page="organiser/report/board/cases.py")
+@pytest.mark.parametrize(("metric", "left_out"), [("t.dice", "c40"), ("t.error", "c00")])
+def test_of_many_cases_the_easiest_is_left_out(metric, left_out):
+    # Forty cases are shown. Of Dice the last of 41 is the easiest, of errors the first.
+    values = tuple(float(number) for number in range(41))
+    names_of_cases = tuple(f"c{number:02d}" for number in range(41))
+    part = OrganiserPart(values={metric: CaseValues(names_of_cases, {"a": values, "b": values})})
+    (chart,) = charts(cases.cases_section(phase(part))).values()
+    assert set(names_of_cases) - set(names(chart, "x")) == {left_out}
+
+
+@by_hand(place_lines_chart, value_changes_chart, page="organiser/report/board/changes_page.py")
+def test_places_and_values_before_are_on_the_left_of_those_now():
+    same = Change(None, None)
+    changes = Changes(
+        phase="p",
+        seal=Change("1", "2"),
+        ranked=("t.dice",),
+        overall="overall",
+        submissions=(
+            SubmissionChange("a", "", same, {"t.dice": Change(0.75, 0.5)}, {}),
+            SubmissionChange("b", "", same, {"t.dice": Change(0.25, 0.75)}, {}),
+            SubmissionChange("c", "", same, {"t.dice": Change(0.125, 0.125)}, {}),
+        ),
+        places={"overall": {"a": Change(1, 2), "b": Change(3, 1), "c": Change(2, 3)}},
+        titles={"t.dice": "Dice"},
+    )
+    found = {
+        name: one for section in changes_page([changes]).sections for name, one in charts(section).items()
+    }
+    places = found["overall-places"]
+    assert names(places, "x") == ["before", "now"]
+    # "b" moved by two places, and comes first; colours are those of the alphabet.
+    assert marks(places, "point", "places", "x", "y", "color") == [
+        *(("before", 3, VERMILION), ("before", 1, BLUE), ("before", 2, GREEN)),
+        *(("now", 1, VERMILION), ("now", 2, BLUE), ("now", 3, GREEN)),
+    ]
+    values = found["t-dice-changes"]
+    assert marks(values, "rule", "lines", "y", "x", "x2") == [("b", 0.25, 0.75), ("a", 0.75, 0.5)]
+    assert marks(values, "point", "now", "y", "x") == [("b", 0.75), ("a", 0.5)]
