@@ -81,20 +81,6 @@ def test_errors_are_those_of_the_pixels_in_each_ring():
     assert np.isnan([outer["dice"], outer["reference"], *inner.values()]).all()
 
 
-def test_the_grid_moves_and_turns_with_the_fundus():
-    def turned(mask):
-        whole = np.full((SIDE, SIDE), ELSEWHERE, np.uint8)
-        whole[mask.box.slices] = mask.values
-        return crop(np.rot90(whole), ELSEWHERE)
-
-    own, true = drawn((100, 130, 180, 190)), drawn((120, 140, 230, 180))
-    straight = measured(case(own, true))
-    # The fovea is in the middle of the image, where it stays.
-    quarter = measured(case(turned(own), turned(true), disc=turned(DISC)))
-    for part, values in straight.items():
-        assert quarter[part] == pytest.approx(values, nan_ok=True)
-
-
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [

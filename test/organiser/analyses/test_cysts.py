@@ -1,4 +1,4 @@
-"""Heights of drawn cysts and volumes by ring, by arithmetic."""
+"""Heights of drawn cysts and volumes by ring, by arithmetic, and the tables of analyses."""
 
 from types import SimpleNamespace
 
@@ -9,7 +9,8 @@ from evaluation.challenges.cysts.rules import CystsOptions
 from evaluation.core.form import CaseForm
 from evaluation.metrics.crops import crop
 from evaluation.organiser.analyses.cysts import ANALYSES, heights_of
-from evaluation.organiser.further_analysis import OpenCase
+from evaluation.organiser.further_analysis import AnalysisFigure, OpenCase
+from evaluation.organiser.report.analyses import figures_table
 
 HEIGHTS, RINGS = ANALYSES
 
@@ -70,10 +71,29 @@ def test_volumes_by_ring():
 def test_an_empty_reference_and_a_missing_volume():
     empty = np.zeros((2, 4, 4), np.uint8)
     rows = list(HEIGHTS.measure(opened(empty, empty)))
-    assert {row.analysis for row in rows} == {"rings"}
-    assert [row.values["error"] for row in rows] == [0] * 4
+    assert {(row.analysis, row.values["error"]) for row in rows} == {("rings", 0)}
     rows = list(HEIGHTS.measure(opened(None, empty)))
-    assert [(row.analysis, row.left_out) for row in rows] == [
-        ("heights", "no volume was submitted"),
-        ("rings", "no volume was submitted"),
-    ]
+    assert [(row.analysis, row.left_out is None) for row in rows] == [("heights", False), ("rings", False)]
+
+
+HEIGHT = "Mean height in µm"
+KNOWN = AnalysisFigure("Up to 380 µm", HEIGHT, 26, 157, 147.74, 131.96, 164.48, "percentile")
+UNKNOWN = AnalysisFigure("Above 380 µm", HEIGHT, 4, 5, 0.25, None, None, "fewer than 10 cases")
+SOME, NONE = "In brackets: 95 % intervals.", "Figures without an interval: 1 (fewer than 10 cases)."
+
+
+@pytest.mark.parametrize(
+    ("figures", "rows", "note"),
+    [
+        ([UNKNOWN], [["Above 380 µm", 4, "0.250"]], NONE),
+        (
+            [KNOWN, UNKNOWN],
+            [["Up to 380 µm", 26, "147.7 (132.0 to 164.5)"], ["Above 380 µm", 4, "0.250"]],
+            f"{SOME} {NONE}",
+        ),
+    ],
+)
+def test_a_table_says_which_figures_have_an_interval(figures, rows, note):
+    table = figures_table(ANALYSES[0], {"": figures})
+    assert [list(row) for row in table.rows] == rows
+    assert table.note.removeprefix(ANALYSES[0].texts["note"]) == f" {note}"

@@ -59,11 +59,6 @@ def test_the_most_frequent_class(votes, first, last):
         assert repr(combine(LABEL, votes[::-1], CASE, rules)) == repr(found)
 
 
-def test_no_votes():
-    with pytest.raises(ValueError, match=r"^values:"):
-        combine(LABEL, [], CASE, CombinationRules())
-
-
 def mean_of(given):
     return combine(ClassProbabilities(("none", "mild", "severe")), given, CASE, CombinationRules())
 
@@ -78,26 +73,6 @@ def test_mean_probabilities():
 def rows_of(path):
     with path.open(newline="") as file:
         return {row.pop("case", None) or row.pop("name"): row for row in csv.DictReader(file)}
-
-
-def test_an_ensemble_votes_on_classes(tmp_path):
-    cases = CASES | {"grade": ["none", "mild", "severe"]}
-    folder = declared_phase(tmp_path / "phase", GRADE, cases)
-    phase = load_phase(folder, scan(folder))
-    given = {"x": ["none", "mild", "severe"], "y": ["mild", "mild", "none"], "z": ["mild", "none", "mild"]}
-    for name, grades in given.items():
-        write_table(tmp_path / name / "predictions.csv", NAMED | {"grade": grades})
-    folders = {name: tmp_path / name for name in given}
-    write_ensemble(
-        phase.form, phase.tasks, folders, tmp_path / "ensemble", CombinationRules(tie="foreground")
-    )
-    (table,) = (tmp_path / "ensemble").iterdir()
-    # In the third case each class has one vote.
-    assert {name: row["grade"] for name, row in rows_of(table).items()} == {
-        "a": "mild",
-        "b": "mild",
-        "c": "severe",
-    }
 
 
 def test_an_ensemble_averages_probabilities(tmp_path):

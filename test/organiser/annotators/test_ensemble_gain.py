@@ -94,9 +94,6 @@ def test_the_gain_over_every_member(made):
     for name, gain in areas.items():
         assert gain.member_value == pytest.approx(roc_auc_score(labels, risks(folder / name)))
         assert gain.ensemble_value == pytest.approx(roc_auc_score(labels, risks(folder / "ensemble")))
-
-
-def test_a_smaller_error_is_a_gain(made):
     for gain in made[3].gains:
         if gain.metric == "segmentation.vertical_cup_to_disc_ratio_error":
             assert gain.gain == pytest.approx(gain.member_value - gain.ensemble_value)
@@ -147,7 +144,7 @@ def test_the_agreement_needs_no_label(made, tmp_path):
     )
 
 
-def test_the_files(made, tmp_path):
+def test_the_files_and_a_rejected_member(made, tmp_path):
     write_gain(tmp_path, made[3])
     for name, rows in (
         ("gain.csv", made[3].gains),
@@ -156,9 +153,6 @@ def test_the_files(made, tmp_path):
     ):
         with (tmp_path / name).open(encoding="utf-8", newline="") as file:
             assert len(list(csv.DictReader(file))) == len(rows) > 0
-
-
-def test_a_rejected_member_is_named(made, tmp_path):
     phase, folder, _, _ = made
     with pytest.raises(PhaseError) as error:
         ensemble_gain(phase, ("e", folder / "ensemble"), {"empty": tmp_path}, [], 0, TestChoice(1))

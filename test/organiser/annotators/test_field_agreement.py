@@ -1,12 +1,14 @@
-"""How far annotators agree on one field, by kind of value."""
+"""How far annotators agree on one field, by kind of value, by hand."""
 
 import math
 
 import numpy as np
 import pytest
 
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.metrics.crops import Crop, crop
 from evaluation.organiser.annotators.agreement import FieldAgreement
@@ -76,7 +78,7 @@ def test_agreement_on_numbers():
     assert upper.lower < upper.value < upper.upper
 
 
-def test_agreement_on_areas_and_places():
+def test_agreement_on_areas_places_and_classes():
     kind = LabelMask({0: "lesion"}, 255)
     small, large = np.full((2, 2), 255, np.uint8), np.zeros((2, 2), np.uint8)
     small[0, 0] = 0
@@ -92,9 +94,6 @@ def test_agreement_on_areas_and_places():
     )
     assert seen["x in pixels: mean difference", "a", "b"] == (-2.0, 2)
     assert seen["y in pixels: ICC(2,1)", "all", ""] == (1.0, 2)
-
-
-def test_agreement_on_classes():
     kind = MultilabelMask(("one", "two"))
     dot, nothing = Crop(np.ones((1, 1), bool), 0, 0), Crop(np.zeros((0, 0), bool), 0, 0)
     found = agreement(
@@ -103,3 +102,62 @@ def test_agreement_on_classes():
     assert found["mean one Dice", "a", "b"] == (0.5, 2)
     assert found["mean two Dice", "a", "b"] == (1.0, 1)
     assert not any(math.isnan(value) for value, _ in found.values())
+
+
+KIND = BoxList(("BE", "polyp"), with_confidence=False, inclusive_corners=False)
+SPACE = Space(axes=2, unit="pixels")
+
+
+def boxes(*rows):
+    return Boxes(
+        np.array([(label, 1, *corners) for label, *corners in rows], dtype=np.float64).reshape(-1, 6)
+    )
+
+
+def test_boxes_of_two_annotators():
+    found = agreement(
+        KIND,
+        {
+            "a": boxes((0, 0, 0, 10, 10), (1, 20, 20, 30, 30), (1, 50, 50, 60, 60)),
+            "b": boxes((0, 0, 0, 10, 8), (0, 20, 20, 30, 30)),
+        },
+        {"a": boxes(), "b": boxes()},
+        {"a": boxes((0, 0, 0, 4, 4)), "b": boxes()},
+    )
+    # One pair of 5 boxes, and none of 1; the image in which neither has a box counts nothing.
+    assert found["mean boxes F1", "a", "b"] == (pytest.approx((2 / 5 + 0) / 2), 2)
+    assert found["mean BE boxes F1", "a", "b"] == (pytest.approx((2 / 3 + 0) / 2), 2)
+    assert found["mean polyp boxes F1", "a", "b"] == (0, 1)
+    assert found["mean boxes IoU", "a", "b"] == (pytest.approx(0.8), 1)
+    # Whatever the class there are two pairs, one of which has the same class.
+    assert found["mean share of boxes with the same class", "a", "b"] == (0.5, 1)
+    # Presence of BE: yes yes, no no, yes no. Observed 2/3, by chance (2/3)(1/3) + (1/3)(2/3).
+    assert found["BE present: Cohen's kappa", "a", "b"] == (pytest.approx((2 / 3 - 4 / 9) / (5 / 9)), 3)
+    # Numbers of polyps: 2 and 0, 0 and 0, 0 and 0.
+    assert found["number of polyp: mean difference", "a", "b"][0] == pytest.approx(2 / 3)
+
+
+def test_pairs_are_as_many_as_possible():
+    # The first of a overlaps both of b by at least half, the second only the first of b.
+    found = agreement(
+        KIND,
+        {
+            "a": boxes((0, 0, 0, 10, 10), (0, 0, 0, 10, 6)),
+            "b": boxes((0, 0, 0, 10, 9), (0, 0, 0, 10, 20)),
+        },
+    )
+    assert found["mean BE boxes F1", "a", "b"] == (1, 1)
+    # 6/9 and 10/20, not 9/10 and nothing.
+    assert found["mean BE boxes IoU", "a", "b"] == (pytest.approx((6 / 9 + 1 / 2) / 2), 1)
+
+
+def test_boxes_without_classes_and_single_boxes():
+    kind = BoxesInSpace(SPACE, Attributes())
+    found = agreement(kind, {"a": boxes((0, 0, 0, 10, 10)), "b": boxes((0, 0, 0, 10, 8))})
+    measures = {measure for measure, *_ in found}
+    assert found["mean boxes F1", "a", "b"] == (1, 1)
+    assert found["mean boxes IoU", "a", "b"] == (pytest.approx(0.8), 1)
+    assert not any("class" in measure or "BE" in measure for measure in measures)
+    kind = BoxesInSpace(SPACE, single=True)
+    found = agreement(kind, {"a": boxes((0, 0, 0, 10, 10)), "b": boxes((0, 0, 9, 10, 19))})
+    assert found == {("mean IoU", "a", "b"): (pytest.approx(10 / 190), 1)}

@@ -9,7 +9,6 @@ import zipfile
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -26,7 +25,7 @@ from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult
 from evaluation.organiser.paper import document as documents
 from evaluation.organiser.paper.archive import archive_of, drafts, verify
 from evaluation.organiser.paper.document import Document, latex, markdown, references
-from evaluation.organiser.paper.facts import FILTERS, TEXTS, interval_facts, read_study
+from evaluation.organiser.paper.facts import TEXTS, read_study
 from evaluation.organiser.paper.folder import renew_folder
 from evaluation.organiser.paper.questions import items_of, read_answers
 from evaluation.organiser.report.analyses import result_files
@@ -120,24 +119,6 @@ def test_the_document_has_no_fault_of_latex(files):
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        (r"\begin{figure}", "figure is not ended"),
-        (r"\textbf{a", "1 open braces"),
-        ("100 % of a_b", "unescaped _"),
-        (r"\ref{tab:none}", "tab:none"),
-        (r"\citep{nobody1999}", "nobody1999"),
-        (r"\includegraphics[width=1cm]{figures/none.pdf}", "none.pdf"),
-        ("a $ b", "a $ without"),
-        ("中", "U+4E2D"),
-        ("\\begin{longtable}{lr}\na & b & c \\\\\n\\end{longtable}", "a row of 2 columns"),
-    ],
-)
-def test_the_reader_of_latex_finds_faults(text, fault):
-    assert any(fault in one for one in faults_of({"a.tex": text.replace("100 % of", "")}, (), ()))
-
-
-@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("a_b & 5% #1", r"a\_b \& 5\% \#1"),
@@ -176,17 +157,6 @@ def test_answers_go_into_the_manuscript_and_cite_known_sources_alone(files):
     assert "bias.ethics" in text  # its source, as a comment
     assert r"\question{schedule}" in text
     assert r"\question{ethics}" not in text
-
-
-def test_figures_can_be_drawn_with_any_name(paper):
-    flow = next(one for one in paper.exhibits if one.name == "flow")
-    places = next(one for one in paper.exhibits if one.name == "overall-blobs")
-    for one in (flow, places):
-        drawn = documents.vector_files(one.content)
-        assert drawn["svg"].startswith(b"<svg")
-        assert drawn["pdf"].startswith(b"%PDF")
-        assert b"ICCBased" not in drawn["pdf"]  # a profile that readers of PDF refuse
-    assert b"Collected: 60" in documents.vector_files(flow.content)["svg"]
 
 
 # --- Tables and claims ---
@@ -255,62 +225,12 @@ def test_a_team_is_called_worse_only_where_a_test_says_so(paper, ranked):
     assert said == 4 * (len(TEAMS) - 1)
 
 
-def test_a_claim_of_no_difference_says_of_how_many_cases(paper):
-    found = [fact.text for one in paper.items if one.item.id == "metric_values" for fact in one.facts]
-    equal = [text for text in found if text.startswith("No significant difference")]
-    assert equal
-    assert all(f"{paper.study.reported[0].board.cases} cases" in text for text in equal)
-
-
-def test_resamples_are_told_of_methods_that_draw_them_alone(paper):
-    sentences = {
-        method: next((fact.text for fact in interval_facts(phase) if text in fact.text), "")
-        for phase in paper.study.phases
-        for method, text in TEXTS["intervals"].items()
-    }
-    assert "resamples" not in sentences["logit-DeLong"] != ""
-    assert "resamples" in sentences["Gaffke"]
-
-
-def test_every_line_of_a_table_fits_the_page(files):
-    # Footnotesize letters of Latin Modern are about 4.9 pt wide, the line is 455 pt, gaps of columns 12 pt.
-    tables = re.findall(
-        r"\\begin\{longtable\}\{([^\n]*)\}\n(.*?)\\end\{longtable\}",
-        "".join(data.decode() for name, data in files.items() if name.startswith("parts/")),
-        re.S,
-    )
-    assert len(tables) > 5
-    for columns, body in tables:
-        kinds = re.findall(r"p\{([\d.]+)\\linewidth\}|[lr]", columns)
-        rows = [re.split(r"(?<!\\)&", row) for row in body.split("\\\\\n") if re.search(r"(?<!\\)&", row)]
-        for row in rows:
-            cells = [
-                re.sub(r"\\(\w+rule|endfirsthead|endhead|endlastfoot)", "", cell).strip() for cell in row
-            ]
-            wide = 0.0
-            for share, cell in zip(kinds, cells, strict=True):
-                broken = re.match(r"\\multicolumn\{1\}\{p\{([\d.]+)", cell)
-                width = float(share or (broken[1] if broken else 0)) * 455
-                wide += 12 + (
-                    width or 4.9 * len(re.sub(r"\\unicodechar\{\w+(?=\w\})|\\(?=\W)|[{}]", "", cell))
-                )
-            assert wide <= 470, row
-
-
-def test_a_table_of_many_rows_is_in_the_supplement(paper, files):
-    long = [one for one in paper.exhibits if isinstance(one.content, Table) and len(one.content.rows) > 20]
-    assert long
-    supplement = files["parts/supplement.tex"].decode()
-    others = "".join(
-        data.decode() for name, data in files.items() if name.startswith("parts/") and "supp" not in name
-    )
-    for one in (*long, next(one for one in paper.exhibits if "comparisons" in one.name)):
-        assert f"tab:{one.name}" in supplement
-        assert f"tab:{one.name}" not in others
+def main_part(paper):
+    return [one for one in paper.exhibits if one.part != "supplement"]
 
 
 def test_the_paper_itself_has_few_tables_and_figures_and_the_supplement_all_others(paper, files):
-    main = {one.name for one in paper.exhibits if one.part != "supplement"}
+    main = {one.name for one in main_part(paper)}
     tables = {one.name for one in paper.exhibits if isinstance(one.content, Table)}
     assert main & tables <= {"data-cases", "ranking", "metrics", "tiers", "annotators", "a-1-gains"}
     # The flow of cases, the places, and a metric of each of the two ranked tasks.
@@ -321,27 +241,10 @@ def test_the_paper_itself_has_few_tables_and_figures_and_the_supplement_all_othe
         "segmentation-dice-cup-by-team",
     }
     supplement = files["parts/supplement.tex"].decode()
+    assert not any(isinstance(one.content, Table) and len(one.content.rows) > 20 for one in main_part(paper))
     rest = {one.name for one in paper.exhibits} - main
     assert len(rest) > 10
     assert all(f":{name}}}" in supplement or f":{name}-" in supplement for name in rest)
-
-
-def test_differences_of_the_data_are_said_as_an_author_says_them(paper):
-    row = SimpleNamespace(
-        quantity=SimpleNamespace(title="area of optic cup (pixels)"),
-        grouping="glaucoma",
-        test=SimpleNamespace(first="0", second="1"),
-    )
-    said = "The area of the optic cup differs between eyes without glaucoma and eyes with glaucoma"
-    assert FILTERS["difference_in_words"](row, paper.study) == said
-    of_eye = SimpleNamespace(quantity=SimpleNamespace(title="eye"), value="left", cases=9, of=24, share=0.375)
-    assert FILTERS["class_in_words"](of_eye, paper.study) == "In 9 of 24 cases (37.5 %), the eye was left"
-
-
-def test_single_cases_are_marked(files):
-    text = files["bias.md"].decode()
-    assert "`hardest`" in text
-    assert "classification-auc-roc" in text
 
 
 @pytest.mark.parametrize("name", [name for name in known_challenges() if name != "declared"])
@@ -458,11 +361,8 @@ def test_an_archive_names_no_case(archive, files):
     [
         ("tables/leaderboard.csv", rb"yes,1,", b"yes,2,"),
         ("tables/comparisons.csv", rb"False", b"True"),
-        ("tables/robustness.csv", rb",1\.0,", b",0.5,"),
         ("tables/leaderboard.csv", rb"\n.*\n", b"\n"),
         ("results/leaderboard.json", rb'"value": 0\.\d', b'"value": 0.1'),
-        ("results/leaderboard.json", rb'"p_value": 0\.\d+', b'"p_value": 0.9'),
-        ("results/leaderboard.json", rb'"weight": "0.35"', b'"weight": "0.99"'),
         ("results/leaderboard.json", rb'"weight": "0.6"', b'"weight": "x"'),
         ("results/leaderboard.json", rb"^\{", b"["),
     ],

@@ -66,12 +66,6 @@ def test_a_team_that_finds_four_more_at_the_experts_specificity():
     assert points({"team": score}, {"expert": EXPERT})["expert", "team"].team_sensitivity == 0.0
 
 
-def test_a_team_with_the_experts_own_decisions_differs_in_no_resample():
-    found = points({"copy": EXPERT}, {"expert": EXPERT})["expert", "copy"]
-    assert (found.difference, found.lower, found.upper) == (0.0, 0.0, 0.0)
-    assert (found.only_team, found.only_annotator, found.p_value) == (0, 0, 1.0)
-
-
 @given(st.integers(0, 30), st.integers(0, 30))
 def test_mcnemar_is_the_binomial_test_of_the_discordant_pairs(first, second):
     expected = binomtest(first, first + second).pvalue if first + second else 1.0
@@ -91,7 +85,7 @@ def test_the_sensitivity_is_the_highest_on_scikit_learns_curve_at_that_specifici
     assert found.team_sensitivity == pytest.approx(sensitivity[reached].max())
 
 
-def test_only_labelled_cases_that_the_annotator_read_enter():
+def test_which_cases_enter_and_a_missing_positive_is_never_detected():
     label, decision = LABEL.copy(), EXPERT.copy()
     label[:5] = np.nan
     decision[395:] = np.nan
@@ -99,17 +93,6 @@ def test_only_labelled_cases_that_the_annotator_read_enter():
     found = points({"team": score}, {"expert": decision}, label)["expert", "team"]
     assert (found.positives, found.negatives) == (35, 355)
     assert found.specificity == 328 / 355
-
-
-def test_scores_are_no_operating_point_and_neither_is_one_class():
-    nothing = np.full(400, np.nan)
-    positives_only = np.where(LABEL > 0, 1.0, np.nan)
-    decisions = {"score": np.linspace(0, 1, 400), "none": nothing, "half": positives_only}
-    assert points({"team": np.linspace(1, 0, 400)}, decisions) == {}
-    assert annotator_points(None, METRICS, TeamCases((), ()), (), Resampling(0, 0, 10), TestChoice(0)) == ()
-
-
-def test_a_missing_positive_is_never_detected():
     everything = np.ones(400)
     score = np.where(LABEL > 0, -math.inf, 0.0)
     found = points({"team": score}, {"expert": everything})["expert", "team"]
@@ -117,7 +100,13 @@ def test_a_missing_positive_is_never_detected():
     assert (found.specificity, found.annotator_sensitivity, found.team_sensitivity) == (0.0, 1.0, 0.0)
 
 
-def test_cases_that_belong_together_are_exchanged_together():
+def test_holm_clusters_and_what_is_no_operating_point():
+    better = np.repeat([2.0, 0.0, 1.0, 2.0], [40, 0, 328, 32])
+    scores = {"a": better, "b": EXPERT, "ensemble": better}
+    found = points(scores, {"expert": EXPERT}, ranked=("a", "b"))
+    assert found["expert", "a"].p_value == pytest.approx(2 / 2**6)
+    assert found["expert", "a"].p_holm == pytest.approx(2 * 2 / 2**6)
+    assert found["expert", "ensemble"].p_holm == found["expert", "ensemble"].p_value
     # All differences are in one person: with two signs for it, p is 1.
     score = np.repeat([2.0, 0.0, 1.0, 2.0], [38, 2, 328, 32])
     persons = {f"C{position}": "" for position in range(400)} | {f"C{i}": "one" for i in range(34, 38)}
@@ -125,15 +114,11 @@ def test_cases_that_belong_together_are_exchanged_together():
     assert found.difference == pytest.approx(0.1)
     assert found.method == "permutation of the mean"
     assert found.p_value == 1.0
-
-
-def test_holm_is_over_ranked_teams_and_annotators():
-    better = np.repeat([2.0, 0.0, 1.0, 2.0], [40, 0, 328, 32])
-    scores = {"a": better, "b": EXPERT, "ensemble": better}
-    found = points(scores, {"expert": EXPERT}, ranked=("a", "b"))
-    assert found["expert", "a"].p_value == pytest.approx(2 / 2**6)
-    assert found["expert", "a"].p_holm == pytest.approx(2 * 2 / 2**6)
-    assert found["expert", "ensemble"].p_holm == found["expert", "ensemble"].p_value
+    nothing = np.full(400, np.nan)
+    positives_only = np.where(LABEL > 0, 1.0, np.nan)
+    decisions = {"score": np.linspace(0, 1, 400), "none": nothing, "half": positives_only}
+    assert points({"team": np.linspace(1, 0, 400)}, decisions) == {}
+    assert annotator_points(None, METRICS, TeamCases((), ()), (), Resampling(0, 0, 10), TestChoice(0)) == ()
 
 
 def test_resampling_weights_count_cases():

@@ -6,8 +6,6 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, permutation_test, wilcoxon
 
 from evaluation.core.aggregation import metric_values
@@ -97,51 +95,41 @@ def test_means_and_the_detectable_difference():
     assert pair.detectable_difference == pytest.approx(2.8016 * error, rel=1e-4)
 
 
-def test_a_distance_is_better_where_it_is_smaller():
+def test_a_distance_is_better_where_it_is_smaller_and_other_cases_are_refused():
     (pair,) = compared(
         DISTANCE, {"far": {"dice": np.arange(20.0) + 5}, "near": {"dice": np.arange(20.0)}}
     ).pairs
     assert (pair.first, pair.second, pair.difference) == ("near", "far", -5.0)
+    tables = tuple({"t": CaseTable([name], [{"dice": 0.5}])} for name in ("C1", "C2"))
+    with faulted(RankingError, "b: task t", "a"):
+        compare("t.dice", DICE, {"a": 0.5, "b": 0.5}, TeamCases(("a", "b"), tables), {}, CHOICE)
 
 
-def test_the_signed_rank_test_on_request():
-    rng = np.random.default_rng(3)
-    first, second = rng.uniform(size=50), rng.uniform(size=50)
-    choice = TestChoice(seed=1, means="signed-rank")
+@pytest.mark.parametrize(
+    ("means", "method", "oracle"),
+    [("signed-rank", "Wilcoxon signed-rank", wilcoxon), ("rank-sum", "Mann–Whitney U", mannwhitneyu)],
+)
+def test_tests_of_ranks_on_request(means, method, oracle):
+    first, second = np.random.default_rng(3).uniform(size=(2, 50))
+    choice = TestChoice(seed=1, means=means)
     (pair,) = compared(DICE, {"a": {"dice": first}, "b": {"dice": second}}, choice=choice).pairs
-    assert pair.method == "Wilcoxon signed-rank"
-    assert pair.p_value == pytest.approx(wilcoxon(first, second).pvalue)
+    assert (pair.method, pair.cases) == (method, 50)
+    assert pair.p_value == pytest.approx(oracle(first, second).pvalue)
 
 
-def rare_failures() -> dict[str, dict[str, np.ndarray]]:
+def test_no_tier_ends_where_the_order_and_the_test_disagree():
     """``often`` is a little better on 95 of 100 cases and fails on the other 5: its mean is lower."""
     steady = np.random.default_rng(1).uniform(0.7, 0.8, 100)
     often = steady + 0.01
     often[:5] = 0.0
-    return {"often": {"dice": often}, "steady": {"dice": steady}}
-
-
-@pytest.mark.parametrize("means", ["signed-rank", "rank-sum"])
-def test_no_tier_ends_where_the_order_and_the_test_disagree(means):
-    columns = rare_failures()
-    if means == "rank-sum":
-        # Unpaired: the samples overlap in the failures alone.
-        columns["often"]["dice"][5:] += 0.2
-        columns["often"]["dice"][:25] = 0.0
-    found = compared(DICE, columns, choice=TestChoice(1, means=means))
+    columns = {"often": {"dice": often}, "steady": {"dice": steady}}
+    found = compared(DICE, columns, choice=TestChoice(1, means="signed-rank"))
     (pair,) = found.pairs
     assert (pair.first, pair.favours, pair.significant) == ("steady", "often", True)
     assert found.tiers == (("steady", "often"),)
     assert pair.note == (
         "the test favours often, but the metric is better for steady: no break between tiers"
     )
-
-
-def test_the_permutation_test_compares_what_orders_the_teams():
-    (pair,) = compared(DICE, rare_failures(), choice=TestChoice(4, 999, "permutation")).pairs
-    assert (pair.first, pair.favours) == ("steady", "steady")
-    # Five failures decide: half of the sign patterns of which all five agree, 2 · 2⁻⁵ of all.
-    assert pair.p_value == pytest.approx(2 / 32, abs=0.015)
 
 
 def test_teams_that_are_equal_in_the_order_have_no_break():
@@ -156,98 +144,13 @@ def test_teams_that_are_equal_in_the_order_have_no_break():
     assert "but the metric is equal" in found.pairs[0].note
 
 
-CHOICES = {means: TestChoice(7, 199, means) for means in get_args(TestOfMeans)}
-
-
-@settings(max_examples=25)
-@given(
-    seed=st.integers(0, 10_000),
-    cases=st.sampled_from([12, 14, 40]),
-    digits=st.sampled_from([1, 15]),
-    metric=st.sampled_from([AUC, SENSITIVITY, DICE, F1]),
-    means=st.sampled_from(sorted(CHOICES)),
-    clustered=st.booleans(),
-)
-def test_other_teams_move_no_p_value(seed, cases, digits, metric, means, clustered):
-    rng = np.random.default_rng(seed)
-    label = (np.arange(cases) % 2).astype(float)
-
-    def team() -> dict[str, np.ndarray]:
-        values = rng.uniform(size=cases).round(digits)
-        return {
-            "score": values,
-            "label": label,
-            "dice": np.where(np.arange(cases) % 5 == 4, math.nan, values),
-            "predicted": (values > 0.5).astype(float),
-            "present": label,
-        }
-
-    teams = {name: team() for name in "abc"}
-    # One shares all, one a single value with another team, one has every value tied.
-    more = {"d": dict(teams["a"]), "e": team(), "f": {**team(), "dice": np.where(label > 0, 0.5, 0.5)}}
-    more["e"]["dice"][0] = teams["b"]["dice"][0]
-    more["f"]["dice"][np.isnan(teams["a"]["dice"])] = math.nan
-    clusters = [f"P{case // 2}" for case in range(cases)] if clustered else None
-
-    def p_values(columns: dict[str, dict[str, np.ndarray]]) -> dict[frozenset[str], tuple[object, ...]]:
-        found = compared(metric, columns, clusters, CHOICES[means])
-        return {
-            frozenset((pair.first, pair.second)): (pair.p_value, pair.method, pair.favours)
-            for pair in found.pairs
-        }
-
-    alone, together = p_values(teams), p_values({**more, **teams})
-    assert alone == {pair: together[pair] for pair in alone}
-
-
-def test_seventeen_teams_of_fourteen_cases():
-    # 14 cases, 15 teams that differ in all: exact p = 2 / 2¹⁴ each, 0.0128 after Holm over 105 pairs.
-    rng = np.random.default_rng(2)
-    columns = {f"T{team:02}": {"dice": 0.9 - 0.05 * team + 0.01 * rng.uniform(size=14)} for team in range(15)}
-    choice = TestChoice(1, means="signed-rank")
-    assert all(pair.significant for pair in compared(DICE, columns, choice=choice).pairs)
-    columns["T15"] = {"dice": 0.9 - 0.05 * 15 + 0.01 * rng.uniform(size=14)}
-    columns["T16"] = {"dice": columns["T15"]["dice"] - 0.01}
-    columns["T16"]["dice"][0] = columns["T15"]["dice"][0]
-    pairs = compared(DICE, columns, choice=choice).pairs
-    unequal = [pair for pair in pairs if {pair.first, pair.second} != {"T15", "T16"}]
-    assert len(unequal) == 135
-    assert {pair.p_value for pair in unequal} == {2 / 2**14}
-    assert all(pair.significant for pair in unequal)
-
-
-def test_mann_whitney_on_request():
-    rng = np.random.default_rng(3)
-    first, second = rng.uniform(size=50), rng.uniform(size=50)
-    choice = TestChoice(seed=1, means="rank-sum")
-    (pair,) = compared(DICE, {"a": {"dice": first}, "b": {"dice": second}}, choice=choice).pairs
-    assert pair.method == "Mann–Whitney U"
-    assert pair.p_value == pytest.approx(mannwhitneyu(first, second).pvalue)
-    assert pair.cases == 50
-
-
 @pytest.mark.parametrize("means", get_args(TestOfMeans))
 def test_a_test_of_means_tells_how_many_cases_enter(means):
-    # As on ADAM's on-site set, where 286 of 400 images have a disc: the others have no Dice.
-    rng = np.random.default_rng(8)
-    columns = {team: {"dice": rng.uniform(size=400)} for team in "ab"}
+    columns = {team: {"dice": np.random.default_rng(8).uniform(size=40)} for team in "ab"}
     for of_team in columns.values():
-        of_team["dice"][286:] = np.nan
+        of_team["dice"][28:] = np.nan
     (pair,) = compared(DICE, columns, choice=TestChoice(1, 199, means), resamples=0).pairs
-    assert pair.cases == 286
-
-
-def test_other_tests_have_no_count_of_means():
-    (pair,) = compared(AUC, {"a": curves(1)["good"], "b": curves(2)["good"]}).pairs
-    assert pair.cases is None
-
-
-def test_identical_teams_are_equal_in_every_test():
-    columns = curves(1)
-    for metric in (AUC, SENSITIVITY):
-        (pair,) = compared(metric, {"a": columns["good"], "b": columns["good"]}).pairs
-        assert pair.p_value == 1.0
-        assert pair.significant is False
+    assert pair.cases == 28
 
 
 def test_randomisation_agrees_with_delong_about_an_area():
@@ -262,15 +165,6 @@ def test_randomisation_agrees_with_delong_about_an_area():
     assert by_randomisation.p_value < 0.02
 
 
-def test_clusters_of_single_cases_are_tested_as_cases_alone():
-    columns = curves(5, cases=300, positives=100)
-    (alone,) = compared(AUC, columns).pairs
-    (clustered,) = compared(AUC, columns, clusters=[""] * 300).pairs
-    assert clustered.method == "DeLong, clustered"
-    assert clustered.p_value == pytest.approx(alone.p_value, rel=1e-9)
-    assert clustered.detectable_difference == pytest.approx(alone.detectable_difference)
-
-
 def test_duplicated_cases_in_clusters_add_no_evidence():
     columns = curves(7, cases=80, positives=30)
     doubled = {
@@ -281,23 +175,10 @@ def test_duplicated_cases_in_clusters_add_no_evidence():
     (single,) = compared(AUC, columns).pairs
     (clustered,) = compared(AUC, doubled, clusters=clusters).pairs
     (ignored,) = compared(AUC, doubled).pairs
+    assert clustered.method == "DeLong, clustered"
     assert clustered.detectable_difference == pytest.approx(single.detectable_difference)
     assert clustered.p_value == pytest.approx(single.p_value)
     assert ignored.detectable_difference < 0.8 * clustered.detectable_difference
-
-
-@settings(max_examples=8)
-@given(seed=st.integers(0, 10_000), scale=st.floats(0.01, 100), shift=st.floats(-10, 10))
-def test_the_scale_of_a_teams_likelihoods_does_not_matter(seed, scale, shift):
-    columns = curves(seed, cases=40, positives=15)
-    # Powers of two keep every order and tie exactly.
-    scaled = columns | {
-        "poor": {**columns["poor"], "score": columns["poor"]["score"] * 2.0 ** round(math.log2(scale))}
-    }
-    choice = TestChoice(seed=4, permutations=99)
-    (before,) = compared(SENSITIVITY, columns, choice=choice).pairs
-    (after,) = compared(SENSITIVITY, scaled, choice=choice).pairs
-    assert (before.method, before.p_value) == ("randomisation", after.p_value)
 
 
 def test_f1_by_randomisation_against_all_exchanges():
@@ -332,18 +213,9 @@ def test_holm_over_all_pairs_and_tiers():
     assert set(found.tiers[0]) == {"best", "like best"}
 
 
-def test_teams_with_other_cases_cannot_be_compared():
-    tables = tuple({"t": CaseTable([name], [{"dice": 0.5}])} for name in ("C1", "C2"))
-    with faulted(RankingError, "b: task t", "a"):
-        compare("t.dice", DICE, {"a": 0.5, "b": 0.5}, TeamCases(("a", "b"), tables), {}, CHOICE)
-
-
-def test_one_team_has_nothing_to_be_compared_with():
-    found = compared(DICE, {"a": {"dice": np.full(12, 0.5)}})
-    assert (found.pairs, found.tiers) == ((), (("a",),))
-
-
-def test_a_metric_of_one_case_gives_no_tiers():
+def test_one_team_or_one_case_gives_no_comparison():
+    alone = compared(DICE, {"a": {"dice": np.full(12, 0.5)}})
+    assert (alone.pairs, alone.tiers) == ((), (("a",),))
     found = compared(DICE, {"a": {"dice": np.array([0.9])}, "b": {"dice": np.array([0.1])}})
     assert found.tiers is None
     assert found.pairs[0].note == "fewer than two cases enter both means"

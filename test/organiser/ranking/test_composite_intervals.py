@@ -1,4 +1,4 @@
-"""Intervals of composites from those of their parts: distances to the bounds, added as variances are."""
+"""Composites in resampled rankings: values by hand, and intervals from those of their parts."""
 
 from statistics import NormalDist
 
@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.core.challenge import Composite
 from evaluation.metrics.intervals import Interval
-from evaluation.organiser.ranking.resampling import TeamIntervals, with_composite_intervals
+from evaluation.organiser.ranking.resampling import TeamIntervals, as_ranked, with_composite_intervals
 
 PARTS = TeamIntervals(
     {"t.a": {"one": Interval(0.7, 0.86)}, "t.b": {"one": Interval(0.5, 0.7)}}, {"t.c": "too few"}
@@ -65,3 +65,17 @@ def test_without_the_interval_of_a_part_there_is_none():
     found = with_composite_intervals(PARTS, [composite(min, ("t.a", "t.c"))], {"one": {"final": 0.5}}, {})
     assert "final" not in found.found
     assert found.missing == {"t.c": "too few", "final": "no interval of t.a"}
+
+
+SUM = Composite("sum", "Sum", ("t.a", "t.b"), lambda a, b: a + b, best=0, worst=2)
+
+
+def test_composites_are_made_of_exact_values_and_rounded_once():
+    # Two teams with the sum 0.3. As floats 0.1 + 0.2 is larger than 0.3, and the tie would be lost.
+    found = as_ranked({"t.a": np.array([[0.1, 0.3]]), "t.b": np.array([[0.2, 0.0]])}, [SUM])
+    assert found["sum"].tolist() == [[0.3, 0.3]]
+    # Rounded to twelve digits first, what the parts have beyond 1 and 0.2 would be lost: 1.2.
+    part = 4.6e-12
+    found = as_ranked({"t.a": np.array([[1 + part]]), "t.b": np.array([[0.2 + 4.9e-13 + part]])}, [SUM])
+    assert found["sum"].tolist() == [[1.20000000001]]
+    assert found["t.a"].tolist() == [[1.0]]

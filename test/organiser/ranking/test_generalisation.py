@@ -53,12 +53,18 @@ def submissions(values):
     ]
 
 
-def test_a_change_of_proportions_is_newcombes_tenth_method():
+def test_changes_of_proportions_and_of_symmetric_intervals():
     # Newcombe 1998, Table II, (a): 56/70 − 48/80 has the interval 0.0524 to 0.3339.
     first, second = (MetricOfTeam(k / n, None, *wilson(k, n)) for k, n in ((48, 80), (56, 70)))
     found = change_between(NAME, "a", ROLES, first, second)
     assert found.change == pytest.approx(0.2)
     assert (found.lower, found.upper) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    # Standard errors 0.03 and 0.04 give one of 0.05.
+    z = NormalDist().inv_cdf(0.975)
+    first, second = (MetricOfTeam(v, None, v - z * e, v + z * e) for v, e in ((0.9, 0.03), (0.8, 0.04)))
+    found = change_between(NAME, "a", ROLES, first, second)
+    assert (found.lower, found.upper) == pytest.approx((-0.1 - z * 0.05, -0.1 + z * 0.05))
+    assert found.p_value == pytest.approx(2 * norm.sf(2))
 
 
 def wilson(successes, total):
@@ -66,15 +72,6 @@ def wilson(successes, total):
     share = successes / total
     half = z * math.sqrt(share * (1 - share) / total + (z / (2 * total)) ** 2)
     return [(share + z**2 / (2 * total) + side * half) / (1 + z**2 / total) for side in (-1, 1)]
-
-
-def test_symmetric_intervals_give_the_z_test_of_the_difference():
-    # Standard errors 0.03 and 0.04 give one of 0.05.
-    z = NormalDist().inv_cdf(0.975)
-    first, second = (MetricOfTeam(v, None, v - z * e, v + z * e) for v, e in ((0.9, 0.03), (0.8, 0.04)))
-    found = change_between(NAME, "a", ROLES, first, second)
-    assert (found.lower, found.upper) == pytest.approx((-0.1 - z * 0.05, -0.1 + z * 0.05))
-    assert found.p_value == pytest.approx(2 * norm.sf(2))
 
 
 @pytest.mark.parametrize(

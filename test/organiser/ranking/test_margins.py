@@ -99,14 +99,6 @@ def test_conclusions_against_a_team(shift, margin, conclusion):
     assert (found.team, found.conclusion) == ("team", conclusion)
 
 
-def test_a_fixed_value_has_no_error_of_its_own():
-    columns = dice(0.0)
-    found = results_of({"t.dice": columns}, [Margin("t.dice", 0.02, "0.8", 0.8)])
-    assert [test.team for test in found] == ["expert", "team"]
-    alone = ttest_1samp(columns["expert"], 0.78, alternative="greater")
-    assert found[0].p_not_inferior == pytest.approx(alone.pvalue, rel=0.3)
-
-
 @pytest.mark.parametrize(
     ("in_fixed_order", "expected"),
     # By Holm the smaller p counts twice; in the fixed order the second is at least the first.
@@ -122,39 +114,16 @@ def test_several_primary_metrics_are_corrected(in_fixed_order, expected):
     assert second.p_not_inferior_corrected == pytest.approx(wanted)
 
 
-def test_a_team_that_is_worse_by_the_margin_is_rarely_called_not_inferior():
-    # Type I error at the margin: 2.5 % of 600 sets are 15 ± 3.8.
-    rng = np.random.default_rng(9)
-    common = rng.normal(0.8, 0.05, (600, 60))
-    worse = common - 0.02 + rng.normal(0, 0.04, common.shape)
-    weights = rng.multinomial(60, np.full(60, 1 / 60), 400) / 60
-    table = CaseTable([f"C{case}" for case in range(60)], [{"dice": 0.0}] * 60)
-    cases = TeamCases(("a", "b"), ({"t": table}, {"t": table}))
-    shown = 0
-    for first, second in zip(common, worse, strict=True):
-        values = {"t.dice": {"a": first.mean(), "b": second.mean()}}
-        resampled = {"t.dice": weights @ np.stack([first, second]).T}
-        margin = [Margin("t.dice", 0.02, "a")]
-        ends = {team: Interval(value, value) for team, value in values["t.dice"].items()}
-        given = TeamIntervals({"t.dice": ends}, {})
-        (found,) = margin_tests(margin, {"t.dice": DICE}, values, cases, resampled, given, False)
-        shown += found.conclusion != "not shown"
-    assert 4 <= shown <= 27
-
-
-def test_what_is_refused():
+def test_what_is_refused_and_what_is_a_reference():
     with faulted(RankingError, "margin of t.dice", "nobody"):
         results_of({"t.dice": dice(0)}, [Margin("t.dice", 0.02, "nobody")])
     with faulted(RankingError, "margin of t.else"):
         results_of({"t.dice": dice(0)}, [Margin("t.else", 0.02, "expert")])
+    assert margin_of("t.dice=0.02:0.8") == Margin("t.dice", 0.02, "0.8", 0.8)
+    assert margin_of("t.dice=0.02:team") == Margin("t.dice", 0.02, "team", None)
 
 
 @pytest.mark.parametrize("text", ["t.dice", "t.dice=0.02", "t.dice=-1:team", "t.dice=x:team", "=0.1:team"])
 def test_arguments_that_say_no_margin(text):
     with faulted(RankingError, f"--margin {text}"):
         margin_of(text)
-
-
-def test_a_reference_may_be_a_number():
-    assert margin_of("t.dice=0.02:0.8") == Margin("t.dice", 0.02, "0.8", 0.8)
-    assert margin_of("t.dice=0.02:team") == Margin("t.dice", 0.02, "team", None)

@@ -46,20 +46,3 @@ def test_thresholds_and_weights_agree(units):
     assert found == all_pairs(WithoutThreshold("score", "label", ESTIMATOR.target), units)
     assert found[0, 2].standard_error == 0.1
     assert len({test.p_value for test in found.values()}) > 1
-
-
-def test_a_pair_does_not_depend_on_the_others():
-    metric = Metric("sensitivity", "Sensitivity", ESTIMATOR, best=1, worst=0)
-    alone = randomised(metric, tables(), [(2, 4)], None, {(2, 4): None}, seed=3, permutations=299)
-    assert alone[2, 4] == all_pairs(ESTIMATOR)[2, 4]
-
-
-def test_other_definitions_have_no_threshold_to_find():
-    kept = SensitivityAtSpecificity("score", "label", Fraction(85, 100), "first_kept_point")
-    assert ESTIMATOR.curve.specificity == Fraction(85, 100)
-    assert kept.curve.specificity is None
-
-
-def test_without_pairs():
-    metric = Metric("sensitivity", "Sensitivity", ESTIMATOR, best=1, worst=0)
-    assert randomised(metric, {}, [], None, {}, seed=0, permutations=9) == {}

@@ -84,22 +84,7 @@ def test_two_modalities_of_van_dyke(ratings):
     assert (found.lower, found.upper) == pytest.approx((-0.08796, 0.00036), abs=5e-6)
 
 
-@pytest.mark.parametrize(
-    ("modality", "expected"),
-    [
-        (0, (0.89703704, 0.03317360, 0.82522360, 0.96885048, 0.00308263, 0.00048396, 12.74)),
-        (1, (0.94083736, 0.02156637, 0.89413783, 0.98753689, 0.00130460, 0.00020419, 12.71)),
-    ],
-)
-def test_one_modality_of_van_dyke(ratings, modality, expected):
-    areas, without = jackknife(ratings[modality : modality + 1])
-    found = mean_of_readers(areas[0], covariance_of(without[0]))
-    names = ("value", "standard_error", "lower", "upper", "between", "covariance")
-    assert [getattr(found, name) for name in names] == pytest.approx(expected[:-1], abs=1.5e-8)
-    assert found.degrees_of_freedom == pytest.approx(expected[-1], abs=5e-3)
-
-
-def test_negative_covariances_count_as_none_and_no_variance_gives_no_interval():
+def test_negative_covariances_and_cases_that_not_all_read(ratings):
     found = mean_of_readers([0.7, 0.9], [[1, -0.1], [-0.1, 1]])
     # MS = 0.02; SE = √(0.02 / 2) = 0.1 with one degree of freedom, whose 97.5 % quantile is 12.706.
     assert (found.standard_error, found.degrees_of_freedom) == pytest.approx((0.1, 1))
@@ -107,6 +92,9 @@ def test_negative_covariances_count_as_none_and_no_variance_gives_no_interval():
     perfect = mean_of_readers([0.0, 0.0], np.zeros((2, 2)))
     assert (perfect.lower, perfect.upper, perfect.p_value) == (None, None, 1.0)
     assert mean_of_readers([0.1, 0.1], np.zeros((2, 2))).p_value is None
+    readers = ratings[0].astype(float)
+    readers[0, :9], readers[1, 110:] = np.nan, np.nan
+    assert against(readers, {"a": ratings[1][0]})["AUC", "a"].cases == 114 - 9 - 4
 
 
 def against(readings, scores, positive=POSITIVE, resamples=0, clusters=None):
@@ -204,9 +192,3 @@ def test_one_reader_or_few_cases_give_nothing(ratings, resamples):
     few = np.r_[0:20, 69:78]  # nine positives
     scores = {"a": ratings[1][0][few]}
     assert against(ratings[0][:, few], scores, POSITIVE[few], resamples) == {}
-
-
-def test_only_cases_that_all_readers_read_enter(ratings):
-    readers = ratings[0].astype(float)
-    readers[0, :9], readers[1, 110:] = np.nan, np.nan
-    assert against(readers, {"a": ratings[1][0]})["AUC", "a"].cases == 114 - 9 - 4

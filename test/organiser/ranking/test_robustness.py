@@ -1,11 +1,15 @@
-"""The table of places under other schemes: four teams by hand, from a table of results."""
+"""Places under other schemes: four teams by hand, and the schemes beside one."""
+
+from fractions import Fraction
 
 import pytest
 from scipy.stats import kendalltau
 
+from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.leaderboard import rank_phase
 from evaluation.organiser.ranking.result_tables import MetricDefinition, TableDefinition, read_results_table
+from evaluation.organiser.ranking.robustness import left_out_metrics, other_weights
 from evaluation.phase.places import scheme_of
 
 # a leads on the mean but fails once; b is best in most cases; all differ by site.
@@ -48,6 +52,7 @@ def test_the_scheme_in_force(board):
     places = {team.team: team.boards["overall"].place for team in board.teams}
     assert places == {"a": 1, "c": 2, "b": 3}
     assert [team.boards["overall"].exact_score for team in board.teams] == ["1.6", "1.7", "2"]
+    assert [v.change for v in board.robustness if v.kind == "subgroup"] == ["site = north"]
 
 
 @pytest.mark.parametrize(
@@ -73,5 +78,41 @@ def test_places_by_hand(board, kind, change, places):
     assert found.tau_b == pytest.approx(expected)
 
 
-def test_a_subgroup_of_one_case_is_left_out(board):
-    assert [v.change for v in board.robustness if v.kind == "subgroup"] == ["site = north"]
+SCHEME = Scheme(
+    (
+        Board("disc", (Rank("disc.f1", Fraction("0.4")), Rank("disc.dice", Fraction("0.6")))),
+        Board("fovea", (Rank("fovea.distance"),)),
+        Board("overall", (Place("disc"), Place("fovea", Fraction(0))), ties=(Rank("fovea.distance"),)),
+    ),
+    overall="overall",
+)
+
+
+def test_without_a_metric():
+    found = dict(left_out_metrics(SCHEME))
+    assert list(found) == ["disc.f1", "disc.dice", "fovea.distance"]
+    assert found["disc.f1"].boards[0].terms == (Rank("disc.dice", Fraction("0.6")),)
+    without_fovea = found["fovea.distance"]
+    assert [board.name for board in without_fovea.boards] == ["disc", "overall"]
+    assert (without_fovea.boards[1].terms, without_fovea.boards[1].ties) == ((Place("disc"),), ())
+
+
+def test_weights():
+    found = {change: scheme for change, _, scheme in other_weights(SCHEME)}
+    # Weights of zero, and those of boards with one term, change nothing.
+    assert list(found) == [
+        "disc: disc.f1 − 50 %",
+        "disc: disc.f1 + 50 %",
+        "disc: disc.dice − 50 %",
+        "disc: disc.dice + 50 %",
+        "overall: disc − 50 %",
+        "overall: disc + 50 %",
+    ]
+    assert found["disc: disc.f1 + 50 %"].boards[0].terms[0].weight == Fraction("0.6")
+    assert found["overall: disc − 50 %"].boards[2].terms[0].weight == Fraction(1, 2)
+    mean = Scheme((Board("overall", (Rank("a.b"), Rank("a.c")), combination="mean"),))
+    changed = next(scheme for _, _, scheme in other_weights(mean))
+    assert changed.boards[0].combination == "sum"
+    assert changed.boards[0].terms == (Rank("a.b", Fraction(1, 2)), Rank("a.c"))
+    median = Scheme((Board("overall", (Rank("a.b"), Rank("a.c")), combination="median"),))
+    assert list(other_weights(median)) == []

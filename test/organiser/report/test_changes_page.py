@@ -1,13 +1,16 @@
-"""The page of what has changed: who moved, by how much, and which cases did."""
+"""What has changed, read again and as a page: who moved, by how much, and which cases did."""
 
 from dataclasses import replace
 
 import pytest
 
 from evaluation.charts.chart import Chart
+from evaluation.core.fault import PhaseError
 from evaluation.organiser.report.board.changes_page import BANNER, changes_page
+from evaluation.organiser.report.board.reading import read_changes
 from evaluation.organiser.report.page import Table, Text, render_page
-from evaluation.organiser.rescoring.changes import CaseChange, Change, Changes, SubmissionChange
+from evaluation.organiser.rescoring.changes import CaseChange, Change, Changes, SubmissionChange, changes_json
+from test.faults import faulted
 from test.organiser.report.test_render import HOSTILE
 
 SAME = Change(None, None)
@@ -45,15 +48,6 @@ CHANGES = Changes(
 def blocks(page, name, kind):
     (section,) = (section for section in page.sections if section.name == name)
     return [block for block in section.blocks if isinstance(block, kind)]
-
-
-def test_changed_labels_are_told():
-    changed = replace(CHANGES, relabelled=("V1", "V2"), references=("masks/V3.png",))
-    assert changes_page([changed]).answer[-2:] == (
-        "2 cases have other labels or other cells in cases.csv.",
-        "1 reference file has other contents.",
-    )
-    assert changes_page([changed, CHANGES]).answer[0] == "tiny: First now: two; before: one."
 
 
 def test_places_of_the_teams_that_moved_alone():
@@ -104,6 +98,12 @@ def test_cases_that_moved_are_those_of_most_submissions_first():
         "First now: two; before: one.",
         "The results of 3 of 4 submissions differ, through 2 cases.",
     )
+    changed = replace(CHANGES, relabelled=("V1", "V2"), references=("masks/V3.png",))
+    assert changes_page([changed]).answer[-2:] == (
+        "2 cases have other labels or other cells in cases.csv.",
+        "1 reference file has other contents.",
+    )
+    assert changes_page([changed, CHANGES]).answer[0] == "tiny: First now: two; before: one."
 
 
 def test_boards_tasks_and_columns_have_the_words_of_the_phase():
@@ -120,21 +120,6 @@ def test_boards_tasks_and_columns_have_the_words_of_the_phase():
         [replace(CHANGES, challenge="justraigs", places={"referable": {"one": Change(1, 2)}})]
     )
     assert blocks(bundled, "places", Chart)[0].title == "Places: referable glaucoma"
-
-
-def test_of_very_many_teams_the_figures_show_forty():
-    many = tuple(
-        SubmissionChange(f"t{number}", "", SAME, {DICE: Change(0, number)}, moved("V1"))
-        for number in range(1, 51)
-    )
-    places = {"overall": {f"t{number}": Change(51 - number, number) for number in range(1, 51)}}
-    page = changes_page([replace(CHANGES, submissions=many, places=places)])
-    charts = list(page.charts())
-    assert [len({row["team"] for row in next(iter(chart.data.values()))}) for chart in charts] == [40, 40]
-    assert charts[1].data["now"][0]["team"] == "t50"
-    assert "40 of 50" in charts[0].description
-    (cases,) = blocks(page, "cases", Table)
-    assert cases.rows == (("V1", "task", 50, "t1, t2 and t3", "dice"),)
 
 
 def test_without_a_change_the_page_says_so_and_needs_no_banner():
@@ -163,3 +148,29 @@ def test_sections_of_several_phases_and_hostile_names_stay_apart():
     assert len(set(charts)) == len(charts)
     html = render_page(page)
     assert not any(name in html for name in HOSTILE if "<" in name)
+
+
+def test_what_was_written_is_read_again_from_the_file_or_its_folder(tmp_path):
+    of_lists = {"task": (CaseChange("V1", {"matches": Change([1, 2], None)}),)}
+    more = SubmissionChange("five", "first", SAME, {}, of_lists)
+    changes = replace(CHANGES, submissions=(*CHANGES.submissions, more))
+    path = tmp_path / "changes.json"
+    path.write_bytes(changes_json([changes, CHANGES]))
+    assert read_changes(path) == (changes, CHANGES)
+    assert read_changes(tmp_path) == (changes, CHANGES)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, ("changes.json",)),
+        ("{", ("changes.json, line 1", "an error at column 2")),
+        ("[]", ("changes.json",)),
+        ('{"phases": [{"phase": 1}]}', ("changes.json",)),
+    ],
+)
+def test_what_is_no_such_file_is_named(tmp_path, content, words):
+    if content is not None:
+        (tmp_path / "changes.json").write_text(content)
+    with faulted(PhaseError, *words):
+        read_changes(tmp_path)

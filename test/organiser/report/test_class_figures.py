@@ -68,7 +68,7 @@ def test_decided_classes_have_a_confusion_matrix(graded):
     assert sum(cell["cases"] for cell in sides if cell["true"] == cell["predicted"]) == COUNT
 
 
-def test_each_class_has_a_curve_against_the_rest(graded):
+def test_each_class_has_a_curve_against_the_rest_and_its_calibration(graded):
     grade, shares, charts = graded
     rows = charts["grading-grade-classes-roc"].data["curves"]
     for position, name in enumerate(CLASSES):
@@ -81,10 +81,6 @@ def test_each_class_has_a_curve_against_the_rest(graded):
         assert y.max() == pytest.approx(1 - positive[-2:].sum() / positive.sum())
         assert x[y > 0].min() >= np.count_nonzero(~positive[-2:]) / np.count_nonzero(~positive) - 1e-12
         assert np.trapezoid(y, x) == pytest.approx(metrics.roc_auc_score(positive, score), abs=0.003)
-
-
-def test_each_class_has_its_calibration(graded):
-    grade, shares, charts = graded
     for position, name in enumerate(CLASSES):
         bins = charts[f"grading-grade-{name}-calibration"].data["bins"]
         assert sum(row["cases"] for row in bins) == COUNT - 2

@@ -8,14 +8,14 @@ from sklearn import metrics
 
 from evaluation.charts.chart import Chart
 from evaluation.organiser.report.classification import classification_blocks
-from evaluation.organiser.report.page import Text, identifier
+from evaluation.organiser.report.page import Text
 
 
 def charts(results):
     return {block.name: block for block in classification_blocks(results) if isinstance(block, Chart)}
 
 
-def test_the_figures_of_a_likelihood(bundled_phase):
+def test_the_figures_of_a_likelihood_and_its_named_points(bundled_phase):
     results = bundled_phase("refuge-onsite").results
     found = charts(results)
     table = results.tables["classification"]
@@ -27,15 +27,14 @@ def test_the_figures_of_a_likelihood(bundled_phase):
     assert cells == metrics.confusion_matrix(label, score >= 0.5).ravel().tolist()
     chance = found["classification-glaucoma-precision-recall"].data["chance"]
     assert chance == [{"precision": pytest.approx(label.mean())}]
-
-
-def test_named_points_lie_on_the_curve(bundled_phase):
-    results = bundled_phase("refuge-onsite").results
     points = charts(results)["classification-glaucoma-roc"].data["points"]
     sensitivity = results.estimates["classification"]["reference_sensitivity"].value
     assert points[0]["name"] == "Sensitivity at 85 % specificity"
     assert points[0]["sensitivity"] == pytest.approx(sensitivity)
     assert points[0]["false_positive_rate"] <= 0.15
+    none = replace(results, resampling=replace(results.resampling, resamples=0))
+    assert "band" in charts(results)["classification-glaucoma-roc"].data
+    assert "band" not in charts(none)["classification-glaucoma-roc"].data
 
 
 def test_graders_and_decisions_are_points_of_the_curve(bundled_phase):
@@ -71,21 +70,6 @@ def test_decisions_are_counted_by_what_they_should_be(bundled_phase):
     table = bundled_phase("justraigs-phase2").results.tables["decision"]
     right, missed = table["not_referred"], table["referred"]
     assert decided == [np.nansum(right), np.nansum(1 - right), np.nansum(1 - missed), np.nansum(missed)]
-
-
-def test_no_band_without_resamples(bundled_phase):
-    results = bundled_phase("refuge-onsite").results
-    none = replace(results, resampling=replace(results.resampling, resamples=0))
-    assert "band" in charts(results)["classification-glaucoma-roc"].data
-    assert "band" not in charts(none)["classification-glaucoma-roc"].data
-
-
-def test_a_phase_without_scores_has_no_section(bundled_phase):
-    assert list(classification_blocks(bundled_phase("cysts").results)) == []
-
-
-def test_names_of_figures_are_plain():
-    assert identifier('a_b "<ü>" C.d') == "a-b-c-d"
 
 
 def test_cases_without_a_label_are_named_once(bundled_phase):

@@ -8,7 +8,6 @@ from evaluation.organiser.describe import describe
 from evaluation.organiser.ranking.leaderboard_file import OrganiserPart
 from evaluation.organiser.report.board.leaderboard import BANNER, leaderboard_page
 from evaluation.organiser.report.board.methods import data_section
-from evaluation.organiser.report.page import Table
 from test.organiser.report.boards import ranked_teams
 from test.phases import loaded_phase, tiny_cases
 
@@ -45,18 +44,6 @@ def test_each_quantity_is_shown_by_phase_and_where_groups_differ(described):
     boxes = {box["name"]: box for box in shown["Age by phase"].data["boxes"]}
     assert boxes["train"]["median"] == np.median(range(20, 32))
     assert len({chart.name for chart in shown.values()}) == len(shown)
-
-
-def test_all_tables_follow(described):
-    titles = [block.title for block in data_section(described).blocks if isinstance(block, Table)]
-    assert titles == [
-        "Cases of train, test",
-        "Classes",
-        "Distributions",
-        "By phase",
-        "By glaucoma",
-        "By site",
-    ]
 
 
 def test_without_groups_the_whole_is_shown(tmp_path):

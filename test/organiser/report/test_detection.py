@@ -13,19 +13,26 @@ from test.organiser.report.declared import declared
 CLASSES = ("BE", "suspicious", "HGD", "cancer", "polyp")
 
 
-def test_the_curves_end_where_all_boxes_are_counted(bundled_phase):
+@pytest.fixture(scope="module")
+def bundled_figures(bundled_phase):
+    """Return the results of EDD2020's bundled submission, and its figures by name."""
     results = bundled_phase("edd2020").results
-    figures = {block.name: block for block in detection_charts(results)}
+    return results, figures_of(results)
+
+
+@pytest.fixture(scope="module")
+def of_declared(tmp_path_factory):
+    return declared(tmp_path_factory.mktemp("declared")).results
+
+
+def test_the_curves_end_where_all_boxes_are_counted(bundled_figures):
+    results, figures = bundled_figures
     rows = figures["detection-froc"].data["curves"]
     table = results.tables["detection"]
+    sides = [*zip(table.objects("predicted"), table.objects("reference"), strict=True)]
+    hits = [case_hits(predicted, reference, 0.5, False) for predicted, reference in sides]
     for position, name in enumerate(CLASSES):
-        hits = [
-            case_hits(predicted, reference, 0.5, False)
-            for predicted, reference in zip(
-                table.objects("predicted"), table.objects("reference"), strict=True
-            )
-        ]
-        of_class = [predicted[:, 0] == position for predicted in table.objects("predicted")]
+        of_class = [predicted[:, 0] == position for predicted, _ in sides]
         false = sum(int((~hit[own]).sum()) for hit, own in zip(hits, of_class, strict=True))
         last = [row for row in rows if row["name"] == name][-1]
         assert last["false_positives_per_case"] * len(table) == false
@@ -35,18 +42,14 @@ def figures_of(results):
     return {block.name: block for block in detection_charts(results)}
 
 
-def test_declared_hits_are_a_free_response_curve_and_one_of_precision_and_recall(tmp_path):
-    figures = figures_of(declared(tmp_path).results)
+def test_declared_detections_have_curves_by_hand(of_declared):
+    figures = figures_of(of_declared)
     # Nodules by falling probability: hit 0.9, hit 0.8, false 0.5 (that of 0.7 does not count); three in all.
     froc = figures["nodules-froc"].data["curves"]
     points = [(row["false_positives_per_case"], row["sensitivity"]) for row in froc]
     np.testing.assert_allclose(points, [(0, 0), (0, 2 / 3), (1 / 3, 2 / 3)])
     curve = [(row["recall"], row["precision"]) for row in figures["nodules-precision-recall"].data["curves"]]
     np.testing.assert_allclose(curve, [(0, 1), (1 / 3, 1), (2 / 3, 1), (2 / 3, 2 / 3)])
-
-
-def test_declared_boxes_have_a_curve_for_each_class_and_threshold(tmp_path):
-    figures = figures_of(declared(tmp_path).results)
     assert {"polyps-precision-recall-50", "polyps-precision-recall-75", "polyps-froc"} <= set(figures)
     # Both polyps are found, the cancer is missed at a false box, so that it has no point of precision.
     curve = figures["polyps-precision-recall-50"].data["curves"]
@@ -86,9 +89,8 @@ def test_the_band_of_a_free_response_curve_holds_95_percent_of_plain_resamples()
     assert upper <= band.upper[at] <= upper + 0.05
 
 
-def test_curves_have_bands_unless_the_phase_draws_no_resamples(bundled_phase):
-    results = bundled_phase("edd2020").results
-    figures = figures_of(results)
+def test_curves_have_bands_unless_the_phase_draws_no_resamples(bundled_figures):
+    results, figures = bundled_figures
     for name in ("detection-froc", "detection-precision-recall-50"):
         curves, band = (figures[name].data[part] for part in ("curves", "band"))
         assert {row["name"] for row in band} == {row["name"] for row in curves}
@@ -97,9 +99,9 @@ def test_curves_have_bands_unless_the_phase_draws_no_resamples(bundled_phase):
     assert not any("band" in chart.data for chart in without.values())
 
 
-def test_the_area_below_the_steps_is_the_average_precision_and_no_class_is_hidden(bundled_phase):
-    results = bundled_phase("edd2020").results
-    rows = figures_of(results)["detection-precision-recall-50"].data["curves"]
+def test_the_area_below_the_steps_is_the_average_precision_and_no_class_is_hidden(bundled_figures):
+    results, figures = bundled_figures
+    rows = figures["detection-precision-recall-50"].data["curves"]
     widths = {row["name"]: row["width"] for row in rows}
     assert len(widths) == 5
     assert sorted(widths.values(), reverse=True) == list(widths.values())  # later ones lie on wider ones
@@ -113,13 +115,8 @@ def test_the_area_below_the_steps_is_the_average_precision_and_no_class_is_hidde
         assert area == pytest.approx(results.estimates["detection"][f"ap_{name}"].value, abs=0.005)
 
 
-def test_a_phase_without_boxes_has_no_section(bundled_phase):
-    assert list(detection_charts(bundled_phase("refuge-onsite").results)) == []
-
-
-def test_the_confusion_of_classes_counts_every_box_of_the_reference_once(bundled_phase):
-    results = bundled_phase("edd2020").results
-    figures = {block.name: block for block in detection_charts(results)}
+def test_the_confusion_of_classes_counts_every_box_of_the_reference_once(bundled_figures):
+    results, figures = bundled_figures
     chart = figures["detection-class-confusion"]
     cells = {(row["true"], row["predicted"]): row["cases"] for row in chart.data["cells"]}
     table = results.tables["detection"]
@@ -134,8 +131,8 @@ def test_the_confusion_of_classes_counts_every_box_of_the_reference_once(bundled
     assert cells["no box", "no box"] == 0
 
 
-def test_metrics_of_the_same_hits_share_their_curves(tmp_path):
-    results = declared(tmp_path).results
+def test_metrics_of_the_same_hits_share_their_curves(of_declared):
+    results = of_declared
     task = next(one for one in results.tasks if one.name == "nodules")
     once = [block.name for block in detection_charts(replace(results, tasks=(task,)))]
     metric = next(one for one in task.metrics if one.estimator.detections)

@@ -19,17 +19,13 @@ def test_every_format_is_written(tmp_path):
     assert json.loads((tmp_path / "roc.vl.json").read_bytes())["width"] == 480
 
 
-def test_a_csv_has_a_row_for_each_row_of_each_table():
+def test_a_csv_has_a_row_for_each_row_of_each_table_and_no_formula():
     chart = examples()["scatter"]
     assert csv_of(chart).splitlines() == [
         "table,case,x,y,group",
         "points,a,1,0.5,cup",
         "points,b,10,0.7,disc",
     ]
-
-
-def test_no_cell_is_a_formula():
-    chart = examples()["scatter"]
     named = type(chart)(**{**vars(chart), "data": {"points": [{"case": "=1+1", "x": -1.5}]}})
     assert csv_of(named).splitlines()[1] == "points,'=1+1,-1.5"
 

@@ -46,7 +46,7 @@ def results(folder, tables, cases, column, values):
     submission = folder / "submission"
     write_table(submission / "predictions.csv", {"case": NAMES, column: values})
     scored = evaluation.evaluate(phase, submission, workers=0)
-    read = read_cases(Request(phase, submission, {}, None, workers=1), lambda _: None)
+    read = read_cases(Request(phase, submission, {}, None, workers=0), lambda _: None)
     return results_of(load_phase(phase), scored.to_dict(), scored.records), read
 
 

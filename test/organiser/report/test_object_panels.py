@@ -38,10 +38,17 @@ def test_a_landmark_is_shown_with_its_surroundings():
     assert places(picture, "#ffffff") is not None
 
 
-def test_a_photograph_lies_below():
+def test_photographs_and_numbers():
     photograph = np.full((100, 100, 3), (200, 100, 50), np.uint8)
     picture = object_panels(DrawnObjects((point("cross", FALSE, 5.0, 5.0),)), (100, 100), photograph)
     assert picture.getpixel((150, 150)) == (200, 100, 50)
+    one = DrawnObjects((point("ring", AGREEMENT, 50, 50),))
+    numbered = DrawnObjects((point("ring", AGREEMENT, 50, 50, label="1"),))
+    first, second = (np.asarray(object_panels(found, (100, 100), None)) for found in (one, numbered))
+    rows, columns = np.nonzero((first != second).any(axis=2))
+    assert columns.min() > 150
+    assert columns.max() < 180
+    assert rows.max() < 170
 
 
 def test_positions_in_millimetres_need_no_image():
@@ -64,13 +71,3 @@ def test_three_axes_are_seen_along_each_and_z_points_up():
     assert places(along_z, FALSE)[2] > 130  # both in the middle
     for view in (along_y, along_x):
         assert places(view, FALSE)[3] < places(view, AGREEMENT)[2]
-
-
-def test_numbers_stand_beside_their_points():
-    one = DrawnObjects((point("ring", AGREEMENT, 50, 50),))
-    numbered = DrawnObjects((point("ring", AGREEMENT, 50, 50, label="1"),))
-    first, second = (np.asarray(object_panels(found, (100, 100), None)) for found in (one, numbered))
-    rows, columns = np.nonzero((first != second).any(axis=2))
-    assert columns.min() > 150
-    assert columns.max() < 180
-    assert rows.max() < 170

@@ -2,10 +2,11 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from evaluation.core.challenge import references_of
-from evaluation.organiser.report.objects import objects_of
+from evaluation.organiser.report.objects import case_hits, objects_of
 from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform.submission import index_submission
@@ -60,21 +61,32 @@ def test_hits_misses_and_false_ones_have_their_colours(bundled, task, expected):
     assert Counter((one.shape, one.colour) for one in drawn(bundled, task, "a").drawn) == expected
 
 
-def test_a_ring_has_the_diameter_of_its_object(bundled):
+def test_sizes_numbers_and_joins_of_what_is_drawn(bundled):
     (ring,) = [
         one for one in drawn(bundled, "nodules", "a").drawn if one.shape == "ring" and one.colour == AGREEMENT
     ]
     assert (ring.lower, ring.upper) == ((-4, -4, -4), (4, 4, 4))
-
-
-def test_landmarks_are_numbered_and_joined_with_their_references(bundled):
     found = drawn(bundled, "skull", "c")
     assert [one.label for one in found.drawn] == ["1", "2", "", ""]
     assert found.joined == (((30, 32), (30, 30)), ((70, 32), (70, 30)))
     assert (found.surroundings, found.in_pixels, found.axes) == (True, True, 2)
     assert drawn(bundled, "apex", "a").axes == 3
     assert not drawn(bundled, "apex", "a").in_pixels
-
-
-def test_nothing_is_drawn_of_a_case_without_objects(bundled):
     assert drawn(bundled, "cells", "c") is None
+
+
+REFERENCE = np.array([[0, 1, 0, 0, 10, 10], [0, 1, 20, 20, 30, 30], [1, 1, 0, 0, 10, 10]], float)
+PREDICTED = np.array(
+    [
+        [0, 0.9, 0, 0, 10, 10],  # hits the first
+        [0, 0.8, 0, 0, 10, 9],  # the first is taken
+        [0, 0.7, 20, 20, 30, 24],  # IoU 0.4
+        [1, 0.6, 0, 0, 10, 10],  # hits the third
+    ],
+    float,
+)
+
+
+def test_hits_among_boxes():
+    assert case_hits(PREDICTED, REFERENCE, 0.5, False).tolist() == [True, False, False, True]
+    assert case_hits(PREDICTED, REFERENCE, 0.4, False).tolist() == [True, False, True, True]

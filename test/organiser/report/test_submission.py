@@ -21,7 +21,6 @@ from test.charts.vega_lite import invalid
 from test.faults import faulted
 from test.organiser.report.browser import WIDTHS, opened
 from test.organiser.report.submissions import DISTINCT
-from test.organiser.report.test_render import HOSTILE
 
 
 def written(path, page):
@@ -89,7 +88,13 @@ def drawn_at_all_widths(chromium, tmp_path, page):
     return shown.page
 
 
-@pytest.mark.parametrize("name", DISTINCT)
+DRAWN = ("refuge-onsite",)
+"""Curves, regions and points in a browser; the weekly job draws the reports of the other phases."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in DRAWN else pytest.param(name, marks=pytest.mark.weekly) for name in DISTINCT]
+)
 def test_the_report_of_every_bundled_phase_is_drawn(chromium, tmp_path, bundled_phase, name):
     shown = drawn_at_all_widths(chromium, tmp_path, whole_page(bundled_phase(name)))
     numbers_shown(shown, bundled_phase(name).results)
@@ -97,8 +102,10 @@ def test_the_report_of_every_bundled_phase_is_drawn(chromium, tmp_path, bundled_
         a_click_on_a_point_shows_its_case(shown)
 
 
-# Subgroups as a table alone, subgroups as figures, and no subgroups.
-@pytest.mark.parametrize("name", ["adam-onsite", "cysts", "edd2020"])
+# Subgroups as figures; as a table alone and none in the weekly job.
+@pytest.mark.parametrize(
+    "name", ["cysts", *(pytest.param(name, marks=pytest.mark.weekly) for name in ("adam-onsite", "edd2020"))]
+)
 def test_the_public_report_is_drawn(chromium, tmp_path, bundled_phase, name):
     drawn_at_all_widths(chromium, tmp_path, public_page(bundled_phase(name).results))
 
@@ -110,7 +117,7 @@ def test_every_figure_is_valid_by_the_schema_of_vega_lite_5(page_of, name):
     assert invalid(charts) == []
 
 
-@pytest.mark.parametrize("name", DISTINCT)
+@pytest.mark.parametrize("name", ["edd2020", "refuge-onsite"])
 def test_every_case_has_a_row_with_its_values(bundled_phase, page_of, name):
     results = bundled_phase(name).results
     (table,) = blocks_of(page_of(name), SortableCaseTable)
@@ -126,36 +133,6 @@ def test_every_case_has_a_row_with_its_values(bundled_phase, page_of, name):
             assert all(
                 shown[case] == value or (shown[case] is None and value != value) for case, value in scored
             )
-
-
-def test_names_that_hold_programs_do_nothing(chromium, tmp_path, bundled_phase):
-    results = bundled_phase("refuge-onsite").results
-    hostile = {
-        case.name: f"{HOSTILE[number % len(HOSTILE)]}{number}" for number, case in enumerate(results.cases)
-    }
-    tables = {
-        task: CaseColumns([hostile[name] for name in table.names], table.rows)
-        for task, table in results.tables.items()
-    }
-    cells = {"glaucoma": HOSTILE[0], "fovea_x": HOSTILE[1]}
-    cases = tuple(
-        replace(case, name=hostile[case.name], cells={**case.cells, **cells}, failure=HOSTILE[2])
-        for case in results.cases
-    )
-    place = {HOSTILE[3]: LeaderboardPlace(1, 1.0, 2, 0)}
-    ranking = replace(results.metrics.ranking, places=place)
-    changed = replace(results, tables=tables, cases=cases, metrics=replace(results.metrics, ranking=ranking))
-    config = results.phase.config.model_copy(update={"title": HOSTILE[0], "subgroups": ()})
-    changed = replace(changed, phase=replace(results.phase, config=config), subgroups={})
-    page = organiser_page(changed)
-    shown = opened(chromium, written(tmp_path / "report.html", page))
-    assert shown.problems(figures=len(list(page.charts()))) == []
-    shown.page.locator("#table-cases tbody button").first.click()
-    points = shown.page.locator("#figure-fovea-distribution-1 path[aria-roledescription=point]")
-    points.first.hover()
-    points.first.click()
-    assert shown.errors == []
-    assert shown.page.inner_text("h1") == HOSTILE[0]
 
 
 def test_failed_cases_are_listed_with_the_reason(bundled_phase, page_of):
@@ -191,16 +168,9 @@ def test_the_first_screen_names_score_and_place_and_the_end_the_seal(bundled_pha
     assert results.metrics.aggregates["classification"]["auc"].confidence_interval is None
     assert facts["Score: AUC"] == "0.9494 (0.703 to 0.994)"
     first, outlines, places, better, scored = page.answer
-    assert first == (
-        "On 40 images, the algorithm separates eyes with glaucoma from eyes without glaucoma with an AUC of "
-        "0.95; with 40 images the true value may lie between 0.70 and 1.00 (95 % interval)."
-    )
-    assert outlines.startswith("On 40 images, the algorithm outlines the optic cup with a Dice")
-    assert places.startswith("On 40 images, the algorithm places the fovea with a mean distance of")
-    assert better == (
-        "It is better than 9 of 12 known teams overall, 5 of 12 in classification and 11 of 12 in "
-        "segmentation."
-    )
+    assert re.findall(r"\d+\.?\d*", first) == ["40", "0.95", "40", "0.70", "1.00", "95"]
+    assert ("optic cup" in outlines, "fovea" in places) == (True, True)
+    assert re.findall(r"\d+", better) == ["9", "12", "5", "12", "11", "12"]
     assert scored == "All 40 images were scored."
     (text,) = (block for block in page.sections[-1].blocks if isinstance(block, Text))
     assert results.phase.manifest.digest in text.paragraphs[-1]
@@ -215,9 +185,17 @@ def test_subgroups_have_intervals_and_numbers_of_cases(bundled_phase, page_of):
     for row, value in ((healthy, "0"), (ill, "1")):
         assert row["value"] == results.subgroups["glaucoma"][value]["segmentation"]["dice_cup"]
         assert row["lower"] < row["value"] < row["upper"]
+    results = bundled_phase("adam-onsite").results
+    charts = {chart.name: chart for chart in page_of("adam-onsite").charts()}
+    labels = {row["label"]: row["cases"] for row in charts["classification-auc-forest"].data["subgroups"]}
+    healthy = sum(case.cells["amd"] == "0" for case in results.cases)
+    ill = Counter(case.cells["severity"] for case in results.cases if case.cells["amd"] == "1")
+    of_severity = {label: cases for label, cases in labels.items() if label.startswith("severity")}
+    assert sorted(of_severity.values()) == sorted(ill.values())
+    assert all(str(healthy) in label for label in of_severity)
 
 
-def test_results_of_another_phase_are_not_reported(bundled_phase):
+def test_results_of_another_phase_and_missing_files_are_named(bundled_phase, tmp_path):
     bundled = bundled_phase("refuge-onsite")
     metrics = asdict(bundled.results.metrics)
     records = {
@@ -226,20 +204,12 @@ def test_results_of_another_phase_are_not_reported(bundled_phase):
         "cases": [],
         "figures": {"aggregates": {}, "subgroups": {}},
     }
-    records["resampling"] = {
-        "seed": 1,
-        "resamples": 10,
-        "interval_minimum": 1,
-        "interval_maximum": None,
-        "methods": {},
-    }
+    records["resampling"] = {"seed": 1, "resamples": 10, "interval_minimum": 1, "interval_maximum": None}
+    records["resampling"]["methods"] = {}
     with faulted(PhaseError, "cases.json", "the seal 000000000000…"):
         results_of(bundled.results.phase, metrics, records)
     with faulted(PhaseError, "metrics.json, cases.json"):
         results_of(bundled.results.phase, {}, records)
-
-
-def test_every_missing_file_is_named(bundled_phase, tmp_path):
     with pytest.raises(PhaseError) as raised:
         read_submission_results(bundled_phase("refuge-onsite").results.phase, tmp_path)
     assert [problem.split(":")[0] for problem in raised.value.problems] == [
@@ -290,18 +260,7 @@ def test_a_metric_of_what_no_case_has_is_neither_best_nor_worst(bundled_phase):
     assert any(row[0] != title and row[0].startswith(title) for row in metrics.rows)
 
 
-def test_positives_of_a_subgroup_are_counted_beside_all_negatives(bundled_phase, page_of):
-    results = bundled_phase("adam-onsite").results
-    charts = {chart.name: chart for chart in page_of("adam-onsite").charts()}
-    labels = {row["label"]: row["cases"] for row in charts["classification-auc-forest"].data["subgroups"]}
-    healthy = sum(case.cells["amd"] == "0" for case in results.cases)
-    ill = Counter(case.cells["severity"] for case in results.cases if case.cells["amd"] == "1")
-    of_severity = {label: cases for label, cases in labels.items() if label.startswith("severity")}
-    assert sorted(of_severity.values()) == sorted(ill.values())
-    assert all(str(healthy) in label for label in of_severity)
-
-
-def test_the_table_of_subgroups_counts_cases_and_names_cells_as_they_are_written(bundled_phase, page_of):
+def test_the_table_of_subgroups_counts_cases(bundled_phase, page_of):
     results = bundled_phase("adam-onsite").results
     (table,) = (one for one in blocks_of(page_of("adam-onsite"), Table) if one.name == "subgroups")
     column, group, cases, metric = (

@@ -7,8 +7,7 @@ import pandas
 import pytest
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.class_estimators import RocArea
-from evaluation.core.metric import Metric, mean_metric
+from evaluation.core.metric import mean_metric
 from evaluation.core.scheme import Method
 from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.organiser.ranking.methods import team_scores
@@ -51,11 +50,6 @@ def test_scores_are_resampled_with_the_weights_of_the_metric():
     assert resampled.shape == (300, 5)
     # The mean of the ranks is linear in the weights, so its resamples scatter about the value.
     np.testing.assert_allclose(resampled.mean(axis=0), found.under(np.ones((1, 50)))[0], atol=0.1)
-
-
-def test_a_metric_that_is_no_mean_is_ranked_by_its_own_value():
-    area = Metric("auc", "AUC", RocArea("value", "label"), best=1, worst=0)
-    assert team_scores(area, tables_of("random"), Method("rank-then-mean"), "min") is None
 
 
 def test_for_a_distance_the_worse_end_is_the_upper_one():

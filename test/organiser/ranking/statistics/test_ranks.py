@@ -17,31 +17,18 @@ from evaluation.organiser.ranking.rank_statistics import (
 NAN = math.nan
 
 
-def test_all_differences_zero():
-    found = signed_rank_tests([[0.1, 0.2, 0.3]] * 2, [(0, 1)])[0]
-    assert (found.p_value, found.standard_error) == (1.0, 0.0)
-
-
-def test_five_cases_by_hand():
+def test_five_cases_by_hand_and_too_few():
     # All five differences have one sign: two of the 2⁵ sign patterns are as extreme, p = 1/16.
     found = signed_rank_tests([[1, 2, 3, 4, 5], [0, 0, 0, 0, 0]], [(0, 1)])[0]
     assert found.p_value == pytest.approx(1 / 16)
     # Differences 1 … 5: standard deviation √2.5, of the mean √(2.5/5).
     assert found.standard_error == pytest.approx(math.sqrt(0.5))
-
-
-def test_only_cases_that_enter_both_means():
-    values = [[1, 2, 3, 4, 5, NAN, 9], [0, 0, 0, 0, 0, 7, NAN]]
-    assert signed_rank_tests(values, [(0, 1)])[0].p_value == pytest.approx(1 / 16)
-
-
-def test_too_few_cases():
     found = signed_rank_tests([[1, NAN], [NAN, 2]], [(0, 1)])[0]
     assert found.p_value is None
     assert found.note == "fewer than two cases enter both means"
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(
     seed=st.integers(0, 2**32 - 1),
     cases=st.sampled_from([6, 12, 15, 16, 40, 52, 53, 90]),
@@ -73,32 +60,14 @@ def test_rank_sum(first, second, expected):
     assert found == (None if expected is None else pytest.approx(expected))
 
 
-def test_the_direction_of_the_ranks():
+def test_directions_and_ties_of_ranks():
     # The mean is higher in the first sample, the ranks in the second.
     assert rank_sum_test([0, 0, 100], [1, 1, 1, 2]).direction == -1
     assert rank_sum_test([1, 2], [1, 2]).direction == 0
-
-
-def test_ranks_are_of_the_published_digits():
     # 0.3 − 0.1 > 0.4 − 0.2 as floats. In decimal all are tied: p of ± 0.2 once each is 1.
     (found,) = signed_rank_tests([[0.3, 0.2], [0.1, 0.4]], [(0, 1)])
     assert found.p_value == 1.0
     assert rank_sum_test([0.3 - 0.1, 0.5], [0.4 - 0.2, 0.5]).direction == 0
-
-
-def test_a_tied_pair_changes_no_other_pair():
-    # Pair (0, 1) alone is tested exactly; beside it, a pair with a zero is not.
-    rng = np.random.default_rng(1)
-    values = rng.uniform(size=(3, 30))
-    values[2, 0] = values[0, 0]
-    (alone,) = signed_rank_tests(values, [(0, 1)])
-    beside, tied = signed_rank_tests(values, [(0, 1), (0, 2)])
-    assert alone == beside
-    assert beside.p_value == pytest.approx(wilcoxon(values[0], values[1], method="exact").pvalue)
-    assert tied.p_value == pytest.approx(wilcoxon(values[0], values[2], method="asymptotic").pvalue)
-
-
-def test_the_direction_of_the_signed_ranks():
     (found,) = signed_rank_tests([[1, 1, 1, -9], [0, 0, 0, 0]], [(0, 1)])
     # Positive ranks 2, 2, 2, negative 4: 6 against 4, though the mean is negative.
     assert found.direction == 1
@@ -118,11 +87,6 @@ def test_against_scipy(pairs):
     assert kendall_tau_b(first, [second]).tolist() == pytest.approx([expected], nan_ok=True)
 
 
-def test_same_reversed_and_all_tied():
-    found = kendall_tau_b([1, 2, 3], [[1, 2, 3], [3, 2, 1], [1, 1, 1]])
-    assert found.tolist() == pytest.approx([1, -1, math.nan], nan_ok=True)
-
-
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=30))
 def test_the_rank_correlation_is_spearmans(pairs):
     first, second = zip(*pairs, strict=True)
@@ -137,13 +101,3 @@ def test_rows_that_no_other_row_dominates():
     """The fourth row is as good as the first and slower, the last one worse and slower than the second."""
     costs = [(-0.9, 2.0), (-0.5, 0.1), (-0.5, 0.1), (-0.9, 3.0), (-0.4, 0.2)]
     assert pareto_front(costs).tolist() == [True, True, True, False, False]
-
-
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
-def test_a_front_dominates_all_else(rows):
-    on_front = [row for row, on in zip(rows, pareto_front(rows), strict=True) if on]
-    for row in rows:
-        better = [
-            one for one in on_front if one != row and all(a <= b for a, b in zip(one, row, strict=True))
-        ]
-        assert (row in on_front) == (not better)

@@ -1,12 +1,21 @@
-"""Any table of results, long and wide, to the results that are ranked."""
+"""Any table of results, long and wide, and its definition, to the results that are ranked."""
+
+import inspect
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
 from evaluation.core.scheme import Board, Rank
-from evaluation.organiser.ranking.result_tables import MetricDefinition, TableDefinition, read_results_table
+from evaluation.organiser.ranking.result_tables import (
+    MetricDefinition,
+    TableDefinition,
+    read_definition,
+    read_results_table,
+)
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.places import scheme_of
+from test.faults import faulted
 
 DICE = MetricDefinition(better="higher")
 DISTANCE = MetricDefinition(better="lower", worst=50, unit="px", title="Distance")
@@ -69,7 +78,7 @@ def test_long_and_wide_are_the_same(tmp_path, text):
     assert (results.phase, results.resampling.resamples) == ("results", 1000)
 
 
-def test_aggregated_values(tmp_path):
+def test_aggregated_values_and_clusters(tmp_path):
     results = read(tmp_path, "team,dice,distance,remark\nb,0.5,,late\na,0.8,3,\n")
     assert [submission.tables for submission in results.submissions] == [None, None]
     # A missing aggregated value with a worst one takes it; without, the team lacks the metric.
@@ -78,6 +87,8 @@ def test_aggregated_values(tmp_path):
     assert without.submissions[1].values == {"results.distance": 4}
     assert results.cases is None
     assert results.resampling is None
+    results = read(tmp_path, WIDE.replace("site", "cluster"))
+    assert results.resampling.clusters == {"1": "x", "2": "y"}
 
 
 def test_variants(tmp_path):
@@ -101,7 +112,7 @@ def test_missing_values(tmp_path):
     assert line.endswith("--metric dice=higher,worst=…")
 
 
-def test_tasks(tmp_path):
+def test_tasks_and_names_with_a_dot(tmp_path):
     text = "task,team,case,value\n" + "".join(
         f"{task},{team},{case},0.{case}\n" for task in ("ct", "mr") for team in "ab" for case in (1, 2)
     )
@@ -112,9 +123,6 @@ def test_tasks(tmp_path):
     assert results.figures["ct.value"].title == "ct: value"
     scheme = scheme_of(results.challenge, results.options)
     assert (scheme.overall, [board.name for board in scheme.boards]) == (None, ["ct", "mr"])
-
-
-def test_names_with_a_dot_are_tasks(tmp_path):
     definition = TableDefinition(
         metrics={"disc.f1": MetricDefinition(better="higher", weight="0.4"), "dice": DICE}
     )
@@ -127,54 +135,26 @@ def test_names_with_a_dot_are_tasks(tmp_path):
     assert isinstance(scheme.boards[0], Board)
 
 
-def test_clusters(tmp_path):
-    results = read(tmp_path, WIDE.replace("site", "cluster"))
-    assert results.resampling.clusters == {"1": "x", "2": "y"}
-
-
 FAULTS = {
-    "no team": ("case,dice,distance\n1,0.5,2\n", "results.csv: expected the column 'team', found case, dice"),
-    "no metric": (
-        "team,case,auc,size\na,1,0.5,3\n",
-        "column 'dice' is missing\nresults.csv: column 'distance' is missing\n"
-        "results.csv: no metric is defined (--metric NAME=higher|lower); further columns are auc, size",
-    ),
-    "no number": (
-        WIDE.replace("0.5", "high").replace("0.9", "inf"),
-        "results.csv, line 2: dice: expected a finite number, found 'high'\n"
-        "results.csv, line 4: dice: expected a finite number, found 'inf'",
-    ),
-    "twice": (
-        WIDE.replace("b,2,yes,y", "b,1,yes,x"),
-        "results.csv, line 3: the same task, metric, team, case as in an earlier line",
-    ),
-    "no column of cases": (
-        WIDE.replace(",case", ",image"),
-        "results.csv, line 3: the same task, metric, team as in an earlier line\n"
-        "results.csv, line 5: the same task, metric, team as in an earlier line\n"
-        "results.csv: values by case need a column 'case'",
-    ),
-    "a metric in other letters": (
-        WIDE.replace("dice", "DICE"),
-        "results.csv: column 'dice' is missing: did you mean 'DICE'?",
-    ),
-    "eligible": (
-        WIDE.replace("no", "perhaps"),
-        "results.csv, line 4: eligible: expected yes or no, found 'perhaps'",
-    ),
-    "empty": (WIDE.replace("b,1", ",1"), "results.csv, line 2: team is empty"),
-    "undefined metric": (
-        LONG.replace("distance", "time"),
-        "results.csv: metric 'time' is not defined (--metric time=higher|lower)",
-    ),
-    "nothing": ("", "results.csv: cannot be read"),
-    "header alone": ("team,case,dice,distance\n", "results.csv: contains no results"),
+    "no team": ("case,dice,distance\n1,0.5,2\n", ("case, dice, distance",)),
+    "no metric": ("team,case,auc,size\na,1,0.5,3\n", ("'dice'",)),
+    "no number": (WIDE.replace("0.5", "high"), ("line 2: dice", "'high'")),
+    "no finite number": (WIDE.replace("0.9", "inf"), ("line 4: dice",)),
+    "twice": (WIDE.replace("b,2,yes,y", "b,1,yes,x"), ("line 3", "case")),
+    "no column of cases": (WIDE.replace(",case", ",image"), ("line 3", "team")),
+    "a metric in other letters": (WIDE.replace("dice", "DICE"), ("'dice'", "'DICE'")),
+    "eligible": (WIDE.replace("no", "perhaps"), ("line 4: eligible", "'perhaps'")),
+    "empty": (WIDE.replace("b,1", ",1"), ("line 2: team",)),
+    "undefined metric": (LONG.replace("distance", "time"), ("'time'",)),
+    "nothing": ("", ("results.csv",)),
+    "header alone": ("team,case,dice,distance\n", ("results.csv",)),
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), FAULTS.values(), ids=FAULTS)
-def test_faults(tmp_path, text, expected):
-    assert expected in problems(tmp_path, text)
+@pytest.mark.parametrize(("text", "told"), FAULTS.values(), ids=FAULTS)
+def test_faults(tmp_path, text, told):
+    with faulted(RankingError, "results.csv", *told):
+        read(tmp_path, text)
 
 
 def test_a_file_of_faults_is_summed_up(tmp_path):
@@ -182,3 +162,48 @@ def test_a_file_of_faults_is_summed_up(tmp_path):
     found = problems(tmp_path, f"team,case,dice,distance\n{lines}").splitlines()
     assert found[-1] == "results.csv: the same in 80 further lines"
     assert len(found) == 21
+
+
+def test_the_documented_example(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text(inspect.cleandoc(TableDefinition.__doc__).partition("\n\n")[2], encoding="utf-8")
+    found = read_definition(path, [])
+    assert found.title == "ADAM, disc segmentation"
+    assert found.metrics["f1"].weight == Decimal("0.6")
+    assert found.metrics["distance"] == MetricDefinition(
+        better="lower", title="Distance to the fovea", unit="px", worst=500
+    )
+
+
+def test_options_take_precedence(tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text('seed = 7\n[metrics.dice]\nbetter = "lower"\n', encoding="utf-8")
+    found = read_definition(path, ["dice=higher,weight=0.25,worst=0", "a=b=lower"])
+    assert found.seed == 7
+    assert found.metrics["dice"] == MetricDefinition(better="higher", weight=Decimal("0.25"), worst=0)
+    assert found.metrics["a=b"].better == "lower"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "told"),
+    [
+        (["dice"], ("--metric dice",)),
+        (["dice=higher,weight"], ("--metric dice=higher,weight",)),
+        (["dice=up"], ("metrics.dice.better", "'up'")),
+        (["dice=higher,weight=-1"], ("metrics.dice.weight",)),
+        (["dice=higher,colour=red"], ("metrics.dice.colour",)),
+    ],
+)
+def test_faults_of_options(metrics, told):
+    with faulted(RankingError, *told):
+        read_definition(None, metrics)
+
+
+@pytest.mark.parametrize("content", ["x = 1", "metrics = 3", "[metrics.dice]\nweight = 1", "x ="])
+def test_faults_of_a_file(tmp_path, content):
+    path = tmp_path / "table.toml"
+    path.write_text(content, encoding="utf-8")
+    with faulted(RankingError, "table.toml"):
+        read_definition(path, [])
+    with faulted(RankingError, "absent.toml"):
+        read_definition(tmp_path / "absent.toml", [])
