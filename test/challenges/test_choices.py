@@ -1,23 +1,17 @@
 """Every choice of a challenge on one small example, under each of its values, and in the definitions."""
 
 import re
-from dataclasses import replace
 from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 import pytest
 
-from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import metrics_of
-from evaluation.core.form import CaseForm
-from evaluation.io.box_files import BoxFormat, read_box_lines
 from evaluation.io.kinds.boxes import Boxes
-from evaluation.io.pixels import Size
-from evaluation.metrics.crops import Crop
-from evaluation.metrics.surfaces import SurfaceConvention, surface_distances
-from evaluation.phase.registry import challenge_named, known_challenges
+from evaluation.metrics.surfaces import SurfaceConvention
+from evaluation.phase.registry import challenge_named
 from test.repository import REPOSITORY
 
 PAGE = (REPOSITORY / "docs/definitions.md").read_text(encoding="utf-8")
@@ -56,6 +50,8 @@ PERFECT, TIED = ([9, 9], range(9)), ([1, 1], [1] * 10)
         ("step", TIED, 0.0),
         ("interpolated", TIED, 0.15),
         ("between_kept_points", TIED, 0.15),
+        # Above 2, 3 and 4 of 20 negatives, and above all: three are just allowed, 17 of 20 are 85 %.
+        ("step", ([0.175, 0.165, 0.155, 0.5], np.arange(20) / 100), 3 / 4),
     ],
 )
 def test_refuge_sensitivity_at_85_specificity(definition, scores, expected):
@@ -86,21 +82,6 @@ def test_justraigs_sensitivity_at_95_specificity(definition, expected):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(("negatives", "allowed"), [(19, 0), (20, 1), (39, 1), (40, 2), (101, 5), (119, 5)])
-def test_justraigs_counts_false_positives_up_to_95_percent_exactly(negatives, allowed):
-    # Each positive lies above one more of the negatives: below 0, 1, 2 … false positives.
-    positives = [negatives - 0.5 - number for number in range(10)]
-    found = sensitivity(
-        "justraigs",
-        "referral",
-        "sensitivity_at_95_specificity",
-        "referable",
-        positives,
-        range(negatives),
-    )
-    assert found == pytest.approx((allowed + 1) / 10)
-
-
 def test_adam_names_the_point_at_a_false_positive_rate_of_20_percent():
     # 10 negatives: two false positives are allowed, so that the third positive is found and the fourth not.
     of_task = task("adam", "classification")
@@ -113,37 +94,7 @@ def test_adam_names_the_point_at_a_false_positive_rate_of_20_percent():
     assert point["false_positive_cases"] == ["case14", "case13"]
 
 
-@pytest.mark.parametrize(("alone", "expected"), [(False, (True, None)), (True, (True, False))])
-def test_justraigs_specialist(alone, expected):
-    # G1 and the specialist say RG; they agree on the first of two labels.
-    labels, features = ("RG", "NRG", "RG"), [(True, True), (None, None), (True, False)]
-    counting = counting_graders(labels, specialist_alone=alone)
-    assert agreed_labels([features[grader] for grader in counting]) == expected
-
-
-@pytest.mark.parametrize("alone", [False, True])
-def test_justraigs_specialist_who_contradicts_both_graders(alone):
-    assert counting_graders(("RG", "RG", "NRG"), specialist_alone=alone) == (0, 1)
-
-
-@pytest.mark.parametrize(("definition", "expected"), [("column_count", 0.5), ("extent", 0.75)])
-def test_refuge_vertical_diameter(definition, expected):
-    # A disc of 4 rows; the cup is one column with a gap: 2 pixels over 3 rows.
-    mask = np.full((6, 5), 255, dtype=np.uint8)
-    mask[1:5, 1:4] = 128
-    reference = mask.copy()
-    mask[[1, 3], 2] = 0
-    found = task("refuge", "segmentation", vertical_diameter=definition).score(
-        {"segmentation": _crop(mask)}, {"segmentation": _crop(reference)}
-    )
-    assert found["vertical_cup_to_disc_ratio_error"] == expected
-
-
-def _crop(mask):
-    return Crop(mask[1:5, 1:4], 1, 1)
-
-
-BE, IMAGE = 0, CaseForm("E", 100, 100, {"set": "in-sample"})
+BE = 0
 
 
 def detection(predicted, reference, metric, **options):
@@ -171,62 +122,6 @@ def test_edd2020_average_precision(rule, expected):
     true = [[BE, 1, x, 0, x + 9, 9] for x in (0, 20, 40)]
     found = [[BE, 0.9, *true[0][2:]], [BE, 0.8, 80, 80, 89, 89], [BE, 0.7, *true[1][2:]]]
     assert detection([found], [true], "map_d", average_precision=rule) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize(("inclusive", "expected"), [(True, 1.0), (False, 0.0)])
-def test_edd2020_inclusive_corners(inclusive, expected):
-    # 2 × 2 pixels of 2 × 4 at a threshold of 0.5; without the last row and column 1 × 1 of 1 × 3.
-    assert (
-        detection(
-            [[[BE, 0.9, 0, 0, 1, 1]]],
-            [[[BE, 1, 0, 0, 1, 3]]],
-            "map_50",
-            inclusive_corners=inclusive,
-        )
-        == expected
-    )
-
-
-@pytest.mark.parametrize(("part", "expected"), [("iou_d", 1.0), ("iou_d_with_missed", 0.5)])
-def test_edd2020_iou_of_the_score(part, expected):
-    # One of two boxes is found exactly: AP 1/2, mean IoU 1, with the missed box 1/2.
-    true = [[BE, 1, 0, 0, 9, 9], [BE, 1, 20, 20, 29, 29]]
-    found = detection([[[BE, 0.9, 0, 0, 9, 9]]], [true], "score_d", iou_of_score=part)
-    assert found == pytest.approx(0.6 * 0.5 + 0.4 * expected, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("outside", "expected"),
-    [("error", None), ("clip", 1.0), ("keep", 0.0)],
-)
-def test_edd2020_boxes_outside_of_the_image(outside, expected):
-    # The prediction is 10 columns wider than the reference, all of them left of the image: IoU 1/2 if kept.
-    form = BoxFormat({"BE": BE}, True, outside=outside)
-    lines = read_box_lines(memoryview(b"BE 0.9 -10 0 9 9"), form, Size(100, 100), 10)
-    if expected is None:
-        assert [str(problem) for problem in lines.problems] == ["expected x1 from 0 to 100, found -10"]
-        return
-    found = detection([lines.rows], [[[BE, 1, 0, 0, 9, 9]]], "map_75", outside=outside)
-    assert (found, lines.outside) == (expected, 1)
-
-
-@pytest.mark.parametrize(
-    ("choice", "hausdorff_95", "mean"),
-    [
-        ({}, 1.0, 0.75),
-        ({"percentile": "linear"}, 1.85, 0.75),
-        ({"directions": "pooled"}, 1.0, 0.5),
-        # The last four corners of the long bar are 2 voxels from the short one and have more than 5 % of the
-        # area.
-        ({"surface": "elements"}, 2.0, None),
-    ],
-)
-def test_cysts_surface_distances(choice, hausdorff_95, mean):
-    # A bar of 4 voxels and one of 2 inside it: distances 0, 0, 1, 2 and 0, 0.
-    long, short = [Crop(np.ones((1, 4), dtype=bool))], [Crop(np.ones((1, 2), dtype=bool))]
-    found = surface_distances(long, short, (1.0, 1.0, 1.0), 9.0, replace(SurfaceConvention(), **choice))
-    assert found.hausdorff_95 == pytest.approx(hausdorff_95, rel=1e-12)
-    assert mean is None or found.mean == pytest.approx(mean, rel=1e-12)
 
 
 def test_cysts_options_reach_the_surfaces():
@@ -278,7 +173,3 @@ def test_every_metric_has_its_card(name):
     pooled = {f"segmentation.{figure}_<class>" for figure in ("precision", "recall", "f1", "f2")}
     missing = {card_of(metric) for metric in names if f"`{card_of(metric)}`" not in PAGE} - pooled
     assert missing == set()
-
-
-def test_the_definitions_are_of_all_challenges():
-    assert set(ORDER) <= set(known_challenges())

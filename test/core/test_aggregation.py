@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from evaluation.core.aggregation import Subset, estimates, metric_values, subgroup_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
-from evaluation.core.class_estimators import PresenceF1, RocArea
+from evaluation.core.class_estimators import RocArea
 from evaluation.core.estimator import ByGroup, Figure, Mean, MethodInterval, Sum
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
@@ -18,7 +18,6 @@ from evaluation.metrics.intervals import Interval
 
 AUC = Metric("auc", "AUC", RocArea("score", "label"), best=1, worst=0)
 DICE = Metric("dice", "Dice", Mean("dice"), best=1, worst=0)
-F1 = Metric("f1", "F1", PresenceF1("predicted", "label"), best=1, worst=0)
 TASK = Task("task", "Task", (), lambda p, r: {}, (AUC, DICE))
 COUNT = 60
 
@@ -37,7 +36,7 @@ def table(count=COUNT, **changed):
     return CaseTable([f"V{i:03}" for i in range(count)], rows)
 
 
-def resampling(min_cases=10, resamples=400, clusters=None, seed=3):
+def resampling(min_cases=10, resamples=200, clusters=None, seed=3):
     of_case = None if clusters is None else {f"V{i:03}": f"P{one:02}" for i, one in enumerate(clusters)}
     return Resampling(seed, resamples, min_cases, clusters=of_case)
 
@@ -70,7 +69,7 @@ def percentiles(chosen):
     return replace(chosen, methods={f"task.{name}": "percentile" for name in ("auc", "dice", "m")})
 
 
-def loop(cases, strata, statistic, resamples=400, clusters=None, seed=3):
+def loop(cases, strata, statistic, resamples=200, clusters=None, seed=3):
     """Return the interval by repeating the cases of each resample and calling the oracle on them."""
     values = []
     for weights in bootstrap_weights(strata, clusters, seed, resamples):
@@ -99,15 +98,6 @@ def test_intervals_agree_with_a_loop_over_resamples():
     )
 
 
-def test_an_interval_is_about_that_of_scipys_bootstrap():
-    cases = table()
-    oracle = stats.bootstrap(
-        (cases["dice"],), np.mean, n_resamples=4000, method="percentile", random_state=1
-    ).confidence_interval
-    found = estimate(TASK, cases, percentiles(resampling(resamples=4000)), full_detail=False)["dice"]
-    assert interval_of(found) == pytest.approx((oracle.low, oracle.high), abs=0.008)
-
-
 def test_clusters_are_drawn_whole():
     cases = table()
     clusters = np.arange(COUNT) // 3
@@ -132,34 +122,10 @@ def test_equal_seeds_pair_the_teams_of_a_phase():
     assert interval_of(third) != interval_of(first)
 
 
-@pytest.mark.parametrize(
-    ("positives", "fewest", "with_interval"),
-    [(10, 10, True), (9, 10, False), (9, 9, True), (3, 4, False), (2, 2, True)]
-)  # fmt: skip
-def test_an_interval_needs_enough_cases_of_every_stratum(positives, fewest, with_interval):
-    label = (np.arange(COUNT) < positives).astype(float)
-    found = estimate(TASK, table(label=label), resampling(fewest), full_detail=False)
-    assert (found["auc"].confidence_interval is not None) == with_interval
-    assert found["dice"].confidence_interval is not None
-
-
 def test_undefined_cases_do_not_count_for_an_interval():
     dice = np.where(np.arange(COUNT) < 9, 0.5, nan)
     found = estimate(TASK, table(dice=dice), resampling(10), full_detail=True)["dice"]
     assert (found.value, found.confidence_interval, found.standard_deviation) == (0.5, None, 0)
-
-
-def test_clusters_count_for_an_interval_not_their_cases():
-    clusters = np.arange(COUNT) // 10
-    found = estimate(TASK, table(), resampling(10, clusters=clusters), full_detail=False)["dice"]
-    assert found.confidence_interval is None
-    found = estimate(TASK, table(), resampling(6, clusters=clusters), full_detail=False)["dice"]
-    assert found.confidence_interval is not None
-
-
-def test_no_resamples_no_interval():
-    found = estimate(TASK, table(), resampling(resamples=0), full_detail=False)
-    assert all(estimate.confidence_interval is None for estimate in found.values())
 
 
 def test_a_metric_that_does_not_exist_is_left_out():
@@ -176,12 +142,6 @@ def test_one_case_has_no_standard_deviation():
     found = estimate(TASK, table(1), resampling(), full_detail=True)["dice"]
     assert found.standard_deviation is None
     assert found.median == found.value
-
-
-def test_missing_results_are_worse_than_every_other():
-    cases = table(4, label=[1, 1, 0, 0], score=[-inf, 0.9, 0.8, inf], dice=[0, 1, 1, 0])
-    # Of four pairs, (0.9, 0.8) alone is in order.
-    assert metric_values(TASK.metrics, cases) == {"auc": 0.25, "dice": 0.5}
 
 
 def test_further_intervals():
@@ -257,14 +217,12 @@ def test_positives_of_a_subgroup_against_all_negatives():
 @pytest.mark.parametrize(
     ("size", "against_all", "expected"),
     [
-        (30, False, {"auc", "dice"}),  # 10 positives, 20 negatives
-        (29, False, {"auc", "dice"}),
+        (29, False, {"auc", "dice"}),  # 10 positives, 19 negatives
         (27, False, {"dice"}),  # 9 positives
         (27, True, set()),
         (28, True, {"auc"}),
         (9, False, set()),
         (10, False, {"dice"}),
-        (0, False, set()),
     ],
 )
 def test_a_subgroup_needs_enough_cases_of_each_class(size, against_all, expected):
@@ -272,33 +230,11 @@ def test_a_subgroup_needs_enough_cases_of_each_class(size, against_all, expected
     assert set(subgroup_values(TASK.metrics, table(), subset, 10)) == expected
 
 
-def test_a_subgroup_of_one_class_has_no_auc():
-    cases = table()
-    positives = cases["label"] == 1
-    assert set(subgroup_values(TASK.metrics, cases, Subset(positives), 1)) == {"dice"}
-
-
 def test_undefined_cases_do_not_count_in_a_subgroup():
     cases = table(dice=np.where(np.arange(COUNT) < 9, 0.5, nan))
     everyone = np.ones(COUNT, dtype=bool)
     assert "dice" not in subgroup_values(TASK.metrics, cases, Subset(everyone), 10)
     assert subgroup_values(TASK.metrics, cases, Subset(everyone), 9)["dice"] == 0.5
-
-
-def test_f1_of_presence_is_resampled_over_all_cases():
-    predicted = (np.arange(COUNT) % 4 == 0).astype(float)
-    cases = table(predicted=predicted)
-    task = Task("task", "Task", (), TASK.score, (F1,))
-    chosen = replace(resampling(), methods={"task.f1": "percentile"})
-    found = estimate(task, cases, chosen, full_detail=False)["f1"]
-    label = cases["label"]
-
-    def f1(drawn):
-        hits = (predicted[drawn] * label[drawn]).sum()
-        return 2 * hits / (predicted[drawn].sum() + label[drawn].sum())
-
-    assert found.value == pytest.approx(f1(np.arange(COUNT)))
-    assert interval_of(found) == pytest.approx(tuple(loop(cases, np.zeros(COUNT, int), f1)), abs=1e-12)
 
 
 def one_stratum(cases):

@@ -2,12 +2,8 @@
 
 import math
 
-import numpy as np
 import pytest
-from sklearn.metrics import f1_score, roc_auc_score
 
-from evaluation.core.aggregation import metric_values
-from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import worst_row
 from evaluation.core.class_estimators import PresenceF1, RocArea
 from evaluation.core.estimator import Share, Sum
@@ -54,19 +50,3 @@ def test_a_distance_needs_a_bound():
 def test_a_row_that_is_known_as_a_whole_stays_the_same_object():
     known = {"dice": 0.5, "further": 1}
     assert worst_row((DICE,), known) is known
-
-
-def test_missing_results_are_below_every_threshold_and_wrong():
-    """Half of the cases are missing; scikit-learn with likelihoods beyond all others, and wrong decisions."""
-    rng = np.random.default_rng(3)
-    label, score = rng.permutation([0, 1] * 10), rng.random(20)
-    missing = np.arange(20) < 10
-    rows = [
-        worst_row((AUC, F1), {"ill": int(y), "there": int(y)})
-        if gone
-        else {"score": s, "ill": int(y), "said": int(s > 0.5), "there": int(y)}
-        for y, s, gone in zip(label, score, missing, strict=True)
-    ]
-    found = metric_values((AUC, F1), CaseTable([str(i) for i in range(20)], rows))
-    assert found["auc"] == pytest.approx(roc_auc_score(label, np.where(missing, 2 - 4 * label, score)))
-    assert found["f1"] == pytest.approx(f1_score(label, np.where(missing, 1 - label, score > 0.5)))

@@ -8,12 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.class_estimators import RocArea
-from evaluation.core.estimator import ByGroup, Figure, Mean, MeanOfFigures, Quantile, RatioOfSums, Share
+from evaluation.core.estimator import ByGroup, Figure, Mean, Quantile, RatioOfSums, Share
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, joined
-from evaluation.metrics.classification import auc
 
 NUMBERS = st.one_of(st.just(np.nan), st.floats(-9, 9).map(lambda number: round(number, 2)))
 
@@ -53,16 +51,6 @@ def test_the_mean_over_groups_leaves_out_groups_without_a_figure_and_cases_witho
     assert ByGroup(Mean("value"), "group").strata(table).tolist() == [0, 0, 0, -1, 0, -1, 0, -1]
 
 
-def test_a_group_counts_as_often_as_it_is_drawn_and_a_part_of_it_once():
-    table = table_of(value=VALUES, group=GROUPS)
-    twice_a = np.array([2, 1, 2, 1, 1, 0, 2, 0])
-    part_of_a = np.array([1, 1, 0, 1, 1, 0, 0, 0])
-    assert values(ByGroup(Mean("value"), "group"), table, [twice_a, part_of_a]).tolist() == [
-        (3 + 3 + 6) / 3,
-        3.5,
-    ]
-
-
 @given(arrays(np.int64, (4, 8), elements=st.integers(0, 3)), st.sampled_from(["mean", "median"]))
 def test_figures_of_groups_are_those_of_the_repeated_cases_of_each(weights, figure):
     """A group counts as often as that one of its cases that is drawn most often."""
@@ -81,11 +69,6 @@ def test_figures_of_groups_are_those_of_the_repeated_cases_of_each(weights, figu
         assert value == pytest.approx(expected, nan_ok=True)
 
 
-def test_a_table_without_any_group_has_no_figure():
-    table = table_of(value=[1.0, 2.0], group=["", ""])
-    assert np.isnan(values(ByGroup(Mean("value"), "group"), table, [1, 1])).all()
-
-
 def test_groups_of_two_columns_are_kept_apart():
     table = table_of(value=VALUES[:4], first=[*"aabb"], second=[*"abab"])
     by_first, by_second = (ByGroup(RatioOfSums("value", "value"), name) for name in ("first", "second"))
@@ -93,13 +76,6 @@ def test_groups_of_two_columns_are_kept_apart():
     means = [values(ByGroup(Mean("value"), name), table, np.ones(4)).item() for name in ("first", "second")]
     assert means == [(3.0 + 2.0) / 2, (1.5 + 5.0) / 2]
     assert by_second.groups(table).tolist() == [0, 1, 0, 1]
-
-
-def test_a_ratio_is_that_of_nothing_only_where_the_denominators_sum_to_nothing():
-    table = table_of(number=[3.0, 1.0, 0.0], of=[4.0, 1.0, 0.0])
-    ratio = RatioOfSums("number", "of", of_nothing=7.0)
-    drawn = [[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 0, 2]]
-    assert values(ratio, table, drawn) == pytest.approx([0.8, 1.0, 7.0, 7.0])
 
 
 def test_a_ratio_is_0_where_the_denominators_sum_to_nothing_and_there_is_something_at_all():
@@ -135,23 +111,6 @@ def test_an_unseen_case_of_equal_values_without_ends_is_one_away():
     assert (sums.lowest[0, 0], sums.highest[0, 0]) == (3.0, 5.0)
     shares = Share("value").of_sums(table_of(value=[1.0, 1.0]), 0.0, 1.0)
     assert (shares.lowest[0, 0], shares.highest[0, 0]) == (0.0, 1.0)
-
-
-def test_any_figure_has_groups():
-    rng = np.random.default_rng(0)
-    label, score, group = rng.integers(0, 2, 60), rng.random(60).round(1), rng.integers(0, 4, 60)
-    label[group == 3] = 1  # no area in this group
-    table = table_of(
-        score=score.tolist(), label=label.astype(float).tolist(), group=group.astype(str).tolist()
-    )
-    expected = np.mean([auc(score[group == one], label[group == one]) for one in range(3)])
-    assert values(ByGroup(RocArea("score", "label"), "group"), table, np.ones(60)) == pytest.approx(expected)
-
-
-def test_the_mean_of_figures_leaves_out_those_that_do_not_exist():
-    table = table_of(a_number=[1.0, 0.0], a_of=[4.0, 0.0], b_number=[2.0, 1.0], b_of=[2.0, 2.0])
-    mean = MeanOfFigures((RatioOfSums("a_number", "a_of"), RatioOfSums("b_number", "b_of")))
-    assert values(mean, table, [[1, 1], [0, 1]]).tolist() == [(1 / 4 + 3 / 4) / 2, 1 / 2]
 
 
 def test_groups_are_drawn_as_a_whole():

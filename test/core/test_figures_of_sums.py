@@ -8,7 +8,7 @@ from math import nan
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
@@ -68,6 +68,7 @@ def value_of(estimator: Estimator, table: CaseTable, weights: np.ndarray) -> flo
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_the_figure_of_sums_is_that_of_the_weighted_cases(kind, data):
     rows = data.draw(st.lists(st.sampled_from(kind.rows), min_size=1, max_size=8))
@@ -83,6 +84,7 @@ def test_the_figure_of_sums_is_that_of_the_weighted_cases(kind, data):
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_no_case_moves_the_figure_farther_than_the_unseen_ones(kind, data):
     rows = data.draw(st.lists(st.sampled_from(kind.rows), min_size=1, max_size=8))

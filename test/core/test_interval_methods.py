@@ -92,54 +92,11 @@ def test_a_phase_may_always_choose_percentiles():
     assert found["t.share"] == ("Clopper-Pearson", "Wilson-bootstrap", "percentile")
     assert found["t.f1"] == ("Gaffke", "Wilson-bootstrap", "percentile")
     assert all(methods[-1] == "percentile" for methods in found.values())
+    for best, worst in ((math.inf, 0), (0, math.inf), (math.inf, -math.inf)):
+        without = replace(METRICS["t.sensitivity"], best=best, worst=worst)
+        assert possible_methods(without, False) == (default_method(without, False),) == ("percentile",)
     chosen = Resampling(3, 200, 10, methods=dict.fromkeys(METRICS, "percentile"))
     assert {one.method for (one,) in intervals(METRICS, [table(1)], chosen).found.values()} == {"percentile"}
-
-
-OF_BOUNDED = [
-    (SensitivityAtSpecificity("score", "label", TARGET), "Wilson-bootstrap"),
-    (ConfusionFigure("predicted", "true", 2, precision_of_confusion), "Gaffke"),
-    (Concordance("predicted", "time", "event", risk=True), "Wilson-jackknife"),
-    (Agreement("predicted", "true", weighted_pearson_correlation, absolute=False), "Fisher-studentised"),
-    (Agreement("predicted", "true", weighted_spearman_correlation), "Wilson-bootstrap"),
-]
-
-
-@pytest.mark.parametrize("clustered", [False, True])
-@pytest.mark.parametrize(("estimator", "method"), OF_BOUNDED)
-def test_a_metric_without_a_best_or_worst_value_has_percentiles(estimator, method, clustered):
-    metric = Metric("figure", "Figure", estimator, best=1, worst=0)
-    assert default_method(metric, clustered) == method
-    assert possible_methods(metric, clustered)[-2:] == ("Wilson-bootstrap", "percentile")
-    for best, worst in ((math.inf, 0), (0, math.inf), (math.inf, -math.inf)):
-        without = replace(metric, best=best, worst=worst)
-        assert (
-            possible_methods(without, clustered) == (default_method(without, clustered),) == ("percentile",)
-        )
-
-
-@pytest.mark.parametrize(
-    ("estimator", "cases"),
-    [
-        (RocArea("score", "label"), None),  # those of the smaller class
-        (SensitivityAtSpecificity("score", "label", TARGET), [0, 1, 2]),
-        (AveragePrecision("score", "label"), [0, 1, 2]),
-        (PresenceF1("score", "label"), [0, 1, 2]),
-        (ConfusionFigure("score", "label", 2, precision_of_confusion, of=1), [0, 1, 2]),
-        (ConfusionFigure("score", "label", 2, precision_of_confusion, of=0), [3, 4]),
-        (
-            ConfusionFigure("score", "label", 2, balanced_accuracy_of_confusion, by_class=True),
-            [0, 1, 2, 3, 4],
-        ),
-        (ConfusionFigure("score", "label", 2, matthews_correlation_of_confusion), None),
-        (Concordance("score", "time", "label", risk=True), [0, 1, 2]),
-    ],
-)
-def test_a_figure_is_as_certain_as_the_cases_that_decide_it_are_many(estimator, cases):
-    label = [1.0, 1.0, 1.0, 0.0, 0.0, math.nan]
-    rows = [{"label": one, "score": 0.0, "time": 1.0} for one in label]
-    found = estimator.decisive(CaseTable(list("abcdef"), rows))
-    assert (None if found is None else np.flatnonzero(found).tolist()) == cases
 
 
 @pytest.mark.parametrize("clusters", [None, CLUSTERS])
@@ -190,8 +147,7 @@ def weighted_agreement(x, y, weights):
 
 
 # In these populations each of the three multiples of the spread is the widest on either side once.
-@pytest.mark.parametrize("population", [0, 4, 5, 8])
-@pytest.mark.parametrize("clusters", [None, CLUSTERS])
+@pytest.mark.parametrize(("population", "clusters"), [(0, None), (4, CLUSTERS), (5, None), (8, CLUSTERS)])
 @pytest.mark.parametrize(
     ("figure", "absolute", "oracle"),
     [
@@ -343,10 +299,9 @@ def test_tables_together_have_the_intervals_that_each_has_alone(clusters):
             assert got.interval.upper == pytest.approx(expected.interval.upper, rel=1e-12)
 
 
-@pytest.mark.parametrize("clusters", [None, CLUSTERS])
-def test_two_processes_have_the_intervals_of_one(may_fork, tmp_path, clusters):
+def test_two_processes_have_the_intervals_of_one(may_fork, tmp_path):
     """So many resamples are worth a second process, which a machine without memory does not get."""
-    resampling = Resampling(3, 60_001, 5, clusters=clusters)
+    resampling = Resampling(3, 60_001, 5, clusters=CLUSTERS)
     with counted(Calls(tmp_path, "fork", 1, "ENOMEM")):
         alone = intervals(METRICS, [table(1), table(2)], resampling)
     with counted(Calls(tmp_path)) as calls:

@@ -1,4 +1,4 @@
-"""Write recorded_box_fusion.json: results of ensemble-boxes for the data of test_plain_box_fusion.py.
+"""Write recorded_box_fusion.json: results of ensemble-boxes for the data of test_boxes.py.
 
 ensemble-boxes is no dependency of the tests, since it needs a compiler (numba) for one figure. It is the code
 of the paper's authors. Recorded with ensemble-boxes 1.0.9; it keeps fused corners in single precision.

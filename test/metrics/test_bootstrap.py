@@ -10,7 +10,7 @@ def drawn(strata, clusters=None, seed=1, resamples=50, block_rows=None):
     return np.concatenate(list(bootstrap_weights(strata, clusters, seed, resamples, block_rows)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(st.integers(-1, 3), max_size=12), st.integers(0, 2**31), st.integers(1, 60))
 def test_rows_sum_to_the_size_of_every_stratum(strata, seed, block_rows):
     weights = drawn(strata, seed=seed)
@@ -49,21 +49,6 @@ def test_counts_are_multinomial():
     np.testing.assert_allclose(share, np.array([81, 108, 54, 12, 1]) / 256, atol=0.01)
 
 
-def test_clusters_are_drawn_among_those_with_the_same_strata():
-    #          pure 0        pure 1     both           out of the metric but for one member
-    clusters = [7, 7, 3, 9, 5, 5, 4, 2, 2, 8, 8, 6, 6]
-    strata = [0, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0, -1, 0]
-    weights = drawn(strata, clusters, resamples=4000)
-    for members in ([0, 1], [4, 5], [7, 8], [9, 10]):
-        assert (weights[:, members[0]] == weights[:, members[1]]).all()
-    for one_per_cluster in ([0, 2, 3, 12], [4, 6], [7, 9]):
-        assert (weights[:, one_per_cluster].sum(axis=1) == len(one_per_cluster)).all()
-        np.testing.assert_allclose(weights[:, one_per_cluster].mean(axis=0), 1, atol=0.06)
-    assert (weights[:, 11] == 0).all()
-    # A cluster of two is drawn as a whole, so the weights of the cases of a stratum need not sum to its size.
-    assert (weights[:, [0, 1, 2, 3, 12]].sum(axis=1) != 5).any()
-
-
 @settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 4)), min_size=1, max_size=14), st.integers(0, 99)
@@ -88,20 +73,6 @@ def test_cluster_weights_are_those_of_their_clusters(cases, seed):
 def test_singleton_clusters_draw_the_same_as_no_clusters():
     strata = [0, 1, 1, 0, 0, 1]
     np.testing.assert_array_equal(drawn(strata), drawn(strata, [10, 11, 12, 13, 14, 15]))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, -2], None, 1, 5), "^strata:"),
-        (([0, 0], [1], 1, 5), "^strata and clusters:"),
-        (([0, 0], None, 1, 0), "^resamples:"),
-        (([0, 0], None, 1, 5, 0), "^block_rows:"),
-    ],
-)
-def test_refused_weights(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        bootstrap_weights(*arguments)
 
 
 @settings(max_examples=40)
@@ -173,12 +144,9 @@ def test_are_those_under_the_weights_of_the_cases(drawn, first, number, at_once)
         np.testing.assert_array_equal(shares, expected)
 
 
-def test_nothing_to_draw():
-    assert resampled_shares([], range(10)) == []
-
-
 @pytest.mark.parametrize(("strata", "seed"), [([0, 1], 3), ([0, 0], 4)])
 def test_bootstraps_without_common_numbers_are_refused(strata, seed):
     samples = [(bootstrap_of([0, 0], None, 3, 5), [[0, 1]]), (bootstrap_of(strata, None, seed, 5), [[0, 1]])]
     with pytest.raises(ValueError, match=r"^samples:"):
         resampled_shares(samples, range(5))
+    assert resampled_shares([], range(10)) == []

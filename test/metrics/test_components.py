@@ -37,10 +37,8 @@ def expected(mask, touching, levels, across_planes):
 
 
 @pytest.mark.parametrize("together", [1, 5, 1 << 14])
-@pytest.mark.parametrize("cropped", [True, False])
-@pytest.mark.parametrize("across_planes", [True, False])
-@given(data=st.data(), mask=MASKS)
-@settings(max_examples=60)
+@given(data=st.data(), cropped=st.booleans(), across_planes=st.booleans(), mask=MASKS)
+@settings(max_examples=40)
 def test_components_are_those_of_scipy(together, cropped, across_planes, data, mask):
     touching = data.draw(arrays(np.bool_, mask.shape))
     levels = np.where(mask, data.draw(arrays(np.uint8, mask.shape, elements=st.integers(1, 5))), 0)

@@ -5,8 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pycocotools.coco import COCO
-from pycocotools.cocoeval import COCOeval
 
 from evaluation.metrics.boxes import match_boxes
 from evaluation.metrics.detection import DetectionTable, mean_over_classes
@@ -56,39 +54,24 @@ def expected(function, images, names, *arguments):
     return np.array([[math.nan if v is None else float(v) for v in row] for row in values])
 
 
-@settings(max_examples=400)
-@given(st.lists(image, min_size=1, max_size=4))
-def test_agrees_with_the_plain_rules(images):
-    table, ones = table_of(images), np.ones((1, len(images)))
-    names = range(len(images))
-    np.testing.assert_allclose(
-        table.average_precision(ones)[0], expected(plain.average_precision, images, names), atol=1e-12
-    )
-    for with_missed in (False, True):
-        np.testing.assert_allclose(
-            table.mean_iou(ones, with_missed)[0],
-            expected(plain.mean_iou, images, names, with_missed),
-            atol=1e-12,
-        )
-
-
-@settings(max_examples=500)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(image, st.integers(0, 3)), min_size=1, max_size=4))
-def test_weights_count_copies_of_an_image(weighted):
+def test_figures_are_those_of_the_plain_rules_and_weights_are_copies(weighted):
     images, weights = zip(*weighted, strict=True)
     copies = [image for image, weight in weighted for _ in range(weight)]
     names = [name for name, weight in enumerate(weights) for _ in range(weight)]
     rows = np.array([weights, np.ones(len(images))])
     table = table_of(images)
-    np.testing.assert_allclose(
-        table.average_precision(rows)[0], expected(plain.average_precision, copies, names), atol=1e-12
-    )
-    np.testing.assert_allclose(
-        table.mean_iou(rows, True)[0], expected(plain.mean_iou, copies, names, True), atol=1e-12
-    )
+    for found, wanted in (
+        (table.average_precision(rows), expected(plain.average_precision, copies, names)),
+        (table.average_precision(rows, "11_points"), expected(plain.eleven_points, copies, names)),
+        (table.mean_iou(rows, True), expected(plain.mean_iou, copies, names, True)),
+        (table.mean_iou(rows, False), expected(plain.mean_iou, copies, names, False)),
+    ):
+        np.testing.assert_allclose(found[0], wanted, atol=1e-12)
 
 
-@settings(max_examples=100)
+@settings(max_examples=25)
 @given(st.lists(image, min_size=1, max_size=3), st.integers(0, CLASSES - 1), st.integers(0, 10))
 def test_points_of_the_curve_are_those_of_the_plain_rules(images, label, position):
     judged, boxes = plain.judge(images, range(len(images)), label, THRESHOLDS[position])
@@ -97,15 +80,6 @@ def test_points_of_the_curve_are_those_of_the_plain_rules(images, label, positio
     assert found.confidence.tolist() == [judged[rank - 1].confidence for rank in ranks]
     np.testing.assert_allclose(found.precision, [n / rank for n, rank in enumerate(ranks, start=1)])
     np.testing.assert_allclose(found.recall, [n / boxes for n in range(1, len(ranks) + 1)])
-
-
-def test_a_curve_by_hand():
-    # Right, wrong, right, of three boxes: precision 1, 1/2, 2/3 at recall 1/3, 1/3, 2/3.
-    references = [(0, 0, 0, 9, 9), (0, 20, 0, 29, 9), (0, 40, 0, 49, 9)]
-    predictions = [(0, 0.7, 20, 0, 29, 9), (0, 0.8, 60, 0, 69, 9), (0, 0.9, 0, 0, 9, 9)]
-    found = table_of([(predictions, references)]).average_precision(np.ones((1, 1)))
-    np.testing.assert_allclose(found[0, 0], 1 / 3 + 1 / 3 * 2 / 3)
-    assert np.isnan(found[0, 1:]).all()
 
 
 @pytest.mark.parametrize(
@@ -123,81 +97,6 @@ def test_the_same_curve_read_in_three_ways(rule, expected):
     found = table_of([(predictions, references)]).average_precision(np.ones((1, 1)), rule)
     np.testing.assert_allclose(found[0, 0], expected, rtol=1e-12)
     assert np.isnan(found[0, 1:]).all()
-
-
-@settings(max_examples=200)
-@given(st.lists(st.tuples(image, st.integers(0, 3)), min_size=1, max_size=4))
-def test_eleven_points_agree_with_the_plain_rules(weighted):
-    images, weights = zip(*weighted, strict=True)
-    copies = [image for image, weight in weighted for _ in range(weight)]
-    names = [name for name, weight in enumerate(weights) for _ in range(weight)]
-    rows = np.array([weights, np.ones(len(images))])
-    np.testing.assert_allclose(
-        table_of(images).average_precision(rows, "11_points")[0],
-        expected(plain.eleven_points, copies, names),
-        atol=1e-12,
-    )
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_101_points_agree_with_pycocotools(seed):
-    """On boxes that are far apart, where COCO's matching and VOC's are the same; 20 boxes tie with levels."""
-    generator = np.random.default_rng(seed)
-    images = []
-    for _ in range(10):
-        predictions, references = [], []
-        for place in range(6):
-            label, x = int(generator.integers(CLASSES)), 100 * place
-            corners = [x, 0, x + int(generator.integers(20, 60)), int(generator.integers(20, 60))]
-            if generator.random() < 0.6:
-                references.append((label, *corners))
-            for _ in range(int(generator.integers(3))):
-                x1, y1 = corners[0] + int(generator.integers(8)), int(generator.integers(8))
-                predictions.append((label, generator.random(), x1, y1, *corners[2:]))
-        images.append((predictions, references))
-    table = table_of(images, inclusive_corners=False)
-    assert (table.reference_counts.sum(axis=0) > 0).all()
-    found = table.average_precision(np.ones((1, len(images))), "101_points")[0]
-    np.testing.assert_allclose(found, coco_average_precision(images), rtol=1e-12)
-
-
-def coco_average_precision(images):
-    """Return AP by pycocotools, shape (classes, thresholds)."""
-    gold = COCO()
-    gold.dataset = {
-        "images": [{"id": number + 1} for number in range(len(images))],
-        "categories": [{"id": label + 1} for label in range(CLASSES)],
-        "annotations": [
-            {"image_id": number + 1, "category_id": label + 1, "bbox": [x1, y1, x2 - x1, y2 - y1]}
-            for number, (_, references) in enumerate(images)
-            for label, x1, y1, x2, y2 in references
-        ],
-    }
-    for number, annotation in enumerate(gold.dataset["annotations"], start=1):
-        _, _, width, height = annotation["bbox"]
-        annotation |= {"id": number, "area": width * height, "iscrowd": 0}
-    gold.createIndex()
-    found = gold.loadRes(
-        [
-            {"image_id": n + 1, "category_id": label + 1, "score": score, "bbox": [x1, y1, x2 - x1, y2 - y1]}
-            for n, (predictions, _) in enumerate(images)
-            for label, score, x1, y1, x2, y2 in predictions
-        ]
-    )
-    evaluation = COCOeval(gold, found, "bbox")
-    evaluation.params.iouThrs = np.array([float(threshold) for threshold in THRESHOLDS])
-    evaluation.params.maxDets = [1, 10, 1000]
-    evaluation.evaluate()
-    evaluation.accumulate()
-    # (thresholds, levels of recall, classes, areas, numbers of detections)
-    return evaluation.eval["precision"][:, :, :, 0, 2].mean(axis=1).T
-
-
-def test_confidences_are_compared_as_numbers():
-    # As texts, "9.9e-05" sorts before "0.9".
-    predictions = [(0, 9.9e-05, 50, 50, 59, 59), (0, 0.9, 0, 0, 9, 9)]
-    found = table_of([(predictions, [(0, 0, 0, 9, 9)])]).average_precision(np.ones((1, 1)))
-    assert found[0, 0].tolist() == [1] * 11
 
 
 def test_detections_never_made_count_in_the_mean_iou_only():
@@ -232,7 +131,7 @@ def test_mean_over_classes_leaves_out_those_that_do_not_exist():
     assert np.isnan(mean_over_classes(np.full((1, 2, 1), math.nan))).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=15)
 @given(st.lists(image, min_size=1, max_size=3), st.integers(0, CLASSES - 1))
 def test_the_table_of_one_class_has_its_figures(images, label):
     table, ones = table_of(images), np.ones((1, len(images)))
@@ -246,10 +145,3 @@ def test_the_table_of_one_class_keeps_what_its_own_has():
     images = [([(0, 0.9, 0, 0, 9, 9)], [(0, 0, 0, 9, 9)]), ([], [(0, 0, 0, 9, 9)])]
     table, ones = table_of(images, np.array([[0, 0, 0], [1, 0, 0]])), np.ones((1, 2))
     assert table.single_class(0).mean_iou(ones, False)[0, 0, 0] == 0.5
-
-
-@pytest.mark.parametrize("images", [[([], [])], [([(0, 0.5, 0, 0, 1, 1)], [])]])
-def test_without_any_reference_box_nothing_exists(images):
-    table = table_of(images)
-    assert np.isnan(table.average_precision(np.ones((1, 1)))).all()
-    assert np.isnan(table.mean_iou(np.ones((1, 1)), False)).all()

@@ -15,12 +15,9 @@ REFERENCE = {
     "all_images": ["a", "b", "c"],
 }
 
-
 POINTS = [[0, 0, 1], [0, 1, 0], [50, 0, 0], [10, 0, 0], [0, 0, 2.9], [9, 9, 9]]
 
-
 CONFIDENCES = [0.6, 0.9, 0.8, 0.5, 0.5, 0.4]
-
 
 IMAGES = ["a", "a", "a", "a", "b", "c"]
 
@@ -72,15 +69,6 @@ def test_nothing_found_and_nothing_to_find():
     assert np.isnan(froc_sensitivity(*nothing, [], [], radius=1, all_images=["a"])).all()
 
 
-def test_arguments_that_do_not_fit():
-    with pytest.raises(ValueError, match=r"^images:"):
-        froc_sensitivity([[0, 0, 0]], [1], ["z"], **REFERENCE)
-    with pytest.raises(ValueError, match="found 1 points, 2 confidences, 1 images, 3 reference points and 3"):
-        froc_sensitivity([[0, 0, 0]], [1, 2], ["a"], **REFERENCE)
-    with pytest.raises(ValueError, match=r"^reading:"):
-        froc_sensitivity([[0, 0, 0]], [1], ["a"], **REFERENCE, reading="stairs")
-
-
 def table(case, confidence, hit, references):
     return FrocTable(
         Candidates(
@@ -91,13 +79,6 @@ def table(case, confidence, hit, references):
 
 # Two scans with three nodules; hits at 0.9 and 0.4, false positives at 0.8, 0.4 (tied with a hit) and 0.1.
 EXAMPLE = table([0, 0, 1, 1, 1], [0.9, 0.8, 0.4, 0.4, 0.1], [True, False, True, False, False], [1, 2])
-
-
-def test_curve_by_hand_of_froc():
-    curve = EXAMPLE.curve(np.ones(2))
-    np.testing.assert_allclose(curve.threshold, [np.inf, 0.9, 0.8, 0.4, 0.1])
-    np.testing.assert_allclose(curve.false_positives_per_case, [0, 0, 0.5, 1, 1.5])
-    np.testing.assert_allclose(curve.sensitivity, [0, 1 / 3, 1 / 3, 2 / 3, 2 / 3])
 
 
 def test_sensitivity_by_hand_of_froc():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import SimpleITK
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 from surface_distance import metrics as oracle
@@ -67,7 +67,7 @@ def blobs(random, count, shape=(9, 14, 16)):
     return volume
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 3]), st.sampled_from([0, 2, 8]))
 def test_as_one_lesion_at_a_time_in_the_whole_volume(seed, times, smallest_mm3):
     random = np.random.default_rng(seed)
@@ -81,7 +81,8 @@ def test_as_one_lesion_at_a_time_in_the_whole_volume(seed, times, smallest_mm3):
     assert found == pytest.approx(distance, rel=1e-9)
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
+@example(3, 1, 0)  # boxes that become one
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1]), st.sampled_from([0, 3]))
 def test_lesions_far_apart_are_matched_in_boxes_of_their_own(seed, times, most_boxes):
     random = np.random.default_rng(seed)
@@ -106,33 +107,6 @@ def line(*runs):
     return values
 
 
-@pytest.mark.parametrize(
-    ("reference", "prediction", "dilations", "smallest_volume", "expected"),
-    [
-        # Two parts of one lesion: their gap of six pixels closes with three dilations, two pixels each.
-        ([(0, 3), (10, 13)], [(0, 3)], 3, 0, 2 * 4 / (8 + 4)),
-        ([(0, 3), (10, 13)], [(0, 3)], 2, 0, (1 + 0) / 2),
-        # A component that touches the dilated lesion only is compared with it, and is not false.
-        ([(10, 13)], [(10, 13), (16, 17)], 3, 0, 2 * 4 / (4 + 6)),
-        ([(10, 13)], [(10, 13), (18, 19)], 3, 0, (1 + 0) / 2),
-        # A component that serves two lesions.
-        ([(0, 3), (20, 23)], [(0, 23)], 1, 0, 2 * 4 / (4 + 24)),
-        # A small lesion does not count, but what touches it is not false; a small false one is.
-        ([(0, 9), (30, 31)], [(0, 9), (30, 30)], 1, 2, 1),
-        ([(0, 9), (30, 31)], [(0, 9), (36, 36)], 1, 2, (1 + 0) / 2),
-        ([(0, 1)], [(0, 1)], 1, 2, 1),
-        ([], [], 3, 50, 1),
-        ([], [(0, 0)], 3, 50, 0),
-        ([(0, 9)], [], 3, 0, 0),
-    ],
-)
-def test_by_hand(reference, prediction, dilations, smallest_volume, expected):
-    found = lesion_wise_dice(
-        line(*prediction), line(*reference), dilations=dilations, smallest_volume=smallest_volume
-    )
-    assert found == pytest.approx(expected)
-
-
 @pytest.mark.parametrize(("voxels", "counts"), [(100, False), (101, True)])
 def test_by_default_more_than_50_mm3_are_a_lesion(voxels, counts):
     """Of half a mm³ each; one that is missed lowers both figures, and one that does not count neither."""
@@ -143,15 +117,15 @@ def test_by_default_more_than_50_mm3_are_a_lesion(voxels, counts):
     assert lesion_wise_hausdorff_distance(*arguments, worst=9) == 9 * counts
 
 
-@pytest.mark.parametrize("start", range(9))
-@pytest.mark.parametrize(("apart", "together"), [(5, True), (7, True), (8, False), (12, False)])
-def test_by_default_three_dilations_join_two_parts(start, apart, together):
+@pytest.mark.parametrize(("apart", "together"), [(5, True), (7, True), (8, False)])
+def test_by_default_three_dilations_join_two_parts(apart, together):
     """Wherever they lie: parts of 100 mm² at 0 and 7 reach 3 and 4, which are neighbours."""
-    both, one = line((start, start), (start + apart, start + apart)), line((start, start))
-    expected = 2 / (1 + 2) if together else 1 / 2
-    assert lesion_wise_dice(one, both, (10, 10)) == pytest.approx(expected)
-    distance = 10 * apart if together else 500 / 2
-    assert lesion_wise_hausdorff_distance(one, both, (10, 10), worst=500) == pytest.approx(distance)
+    for start in range(9):
+        both, one = line((start, start), (start + apart, start + apart)), line((start, start))
+        expected = 2 / (1 + 2) if together else 1 / 2
+        assert lesion_wise_dice(one, both, (10, 10)) == pytest.approx(expected)
+        distance = 10 * apart if together else 500 / 2
+        assert lesion_wise_hausdorff_distance(one, both, (10, 10), worst=500) == pytest.approx(distance)
 
 
 def test_the_nearest_and_the_farthest_distance_are_percentiles():
@@ -164,14 +138,13 @@ def test_the_nearest_and_the_farthest_distance_are_percentiles():
     assert found == [0, 6]
 
 
-@pytest.mark.parametrize("shape", [(0, 0, 0), (2, 3)])
-def test_images_without_any_lesion(shape):
-    nothing = np.zeros(shape, dtype=bool)
-    assert lesion_wise_dice(nothing, nothing) == 1
-    assert lesion_wise_hausdorff_distance(nothing, nothing) == 0
-
-
 def test_distances_of_missed_and_false_lesions():
+    for shape in ((0, 0, 0), (2, 3)):
+        nothing = np.zeros(shape, dtype=bool)
+        assert (lesion_wise_dice(nothing, nothing), lesion_wise_hausdorff_distance(nothing, nothing)) == (
+            1,
+            0,
+        )
     options = {"dilations": 1, "smallest_volume": 0}
     two, one = line((0, 3), (30, 33)), line((0, 3))
     assert lesion_wise_hausdorff_distance(one, two, worst=8, **options) == (0 + 8) / 2
@@ -179,16 +152,3 @@ def test_distances_of_missed_and_false_lesions():
     # By default the diagonal of an image of 1 × 40 pixels of 2 × 0.5 mm.
     found = lesion_wise_hausdorff_distance(one, line(), (2.0, 0.5), **options)
     assert found == pytest.approx(math.hypot(2, 20))
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ({"dilations": -1}, "^dilations:"),
-        ({"percentile": 101}, "^percentile:"),
-        ({"spacing_mm": (1, 0)}, "^spacing_mm:"),
-    ],
-)
-def test_arguments_that_do_not_fit(options, problem):
-    with pytest.raises(ValueError, match=problem):
-        lesion_wise_hausdorff_distance(line(), line(), **options)

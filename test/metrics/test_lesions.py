@@ -2,9 +2,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy import ndimage
 
 from evaluation.metrics import (
@@ -30,7 +27,7 @@ def components(mask):
         yield set(map(tuple, np.argwhere(labelled == label).tolist()))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("shape", [(12, 14), (6, 7, 8)])
 def test_by_sets_of_pixels(seed, shape):
     generator = np.random.default_rng(seed)
@@ -45,6 +42,8 @@ def test_by_sets_of_pixels(seed, shape):
     precise = len(hits) / len(made)
     assert lesion_f1(prediction, reference) == pytest.approx(2 * found * precise / (found + precise))
     assert lesion_difference(prediction, reference) == abs(len(made) - len(true))
+    assert detection_ratio(prediction, reference) == pytest.approx(found)
+    assert false_components(prediction, reference) == len(made) - len(hits)
     shares = [len(a & b) / len(a | b) for a in made for b in true]
     matched = [share for share in shares if share > 0.5]
     quality = panoptic_quality(prediction, reference)
@@ -57,49 +56,7 @@ def test_by_sets_of_pixels(seed, shape):
     assert false_positive_volume(prediction, reference, spacing_mm=spacing) == pytest.approx(alone * voxel)
     missed = sum(len(other) for other, ones in zip(true, touching, strict=True) if not ones)
     assert false_negative_volume(prediction, reference) == missed
-
-
-def test_empty_regions():
-    nothing, something = np.zeros((3, 4)), np.eye(3, 4)
-    assert lesion_f1(nothing, nothing) == panoptic_quality(nothing, nothing).panoptic == 1
-    assert lesion_f1(something, nothing) == panoptic_quality(something, nothing).panoptic == 0
-    assert false_positive_volume(something, nothing) == 3
-    assert false_positive_volume(nothing, something) == 0
-
-
-@pytest.mark.parametrize("spacing", [(1.0,), (1.0, 0.0), (1.0, float("nan"))])
-def test_a_spacing_that_does_not_fit(spacing):
-    with pytest.raises(ValueError, match=r"^spacing_mm:"):
-        false_positive_volume(np.eye(3), np.eye(3), spacing_mm=spacing)
-
-
-def test_masks_that_do_not_fit():
-    with pytest.raises(ValueError, match=r"found \(3, 3\) and \(4, 4\)"):
-        lesion_f1(np.eye(3), np.eye(4))
-    with pytest.raises(ValueError, match=r"^prediction:"):
-        lesion_f1(2 * np.eye(3), np.eye(3))
-
-
-MASKS = st.sampled_from([(6, 7), (3, 4, 5), (1, 1)]).flatmap(
-    lambda shape: st.tuples(*[arrays(np.bool_, shape)] * 2)
-)
-
-
-def touched_labels(mask, other):
-    """Return how many components a mask has and how many of them the other one touches."""
-    labels, number = ndimage.label(mask, np.ones((3,) * mask.ndim))
-    return number, len(set(labels[mask & other].tolist()))
-
-
-@settings(max_examples=200, deadline=None)
-@given(MASKS)
-def test_components_are_those_of_scipy(masks):
-    prediction, reference = masks
-    number, touched = touched_labels(reference, prediction)
-    expected = touched / number if number else math.nan
-    assert detection_ratio(prediction, reference) == pytest.approx(expected, nan_ok=True)
-    number, touched = touched_labels(prediction, reference)
-    assert false_components(prediction, reference) == number - touched
+    assert false_negative_volume(prediction, reference, spacing_mm=spacing) == pytest.approx(missed * voxel)
 
 
 def test_an_array_without_pixels_has_no_component():
@@ -108,27 +65,12 @@ def test_an_array_without_pixels_has_no_component():
     assert false_components(nothing, nothing) == 0
 
 
-@pytest.mark.parametrize(
-    ("masks", "message"),
-    [
-        (([1], [1]), r"one shape \(y, x\) or \(z, y, x\)"),
-        (([[3]], [[1]]), "^prediction:"),
-        (([[1]], [[1, 1]]), "one shape"),
-    ],
-)
-def test_wrong_arguments(masks, message):
-    for function in (detection_ratio, false_components):
-        with pytest.raises(ValueError, match=message):
-            function(*masks)
-
-
 def mask(*rows):
     return np.array([[character == "x" for character in row] for row in rows])
 
 
 # Three predicted and three true lesions: one fits well, one touches at one pixel, one each is alone.
 PREDICTION = mask("xxx..x", "xxx...", "......", "x...x.")
-
 
 REFERENCE = mask("xxx..x", "xx...x", ".....x", "x.x...")
 
@@ -158,6 +100,10 @@ def test_by_hand():
 def test_empty_masks(prediction, reference, f1, quality):
     found = find_lesions(mask(prediction), mask(reference))
     assert f1_of_lesions(found) == f1
+    assert lesion_f1(mask(prediction), mask(reference)) == f1
+    assert (found.false_voxels, found.missed_voxels) == (prediction.count("x"), reference.count("x"))
+    share = 0.0 if "x" in reference else math.nan
+    assert detection_ratio(mask(prediction), mask(reference)) == pytest.approx(share, nan_ok=True)
     assert panoptic_quality(mask(prediction), mask(reference)) == LesionPanopticQuality(*quality)
 
 
@@ -182,21 +128,6 @@ def test_two_readings_of_f1():
         lesion_f1(prediction, reference, reading="pooled")
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_exchanging_the_masks_exchanges_hits_and_misses(seed):
-    first, second = np.random.default_rng(seed).random((2, 3, 6, 6)) > 0.7
-    one, other = find_lesions(first, second), find_lesions(second, first)
-    assert (one.detected, one.hits) == (other.hits, other.detected)
-    assert f1_of_lesions(one) == pytest.approx(f1_of_lesions(other))
-    assert panoptic_quality(first, second).panoptic == pytest.approx(panoptic_quality(second, first).panoptic)
-    assert one.false_voxels == other.missed_voxels
-
-
-def test_refuses_masks_of_two_shapes():
-    with pytest.raises(ValueError, match=r"^prediction:"):
-        find_lesions(np.zeros((1, 2), bool), np.zeros((2, 1), bool))
-
-
 @pytest.mark.parametrize(
     ("function", "all_neighbours", "faces"),
     [
@@ -213,10 +144,3 @@ def test_public_functions_with_each_kind_of_neighbours(function, all_neighbours,
     assert function(prediction, reference, neighbours="faces") == pytest.approx(faces)
     with pytest.raises(ValueError, match=r"^neighbours:"):
         function(prediction, reference, neighbours="some")
-
-
-def test_missed_volumes_in_mm_by_hand():
-    reference = [[1, 0, 1, 1, 0], [0, 0, 0, 0, 0]]
-    prediction = [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
-    assert false_negative_volume(prediction, reference, spacing_mm=(0.5, 3)) == 3  # two pixels of 1.5 mm²
-    assert false_negative_volume(prediction, reference) == 2

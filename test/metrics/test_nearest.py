@@ -43,7 +43,7 @@ def all_pairs(here, there):
 
 @pytest.mark.parametrize("way", WAYS)
 @given(data=st.data())
-@settings(max_examples=50)
+@settings(max_examples=35)
 def test_every_way_is_what_all_pairs_give(way, data):
     here, there = data.draw(VOLUMES), data.draw(VOLUMES)
     if not here.any() or not there.any():
@@ -54,7 +54,7 @@ def test_every_way_is_what_all_pairs_give(way, data):
 
 
 @given(volume=VOLUMES)
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_coordinates_are_in_the_order_of_the_volume(volume):
     np.testing.assert_array_equal(coordinates(planes(volume)), np.argwhere(volume))
 
@@ -67,7 +67,7 @@ def test_a_source_far_from_what_is_searched_is_found():
 
 
 @given(volume=VOLUMES, other=VOLUMES)
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_every_way_gives_the_same_bits(volume, other):
     if not volume.any() or not other.any():
         return

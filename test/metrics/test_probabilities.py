@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 from sklearn import metrics as oracle
@@ -19,11 +19,12 @@ from evaluation.metrics.probabilities import (
 )
 
 
+@settings(max_examples=25)
 @given(st.integers(3, 5), st.integers(0, 2**32 - 1))
 def test_several_classes_as_scikit_learn(classes, seed):
     generator = np.random.default_rng(seed)
     labels = np.concatenate((np.arange(classes), generator.integers(0, classes, 10)))
-    shares = generator.dirichlet(np.ones(classes), len(labels))
+    shares = generator.multinomial(4, np.full(classes, 1 / classes), len(labels)) / 4  # many are tied
     weights = generator.integers(1, 4, len(labels))
     for chosen in (None, weights):
         options = {"labels": range(classes), "sample_weight": chosen}
@@ -33,6 +34,7 @@ def test_several_classes_as_scikit_learn(classes, seed):
         assert macro_auc(shares, labels, weights=chosen) == pytest.approx(expected)
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.integers(1, 3)), min_size=1, max_size=20),
     st.integers(1, 12),
@@ -57,91 +59,20 @@ def test_empty_input():
     assert math.isnan(brier_score([], []))
     assert math.isnan(expected_calibration_error([], []))
     assert math.isnan(macro_auc(np.zeros((0, 3)), []))
+    assert math.isnan(average_precision([0.5], [0]))
 
 
-@pytest.mark.parametrize(
-    ("call", "problem"),
-    [
-        (lambda: brier_score([1.5], [1]), "^probabilities:"),
-        (lambda: brier_score([math.nan], [1]), "^probabilities:"),
-        (lambda: brier_score([0.5], [2]), "^labels:"),
-        (lambda: brier_score([[0.5, 0.5]], [2]), "^labels:"),
-        (lambda: brier_score([0.5, 0.5], [1]), "^labels:"),
-        (lambda: expected_calibration_error([0.5], [1], bins=0), "^bins:"),
-        (lambda: expected_calibration_error([[0.5, 0.5]], [1]), "^probabilities:"),
-        (lambda: macro_auc([0.5], [1]), "^scores:"),
-        (lambda: macro_auc([[0.5, math.nan]], [1]), "^scores:"),
-    ],
-)
-def test_arguments_that_do_not_fit(call, problem):
-    with pytest.raises(ValueError, match=problem):
-        call()
-
-
-CASES = st.lists(
-    st.tuples(st.integers(0, 20).map(lambda k: k / 20), st.booleans(), st.integers(1, 3)),
-    min_size=1,
-    max_size=30,
-)
-
-
-def columns(cases):
-    probability, positive, weights = (np.array(column, dtype=float) for column in zip(*cases, strict=True))
-    return probability, positive, weights[None]
-
-
-@given(CASES)
-def test_brier_score_as_scikit_learn(cases):
-    probability, positive, weights = columns(cases)
-    expected = oracle.brier_score_loss(positive, probability, sample_weight=weights[0], pos_label=1)
-    assert weighted_brier_score(probability, positive, weights)[0] == pytest.approx(expected, abs=1e-12)
-
-
-@given(st.integers(2, 4), st.integers(1, 20), st.integers(0, 2**32 - 1))
-def test_multiclass_brier_score_as_scikit_learn(classes, number, seed):
+@pytest.mark.parametrize("seed", range(4))
+def test_each_row_of_weights_has_its_own_average_precision(seed):
     generator = np.random.default_rng(seed)
-    probability = generator.dirichlet(np.ones(classes), number)
-    truth = generator.integers(0, classes, number)
-    expected = oracle.brier_score_loss(truth, probability, labels=range(classes), scale_by_half=False)
-    assert brier_score(probability, truth) == pytest.approx(expected, abs=1e-12)
-
-
-@given(CASES)
-@pytest.mark.filterwarnings("ignore:No positive class found")
-def test_average_precision_as_scikit_learn(cases):
-    probability, positive, weights = columns(cases)
-    found = weighted_average_precision(roc_table(probability, positive), weights)[0]
-    if positive.any():
-        expected = oracle.average_precision_score(positive, probability, sample_weight=weights[0])
-        assert found == pytest.approx(expected, abs=1e-12)
-    else:
-        assert np.isnan(found)
-
-
-@given(CASES, st.integers(0, 2**32 - 1))
-def test_each_row_of_weights_has_its_own_average_precision(cases, seed):
-    probability, positive, _ = columns(cases)
-    table, generator = roc_table(probability, positive), np.random.default_rng(seed)
+    probability, positive = generator.integers(0, 20, 15) / 20, generator.random(15) < 0.4
+    table = roc_table(probability, positive)
     rows = generator.integers(0, 3, (3, len(probability)))
     for reading in ("step", "trapezoid"):
         alone = [weighted_average_precision(table, row[np.newaxis], reading)[0] for row in rows]
         np.testing.assert_allclose(weighted_average_precision(table, rows, reading), alone)
         public = average_precision(probability, positive, reading=reading, weights=rows[0])
         assert public == pytest.approx(alone[0], nan_ok=True)
-
-
-def test_calibration_error_by_hand():
-    # Bins of a half: 0.25 and 0.375 (none positive), 0.5 and 1.0 (both positive, 1 lies in the last bin).
-    found = weighted_expected_calibration_error(
-        [0.25, 0.375, 0.5, 1.0], [0, 0, 1, 1], np.ones((1, 4)), bins=2
-    )
-    assert found[0] == pytest.approx((abs(0.625 - 0) + abs(1.5 - 2)) / 4)
-
-
-def test_calibration_error_weighs_cases():
-    # Two copies of the second case: |0.2 + 2 · 0.4 − 2| over three cases, all in one bin.
-    found = weighted_expected_calibration_error([0.2, 0.4], [0, 1], [[1, 2]], bins=1)
-    assert found[0] == pytest.approx(1.0 / 3)
 
 
 @pytest.mark.parametrize(
@@ -164,10 +95,10 @@ def test_missing_scores_come_last_for_positives_and_first_for_negatives():
 
 SHAPE = (2, 3, 4)
 
-
 LEVELS = st.sampled_from([0.0, 0.0, 0.25, 0.5, 0.75, 1.0])
 
 
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(LEVELS, st.booleans()), min_size=24, max_size=24),
     st.integers(0, 9),
@@ -185,8 +116,6 @@ def test_figures_of_a_crop_are_those_of_the_whole_image(voxels, around):
     else:
         assert math.isnan(average)
 
-
-def test_nothing_given():
     nothing = np.zeros((0, 0, 0), np.float32)
     assert voxel_brier_score(nothing, nothing > 0, 7) == 0
     assert math.isnan(voxel_average_precision(nothing, nothing > 0, 7))

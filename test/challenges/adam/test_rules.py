@@ -1,6 +1,5 @@
 """ADAM's rules, through the whole pipeline: expected values are the paper's, or come from hand arithmetic."""
 
-import csv
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from PIL import Image as PillowImage
-from sklearn.metrics import f1_score, roc_auc_score
 
 from evaluation.challenges.adam import CHALLENGE, LESIONS, TITLES, AdamOptions
 from evaluation.core.aggregation import metric_values
@@ -28,7 +25,6 @@ from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from test.faults import faulted
-from test.repository import REPOSITORY
 
 TASKS = {task.name: task for task in CHALLENGE.tasks(AdamOptions())}
 STRUCTURES = tuple(TITLES)
@@ -54,7 +50,6 @@ class Image:
     reference: dict[str, Any] = field(default_factory=everything)
     prediction: dict[str, Any] = field(default_factory=everything)
     size: tuple[int, int] = (10, 8)
-    severity: str = ""
 
 
 @dataclass
@@ -78,7 +73,7 @@ class Phase:
         cases = [
             SampleCase(
                 f"T{number}",
-                {"width": str(image.size[0]), "height": str(image.size[1]), "severity": image.severity},
+                {"width": str(image.size[0]), "height": str(image.size[1])},
                 image.reference,
             )
             for number, image in enumerate(self.images)
@@ -129,7 +124,7 @@ def test_the_components_of_the_ranking_are_those_of_the_paper():
     }
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("structure", ["disc", "scar"])
 def test_dice_where_the_reference_has_the_structure_and_f1_over_all(structure, tmp_path):
     images = [
         # 2 of 3 pixels found: Dice 2·2 / (2 + 3)
@@ -214,76 +209,34 @@ def test_sealing_says_which_metrics_do_not_exist(tmp_path):
     )
 
 
-@pytest.mark.parametrize("risk", [-0.01, 1.01, 100])
-def test_a_risk_outside_zero_to_one_is_a_fault(risk, tmp_path):
-    images = [Image(everything(amd_risk=1), everything(amd_risk=0.5)), Image(prediction={"amd_risk": risk})]
-    faults = Phase(tmp_path, images, ("classification",)).faults()
-    place = "classification_results.csv, line 3, AMD Risk"
-    assert faults == [f"{place}: expected a finite number from 0 to 1, found {risk:.12g}"]
-
-
-@pytest.mark.parametrize("risk", [0, 1])
-def test_the_ends_of_the_range_are_risks(risk, tmp_path):
-    images = [Image(everything(amd_risk=1), {"amd_risk": risk}), Image(prediction={"amd_risk": 0.5})]
-    assert Phase(tmp_path, images, ("classification",)).metrics() == {"classification.auc": risk}
-
-
-@pytest.mark.parametrize("structure", STRUCTURES)
-def test_any_other_grey_value_is_a_fault(structure, tmp_path):
-    spoilt = mask((1, 1))
-    spoilt[2, 2], spoilt[3, 3] = 1, 254
-    images = [Image(prediction=everything(**{structure: spoilt})), Image()]
-    path = f"{'' if structure == 'disc' else 'lesions/'}{structure}/T0.png"
-    faults = Phase(tmp_path, images, ("disc", "lesions")).faults()
-    assert faults == [f"{path}: expected values 0 or 255 only, found 1, 254"]
-
-
 def test_all_faults_are_found_at_once(tmp_path):
     phase = Phase(
         tmp_path,
-        [Image(), Image(prediction=everything(disc=mask(width=9), fovea=Point(11, 4), amd_risk=2))],
+        [
+            Image(prediction=everything(drusen=mask() // 2, amd_risk=-0.01)),
+            Image(prediction=everything(disc=mask(width=9), fovea=Point(11, 4), amd_risk=2)),
+        ],
     )
     (phase.submission / "lesions/scar/T1.png").unlink()
     assert sorted(phase.faults()) == [
+        "classification_results.csv, line 2, AMD Risk: expected a finite number from 0 to 1, found -0.01",
         "classification_results.csv, line 3, AMD Risk: expected a finite number from 0 to 1, found 2",
         "disc/T1.png: expected 10 × 8 pixels, found 9 × 8 pixels",
         "fovea_location_results.csv, line 3, Fovea_X, Fovea_Y: expected x from 0 to 10, found x = 11",
+        "lesions/drusen/T0.png: expected values 0 or 255 only, found 127",
         "lesions/scar/T1.png: expected a file for this image, found none",
     ]
 
 
-def test_each_missing_value_takes_the_worst_of_its_own_metrics(tmp_path):
-    shown = everything(amd_risk=1, **{name: mask((1, 1)) for name in STRUCTURES})
-    perfect = {name: shown[name] for name in ("disc", "drusen", "exudate", "other")}
-    # The second image has no structure. Its scar and other lesions are missing, as is all but the masks.
-    images = [
-        Image(shown, {**perfect, "amd_risk": 0.9, "fovea": Point(5, 4)}),
-        Image(everything(), {name: mask() for name in ("disc", "drusen", "exudate", "hemorrhage")}),
-    ]
-    metrics = Phase(tmp_path, images, settings='missing = "worst"').metrics()
-    assert metrics == {
-        "classification.auc": 0,
-        "disc.dice": 1,
-        "disc.f1": 1,
-        "fovea.distance": pytest.approx(math.hypot(10, 8) / 2),
-        "fovea.distance_where_visible": pytest.approx(math.hypot(10, 8) / 2),
-        "fovea.distance_per_width": pytest.approx(math.hypot(10, 8) / 10 / 2),
-        # one visible and found, the other visible and taken for the wrong decision
-        "fovea.visible_f1": pytest.approx(2 / 3),
-        "fovea.invisible_f1": 0,
-        "lesions.drusen_dice": 1,
-        "lesions.drusen_f1": 1,
-        "lesions.exudate_dice": 1,
-        "lesions.exudate_f1": 1,
-        # missing where there is a hemorrhage
-        "lesions.hemorrhage_dice": 0,
-        "lesions.hemorrhage_f1": 0,
-        # missing in both
-        "lesions.scar_dice": 0,
-        "lesions.scar_f1": 0,
-        # missing where there is none: a false positive
-        "lesions.other_dice": 1,
-        "lesions.other_f1": pytest.approx(2 / 3),
+def test_a_missing_fovea_is_a_diagonal_away_and_wrongly_seen():
+    task, case = TASKS["fovea"], CaseForm("T0", width=6, height=8)
+    rows = [task.worst_row(case, {"fovea": Point(*place)}) for place in ((3, 2), (0, 0))]
+    assert metric_values(task.metrics, CaseTable(["T0", "T1"], rows)) == {
+        "distance": 10,
+        "distance_where_visible": 10,
+        "distance_per_width": pytest.approx(10 / 6),
+        "visible_f1": 0,
+        "invisible_f1": 0,
     }
 
 
@@ -298,7 +251,7 @@ one_image = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.data(), st.lists(one_image, min_size=1, max_size=4), st.sampled_from(sorted(TASKS)))
 def test_a_missing_prediction_improves_no_metric(data, images, task_name):
     task, case = TASKS[task_name], CaseForm("T0", 4, 3)
@@ -320,15 +273,8 @@ def test_a_missing_prediction_improves_no_metric(data, images, task_name):
             assert after[metric.name] >= before[metric.name] - 1e-12
 
 
-@pytest.mark.parametrize("task", sorted(TASKS))
-def test_a_phase_of_one_task_needs_nothing_of_the_others(task, tmp_path):
-    perfect = everything(amd_risk=1, **{name: mask((1, 1)) for name in STRUCTURES})
-    metrics = Phase(tmp_path, [Image(perfect, perfect), Image()], (task,)).metrics()
-    assert metrics == {f"{task}.{metric.name}": metric.best for metric in TASKS[task].metrics}
-
-
-@pytest.mark.parametrize("task", ["disc", "lesions"])
-def test_the_one_folder_of_a_phase_may_have_been_stripped_by_the_platform(task, tmp_path):
+def test_the_one_folder_of_a_phase_may_have_been_stripped_by_the_platform(tmp_path):
+    task = "lesions"
     perfect = everything(**{name: mask((1, 1)) for name in STRUCTURES})
     phase = Phase(tmp_path, [Image(perfect, perfect), Image()], (task,))
     expected = phase.metrics()
@@ -381,11 +327,9 @@ def test_folders_and_tables_have_the_names_that_the_phase_gives(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ('folders = { drusen = "disc" }', ("options.folders", "{'drusen': 'disc'}")),
         ('folders = { drusen = "Disc/drusen" }', ("options.folders", "{'drusen': 'Disc/drusen'}")),
         ('folders = { cup = "cup" }', ("options.folders.cup.[key]", "'cup'")),
         ('folders = { disc = "../disc" }', ("options.folders.disc",)),
-        ('folders = { disc = "/disc" }', ("options.folders.disc",)),
         ('fovea_file = "fovea.xlsx"', ("options.fovea_file", "'fovea.xlsx'")),
         (
             'fovea_file = "Classification_Results.csv"',
@@ -398,107 +342,3 @@ def test_names_that_cannot_be_told_apart_or_leave_the_submission_are_refused(opt
     phase = Phase(tmp_path, [Image()], options=options)
     with faulted(PhaseError, *message):
         phase.load()
-
-
-def test_auc_of_each_severity_against_all_negatives(tmp_path):
-    """Table 11's columns, on the severities of the on-site set (section 2.1)."""
-    random = np.random.default_rng(11)
-    severities = ["early"] * 24 + ["middle"] * 9 + ["advanced dry"] * 3 + ["advanced wet"] * 53 + [""] * 311
-    images = []
-    for severity in severities:
-        amd = int(severity != "")
-        # Rounded, so that positives and negatives tie.
-        risk = float(np.clip(np.round(random.normal(0.3 + 0.3 * amd, 0.2), 2), 0, 1))
-        images.append(Image({"amd_risk": amd}, {"amd_risk": risk}, severity=severity))
-    settings = '[[subgroups]]\ncolumn = "severity"\ncompare = "positives"\n'
-    tasks = ("classification",)
-    organiser = settings + 'audience = "organiser"\n'
-    shown = Phase(tmp_path / "all", images, tasks, settings=organiser)
-    found = shown.evaluate().figures.subgroups["severity"]
-    risks = np.array([image.prediction["amd_risk"] for image in images])
-    expected = {}
-    for severity in sorted(set(severities) - {""}):
-        chosen = np.array([other in ("", severity) for other in severities])
-        amd = np.array([other == severity for other in severities])
-        auc = pytest.approx(roc_auc_score(amd[chosen], risks[chosen]))
-        expected[severity.replace(" ", "_")] = {"classification": {"auc": auc}}
-    assert found == expected
-    # Fewer than ten of a class are not published, and the organiser can set a minimum too.
-    for name, text, kept in (
-        ("public", settings, {"early", "advanced_wet"}),
-        ("organiser", organiser + "minimum = 9\n", {"early", "middle", "advanced_wet"}),
-    ):
-        other = Phase(tmp_path / name, images, tasks, settings=text)
-        assert set(other.evaluate().figures.subgroups["severity"]) == kept
-
-
-def test_positives_against_all_negatives_is_for_metrics_of_two_classes_only(tmp_path):
-    images = [
-        Image(everything(amd_risk=amd, disc=mask((1, 1))), everything(disc=mask((1, 1))), severity=severity)
-        for amd, severity in ((1, "early"), (1, "early"), (0, ""), (0, ""))
-    ]
-    settings = 'subgroup_minimum = 2\n[[subgroups]]\ncolumn = "severity"\ncompare = "positives"\n'
-    result = Phase(tmp_path, images, settings=settings).evaluate()
-    assert result.figures.subgroups == {"severity": {"early": {"classification": {"auc": 0.5}}}}
-
-
-def test_the_f1_of_a_predictor_that_marks_every_image(tmp_path):
-    """TeamTiger's row of Table 9, from the on-site counts of Table 1."""
-    counts = {"drusen": 44, "exudate": 39, "hemorrhage": 23, "scar": 21, "other": 2}
-    published = {"drusen": 0.1982, "exudate": 0.1777, "hemorrhage": 0.1087, "scar": 0.0998, "other": 0.0100}
-    size = {"width": 6, "height": 5}
-    marked = {name: mask((2, 3), **size) for name in LESIONS}
-    images = [
-        Image(
-            {name: mask((2, 2), **size) if number < counts[name] else mask(**size) for name in LESIONS},
-            marked,
-            (6, 5),
-        )
-        for number in range(400)
-    ]
-    metrics = Phase(tmp_path, images, ("lesions",)).metrics()
-    assert {name: round(metrics[f"lesions.{name}_f1"], 4) for name in LESIONS} == published
-
-
-@pytest.mark.parametrize("name", ["adam-onsite", "adam-online"])
-def test_the_bundled_phases_have_the_values_that_other_libraries_compute(name):
-    reference, submission = REPOSITORY / "ground-truth" / name, REPOSITORY / "test/input" / name
-    result = evaluate(load_phase(reference, scan(reference)), submission, workers=0)
-    cases = rows_of(reference / "cases.csv", "name")
-    risks = rows_of(submission / "classification_results.csv", "FileName")
-    foveas = rows_of(submission / "fovea_location_results.csv", "ImageName")
-    names = sorted(cases)
-    true = np.array([[float(cases[name][f"fovea_{axis}"]) for axis in "xy"] for name in names])
-    predicted = np.array([[float(foveas[name][f"Fovea_{axis}"]) for axis in "XY"] for name in names])
-    distance = np.linalg.norm(true - predicted, axis=1)
-    visible, said = true.any(axis=1), predicted.any(axis=1)
-    expected = {
-        "classification.auc": roc_auc_score(
-            [int(cases[name]["amd"]) for name in names], [float(risks[name]["AMD Risk"]) for name in names]
-        ),
-        "fovea.distance": distance.mean(),
-        "fovea.distance_where_visible": distance[visible].mean(),
-        "fovea.distance_per_width": np.mean(distance / [float(cases[name]["width"]) for name in names]),
-        "fovea.visible_f1": f1_score(visible, said, zero_division=1),
-        "fovea.invisible_f1": f1_score(~visible, ~said, zero_division=1),
-    }
-    for structure in STRUCTURES:
-        folder = structure if structure == "disc" else f"lesions/{structure}"
-        pairs = [
-            [
-                np.asarray(PillowImage.open(root / folder / f"{name}.png")) == 0
-                for root in (reference, submission)
-            ]
-            for name in names
-        ]
-        scores = [f1_score(a.ravel(), b.ravel(), zero_division=0) for a, b in pairs if a.any()]
-        expected[f"{METRIC_OF_STRUCTURE[structure]}dice"] = np.mean(scores)
-        expected[f"{METRIC_OF_STRUCTURE[structure]}f1"] = f1_score(
-            [a.any() for a, _ in pairs], [b.any() for _, b in pairs], zero_division=1
-        )
-    assert values_of(result) == pytest.approx(expected)
-
-
-def rows_of(path, key):
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row[key]: row for row in csv.DictReader(file)}

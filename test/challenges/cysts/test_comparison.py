@@ -30,7 +30,7 @@ def random_volumes(seed, share=0.1):
     return prediction, level, confidence
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_counts_and_sums_are_those_of_whole_arrays(seed):
     prediction, level, confidence = random_volumes(seed)
     annotators = [np.roll(level, shift, axis=2) for shift in (1, 2)]
@@ -80,13 +80,6 @@ def test_equal_maps_reach_1_and_leave_nothing_false():
     assert weighted_dice_of_sums(found.sums) == 1
     assert found.false_components == 0
     assert found.cysts[:, 0].sum() == 0
-
-
-def test_swapped_maps_have_the_same_weighted_dice():
-    a, _, b = random_volumes(4)
-    there = weighted_dice_of_sums(compared(a, (b > 0).astype(np.uint8), b).sums)
-    back = weighted_dice_of_sums(compared(b, (a > 0).astype(np.uint8), a).sums)
-    assert there == pytest.approx(back, rel=1e-14)
 
 
 def test_planes_are_kept_cut_to_what_is_marked():

@@ -8,8 +8,8 @@ from hypothesis.extra.numpy import arrays
 
 from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
 from evaluation.core.challenge import fields_of, references_of
-from evaluation.core.fault import FaultKind, PhaseError
-from evaluation.evaluate import Rejection, check, evaluate
+from evaluation.core.fault import PhaseError
+from evaluation.evaluate import Rejection, evaluate
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.organiser.submission_writer import (
@@ -22,9 +22,7 @@ from evaluation.organiser.submission_writer import (
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from evaluation.phase.scores import case_records
 from evaluation.phase.validation import read_table
-from evaluation.platform.result_file import render
 from test.faults import faulted
 from test.started import run
 
@@ -232,6 +230,20 @@ def test_a_volume_need_not_have_all_annotators(tmp_path):
     assert three["dice"] == 1
 
 
+def test_pooled_dice_and_the_components_of_the_ranking(tmp_path):
+    phase = phase_of(tmp_path / "phase", dict.fromkeys(("V1", "V2", "V3"), REFERENCE))
+    perfect, nothing = confidence(REFERENCE), np.zeros(SHAPE, np.float32)
+    submission = submission_of(tmp_path / "sub", {"V1": perfect, "V2": nothing, "V3": perfect})
+    result = evaluate(phase, submission, workers=0)
+    # 2·2·1.13 / (2·1.13 + 3·1.13)
+    assert result.figures.aggregates["cysts"]["pooled_weighted_dice"].value == pytest.approx(4 / 5)
+    assert list(result.metrics.ranking.components["cysts"]) == [
+        "weighted_dice",
+        "detection_ratio",
+        "false_components",
+    ]
+
+
 def test_a_voxel_is_marked_from_a_hundredth_on(tmp_path):
     prediction = np.zeros(SHAPE, dtype=np.float32)
     prediction[0, 1, 1], prediction[0, 1, 2] = 0.01, 0.009
@@ -250,7 +262,7 @@ LEVELS = arrays(np.uint8, SHAPE, elements=st.sampled_from([0, 0, 0, 1, 3, 5]))
 
 
 @given(reference=LEVELS, prediction=PREDICTIONS)
-@settings(max_examples=25)
+@settings(max_examples=8)
 def test_a_missing_volume_is_worse_than_any(tmp_path_factory, reference, prediction):
     folder = tmp_path_factory.mktemp("phase")
     other = levels((2, 1, 1, 1))
@@ -265,62 +277,7 @@ def test_a_missing_volume_is_worse_than_any(tmp_path_factory, reference, predict
             assert (change if metric.better == "higher" else -change) <= 1e-12, metric.name
 
 
-def test_figures_by_vendor_and_quality(tmp_path):
-    columns = {
-        "vendor": {"V1": "cirrus", "V2": "cirrus", "V3": "topcon"},
-        "quality": {"V1": "high", "V2": "low", "V3": "low"},
-    }
-    keys = 'subgroup_minimum = 1\n[[subgroups]]\ncolumn = "vendor"\n[[subgroups]]\ncolumn = "quality"'
-    phase = phase_of(
-        tmp_path / "phase", dict.fromkeys(("V1", "V2", "V3"), REFERENCE), keys=keys, columns=columns
-    )
-    perfect, nothing = confidence(REFERENCE), np.zeros(SHAPE, np.float32)
-    submission = submission_of(tmp_path / "sub", {"V1": perfect, "V2": nothing, "V3": perfect})
-    result = evaluate(phase, submission, workers=0)
-    of = {
-        (column, value): of_value["cysts"]
-        for column, values in result.figures.subgroups.items()
-        for value, of_value in values.items()
-    }
-    assert of["vendor", "cirrus"]["weighted_dice"] == 0.5
-    assert of["vendor", "topcon"]["weighted_dice"] == 1
-    assert of["quality", "low"]["recall_level_4"] == 0.5
-    # Pooled: 2·2·1.13 / (2·1.13 + 3·1.13) over all, 2·1.13 / (1.13 + 2·1.13) of Cirrus.
-    assert result.figures.aggregates["cysts"]["pooled_weighted_dice"].value == pytest.approx(4 / 5)
-    assert of["vendor", "cirrus"]["pooled_weighted_dice"] == pytest.approx(2 / 3)
-    assert list(result.metrics.ranking.components["cysts"]) == [
-        "weighted_dice",
-        "detection_ratio",
-        "false_components",
-    ]
-
-
-def test_a_rejection_does_not_depend_on_labels(tmp_path):
-    volumes = {"V1": confidence(REFERENCE), "V2": np.full(SHAPE, 7, np.uint8)}
-    submission = submission_of(tmp_path / "sub", volumes)
-    other = levels((5, 2, 0, 0))
-    phases = [
-        phase_of(tmp_path / "one", {"V1": REFERENCE, "V2": other}),
-        phase_of(tmp_path / "two", {"V1": other, "V2": levels()}),
-    ]
-    rejections = [evaluate(phase, submission, workers=0) for phase in phases]
-    assert rejections[0] == rejections[1]
-    assert rejections[0].faults == check(phases[0].form, submission, workers=0).faults
-    assert [str(fault) for fault in rejections[0].faults] == [
-        "cysts/V2.mha: expected values from 0 to 1, found 7 in B-scan 1"
-    ]
-
-
-@pytest.mark.parametrize("extension", [".mha", ".nii.gz", ".tif"])
-def test_all_formats_give_the_same_figures(tmp_path, extension):
-    phase = phase_of(tmp_path / "phase", {"V1": REFERENCE})
-    submission = submission_of(tmp_path / "sub", {"V1": confidence(REFERENCE)}, extension)
-    row = evaluate(phase, submission, workers=0).outcomes[0].rows["cysts"]
-    assert row["weighted_dice"] == 1
-    assert row["detection_ratio"] == 1
-
-
-@pytest.mark.parametrize("extension", [".mha", ".tif"])
+@pytest.mark.parametrize("extension", [".tif"])
 def test_an_algorithm_phase_scores_like_the_archive(tmp_path, extension):
     references = {"V1": REFERENCE, "V2": levels((3, 1, [0, 1], 2)), "V3": levels()}
     draw = np.random.default_rng(7)
@@ -340,25 +297,6 @@ def test_an_algorithm_phase_scores_like_the_archive(tmp_path, extension):
     aggregates = found.figures.aggregates
     assert aggregates == expected.figures.aggregates
     assert 0 < aggregates["cysts"]["weighted_dice"].value < 1
-
-    path = next((tmp_path / "jobs").glob(f"*/output/images/*/*{extension}"))
-    path.write_bytes(b"no volume")
-    found = evaluate(phase, tmp_path / "jobs", workers=0)
-    assert isinstance(found, Rejection)
-    (fault,) = found.faults
-    assert (fault.kind, fault.file) == (FaultKind.UNREADABLE, str(path.relative_to(tmp_path / "jobs")))
-
-
-@pytest.mark.parametrize("folder", ["level", "confidence"])
-def test_a_reference_that_differs_from_the_sealed_one_stops_the_run(tmp_path, folder):
-    phase = phase_of(tmp_path / "phase", {"V1": REFERENCE})
-    path = tmp_path / "phase" / folder / "V1.mha"
-    data = path.read_bytes()
-    path.write_bytes(data.replace(b"CenterOfRotation = 0 0 0", b"CenterOfRotation = 0 0 1"))
-    assert path.read_bytes() != data
-    submission = submission_of(tmp_path / "sub", {"V1": confidence(REFERENCE)})
-    with faulted(PhaseError, f"{folder}/V1.mha"):
-        evaluate(phase, submission, workers=0)
 
 
 def sealed_with(tmp_path, **changed):
@@ -413,13 +351,3 @@ def test_participants_learn_the_values_of_the_levels_if_the_organiser_says_so(tm
     assert ("1: 0.52, 2: 0.575, 3: 0.575, 4: 0.6, 5: 0.76" in words) == told
     assert run("form", tmp_path / "phase", "--output", tmp_path / "form.json").returncode == 0
     assert ("0.575" in (tmp_path / "form.json").read_text()) == told
-
-
-def test_workers_change_nothing(tmp_path):
-    phase = phase_of(tmp_path / "phase", {f"V{i}": REFERENCE for i in range(4)})
-    submission = submission_of(tmp_path / "sub", {f"V{i}": confidence(REFERENCE) / (i + 1) for i in range(4)})
-    one, two = (
-        render(case_records(evaluate(phase, submission, workers)), organisers=True, rounded=False)
-        for workers in (0, 2)
-    )
-    assert one == two

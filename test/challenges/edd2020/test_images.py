@@ -1,20 +1,8 @@
 """What the organiser sees of single images, by hand, and how hard they are for the teams."""
 
-import json
-import shutil
-
-import pytest
-
-from evaluation.evaluate import Result, evaluate
 from evaluation.organiser.ranking.difficulty import case_difficulties
 from evaluation.organiser.ranking.resampling import TeamCases
-from evaluation.phase.manifest import scan, seal
-from evaluation.phase.phase import load_phase
-from evaluation.phase.scores import read_case_records
-from evaluation.platform.result_file import render
-from evaluation.summary import organiser_records
 from test.challenges.edd2020.test_rules import BE, CANCER, HGD, ONE, OTHER, POLYP, table_of, task
-from test.repository import REPOSITORY
 
 IMAGES = [
     # A cancer is called a polyp; Barrett's is found, with little confidence.
@@ -24,17 +12,6 @@ IMAGES = [
     ([], []),
     (None, [(HGD, *ONE)]),
 ]
-
-
-@pytest.mark.parametrize("called", [BE, POLYP])
-def test_a_box_on_an_object_of_another_class_is_not_on_nothing(called):
-    detection = task("detection")
-    images = [([(called, 0.9, *ONE), (called, 0.8, *OTHER)], [(CANCER, *ONE)])]
-    confusion = detection.details(table_of(images, detection))["class_confusion"]
-    none = dict.fromkeys(("BE", "suspicious", "HGD", "cancer", "polyp"), 0)
-    name = list(none)[called]
-    assert confusion["reference"]["cancer"] == {**none, name: 1, "no box": 0}
-    assert confusion["no box"] == {**none, name: 1}
 
 
 def test_details_by_hand():
@@ -117,23 +94,3 @@ def test_images_of_the_first_set_are_not_hard_for_the_second():
     table = table_of([IMAGES[0], (*IMAGES[1], True)], generalisation)
     found = case_difficulties(metrics, TeamCases(("a",), ({"generalisation": table},)))
     assert [(row.case, row.value) for row in found] == [("E1", 0.5)]
-
-
-def test_the_file_of_a_bundled_phase_holds_what_rank_needs(tmp_path):
-    folder = shutil.copytree(REPOSITORY / "ground-truth" / "edd2020", tmp_path / "phase")
-    seal(folder, scan(folder))
-    phase = load_phase(folder)
-    result = evaluate(phase, REPOSITORY / "test" / "input" / "edd2020", workers=0)
-    assert isinstance(result, Result)
-    content = json.loads(render(organiser_records(result, result.figures), organisers=True, rounded=False))
-    read = read_case_records(content, phase.tasks)
-    detection = phase.tasks[0]
-    rules = next(m for m in detection.metrics if m.name == "map_d").estimator.case_figure
-    before = rules.values(result.tables["detection"])
-    assert rules.values(read.tables["detection"]).tolist() == before.tolist()
-    counts = content["details"]["detection"]["boxes_of_images"]
-    assert list(counts) == list(result.tables["detection"].names)
-    for name, f1 in zip(counts, before, strict=True):
-        boxes = counts[name]
-        both = 2 * boxes["true"] + boxes["false"] + boxes["missed"]
-        assert f1 == pytest.approx(2 * boxes["true"] / both if both else 1)

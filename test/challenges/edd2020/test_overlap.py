@@ -54,7 +54,7 @@ def test_empty_sides(predicted, true, value):
     assert [row[name] for name in (*OVERLAPS, "score")] == [value] * 5
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_agrees_with_scikit_learn(seed):
     generator = np.random.default_rng(seed)

@@ -59,7 +59,7 @@ def test_sensitivity_at_95_specificity(positives, negatives, expected):
     assert sensitivity([*positives, *negatives], labels) == pytest.approx(expected)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 80), st.integers(1, 40))
 def test_equals_the_curve_of_scikit_learn_with_all_its_points(seed, positives, negatives, distinct):
     rng = np.random.default_rng(seed)
@@ -74,7 +74,7 @@ def test_equals_the_curve_of_scikit_learn_with_all_its_points(seed, positives, n
 
 
 @given(st.data())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_a_missing_result_improves_no_metric(data):
     labels = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
     scores = data.draw(st.lists(st.sampled_from([0.1, 0.4, 0.4, 0.8]), min_size=7, max_size=7))
@@ -110,11 +110,6 @@ def test_decisions(decision, referable, expected):
         task.worst_row(None, reference) if decision is None else task.score({"decision": decision}, reference)
     )
     assert (row["referred"], row["not_referred"]) == pytest.approx(expected, nan_ok=True)
-
-
-@pytest.mark.parametrize(("share", "eyes", "half_width"), [(0.8, 1559, 0.0198), (0.95, 8182, 0.0047)])
-def test_half_widths_of_the_design_document(share, eyes, half_width):
-    assert wilson_interval(share * eyes, eyes).half_width == pytest.approx(half_width, abs=5e-5)
 
 
 # 3 referable eyes, 2 others, 1 ungradable; the features 1010101010 in words: every other one.
@@ -200,16 +195,6 @@ def test_ungradable_eyes_change_nothing(phase, tmp_path):
     assert values(result_of(phase, tmp_path / "a")) == values(result_of(phase, tmp_path / "b", other))
 
 
-def test_both_retinal_nerve_fibre_layer_defects_are_scored(phase, tmp_path):
-    wrong = list(EYES[0].predicted)
-    wrong[FEATURES.index("retinal nerve fiber layer defect inferiorly")] ^= True
-    eyes = [replace(EYES[0], predicted=wrong), *EYES[1:]]
-    found = values(result_of(phase, tmp_path / "submission", eyes))
-    assert found["justification.hamming_distance"] == pytest.approx((0.1 + 0.5) / 2)
-    assert found["justification.retinal_nerve_fiber_layer_defect_inferiorly_error"] == pytest.approx(1 / 2)
-    assert found["justification.retinal_nerve_fiber_layer_defect_superiorly_error"] == 0
-
-
 MISSING = {
     "an object": ({"predicted": None}, "justification.hamming_distance", (1 + 0.5) / 2),
     "a key": ({"predicted": [None, *[False, True, False] * 3]}, "justification.hamming_distance", None),
@@ -236,25 +221,6 @@ def test_a_stack_without_a_job_is_missing_for_all_its_eyes(phase, tmp_path):
     assert found["justification.hamming_distance"] == 1
 
 
-def test_a_job_without_an_output_is_missing_that_for_all_its_eyes(phase, tmp_path):
-    def drop_features(jobs):
-        jobs[0]["outputs"] = [o for o in jobs[0]["outputs"] if "features" not in o["socket"]["slug"]]
-
-    found = values(result_of(phase, tmp_path / "submission", edit=drop_features))
-    assert found["justification.hamming_distance"] == 1
-    assert found["referral.auc"] == pytest.approx(4 / 6)
-
-
-def test_with_missing_rejected_an_incomplete_submission_is_a_fault(tmp_path):
-    phase = justraigs_phase(tmp_path / "phase", EYES, keys={"missing": "reject"})
-    eyes = [replace(EYES[0], likelihood=None), *EYES[1:]]
-    rejection = evaluate(phase, justraigs_submission(tmp_path / "s", eyes), 0)
-    assert isinstance(rejection, Rejection)
-    (fault,) = rejection.faults
-    assert (fault.kind.value, fault.expected, fault.found) == ("missing", "a value", "null")
-    assert fault.place.endswith("/multiple-referable-glaucoma-likelihoods.json, index 0")
-
-
 def test_an_error_that_no_eye_enters_is_undefined_in_the_recorded_cases_too(tmp_path):
     """The file leaves its column out, and rankings and reports read it."""
     eyes = [eye for eye in EYES if eye.label != "RG"]
@@ -275,7 +241,7 @@ def test_the_specialist_alone_as_an_option():
     assert [kind.specialist_alone for kind in kinds] == [False, True]
 
 
-def test_intervals_of_persons_and_of_wilson(tmp_path):
+def test_an_interval_of_wilson_at_the_threshold_held_fixed(tmp_path):
     rng = np.random.default_rng(5)
     eyes = [
         Eye(
@@ -297,13 +263,3 @@ def test_intervals_of_persons_and_of_wilson(tmp_path):
     fixed = found.further_intervals["wilson_threshold_held_fixed"]
     expected = wilson_interval(round(found.value * 40), 40)
     assert (fixed.lower, fixed.upper) == pytest.approx((expected.lower, expected.upper))
-    decisions = task["decision"]["sensitivity"]
-    # 26 of the numbers 0 to 39 are no multiple of 3.
-    assert decisions.value == pytest.approx(26 / 40)
-    # The eyes of a person belong together, so that persons are drawn.
-    assert decisions.confidence_interval.method == "Gaffke"
-    assert decisions.confidence_interval.lower < 26 / 40 < decisions.confidence_interval.upper
-    # Pairs of eyes as one: the interval of persons differs from that of eyes.
-    alone = justraigs_phase(tmp_path / "alone", [replace(eye, cluster="") for eye in eyes], size=40)
-    other = evaluate(alone, tmp_path / "s", 0).figures.aggregates["referral"]
-    assert other["sensitivity_at_95_specificity"].confidence_interval != interval

@@ -9,9 +9,7 @@ from PIL import Image
 
 import evaluation
 from evaluation.challenges.refuge import CHALLENGE, VERTICAL, RefugeOptions, ranking
-from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.points import Point
 from evaluation.metrics.crops import crop
 from evaluation.phase.validation import InvalidTableError, read_table
 
@@ -133,21 +131,6 @@ def test_a_missing_mask_has_the_measures_of_the_reference_only():
     }
 
 
-def test_worst_rows_are_no_better_than_any_valid_prediction():
-    case = CaseForm("R0001", width=30, height=40)
-    assert task("fovea").worst_row(case, {}) == {"distance": 50.0}
-    worst = task("segmentation").worst_row(case, {"segmentation": TRUE})
-    assert worst["reference_vertical_cup_to_disc_ratio"] == pytest.approx(2 / 4)
-    for predicted in (TRUE, EMPTY, mask("ccccc"), mask("dddddc")):
-        row = score(predicted, TRUE)
-        assert row["dice_cup"] >= worst["dice_cup"]
-        assert row["dice_disc"] >= worst["dice_disc"]
-        assert row["vertical_cup_to_disc_ratio_error"] <= worst["vertical_cup_to_disc_ratio_error"]
-    missing = task("classification").worst_row
-    assert missing(case, {"glaucoma_risk": 1})["likelihood"] == -math.inf
-    assert missing(case, {"glaucoma_risk": 0})["likelihood"] == math.inf
-
-
 SEGMENTATION = (
     'challenge = "refuge"\nname = "r"\ntitle = "R"\nsubmission = "archive"\ntasks = ["segmentation"]\n'
 )
@@ -185,39 +168,6 @@ def test_what_was_measured_in_single_images_is_for_the_organiser_alone(tmp_path)
     assert case["tasks"]["segmentation"].keys() == score(TRUE, TRUE).keys() > published
 
 
-def test_fovea_distance_is_euclidean():
-    row = task("fovea").score({"fovea": Point(3.0, 4.5)}, {"fovea": Point(0.0, 0.5)})
-    assert row == {"distance": 5.0}
-
-
-def classification(likelihoods: list[float], labels: list[int], **options: str) -> dict[str, float]:
-    rows = [{"likelihood": x, "glaucoma": y} for x, y in zip(likelihoods, labels, strict=True)]
-    table = CaseTable([f"R{i}" for i in range(len(rows))], rows)
-    cases = WeightedCases(table, np.ones((1, len(rows))))
-    return {m.name: float(m.estimator.values(cases)[0]) for m in task("classification", **options).metrics}
-
-
-def test_sensitivity_is_taken_at_a_specificity_of_at_least_85_percent():
-    # 20 negatives: three false positives are just allowed (17/20 = 0.85), four are not.
-    negatives = list(np.arange(20) / 100)
-    positives = [0.175, 0.165, 0.155, 0.5]  # above 2, 3 and 4 negatives, and above all
-    figures = classification(negatives + positives, [0] * 20 + [1] * 4)
-    assert figures["reference_sensitivity"] == Fraction(3, 4)
-
-
-def test_interpolated_sensitivity_lies_on_the_polyline():
-    # Two thresholds: (0, 0) → (1/2, 1/2) → (1, 1) since each score is shared by one of each class.
-    figures = classification([0.9, 0.9, 0.1, 0.1], [0, 1, 0, 1], sensitivity_at_specificity="interpolated")
-    assert figures["reference_sensitivity"] == pytest.approx(0.15)
-    assert classification([0.9, 0.9, 0.1, 0.1], [0, 1, 0, 1])["reference_sensitivity"] == 0.0
-
-
-@pytest.mark.parametrize("definition", ["step", "interpolated"])
-def test_perfect_classifier_has_sensitivity_one(definition):
-    figures = classification([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], sensitivity_at_specificity=definition)
-    assert figures == {"auc": 1.0, "reference_sensitivity": 1.0}
-
-
 def test_ranking_weights_are_exact_decimals_and_options():
     # As a float, 0.35 is no decimal number; the paper's printed Eq. 3 is an option.
     options = read_table(RefugeOptions, {"weights": {"dice_cup": 0.25, "dice_disc": 0.35}})
@@ -230,7 +180,3 @@ def test_ranking_weights_are_exact_decimals_and_options():
     assert scheme.phases == {"offline": Fraction(3, 10), "onsite": Fraction(7, 10)}
     with pytest.raises(InvalidTableError, match="greater than or equal to 0"):
         read_table(RefugeOptions, {"weights": {"dice_cup": -1}})
-
-
-def test_the_ranking_uses_the_components():
-    assert ranking(RefugeOptions()).metrics == CHALLENGE.components

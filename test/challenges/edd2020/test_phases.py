@@ -1,24 +1,27 @@
-"""Reference boxes in every layout: the same results, seal's faults by file and line, annotators' files."""
+"""Phases of EDD2020: boxes in each layout and beyond the image, tasks left out, an algorithm phase."""
 
 import dataclasses
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import evaluation
+from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, evaluate
 from evaluation.io.box_files import BoxFormat, write_voc_boxes
-from evaluation.organiser.annotators.annotations import open_annotators
-from evaluation.organiser.annotators.combine import CombinationRules
-from evaluation.organiser.annotators.reference import fuse_annotators
-from evaluation.organiser.validate import validate_phase
+from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
+from evaluation.platform.archive import index_archive
 from evaluation.platform.result_file import render
+from evaluation.workers.case_reader import CaseReader
 from test.repository import REPOSITORY
+from test.started import run
 
 SUBMISSION = REPOSITORY / "test" / "input" / "edd2020"
 CLASSES = {"BE": 0, "suspicious": 1, "HGD": 2, "cancer": 3, "polyp": 4}
@@ -57,49 +60,6 @@ def test_the_same_results_in_every_layout(layout, tmp_path):
         found.append(content)
     assert found[0] == found[1]
     assert "reference_boxes" not in found[1]["phase"]["options"]
-
-
-@pytest.mark.parametrize(
-    ("layout", "content", "message"),
-    [
-        (
-            "class_last",
-            "BE 1 2 3 4\n",
-            'line 1: expected a class (BE, suspicious, HGD, cancer, polyp), found "4"',
-        ),
-        ("voc_xml", "<!DOCTYPE x>\n<annotation/>", "line 1: expected XML without a document type"),
-        (
-            "voc_xml",
-            "<annotation>\n<size><width>7</width></size></annotation>",
-            'line 2: expected width 160, found "7"',
-        ),
-    ],
-)
-def test_faults_name_the_file(layout, content, message, tmp_path):
-    folder = phase_in(layout, tmp_path / "phase")
-    path = next(iter(sorted((folder / "detection_bbox").iterdir())))
-    path.write_text(content)
-    with pytest.raises(PhaseError) as raised:
-        validate_phase(folder, scan(folder), workers=0)
-    assert any(path.name in problem and message in problem for problem in raised.value.problems)
-
-
-def test_annotators_of_a_phase_in_xml(tmp_path):
-    """Three who agree give the reference in the layout of the phase."""
-    phase = phase_in("voc_xml", tmp_path / "phase")
-    folder = tmp_path / "annotations"
-    for name in "abc":
-        for part in ("detection_bbox", "generalization_bbox", "semantic_masks"):
-            shutil.copytree(phase / part, folder / "readers" / name / part)
-    for name in ("phase.toml", "cases.csv"):
-        shutil.copy(phase / name, folder)
-    fused = fuse_annotators(open_annotators(folder), tmp_path / "fused", CombinationRules(), workers=0)
-    scores = {(score.annotator, score.metric): score.value for score in fused.scores}
-    assert {scores[name, "map_d"] for name in "abc"} == {1.0}
-    for path in sorted(phase.glob("*_bbox/*.xml")):
-        boxes = [line for line in path.read_text().splitlines() if "object" in line]
-        again = (tmp_path / "fused" / path.parent.name / path.name).read_text()
-        assert sorted(line for line in again.splitlines() if "object" in line) == sorted(boxes)
 
 
 def written(folder: Path, reference: str, submitted: str, options: str = "") -> tuple[Path, Path]:
@@ -148,3 +108,93 @@ def test_reports_count_hits_by_the_corners_of_the_phase(inclusive: bool, tmp_pat
     evaluation.seal(phase)
     (field,) = load_phase(phase).tasks[0].fields
     assert field.kind.objects.inclusive == inclusive
+
+
+FOLDERS = {"detection_bbox", "generalization_bbox", "semantic_masks"}
+
+
+def phase_with_optional(folder, optional):
+    phase = shutil.copytree(REPOSITORY / "ground-truth" / "edd2020", folder / "phase")
+    text = (phase / "phase.toml").read_text()
+    (phase / "phase.toml").write_text(f"optional_tasks = {json.dumps(optional)}\n{text}")
+    return phase
+
+
+@pytest.mark.parametrize(
+    ("left_out", "tasks"),
+    [
+        ({"semantic_masks", "generalization_bbox"}, ["detection"]),
+        ({"semantic_masks"}, ["detection", "generalisation"]),
+    ],
+)
+def test_a_task_is_entered_by_a_field_of_its_own(tmp_path, left_out, tasks):
+    phase = phase_with_optional(tmp_path, ["segmentation", "generalisation"])
+    done = run("seal", phase)
+    assert done.returncode == 0, done.stderr
+    submission = tmp_path / "submission"
+    for folder in FOLDERS - left_out:
+        shutil.copytree(SUBMISSION / folder, submission / folder)
+    arguments = ("--input", submission, "--ground-truth", phase, "--output", tmp_path / "o")
+    done = run("evaluate", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert sorted(json.loads((tmp_path / "o" / "metrics.json").read_text())["aggregates"]) == tasks
+
+
+def test_a_task_that_nobody_can_leave_out_is_refused_by_seal(tmp_path):
+    done = run("seal", phase_with_optional(tmp_path, ["detection"]))
+    assert done.returncode == 1
+    assert "optional_tasks: 'detection' cannot be left out" in done.stderr
+    assert "generalisation" in done.stderr
+
+
+SOCKET = "endoscopic-disease-detection"
+
+
+def copied_phase(folder, submission, keys=""):
+    phase = shutil.copytree(REPOSITORY / "ground-truth" / "edd2020", folder / submission)
+    text = (phase / "phase.toml").read_text()
+    text = text.replace('submission = "archive"', f'submission = "{submission}"\n{keys}\nresamples = 0')
+    (phase / "phase.toml").write_text(text)
+    evaluation.seal(phase)
+    return phase
+
+
+@pytest.fixture(scope="module")
+def phase(tmp_path_factory):
+    return copied_phase(tmp_path_factory.mktemp("phases"), "algorithm")
+
+
+def write_jobs(phase, folder, extension, inline=False):
+    """Write what the bundled archive holds as the outputs of an algorithm."""
+    loaded = load_phase(phase)
+    archive = replace(loaded.form, submission="archive")
+    index = index_archive(SUBMISSION, archive, loaded.tasks)
+    reader = CaseReader(index.root, loaded.tasks, "reject")
+    inputs = [InputImage(f"{case.name}.png", (case.name,)) for case in loaded.cases.forms]
+    writer = AlgorithmWriter(
+        folder, fields_of(loaded.tasks), inputs, "endoscopic-image", extension=extension, inline=inline
+    )
+    for case, sources in zip(loaded.cases.forms, index.sources, strict=True):
+        values, faults = reader.read(case, sources)
+        assert not faults
+        masks = values.pop("masks", None)
+        if masks is not None:
+            values["masks"] = full(masks, case)
+        writer.add(case.name, values)
+    writer.close()
+    return folder
+
+
+def full(regions, case):
+    return np.stack([region.in_image(case.height, case.width) for region in regions])
+
+
+def figures(phase, submission):
+    return evaluation.evaluate(phase, submission, workers=0).to_dict()["aggregates"]
+
+
+@pytest.mark.parametrize(("extension", "inline"), [(".tif", True)])
+def test_the_figures_are_those_of_the_archive(phase, tmp_path, extension, inline):
+    archive = copied_phase(tmp_path, "archive")
+    jobs = write_jobs(phase, tmp_path / "jobs", extension, inline)
+    assert figures(phase, jobs) == figures(archive, SUBMISSION)
