@@ -32,7 +32,11 @@ def volume_phase(
     suffix: str = "",
     more: Mapping[str, list[str]] | None = None,
 ) -> Path:
-    """Write and seal a phase with references (z, y, x) for a field, in a folder of that name."""
+    """Write and seal a phase with references (z, y, x) for a field, in a folder of that name.
+
+    Its figures have no intervals, unless ``keys`` ask for them.
+    """
+    keys = keys if "resamples" in keys + tables else f"{keys}\nresamples = 0"
     columns: dict[str, list[str]] = {"name": list(references), **(more or {})}
     for values in references.values():
         for column, cell in geometry_columns(geometry_of_values(values), DEPTH).items():

@@ -39,4 +39,4 @@ def values(phase: Path, folder: Path, submitted: Columns) -> dict[str, float]:
 
 def rehearsed(phase: Path) -> Rehearsal:
     """Return the rehearsal of a sealed phase."""
-    return rehearse(load_phase(phase, read_manifest(phase)))
+    return rehearse(load_phase(phase, read_manifest(phase)), workers=0)

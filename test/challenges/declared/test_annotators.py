@@ -11,12 +11,9 @@ from sklearn.metrics import f1_score, jaccard_score
 
 from evaluation.challenges.declared.declarable import METRICS
 from evaluation.challenges.declared.maps import LabelMapField
-from evaluation.core.fault import PhaseError
 from evaluation.metrics.probabilities import normal_crps
-from evaluation.organiser.rehearsal import rehearse
-from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase, write_images
-from test.faults import faulted
+from test.challenges.declared.scalars import rehearsed
 from test.oracles import checked
 
 FIELD = """\
@@ -25,7 +22,6 @@ kind = "label_map"
 labels = { 1 = "organ", 2 = "tumour" }
 annotators = ["A-1", "B"]
 """
-SHAPE = (3, 8, 9)
 
 
 def drawn(seed):
@@ -90,7 +86,7 @@ def test_figures_over_annotators(sealed, tmp_path):
     assert found["ours_tumour"] == pytest.approx(
         np.mean([0, over(f1_score, "b", 2, np.mean), of_c]), abs=5e-5
     )
-    assert rehearse(load_phase(phase)).problems == ()
+    assert rehearsed(phase).problems == ()
 
 
 TWO = ["A", "B"]
@@ -112,55 +108,6 @@ def test_where_annotators_differ_nobody_can_agree_with_all(metric, options, anno
     field = LabelMapField(kind="label_map", labels={"1": "organ"}, annotators=annotators)
     table = METRICS.named(metric).model_validate({"metric": metric, **options})
     assert {one.reached for one in table.measure("figure", "map", field).metrics} == {reached}
-
-
-MAPS = '[fields.organ]\nkind = "probability_map"\nothers = [2]\nreference_folder = "map/B"\n'
-
-
-@pytest.mark.parametrize(
-    ("fields", "metrics", "message"),
-    [
-        (
-            FIELD,
-            'hausdorff_distance = { over_annotators = "consensus" }',
-            ("hausdorff_distance: over_annotators", "'consensus'"),
-        ),
-        (
-            FIELD,
-            'missed_lesions = { reading = "pooled_share" }',
-            ("missed_lesions: reading",),
-        ),
-        (FIELD.replace('["A-1", "B"]', '["A-1", "A 1"]'), "dice = {}", ("fields.map", "['A-1', 'A 1']")),
-        (
-            FIELD.replace('"A-1", "B"', ""),
-            "generalised_energy_distance = {}",
-            ("generalised_energy_distance",),
-        ),
-        (
-            FIELD,
-            'volume_crps = { probabilities = { organ = "map" } }',
-            ("volume_crps: probabilities.organ", "'map'"),
-        ),
-        (
-            FIELD,
-            'volume_crps = { probabilities = { bone = "map" } }',
-            ("volume_crps: probabilities", "bone"),
-        ),
-        (
-            FIELD + MAPS,
-            'volume_crps = { field = "map", probabilities = { organ = "organ" }, labels = ["tumour"] }',
-            ("volume_crps: labels", "tumour"),
-        ),
-        (
-            FIELD + MAPS,
-            'voxel_calibration_error = { field = "map", probabilities = { organ = "organ" } }',
-            ("voxel_calibration_error: probabilities",),
-        ),
-    ],
-)
-def test_declarations_that_do_not_fit(sealed, fields, metrics, message):
-    with faulted(PhaseError, *message):
-        sealed(metrics, fields)
 
 
 @pytest.mark.parametrize("deviations", [1.5, 3.0, math.inf])

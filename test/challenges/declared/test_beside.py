@@ -12,8 +12,8 @@ from evaluation.core.case_table import CaseTable, WeightedCases
 from test.catalogue import OPTIONS, measures_of
 from test.challenges.declared.test_entering import submitted_of, values_of
 
-CASES = {"image": 3, "label_map": 6, "displacement_field": 4}
-"""Of a kind, by default 20: similarities of images and distances of surfaces take long."""
+CASES = {"image": 2, "label_map": 3, "displacement_field": 3}
+"""Of a kind, by default 10: similarities of images and distances of surfaces take long."""
 FURTHER = {"clip": [0.2, 0.4], "costs": [[0, 1], [3, 0]]}
 """Another value of options that are no numbers or choices."""
 
@@ -63,7 +63,7 @@ def test_a_figure_is_the_same_beside_all_others_of_its_field_as_alone(kind):
         references, predictions = values_of(field)
         pairs = [
             (references[rng.integers(len(references))], predictions[rng.integers(len(predictions))])
-            for _ in range(CASES.get(kind, 20))
+            for _ in range(CASES.get(kind, 10))
         ]
 
         def compared():

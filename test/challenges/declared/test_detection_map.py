@@ -6,11 +6,9 @@ import SimpleITK
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import jaccard_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from evaluation.core.field import Variant
 from evaluation.library import SubmissionRejected
-from evaluation.organiser.rehearsal import rehearse
-from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase
+from test.challenges.declared.scalars import rehearsed
 from test.oracles import checked
 
 TABLES = """\
@@ -69,6 +67,19 @@ def results_of(reference, prediction):
     return [*hits, *missed, *false]
 
 
+def expected_of(scans, rates):
+    """Return the average precision, the area, and sensitivities at rates of false findings per scan."""
+    results = [results_of(*scan) for scan in scans]
+    truth, confidence = np.array([row for rows in results for row in rows]).T
+    precision, recall, thresholds = precision_recall_curve(truth, confidence)
+    precision[:-1][thresholds == 0] = 0  # a lesion without a finding is never found
+    area = roc_auc_score(
+        [(reference >= 2).any() for reference, _ in scans], [prediction.max() for _, prediction in scans]
+    )
+    found = [sensitivities_at(rate, truth, confidence, len(scans)) for rate in rates]
+    return -np.sum(np.diff(recall) * precision[:-1]), area, found
+
+
 @checked(
     lesion_average_precision=(
         "sklearn.metrics.precision_recall_curve",
@@ -79,26 +90,21 @@ def results_of(reference, prediction):
 )
 def test_figures_of_a_submission(tmp_path):
     references, predictions = scans(7)
-    found = figures_of(volume_phase(tmp_path, TABLES, references), tmp_path, predictions)
-    results = [results_of(references[name], predictions[name]) for name in references]
-    truth, confidence = np.array([row for rows in results for row in rows]).T
-    precision, recall, thresholds = precision_recall_curve(truth, confidence)
-    precision[:-1][thresholds == 0] = 0  # a lesion without a finding is never found
-    average = -np.sum(np.diff(recall) * precision[:-1])
+    phase = volume_phase(tmp_path, TABLES, references)
+    assert rehearsed(phase).problems == ()
+    found = figures_of(phase, tmp_path, predictions)
+    average, area, ((step, linear),) = expected_of(
+        [(references[name], predictions[name]) for name in references], [0.2]
+    )
     assert 0.1 < average < 0.9
     assert found["lesion_average_precision"] == pytest.approx(average, abs=5e-5)
-    area = roc_auc_score(
-        [(reference >= 2).any() for reference in references.values()],
-        [prediction.max() for prediction in predictions.values()],
-    )
     assert found["case_auc"] == pytest.approx(area, abs=5e-5)
-    step, linear = sensitivities_at(0.2, truth, confidence)
     assert step < linear
     assert found["lesion_froc_at_0_2"] == found["lesion_froc"] == pytest.approx(step, abs=5e-5)
     assert found["linear_at_0_2"] == pytest.approx(linear, abs=5e-5)
 
 
-def sensitivities_at(rate, truth, confidence, scans=12):
+def sensitivities_at(rate, truth, confidence, scans):
     """Return the highest sensitivity at up to so many false findings per scan, and the interpolated one."""
     false, found, levels = roc_curve(truth, confidence, drop_intermediate=False)
     false, found = false[levels > 0] * (truth == 0).sum() / scans, found[levels > 0]
@@ -174,9 +180,3 @@ def test_scans_without_a_result(tmp_path):
     assert figures("a", "c", "d") == (0.25, 0.5)
     # Both lesions are found, after one false finding in a scan without lesions.
     assert figures("a", "b", "c") == (pytest.approx(2 / 3, abs=5e-5), 0.5)
-
-
-def test_a_phase_is_rehearsed(tmp_path):
-    rehearsal = rehearse(load_phase(volume_phase(tmp_path, TABLES, scans(3)[0])))
-    assert rehearsal.problems == ()
-    assert set(rehearsal.figures["scans.lesion_average_precision"]) > set(Variant)

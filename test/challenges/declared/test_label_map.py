@@ -1,10 +1,7 @@
 """Fields of label maps: archives, algorithms, faults, rehearsal."""
 
-import json
-
 import numpy as np
 import pytest
-import SimpleITK
 from PIL import Image
 
 import evaluation
@@ -12,11 +9,8 @@ from evaluation.challenges.declared.declarable import METRICS
 from evaluation.challenges.declared.label_maps import Dice
 from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Variant
 from evaluation.io.volume_header import DEPTH, geometry_columns
-from evaluation.organiser.rehearsal import rehearse
-from evaluation.phase.phase import load_phase
-from test.challenges.declared.images import geometry_of_values, volume_phase, write_images
+from test.challenges.declared.images import geometry_of_values, write_images
 from test.challenges.declared.phases import declared_phase
 from test.faults import faulted
 
@@ -64,45 +58,6 @@ def test_volumes_of_3d_slicer_are_read_where_a_field_lists_them(tmp_path):
         evaluation.evaluate(phase, tmp_path / "other", workers=1)
 
 
-@pytest.mark.parametrize("file_type", [np.uint8, np.int16, np.float32])
-def test_images_of_an_algorithm(tmp_path, file_type):
-    """One file in the folder of the output socket, with a name that the platform makes."""
-    phase = image_phase(tmp_path, submission="algorithm")
-    jobs = []
-    for number, values in enumerate((VALUES, VALUES[:, ::-1]), start=1):
-        folder = tmp_path / "input" / f"job{number}" / "output/images/map"
-        folder.mkdir(parents=True)
-        image = SimpleITK.GetImageFromArray(values[0].astype(file_type))
-        SimpleITK.WriteImage(image, folder / "0d5ab7ee.mha", useCompression=True)
-        jobs.append(
-            {
-                "pk": f"job{number}",
-                "status": "Succeeded",
-                "inputs": [
-                    {
-                        "image": {"name": f"eye{number}.png"},
-                        "socket": {"slug": "fundus", "relative_path": "images/fundus"},
-                    }
-                ],
-                "outputs": [
-                    {"image": {"name": "x.mha"}, "socket": {"slug": "map", "relative_path": "images/map"}}
-                ],
-            }
-        )
-    (tmp_path / "input/predictions.json").write_text(json.dumps(jobs))
-    assert dice_of(phase, tmp_path / "input") == 1
-
-
-def test_a_phase_of_volumes_is_rehearsed(tmp_path):
-    values = np.zeros((3, 4, 5), np.uint8)
-    values[1, 1:3, 1:4] = 1
-    values[2, 1:3, 1:4] = 2
-    phase = volume_phase(tmp_path, FIELD + TASK, {"scan1": values, "scan2": values[::-1].copy()})
-    rehearsal = rehearse(load_phase(phase))
-    assert rehearsal.problems == ()
-    assert set(rehearsal.figures["scans.dice_cup"]) > set(Variant)
-
-
 @pytest.mark.parametrize(
     ("spoil", "expected"),
     [
@@ -122,43 +77,6 @@ def test_a_reference_is_validated_at_the_seal(tmp_path, spoil, expected):
         evaluation.seal(phase)
 
 
-FAULTS = {
-    "a label that is no number": ('1 = "cup"', 'one = "cup"', ("fields.map.labels", "'one'")),
-    "a name with a dot": ('"cup"', '"the.cup"', ("fields.map.labels.1", "'the.cup'")),
-    "two labels of one name": ('"disc"', '"cup"', ("fields.map.labels", "{'1': 'cup', '2': 'cup'}")),
-    "two labels of one key": (
-        '"disc"',
-        '"the-cup", 9 = "the cup"',
-        ("fields.map.labels", "'9': 'the cup'"),
-    ),
-    "a region of no label": (
-        "labels",
-        "regions = { all = [1, 7] }\nlabels",
-        ("fields.map: regions.all", "7"),
-    ),
-    "a region of a label's name": (
-        "labels",
-        "regions = { cup = [1, 2] }\nlabels",
-        ("fields.map: regions.cup",),
-    ),
-    "a number twice in a region": (
-        "labels",
-        "regions = { all = [1, 1] }\nlabels",
-        ("fields.map: regions.all", "[1, 1]"),
-    ),
-    "a label that is the background": ("1 =", "0 =", ("fields.map", "{'0': 'cup', '2': 'disc'}")),
-    "a label beyond 16 bits": ("2 =", "70000 =", ("fields.map",)),
-    "another number of dimensions": ("dimensions = 2", "dimensions = 4", ("fields.map.dimensions", "4")),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_faults_of_a_declaration(tmp_path, name):
-    old, new, expected = FAULTS[name]
-    with faulted(PhaseError, *expected):
-        image_phase(tmp_path, TWO.replace(old, new, 1))
-
-
 def test_areas_have_the_unit_of_the_spacing(tmp_path):
     tables = TWO.replace("dimensions = 2", "dimensions = 2\nhas_spacing = true")
     tables = tables.replace('["dice"]', '["volume_difference"]')
@@ -169,13 +87,6 @@ def test_areas_have_the_unit_of_the_spacing(tmp_path):
     # Two pixels of the cup and three of the disc, in one of two images.
     assert figures["volume_difference_cup"]["value"] == pytest.approx(2 * 0.125 / 2)
     assert figures["volume_difference_disc"]["value"] == pytest.approx(3 * 0.125 / 2, abs=5e-5)
-
-
-def test_too_many_labels_are_refused_with_their_limit_and_not_all_repeated(tmp_path):
-    labels = ", ".join(f'{number} = "tooth {number}"' for number in range(1, 300))
-    with faulted(PhaseError, "fields.map") as refused:
-        image_phase(tmp_path, TWO.replace('1 = "cup", 2 = "disc"', labels))
-    assert len(str(refused.value)) < 500
 
 
 @pytest.mark.parametrize(
@@ -206,10 +117,3 @@ def test_a_difference_of_volumes_has_their_unit_unless_it_is_relative(keys, unit
     table = METRICS.named("volume_difference").model_validate({"metric": "volume_difference", **keys})
     (metric,) = table.measure("difference", "map", field).metrics
     assert (metric.unit, metric.ordered) == (unit, "signed" not in keys)
-
-
-def test_a_metric_under_its_own_name_has_the_title_of_the_field():
-    table = METRICS.named("log_jacobian_deviation").model_validate({"metric": "log_jacobian_deviation"})
-    assert table.title_of("log_jacobian_deviation") == "SDlogJ"
-    assert table.title_of("roughness_of_all") == "Roughness of all"
-    assert table.model_copy(update={"title": "Smooth"}).title_of("log_jacobian_deviation") == "Smooth"

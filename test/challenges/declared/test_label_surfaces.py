@@ -13,13 +13,10 @@ from evaluation.challenges.declared.instance_maps import InstanceMapField
 from evaluation.challenges.declared.label_surfaces import HausdorffDistance
 from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.challenges.declared.tables import FieldComparison
-from evaluation.core.fault import PhaseError
-from evaluation.core.field import Variant
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.crops import VolumeCrop
-from evaluation.organiser.rehearsal import rehearse
-from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import SPACING_MM, figures_of, volume_phase
+from test.challenges.declared.scalars import rehearsed
 from test.oracles import checked
 
 LABELS = {1: "liver", 2: "spleen", 5: "aorta"}
@@ -136,83 +133,11 @@ def expected_figures():
 def test_figures_of_all_labels(tmp_path):
     phase = volume_phase(tmp_path, TABLES, REFERENCES)
     assert figures_of(phase, tmp_path, PREDICTIONS) == pytest.approx(expected_figures(), abs=5e-5)
+    assert rehearsed(phase).problems == ()
 
 
-def test_a_phase_is_rehearsed(tmp_path):
-    rehearsal = rehearse(load_phase(volume_phase(tmp_path, TABLES, REFERENCES)))
-    assert rehearsal.problems == ()
-    assert set(rehearsal.figures["scans.surface_dice"]) > set(Variant)
-
-
-def one_scan(*labels):
-    values = np.zeros((2, 2, 5), np.uint8)
-    values[0, 0, : len(labels)] = labels
-    return {"scan": values}
-
-
-# A label that only one map has is as far away as the corners of 2 × 2 × 5 voxels, or as is stated.
-DIAGONAL_MM = math.hypot(2 * 2.0, 2 * 0.25, 5 * 0.5)
-
-
-@pytest.mark.parametrize(
-    ("options", "predicted", "liver", "spleen", "aorta"),
-    [
-        ("", (1, 0, 0), 0, DIAGONAL_MM, 0),
-        ("worst = 3.5, ", (1, 0, 0), 0, 3.5, 0),
-        ("worst = 0.75, ", (0, 0, 0, 0, 1), 0.75, 0.75, 0),
-        ("", (1, 2, 5), 0, 0, DIAGONAL_MM),
-        ('absent = "leave_out", ', (1, 0, 5), 0, DIAGONAL_MM, None),
-    ],
-)
-def test_labels_that_a_map_lacks(tmp_path, options, predicted, liver, spleen, aorta):
-    tables = f"{FIELD}\n[tasks.scans.metrics]\nfar = {{ {options}metric = 'hausdorff_distance' }}\n"
-    phase = volume_phase(tmp_path, tables, one_scan(1, 2))
-    found = figures_of(phase, tmp_path, one_scan(*predicted))
-    each = {"far_liver": liver, "far_spleen": spleen, "far_aorta": aorta}
-    known = {name: value for name, value in each.items() if value is not None}
-    expected = {"far": sum(known.values()) / len(known), **known}
-    assert found == pytest.approx(expected, abs=5e-5)
-
-
-@pytest.mark.parametrize(("worst", "expected"), [("", DIAGONAL_MM), ("worst = 9", 9)])
-def test_a_case_without_a_result_is_as_far_as_can_be(tmp_path, worst, expected):
-    tables = (
-        f"{FIELD}\n[tasks.scans.metrics]\nhausdorff_distance = {{ {worst} }}\n"
-        "surface_dice = { tolerance_mm = 1 }\n"
-    )
-    phase = volume_phase(tmp_path, tables, one_scan(1, 2, 5), keys='missing = "worst"')
-    found = figures_of(phase, tmp_path, {})
-    assert found["hausdorff_distance_spleen"] == pytest.approx(expected, abs=5e-5)
-    assert found["hausdorff_distance"] == pytest.approx(expected, abs=5e-5)
-    assert found["surface_dice"] == 0
-
-
-@pytest.mark.parametrize(
-    ("metric", "fault"),
-    [
-        (
-            "surface_dice = { tolerance_mm = { liver = 1, spleen = 2 } }",
-            "tolerance_mm: expected one for each of liver, spleen, aorta, found liver, spleen",
-        ),
-        (
-            'surface_dice = { tolerance_mm = { liver = 1, spleen = 2 }, labels = ["liver"] }',
-            "tolerance_mm: expected one for each of liver, found liver, spleen",
-        ),
-        (
-            'hausdorff_distance = { percentile_method = "linear" }',
-            "percentile: expected 'index' for surface 'elements', found 'linear'",
-        ),
-    ],
-)
-def test_options_that_do_not_fit(tmp_path, metric, fault):
-    with pytest.raises(PhaseError) as error:
-        volume_phase(tmp_path, f"{FIELD}\n[tasks.scans.metrics]\n{metric}\n", REFERENCES)
-    name = metric.partition(" ")[0]
-    assert list(error.value.problems) == [f"phase.toml: tasks.scans.metrics.{name}: {fault}"]
-
-
-@pytest.mark.parametrize(("spacing_mm", "unit"), [(None, "pixels"), ((1.0, 2.0, 0.5), "mm")])
-def test_an_image_has_a_contour_not_a_surface(spacing_mm, unit):
+@pytest.mark.parametrize("spacing_mm", [None, (1.0, 2.0, 0.5)])
+def test_an_image_has_a_contour_not_a_surface(spacing_mm):
     table = LabelMapField(
         kind="label_map", labels={"1": "disc"}, dimensions=2, has_spacing=spacing_mm is not None
     )
@@ -231,7 +156,6 @@ def test_an_image_has_a_contour_not_a_surface(spacing_mm, unit):
     assert far(prediction, reference) == pytest.approx(oracle.compute_robust_hausdorff(distances, 95))
     assert far(nothing, reference) == pytest.approx(9 * math.hypot(step_y, step_x))
     assert far(nothing, nothing) == 0
-    assert measure.metrics[0].unit == unit
     in_voxels = HausdorffDistance(metric="hausdorff_distance", distances="voxels")
     assert in_voxels.measure("far", "map", table).metrics[0].unit == "voxels"
 

@@ -10,10 +10,8 @@ from scipy.spatial.distance import cdist
 import evaluation
 from evaluation.challenges.declared.landmark_rates import IdentificationRate
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.rehearsal import rehearse
-from evaluation.phase.phase import load_phase
-from test.challenges.declared.phases import declared_phase, write_table
-from test.challenges.declared.phases import figures_of as scored_figures
+from test.challenges.declared.phases import declared_phase, figures_of, write_table
+from test.challenges.declared.scalars import rehearsed
 from test.faults import faulted
 from test.oracles import checked
 
@@ -21,6 +19,7 @@ METRICS = """\
 [tasks.location.metrics]
 mean_radial_error = { worst = 20 }
 close = { metric = "success_detection_rate", radius = 4 }
+mean = { metric = "success_detection_rate", radius = [2, 4] }
 """
 FOVEA = '[fields.fovea]\nkind = "point"\n' + METRICS
 NAMES = ["nose", "left-ear"]
@@ -28,6 +27,7 @@ FACE = (
     f'[fields.face]\nkind = "keypoints"\naxes = 2\nunit = "pixels"\nnames = {json.dumps(NAMES)}\n' + METRICS
 )
 COUNT = 12
+CASES = [f"c{number:02d}" for number in range(COUNT)]
 
 
 @pytest.fixture(scope="module")
@@ -43,23 +43,10 @@ def errors(true, found):
     return np.array([np.diag(cdist(*of_case)) for of_case in zip(true, found, strict=True)])
 
 
-def names():
-    return [f"c{number:02d}" for number in range(COUNT)]
-
-
-def figures_of(phase, folder):
-    result = evaluation.evaluate(phase, folder / "submission", workers=0).to_dict()
-    return {name: entry["value"] for name, entry in result["aggregates"]["location"].items()}
-
-
-def write_fovea(folder, points, keys="", found=COUNT):
-    true, guess = (side[:, 0] for side in points)
-    columns = {f"fovea_{axis}": true[:, number].tolist() for number, axis in enumerate("xyz")}
-    phase = declared_phase(folder / "phase", FOVEA, {"name": names(), **columns}, keys=keys)
-    evaluation.seal(phase)
-    submitted = {axis: guess[:found, number].tolist() for number, axis in enumerate("xyz")}
-    write_table(folder / "submission" / "predictions.csv", {"case": names()[:found], **submitted})
-    return phase
+def expected_of(distances):
+    close = distances <= 4
+    within = {"close": close.mean(), "mean": ((distances <= 2).mean() + close.mean()) / 2}
+    return {"mean_radial_error": distances.mean(), **within}
 
 
 @checked(
@@ -67,70 +54,41 @@ def write_fovea(folder, points, keys="", found=COUNT):
     success_detection_rate="scipy.spatial.distance.cdist",
 )
 def test_one_point(tmp_path, points):
-    phase = write_fovea(tmp_path, points)
+    true, guess = (side[:, 0] for side in points)
+    columns = {f"fovea_{axis}": of for axis, of in zip("xyz", true.T, strict=True)}
+    phase = declared_phase(tmp_path / "phase", FOVEA, {"name": CASES, **columns})
+    found = figures_of(phase, tmp_path, {"case": CASES, **dict(zip("xyz", guess.T, strict=True))})
     distances = errors(*points)[:, 0]
     assert 0 < (distances <= 4).sum() < COUNT
-    assert figures_of(phase, tmp_path) == pytest.approx(
-        {"mean_radial_error": distances.mean(), "close": (distances <= 4).mean()}, abs=5e-5
-    )
-    assert rehearse(load_phase(phase)).problems == ()
+    assert found == pytest.approx(expected_of(distances), abs=5e-5)
 
 
-def test_a_case_without_a_result(tmp_path, points):
-    phase = write_fovea(tmp_path, points, 'missing = "worst"', found=COUNT - 1)
-    distances = np.append(errors(*points)[:-1, 0], 20)
-    assert figures_of(phase, tmp_path) == pytest.approx(
-        {"mean_radial_error": distances.mean(), "close": (distances <= 4).mean()}, abs=5e-5
-    )
-
-
-def write_face(folder, points, submission="archive"):
-    true = points[0][..., :2]
-    phase = declared_phase(
-        folder / "phase",
-        FACE,
-        {"name": names(), "width": [100] * COUNT, "height": [100] * COUNT},
-        submission=submission,
-    )
+def write_face(folder, true):
+    phase = declared_phase(folder, FACE, {"name": CASES, "width": [100] * COUNT, "height": [100] * COUNT})
     write_table(phase / "face.csv", rows_of(true))
     return phase
 
 
 def rows_of(points):
-    flat = points.reshape(-1, 2).tolist()
-    return {
-        "case": [name for name in names() for _ in NAMES],
-        "x": [x for x, _ in flat],
-        "y": [y for _, y in flat],
-        "name": NAMES * COUNT,
-    }
+    x, y = points.reshape(-1, 2).T
+    return {"case": np.repeat(CASES, len(NAMES)), "x": x, "y": y, "name": NAMES * COUNT}
 
 
 def test_named_points(tmp_path, points):
-    phase = write_face(tmp_path, points)
-    evaluation.seal(phase)
-    found = points[1][..., :2].copy()
+    true, found = (of[..., :2].copy() for of in points)
+    phase = write_face(tmp_path / "phase", true)
     found[0, 0] = (99, 99)
-    write_table(tmp_path / "submission" / "predictions.csv", rows_of(found))
-    distances = np.minimum(errors(points[0][..., :2], found), 20)
+    distances = np.minimum(errors(true, found), 20)
     assert distances[0, 0] == 20
-    close = distances <= 4
-    assert figures_of(phase, tmp_path) == pytest.approx(
-        {
-            "mean_radial_error": distances.mean(),
-            "mean_radial_error_nose": distances[:, 0].mean(),
-            "mean_radial_error_left_ear": distances[:, 1].mean(),
-            "close": close.mean(),
-            "close_nose": close[:, 0].mean(),
-            "close_left_ear": close[:, 1].mean(),
-        },
-        abs=5e-5,
-    )
-    assert rehearse(load_phase(phase)).problems == ()
+    expected = expected_of(distances)
+    for number, name in enumerate(("nose", "left_ear")):
+        of_name = expected_of(distances[:, number])
+        expected |= {f"{figure}_{name}": value for figure, value in of_name.items()}
+    assert figures_of(phase, tmp_path, rows_of(found)) == pytest.approx(expected, abs=5e-5)
 
 
 def test_the_reference_has_every_name_once(tmp_path, points):
-    phase = write_face(tmp_path, points)
+    phase = write_face(tmp_path, points[0][..., :2])
     lines = (phase / "face.csv").read_text().splitlines(keepends=True)
     (phase / "face.csv").write_text("".join(lines[:-1]))
     with pytest.raises(PhaseError) as error:
@@ -166,62 +124,8 @@ def test_a_case_has_some_of_the_points_only(tmp_path):
         "both": (3 + 20) / 2,
     }
     expected = {f"{name}_{of}": error for name in of_all for of, error in of_each.items()} | of_all
-    assert scored_figures(phase, tmp_path, found) == pytest.approx(expected, abs=1e-4)
-    assert rehearse(load_phase(phase)).problems == ()
-
-
-def test_named_points_of_an_algorithm(tmp_path, points):
-    phase = write_face(tmp_path, points, "algorithm")
-    evaluation.seal(phase)
-    jobs = []
-    for name, of_case in zip(names(), points[1].tolist(), strict=True):
-        value = {
-            "type": "Multiple points",
-            "points": [
-                {"name": of, "point": [x, y, 0]} for of, (x, y, _) in zip(NAMES, of_case, strict=True)
-            ],
-            "version": {"major": 1, "minor": 0},
-        }
-        given = {"slug": "photograph", "relative_path": "images/photograph"}
-        made = {"slug": "face", "relative_path": "face.json"}
-        jobs.append(
-            {
-                "pk": name,
-                "inputs": [{"socket": given, "image": {"name": f"{name}.mha"}}],
-                "outputs": [{"socket": made, "value": value}],
-            }
-        )
-    (tmp_path / "submission").mkdir()
-    (tmp_path / "submission" / "predictions.json").write_text(json.dumps(jobs))
-    distances = errors(points[0][..., :2], points[1][..., :2])
-    figures = figures_of(phase, tmp_path)
-    assert figures["mean_radial_error"] == pytest.approx(distances.mean(), abs=5e-5)
-
-
-def test_the_worst_distance_is_a_length_of_each_image(tmp_path):
-    tables = """\
-[fields.fovea]
-kind = "point"
-axes = 2
-unit = "pixels"
-
-[tasks.position.metrics]
-diagonal = { metric = "mean_radial_error", worst = "diagonal" }
-side = { metric = "mean_radial_error", worst = "longest_side" }
-"""
-    cases = {
-        "name": ["a", "b"],
-        "width": [30, 300],
-        "height": [40, 100],
-        "fovea_x": [0, 10],
-        "fovea_y": [0, 10],
-    }
-    phase = declared_phase(tmp_path / "phase", tables, cases, keys='missing = "worst"')
-    found = scored_figures(phase, tmp_path, {"case": ["a"], "x": [30], "y": [40]})
-    # Case a is as far away as may be, case b is missing.
-    assert found == pytest.approx(
-        {"diagonal": (50 + np.hypot(300, 100)) / 2, "side": (40 + 300) / 2}, abs=5e-4
-    )
+    assert figures_of(phase, tmp_path, found) == pytest.approx(expected, abs=1e-4)
+    assert rehearsed(phase).problems == ()
 
 
 @pytest.mark.parametrize(
@@ -245,7 +149,7 @@ def test_a_length_of_an_image_in_mm_and_of_a_volume(tmp_path, axes, unit, spacin
         name: cells for name, cells in cases.items() if (name != "depth" or axes == 3) and cells != [None]
     }
     phase = declared_phase(tmp_path / "phase", tables, given, keys='missing = "worst"')
-    found = scored_figures(phase, tmp_path, {"case": [], **{axis: [] for axis in "xyz"[:axes]}})
+    found = figures_of(phase, tmp_path, {"case": [], **{axis: [] for axis in "xyz"[:axes]}})
     assert list(found.values()) == pytest.approx(expected, abs=5e-4)
     wrong = given | ({"spacing_mm": ["0.5"]} if spacing else {"depth": [0]})
     with faulted(PhaseError, "cases.csv, line 2, width, height"):

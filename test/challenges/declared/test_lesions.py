@@ -1,32 +1,24 @@
 """Lesions through a phase, against components that SimpleITK finds."""
 
-import math
-
 import numpy as np
 import pytest
 import SimpleITK
 
-from evaluation.challenges.declared.lesions import DetectedLesions, most_lesions
-from evaluation.challenges.declared.maps import LabelMapField
-from evaluation.core.field import Variant
-from evaluation.organiser.rehearsal import rehearse
-from evaluation.phase.phase import load_phase
+from evaluation.challenges.declared.lesions import most_lesions
 from test.challenges.declared.images import figures_of, volume_phase
+from test.challenges.declared.scalars import rehearsed
 from test.oracles import checked
 
 VOXEL_MM3 = 0.25
 SHAPE = (4, 7, 8)
+QUALITIES = ("panoptic_quality", "segmentation_quality", "recognition_quality")
 METRICS = (
-    "detected_lesions",
-    "missed_lesions",
-    "false_lesions",
-    "lesion_f1",
-    "lesion_count_difference",
-    "panoptic_quality",
-    "segmentation_quality",
-    "recognition_quality",
-    "false_positive_volume",
-    "false_negative_volume",
+    *("detected_lesions", "missed_lesions", "false_lesions", "lesion_f1", "lesion_count_difference"),
+    *("false_positive_volume", "false_negative_volume", *QUALITIES),
+)
+COMPONENTS = "SimpleITK.ConnectedComponent"
+ORACLES = dict.fromkeys(METRICS, COMPONENTS) | dict.fromkeys(
+    QUALITIES, (COMPONENTS, "SimpleITK.LabelOverlapMeasuresImageFilter")
 )
 
 
@@ -79,18 +71,7 @@ def expected_of(prediction, reference, diagonal):
 
 
 @pytest.mark.parametrize("neighbours", ["all", "faces"])
-@checked(
-    detected_lesions="SimpleITK.ConnectedComponent",
-    missed_lesions="SimpleITK.ConnectedComponent",
-    false_lesions="SimpleITK.ConnectedComponent",
-    lesion_f1="SimpleITK.ConnectedComponent",
-    lesion_count_difference="SimpleITK.ConnectedComponent",
-    panoptic_quality=("SimpleITK.ConnectedComponent", "SimpleITK.LabelOverlapMeasuresImageFilter"),
-    segmentation_quality=("SimpleITK.ConnectedComponent", "SimpleITK.LabelOverlapMeasuresImageFilter"),
-    recognition_quality=("SimpleITK.ConnectedComponent", "SimpleITK.LabelOverlapMeasuresImageFilter"),
-    false_positive_volume="SimpleITK.ConnectedComponent",
-    false_negative_volume="SimpleITK.ConnectedComponent",
-)
+@checked(**ORACLES)
 def test_figures_of_one_label(tmp_path, neighbours):
     # Of two random masks few components match, of one and nearly the same many do.
     references, others = scans(1), scans(2)
@@ -106,80 +87,29 @@ def test_figures_of_one_label(tmp_path, neighbours):
     expected = {metric: np.mean([case[metric] for case in cases]) for metric in METRICS}
     assert 0 < expected["segmentation_quality"] < 1
     assert figures_of(phase, tmp_path, predictions) == pytest.approx(expected, abs=5e-5)
-
-
-def test_lesions_of_two_labels_do_not_join(tmp_path):
-    values = np.zeros(SHAPE, np.uint8)
-    values[1, 2, 2:6] = [1, 1, 2, 2]
-    two = '{ 1 = "core", 2 = "rim" }'
-    found = figures_of(
-        volume_phase(tmp_path, tables(two), {"scan": values}), tmp_path, {"scan": values[:, ::-1]}
-    )
-    # Mirrored, the row lies elsewhere: each label has a false and a missed lesion of two voxels.
-    for metric, label in (
-        ("false_lesions", 1),
-        ("false_positive_volume", 0.5),
-        ("false_negative_volume", 0.5),
-    ):
-        assert [found[f"{metric}{part}"] for part in ("", "_core", "_rim")] == [label] * 3
+    assert rehearsed(phase).problems == ()
 
 
 EMPTY = {"scan": np.zeros(SHAPE, np.uint8)}
 ONE = {"scan": np.pad(np.ones((1, 1, 2), np.uint8), ((1, 2), (2, 4), (3, 3)))}
-# Without diagonal neighbours, every second voxel can be a lesion.
-FIT, FIT_BY_FACES = 2 * 4 * 4, 4 * 7 * 8 // 2
+# Along each axis, every second voxel can be a lesion.
+FIT = 2 * 4 * 4
 
 
-@pytest.mark.parametrize(
-    ("reference", "prediction", "expected"),
-    [
-        (
-            EMPTY,
-            EMPTY,
-            {"lesion_f1": 1, "panoptic_quality": 1, "false_lesions": 0, "lesion_count_difference": 0},
-        ),
-        (
-            EMPTY,
-            ONE,
-            {"lesion_f1": 0, "panoptic_quality": 0, "false_lesions": 1, "false_positive_volume": 0.5},
-        ),
-        (
-            ONE,
-            EMPTY,
-            {"lesion_f1": 0, "detected_lesions": 0, "false_negative_volume": 0.5, "false_lesions": 0},
-        ),
-        (
-            ONE,
-            {},
-            {
-                "detected_lesions": 0,
-                "missed_lesions": 1,
-                "lesion_f1": 0,
-                "panoptic_quality": 0,
-                "false_lesions": FIT,
-                "lesion_count_difference": FIT,
-                "false_positive_volume": 224 * VOXEL_MM3,
-                "false_negative_volume": 2 * VOXEL_MM3,
-            },
-        ),
-    ],
-)
-def test_empty_maps_and_missing_ones(tmp_path, reference, prediction, expected):
-    phase = volume_phase(tmp_path, tables(), reference, keys='missing = "worst"')
-    found = figures_of(phase, tmp_path, prediction)
-    assert {metric: found[metric] for metric in expected} == pytest.approx(expected)
-    assert ("detected_lesions" in found) == (reference is ONE)
-
-
-def test_a_stated_worst_is_never_exceeded(tmp_path):
-    many = scans(3, count=1)
-    one_metric = (
-        '[fields.map]\nkind = "label_map"\nlabels = { 1 = "lesion" }\n\n'
-        "[tasks.scans.metrics.false_lesions]\nworst = 3\n"
+def test_all_lesions_of_a_missing_scan_are_missed_and_as_many_false_as_fit(tmp_path):
+    phase = volume_phase(tmp_path, tables(), ONE, keys='missing = "worst"')
+    found = figures_of(phase, tmp_path, {})
+    voxels = {"false_positive_volume": 224, "false_negative_volume": 2}
+    assert {name: found[name] for name in METRICS} == pytest.approx(
+        dict.fromkeys(METRICS, 0)
+        | {"missed_lesions": 1, "false_lesions": FIT, "lesion_count_difference": FIT}
+        | {name: count * VOXEL_MM3 for name, count in voxels.items()}
     )
-    phase = volume_phase(tmp_path, one_metric, {"scan0": EMPTY["scan"]}, keys='missing = "worst"')
-    assert figures_of(phase, tmp_path, many) == {"false_lesions": 3}
-    assert figures_of(phase, tmp_path / "missing", {}) == {"false_lesions": 3}
+    # Without any lesion there is no share of detected ones.
+    phase = volume_phase(tmp_path / "empty", tables(), EMPTY)
+    nothing = figures_of(phase, tmp_path / "empty", EMPTY)
+    assert nothing["lesion_f1"] == nothing["panoptic_quality"] == 1
+    assert "detected_lesions" not in nothing
 
 
 # A scan with a lesion that is found, a missed one and two false ones; and a scan without lesions.
@@ -188,32 +118,6 @@ ROW[0, 0] = [1, 1, 0, 0, 1, 0, 0, 0, 0]
 FOUND = np.zeros((2, 2, 9), np.uint8)
 FOUND[0, 0] = [1, 0, 0, 0, 0, 0, 1, 0, 1]
 NONE = np.zeros((2, 2, 9), np.uint8)
-
-
-def test_readings_of_an_f1_differ_where_several_lesions_touch_one(tmp_path):
-    reference, prediction = np.zeros((2, 2, 2, 9), np.uint8)
-    reference[0, 0] = [1, 1, 1, 1, 1, 0, 1, 0, 0]
-    prediction[0, 0] = [1, 0, 1, 0, 1, 0, 0, 0, 1]
-    metrics = (
-        '[fields.map]\nkind = "label_map"\nlabels = { 1 = "lesion" }\n[tasks.scans.metrics]\nlesion_f1 = {}\n'
-        'counts = { metric = "lesion_f1", reading = "counts" }\n'
-    )
-    phase = volume_phase(tmp_path, metrics, {"scan": reference})
-    found = figures_of(phase, tmp_path, {"scan": prediction})
-    # One of two lesions is touched, by three of four predicted ones.
-    shares, counts = 2 * 0.5 * 0.75 / (0.5 + 0.75), 1 / (1 + (1 + 1) / 2)
-    assert found == pytest.approx({"lesion_f1": shares, "counts": counts}, abs=5e-5)
-
-
-@pytest.mark.parametrize("reading", ["number", "share", "pooled_share"])
-def test_lesions_of_several_annotators_cannot_be_pooled(reading):
-    field = LabelMapField(kind="label_map", labels={"1": "lesion"}, annotators=["A", "B"])
-    table = DetectedLesions(metric="detected_lesions", reading=reading)
-    if reading == "pooled_share":
-        with pytest.raises(ValueError, match="reading"):
-            table.measure("figure", "map", field)
-    else:
-        assert len(table.measure("figure", "map", field).metrics) == 1
 
 
 @pytest.mark.parametrize(
@@ -244,24 +148,6 @@ def test_readings_of_numbers_of_lesions(tmp_path, metric, reading, expected, one
     assert found["figure"] == pytest.approx(expected, abs=5e-5)
     without = figures_of(phase, tmp_path / "missing", {"scan1": false})["figure"]
     assert without == pytest.approx(one_missing, abs=5e-5)
-    assert rehearse(load_phase(phase)).problems == ()
-
-
-def test_lesions_that_share_an_edge_are_one_for_autopet(tmp_path):
-    reference = np.zeros(SHAPE, np.uint8)
-    reference[0, 0, 0] = reference[1, 1, 0] = reference[2, 2, 1] = 1
-    prediction = np.zeros(SHAPE, np.uint8)
-    prediction[0, 0, 0] = 1
-    missed = {}
-    for neighbours in ("all", "edges", "faces"):
-        one_metric = (
-            '[fields.map]\nkind = "label_map"\nlabels = { 1 = "lesion" }\n'
-            f'[tasks.scans.metrics.false_negative_volume]\nneighbours = "{neighbours}"\nunit = "ml"\n'
-        )
-        phase = volume_phase(tmp_path / neighbours, one_metric, {"scan": reference})
-        (missed[neighbours],) = figures_of(phase, tmp_path / neighbours, {"scan": prediction}).values()
-    # Voxels of ¼ mm³ that touch the found one by an edge, and that one by a corner.
-    assert missed == pytest.approx({"all": 0, "edges": 0.25e-3, "faces": 0.5e-3}, abs=5e-5)
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 4, 5), (3, 3, 3), (2, 4, 3)])
@@ -273,10 +159,3 @@ def test_so_many_lesions_fit(shape):
     assert most_lesions(shape, "edges") == (apart | between).sum()
     assert most_lesions(shape, "all") == len(components(apart, diagonal=True))
     assert most_lesions(shape, "faces") == len(components(board, diagonal=False))
-
-
-def test_a_phase_is_rehearsed(tmp_path):
-    rehearsal = rehearse(load_phase(volume_phase(tmp_path, tables(), scans(4))))
-    assert rehearsal.problems == ()
-    assert set(rehearsal.figures["scans.false_lesions"]) > set(Variant)
-    assert math.isfinite(rehearsal.figures["scans.false_lesions"]["missing"])

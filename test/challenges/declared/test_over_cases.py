@@ -15,9 +15,7 @@ from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import worst_row
 from evaluation.phase.phase import load_phase
 from test.catalogue import measures_of
-from test.challenges.declared.images import figures_of, volume_phase, write_images
-from test.challenges.declared.phases import declared_phase, write_table
-from test.challenges.declared.phases import figures_of as table_figures_of
+from test.challenges.declared.images import figures_of, volume_phase
 from test.challenges.declared.test_entering import (
     REGIONS,
     label_map,
@@ -98,89 +96,9 @@ def test_dice_by_each_estimator(found):
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_missing_scan_is_worse_than_an_empty_one(tmp_path):
-    """Every voxel is missed, and as many are false: the sizes double where an empty map leaves them."""
-    tables = f'{FIELD}[tasks.scans.metrics]\ndice = {{ over_cases = "pooled" }}\n'
-    phase = dice_phase(tmp_path, tables, 'missing = "worst"')
-    present = {name: values for name, values in PREDICTIONS.items() if name != "scan0"}
-    empty = {**present, "scan0": np.zeros_like(PREDICTIONS["scan0"])}
-    frame = overlaps().query("scan != 'scan0'")
-    true = (REFERENCES["scan0"] > 0).sum()
-    for name, images, added in (("missing", present, 2 * true), ("empty", empty, true)):
-        figures = figures_of(phase, tmp_path / name, images)
-        expected = frame["both"].sum() / (frame["sizes"].sum() + added)
-        assert figures["dice"] == pytest.approx(expected, abs=1e-4)
-
-
-NUMBERS = """\
-[fields.score]
-kind = "number"
-minimum = 0
-maximum = 1
-reference = "class"
-positive = ["ill"]
-negative = ["well"]
-
-[tasks.screening.metrics]
-auc = { group = "centre" }
-ap_of_centres = { metric = "average_precision", group = "centre" }
-accuracy = { threshold = 0.5, group = "centre" }
-accuracy_of_all = { metric = "accuracy", threshold = 0.5, over_cases = "pooled" }
-"""
-
-
-def test_any_metric_has_groups(tmp_path):
-    from sklearn.metrics import average_precision_score, roc_auc_score
-
-    rng = np.random.default_rng(3)
-    cases = 60
-    frame = pd.DataFrame(
-        {
-            "name": [f"case{number:02}" for number in range(cases)],
-            "centre": rng.choice(list("ABCDE"), cases),
-            "ill": rng.integers(0, 2, cases),
-        }
-    )
-    frame["score"] = (frame.ill * 0.2 + rng.random(cases) * 0.8).round(2)
-    frame.loc[frame.centre == "E", "ill"] = 1  # no area in this centre
-    classes = np.where(frame.ill, "ill", "well")
-    phase = declared_phase(
-        tmp_path / "phase", NUMBERS, {"name": frame.name, "class": classes, "centre": frame.centre}
-    )
-    evaluation.seal(phase)
-    write_table(tmp_path / "submission" / "predictions.csv", {"case": frame.name, "score": frame.score})
-    result = evaluation.evaluate(phase, tmp_path / "submission", workers=0).to_dict()
-    aggregates = result["aggregates"]["screening"]
-    two = frame[frame.centre != "E"].groupby("centre")
-    expected = {
-        "auc": np.mean([roc_auc_score(one.ill, one.score) for _, one in two]),
-        "ap_of_centres": np.mean(
-            [average_precision_score(one.ill, one.score) for _, one in frame.groupby("centre")]
-        ),
-        "accuracy_of_all": ((frame.score >= 0.5) == frame.ill).mean(),
-        "accuracy": np.mean([((one.score >= 0.5) == one.ill).mean() for _, one in frame.groupby("centre")]),
-    }
-    assert {name: of["value"] for name, of in aggregates.items()} == pytest.approx(expected, abs=1e-4)
-    assert aggregates["auc"]["interval"] == "fewer than 10 groups"
-
-
-@pytest.mark.parametrize(
-    ("metric", "options", "message"),
-    [
-        ("dice", 'over_cases = "middle"', ("dice.over_cases", "'middle'")),
-        (
-            "dice",
-            "over_cases = { quantile = 1.5 }",
-            ("dice.over_cases.QuantileTable.quantile",),
-        ),
-        ("centreline_dice", 'over_cases = "pooled"', ("centreline_dice: over_cases",)),
-        ("dice", 'group = "nowhere"', ("cases.csv", "nowhere")),
-    ],
-)
-def test_what_does_not_fit_is_refused(metric, options, message, tmp_path):
-    tables = f"{FIELD}[tasks.scans.metrics]\n{metric} = {{ {options} }}\n"
-    with faulted(evaluation.PhaseError, *message):
-        dice_phase(tmp_path, tables)
+def test_a_group_is_a_column_of_the_case_table(tmp_path):
+    with faulted(evaluation.PhaseError, "cases.csv", "nowhere"):
+        dice_phase(tmp_path, f'{FIELD}[tasks.scans.metrics]\ndice = {{ group = "nowhere" }}\n')
 
 
 TITLES = {
@@ -201,60 +119,6 @@ def test_a_title_says_how_cases_become_one_figure_unless_it_is_ones_own(options,
     evaluation.seal(folder)
     phase = load_phase(folder)
     assert phase.challenge.figures_of(phase.tasks)["scans.dice_tumour"].title == TITLES[options]
-
-
-def test_objects_have_a_mean_over_cases(tmp_path):
-    """Of three images: two hits of three points; a point where there is none; nothing where there is none."""
-    tables = """\
-[fields.cells]
-kind = "points"
-axes = 2
-unit = "pixels"
-
-[tasks.detection.metrics]
-f1 = { metric = "point_f1", radius = 2, over_cases = "mean" }
-precision = { metric = "point_precision", radius = 2, over_cases = "mean" }
-recall = { metric = "point_recall", radius = 2, over_cases = "mean" }
-median = { metric = "point_f1", radius = 2, over_cases = "median" }
-pooled = { metric = "point_f1", radius = 2 }
-"""
-    cases = {"name": ["a", "b", "c"], "width": [90] * 3, "height": [90] * 3}
-    phase = declared_phase(tmp_path / "phase", tables, cases)
-    write_table(phase / "cells.csv", {"case": ["a"] * 3, "x": [10, 30, 50], "y": [10, 30, 50]})
-    found = {"case": ["a", "a", "b"], "x": [10, 31, 5], "y": [10, 30, 5]}
-    figures = table_figures_of(phase, tmp_path, found)
-    expected = {"f1": (0.8 + 0 + 1) / 3, "precision": 2 / 3, "recall": 2 / 3, "median": 0.8, "pooled": 2 / 3}
-    assert figures == pytest.approx(expected, abs=1e-4)
-
-
-RANKING = """
-[ranking]
-metrics = ["scans.pooled_dice", "scans.median_dice", "scans.dice_of_centres"]
-"""
-
-
-def test_teams_are_ranked_and_tested_by_each_estimator(tmp_path):
-    """Groups are exchanged and resampled as a whole: with ten, a test has 2^10 ways."""
-    rng = np.random.default_rng(4)
-    names, centres = [f"scan{case:02}" for case in range(30)], [f"centre {case % 10}" for case in range(30)]
-    references = {name: (rng.random((2, 6, 7)) > 0.6).astype(np.uint8) for name in names}
-    tables = DICE.split("pooled_of_labels")[0] + 'dice_of_centres = { metric = "dice", group = "centre" }\n'
-    phase = volume_phase(tmp_path, tables + RANKING, references, more={"centre": centres})
-    for team, wrong in (("alpha", 0.05), ("beta", 0.2), ("gamma", 0.3)):
-        flipped = {
-            name: np.where(rng.random(mask.shape) < wrong, 1 - mask, mask).astype(np.uint8)
-            for name, mask in references.items()
-        }
-        write_images(tmp_path / "teams" / team / "map", flipped)
-        evaluation.evaluate(phase, tmp_path / "teams" / team, workers=0).write(tmp_path / "results" / team)
-    (board,) = evaluation.rank(tmp_path / "results").to_dict()["phases"]
-    places = {team["team"]: team["boards"]["overall"]["place"] for team in board["teams"]}
-    assert places == {"alpha": 1, "beta": 2, "gamma": 3}
-    pairs = {name: of["comparisons"]["pairs"][0] for name, of in board["metrics"].items() if of["in_ranking"]}
-    assert {pair["method"] for pair in pairs.values()} == {"randomisation"}
-    assert pairs["scans.dice_of_centres"]["p_value"] == pytest.approx(2 / 2**10)
-    assert pairs["scans.median_dice"]["p_value"] < 0.001
-    assert pairs["scans.pooled_dice"]["p_value"] < 0.001
 
 
 # --- Over the whole catalogue ---
@@ -333,18 +197,9 @@ def test_the_share_of_a_case_is_that_of_its_objects_alone(name):
 
 
 OF_VOXELS = [
-    "aggregated_jaccard",
-    "boundary_iou",
-    "detected_lesions",
-    "dice",
-    "jaccard",
-    "lesion_wise_dice",
-    "lesion_wise_hausdorff_distance",
-    "panoptic_quality",
-    "recognition_quality",
-    "volume_similarity",
-    "voxel_precision",
-    "voxel_sensitivity",
+    *("aggregated_jaccard", "boundary_iou", "detected_lesions", "dice", "jaccard", "lesion_wise_dice"),
+    *("lesion_wise_hausdorff_distance", "panoptic_quality", "recognition_quality", "volume_similarity"),
+    *("voxel_precision", "voxel_sensitivity"),
 ]
 
 
@@ -408,7 +263,13 @@ def test_a_missing_scan_is_worth_one_with_as_many_voxels_that_are_all_elsewhere(
 
 @pytest.mark.parametrize(
     ("worst", "length"),
-    [(None, math.hypot(9, 20, 11)), ("diagonal", math.hypot(9, 20, 11)), ("longest_side", 20), (50.0, 50)],
+    [
+        (None, math.hypot(9, 20, 11)),
+        ("diagonal", math.hypot(9, 20, 11)),
+        ("longest_side", 20),
+        ("shape_norm", math.hypot(9, 10, 11)),
+        (50.0, 50),
+    ],
 )
 @pytest.mark.parametrize(
     "name", ["hausdorff_distance", "average_surface_distance", "lesion_wise_hausdorff_distance"]

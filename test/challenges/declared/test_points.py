@@ -1,15 +1,21 @@
-"""Declared points: classes, rules of matching, ignored objects, and options that do not fit."""
+"""Declared points: of objects of classes, and in lesions of masks (CAMELYON16) by hand and SciPy."""
 
 import numpy as np
 import pytest
-from grand_challenge_metrics.scorers import score_detection
+import SimpleITK
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from scipy import ndimage
 
 import evaluation
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.rehearsal import rehearse
+from evaluation.metrics.points import match_in_lesions
+from evaluation.organiser.describe import describe
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, figures_of, write_table
-from test.oracles import checked
+from test.challenges.declared.scalars import rehearsed
+from test.faults import faulted
 
 CELLS = """\
 [fields.cells]
@@ -62,145 +68,171 @@ def test_points_hit_objects_of_their_class(tmp_path):
         },
         abs=5e-5,
     )
-    assert rehearse(load_phase(tmp_path / "phase")).problems == ()
+    assert rehearsed(tmp_path / "phase").problems == ()
 
 
-NEAREST = """\
-[fields.cells]
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"case": ["a", "a", "c"]}, ("line 4", "case", "'c'")),
+        ({"class": ["other", "other", "cell"]}, ("line 4", "class", '"cell"')),
+        ({"x": [10, 20, 150]}, ("line 4", "x, y, class", "150")),
+        ({"class": None}, ("'class'",)),
+        (None, ("cells.csv",)),
+    ],
+)
+def test_a_reference_is_validated_when_the_phase_is_sealed(tmp_path, changed, told):
+    phase = declared_phase(tmp_path, CELLS, CASES)
+    if changed is not None:
+        table = {**REFERENCE, **changed}
+        write_table(phase / "cells.csv", {name: cells for name, cells in table.items() if cells is not None})
+    with faulted(PhaseError, "cells.csv", *told):
+        evaluation.seal(phase)
+
+
+SLIDES = """\
+[fields.tumour]
 kind = "points"
+axes = 2
+unit = "mm"
+probability = true
+lesions = [1]
+ignored_lesions = [2]
 
 [tasks.detection.metrics]
-point_f1 = { radius = 3 }
-point_precision = { radius = 3 }
-point_recall = { radius = 3 }
+froc = {{ radius = {radius}, reading = "step", false_positives_per_case = [1, 2] }}
+point_recall = {{ radius = {radius}, matching = "any" }}
+point_precision = {{ radius = {radius}, matching = "any" }}
 """
 
 
-@checked(
-    point_f1="grand_challenge_metrics.scorers.score_detection",
-    point_precision="grand_challenge_metrics.scorers.score_detection",
-    point_recall="grand_challenge_metrics.scorers.score_detection",
-)
-def test_the_nearest_points_as_the_platforms_package(tmp_path):
-    random = np.random.default_rng(4)
-    names = ["a", "b", "c"]
-    true, found = random.uniform(0, 10, (3, 12, 3)).round(3), random.uniform(0, 10, (3, 15, 3)).round(3)
-    counts = np.zeros(3)
-    for reference, predicted in zip(true, found, strict=True):
-        of_case = score_detection(ground_truth=reference, predictions=predicted, radius=3.0)
-        counts += of_case.true_positives, of_case.false_positives, of_case.false_negatives
-    hits, false, missed = counts
-    assert min(counts) > 5
-    columns = [
-        {"case": np.repeat(names, points.shape[1]), **dict(zip("xyz", points.reshape(-1, 3).T, strict=True))}
-        for points in (true, found)
-    ]
-    assert scored(tmp_path, NEAREST, *columns, {"name": names}) == pytest.approx(
-        {
-            "point_f1": 2 * hits / (2 * hits + false + missed),
-            "point_precision": hits / (hits + false),
-            "point_recall": hits / (hits + missed),
-        },
-        abs=5e-5,
+def slide_phase(folder, radius, changed=("", "")):
+    """Two slides of 0.01 mm a pixel: in the first a lesion, one of a single pixel, and an ignored one."""
+    phase = declared_phase(
+        folder / "phase",
+        SLIDES.format(radius=radius).replace(*changed),
+        {"name": ["a", "b"], "width": [100, 100], "height": [50, 50], "spacing_mm": ["0.01 0.01"] * 2},
     )
+    slide = np.zeros((50, 100), np.uint8)
+    slide[10:20, 10:20], slide[40, 90], slide[30:34, 60:64] = 1, 1, 2
+    (phase / "tumour").mkdir()
+    for name, image in (("a", slide), ("b", np.zeros_like(slide))):
+        Image.fromarray(image).save(phase / "tumour" / f"{name}.png")
+    return phase
 
 
-NODULES = """\
-[fields.cells]
+def test_doubles_ignored_lesions_and_the_tolerance(tmp_path):
+    # Pixel (x, y) has its centre at 0.01 (x + 0.5) mm. In slide a: two points in the large lesion, the second
+    # more probable; one 7 pixels right of its last column; one 8 pixels right; one in the ignored lesion and
+    # one 7 pixels above it; one 30 pixels from everything. In slide b one false point.
+    x = [12, 15, 26, 27, 61, 61, 60, 5]
+    y = [12, 15, 15, 15, 31, 23, 2, 5]
+    found = {
+        "case": ["a"] * 7 + ["b"],
+        "x": [(number + 0.5) / 100 for number in x],
+        "y": [(number + 0.5) / 100 for number in y],
+        "probability": [0.5, 0.9, 0.8, 0.7, 0.95, 0.99, 0.6, 0.85],
+    }
+    phase = slide_phase(tmp_path, 0.075)
+    figures = figures_of(phase, tmp_path, found)
+    # Hit: one of two lesions, at 0.9. False: 0.85 (b), 0.7 and 0.6 (a). Neither: the double, the near one,
+    # the two of the ignored lesion. Rates per slide: 0.5 after 0.85, 1.5 after all, so both rates have 0.5.
+    assert figures == pytest.approx(
+        {
+            "froc": 0.5,
+            "froc_at_1": 0.5,
+            "froc_at_2": 0.5,
+            "point_recall": 1 / 2,
+            "point_precision": 1 / 4,
+        }
+    )
+    # Slide a has two lesions and an ignored one, slide b none.
+    assert {row.quantity.name: row.total for row in describe([load_phase(phase)]).numbers} == {
+        "number of points, tumour": 2,
+        "number of points, tumour_ignored": 1,
+    }
+
+
+def test_pixels_have_their_centre_at_a_half(tmp_path):
+    phase = slide_phase(tmp_path, 7, ('unit = "mm"', 'unit = "pixels"'))
+    # The lesion's last column is 19: pixel 26 is 7 away from it, and pixel 27 is not.
+    found = {"case": ["a", "a"], "x": [26.99, 27.0], "y": [15.5, 15.5], "probability": [0.8, 0.9]}
+    figures = figures_of(phase, tmp_path, found)
+    assert (figures["point_recall"], figures["point_precision"]) == (0.5, 0.5)
+
+
+def test_without_a_radius_a_point_lies_in_the_lesion(tmp_path):
+    phase = slide_phase(tmp_path, 0.075, ("radius = 0.075, ", ""))
+    found = {"case": ["a", "a"], "x": [0.905, 0.915], "y": [0.405, 0.405], "probability": [0.9, 0.8]}
+    figures = figures_of(phase, tmp_path, found)
+    assert (figures["point_recall"], figures["point_precision"]) == (0.5, 0.5)
+
+
+def test_volumes_are_measured_in_world_millimetres(tmp_path):
+    tables = """\
+[fields.nodules]
 kind = "points"
 probability = true
-diameter = true
-ignored = "others.csv"
+lesions = [7]
 
 [tasks.detection.metrics]
-point_precision = { matching = "any" }
-strict = { metric = "point_recall", matching = "any", boundary = "excluded" }
+point_f1 = { matching = "any" }
 """
+    turned = "0 -1 0 1 0 0 0 0 1"
+    phase = declared_phase(
+        tmp_path / "phase",
+        tables,
+        {
+            "name": ["a"],
+            "width": [8],
+            "height": [6],
+            "depth": [4],
+            "spacing_mm": ["0.5 1 2"],
+            "origin_mm": ["10 20 30"],
+            "direction": [turned],
+        },
+    )
+    mask = np.zeros((4, 6, 8), np.uint8)
+    mask[2, 3, 5] = mask[3, 4, 6] = 7  # diagonal neighbours: one lesion
+    mask[0, 0, 0] = 7
+    image = SimpleITK.GetImageFromArray(mask)
+    image.SetSpacing((0.5, 1, 2))
+    image.SetOrigin((10, 20, 30))
+    image.SetDirection([float(number) for number in turned.split()])
+    (phase / "nodules").mkdir()
+    SimpleITK.WriteImage(image, str(phase / "nodules" / "a.mha"))
+    places = [image.TransformIndexToPhysicalPoint(index) for index in ((6, 4, 3), (0, 0, 0), (6, 3, 2))]
+    found = dict(zip("xyz", np.transpose(places).tolist(), strict=True))
+    figures = figures_of(phase, tmp_path, {"case": ["a"] * 3, **found, "probability": [0.5, 0.6, 0.7]})
+    assert figures["point_f1"] == pytest.approx(2 * 2 / (2 * 2 + 1))
 
 
-def test_the_radius_is_that_of_the_object_and_ignored_objects_do_not_count(tmp_path):
-    reference = {"case": ["a"], "x": [0], "y": [0], "z": [0], "diameter": [4]}
-    others = {"case": ["a"], "x": [50], "y": [0], "z": [0], "diameter": [10]}
-    found = {
-        "case": ["a"] * 4,
-        "x": [2, 1, 54, 56],
-        "y": [0] * 4,
-        "z": [0] * 4,
-        "probability": [0.9, 0.8, 0.7, 0.6],
-    }
-    # The first hits, the second hits again, the third hits an ignored object, the last is false.
-    cases = {"name": ["a", "b"]}
-    figures = scored(tmp_path, NODULES, reference, found, cases, others=others)
-    assert figures == {"point_precision": 0.5, "strict": 1}
-
-
-def faults_of(folder, tables, reference=REFERENCE):
-    phase = declared_phase(folder / "phase", tables, CASES)
-    write_table(phase / "cells.csv", reference)
-    with pytest.raises(PhaseError) as error:
-        evaluation.seal(phase)
-    return list(error.value.problems)
-
-
-DECLARATIONS = {
-    "no radius": (
-        CELLS.replace("{ radius = 5, m", "{ m"),
-        "metrics.point_f1: radius: expected a distance, since the reference has no diameters",
-    ),
-    "no probability": (
-        CELLS.replace("probability = true\n", ""),
-        "metrics.point_f1: matching: 'by_confidence' needs probability = true in field 'cells'",
-    ),
-    "froc of several classes": (
-        CELLS + "froc = { radius = 5 }\n",
-        "metrics.froc: expected a field without classes, or with one",
-    ),
-    "a rate of zero": (
-        CELLS + "froc = { radius = 5, false_positives_per_case = [0.0] }\n",
-        "false_positives_per_case.0: input should be greater than 0 (got 0.0)",
-    ),
-    "a class twice": (CELLS.replace('"other"]', '"mitotic figure"]'), "duplicate 'mitotic figure'"),
-    "columns": (
-        CELLS.replace("axes = 2", 'axes = 2\ncolumns = ["x", "y"]'),
-        "columns: expected 4 columns (x, y, class, probability), found 2",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", DECLARATIONS)
-def test_options_that_do_not_fit(tmp_path, name):
-    tables, expected = DECLARATIONS[name]
-    assert any(expected in fault for fault in faults_of(tmp_path, tables)), faults_of(tmp_path, tables)
-
-
-REFERENCES = {
-    "an unknown case": (
-        {**REFERENCE, "case": ["a", "a", "c"]},
-        "cells.csv, line 4, case: expected a case of cases.csv that has such a reference, found 'c'",
-    ),
-    "an unknown class": (
-        {**REFERENCE, "class": ["other", "other", "cell"]},
-        'cells.csv, line 4, class: expected a class (mitotic figure, other), found "cell"',
-    ),
-    "a point outside": (
-        {**REFERENCE, "x": [10, 20, 150]},
-        "cells.csv, line 4, x, y, class: expected x from 0 to 100, found x = 150",
-    ),
-    "no class": (
-        {column: REFERENCE[column] for column in ("case", "x", "y")},
-        "cells.csv: column 'class' is missing",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFERENCES)
-def test_a_reference_is_validated_when_the_phase_is_sealed(tmp_path, name):
-    reference, expected = REFERENCES[name]
-    assert faults_of(tmp_path, CELLS, reference) == [expected]
-
-
-def test_a_missing_reference(tmp_path):
-    phase = declared_phase(tmp_path / "phase", CELLS, CASES)
-    with pytest.raises(PhaseError) as error:
-        evaluation.seal(phase)
-    assert "cells.csv: is missing, expected the reference of 2 cases" in error.value.problems
+@given(seed=st.integers(0, 2**32), radius=st.sampled_from([0.0, 0.4, 1.0, 1.6, 2.5]), strict=st.booleans())
+def test_points_are_near_where_a_distance_transform_says_so(seed, radius, strict):
+    random = np.random.default_rng(seed)
+    lesions, count = ndimage.label(random.random((4, 7, 9)) < 0.06, np.ones((3, 3, 3)))
+    spacing = (1.5, 0.7, 0.4)
+    voxels = np.stack([random.integers(0, size, 30) for size in lesions.shape], axis=1)
+    confidence = random.integers(0, 5, 30) / 4
+    matches = match_in_lesions(voxels, lesions.astype(np.uint16), spacing, radius, confidence, strict)
+    if not count:
+        assert matches.false.all()
+        assert not len(matches.hit)
+        return
+    distance = ndimage.distance_transform_edt(lesions == 0, spacing)[tuple(voxels.T)]
+    # Sums of squares of tenths are told from the squared radius as whole hundredths.
+    squared = np.round(distance**2 * 100)
+    is_near = (
+        (distance == 0)
+        | (squared < round(radius**2 * 100))
+        | ((not strict) & (squared == round(radius**2 * 100)))
+    )
+    assert (matches.false == ~is_near).all()
+    hits = matches.hit[matches.hit >= 0]
+    assert len(set(hits.tolist())) == len(hits)
+    assert not matches.false[hits].any()
+    inside = lesions[tuple(voxels.T)]
+    for lesion in range(1, count + 1):
+        own = np.flatnonzero(inside == lesion)
+        if len(own):
+            assert confidence[matches.hit[lesion - 1]] >= confidence[own].max()

@@ -4,12 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
 
-from evaluation.core.fault import PhaseError
-from evaluation.core.field import Variant
-from evaluation.organiser.rehearsal import rehearse
-from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase
-from test.faults import faulted
+from test.challenges.declared.scalars import rehearsed
 from test.oracles import checked
 
 FIELD = '[fields.map]\nkind = "probability_map"\nforeground = [2, 3]\nothers = [1]\n'
@@ -39,6 +35,7 @@ def test_figures_of_a_submission(tmp_path):
         "voxel_brier_score": np.mean([brier_score_loss(*pair) for pair in pairs]),
     }
     assert figures_of(phase, tmp_path, PREDICTIONS) == pytest.approx(expected, abs=5e-5)
+    assert rehearsed(phase).problems == ()
 
 
 def test_a_scan_without_a_result(tmp_path):
@@ -53,20 +50,15 @@ def test_a_scan_without_a_result(tmp_path):
 
 
 def test_the_threshold_belongs_to_the_foreground(tmp_path):
-    tables = f"{FIELD}\n[tasks.scans.metrics.dice_at_threshold]\nthreshold = 0.3\n"
+    tables = f"""{FIELD}
+[tasks.scans.metrics]
+dice_at_threshold = {{ threshold = 0.3 }}
+from_half = {{ metric = "dice_at_threshold" }}
+above_half = {{ metric = "dice_at_threshold", above = 0.5 }}
+"""
     phase = volume_phase(tmp_path, tables, {"a": np.full((1, 1, 2), 2, np.uint8)})
     # 0.3 as single precision is above 0.3.
     found = figures_of(phase, tmp_path, {"a": np.array([[[0.3, 0.25]]], np.float32)})
-    assert found == {"dice_at_threshold": pytest.approx(2 / 3, abs=5e-5)}
-
-
-def test_a_phase_is_rehearsed(tmp_path):
-    rehearsal = rehearse(load_phase(volume_phase(tmp_path, TABLES, REFERENCES)))
-    assert rehearsal.problems == ()
-    assert set(rehearsal.figures["scans.voxel_average_precision"]) > set(Variant)
-
-
-@pytest.mark.parametrize("others", ["[2]", "[0]", "[70000]", "[-1]"])
-def test_numbers_that_are_refused(tmp_path, others):
-    with faulted(PhaseError, "fields.map"):
-        volume_phase(tmp_path, TABLES.replace("[1]", others), REFERENCES)
+    assert found == {"dice_at_threshold": pytest.approx(2 / 3, abs=5e-5), "from_half": 0, "above_half": 0}
+    found = figures_of(phase, tmp_path, {"a": np.array([[[0.5, 0.5]]], np.float32)})
+    assert found == {"dice_at_threshold": 1, "from_half": 1, "above_half": 0}

@@ -8,14 +8,11 @@ from evaluation.challenges.declared.calibration import NetBenefit
 from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.case_table import CaseTable
-from evaluation.core.fault import PhaseError
 from evaluation.core.intervals import intervals
 from evaluation.core.resampling import Resampling
-from evaluation.phase.phase import load_phase
 from test.catalogue import FIELD as FIELDS
 from test.challenges.declared.phases import SCREENING
 from test.challenges.declared.scalars import figures, rehearsed, sealed, values
-from test.faults import faulted
 from test.oracles import BY_HAND, checked
 
 TABLES = f"""{SCREENING.partition("[tasks")[0]}
@@ -101,6 +98,7 @@ def test_as_scikit_learn(phase, cases, likelihoods, tmp_path):
     entering = np.array(cases["class"]) != "U"
     label = np.array(cases["class"])[entering] == "RG"
     assert found == pytest.approx(expected_values(label, likelihoods[entering]), abs=1e-6)
+    assert rehearsed(phase).problems == ()
 
 
 def test_a_case_without_a_result_has_the_farthest_score(phase, cases, likelihoods, tmp_path):
@@ -137,46 +135,6 @@ def test_every_figure_has_an_interval_that_holds_it(phase, cases, likelihoods, t
     assert calibration["interval"] == "the estimate is biased upwards: see under_calibration"
     band = calibration["further_intervals"]["under_calibration"]
     assert 0 < band["lower"] < band["upper"] < 0.5
-
-
-def test_a_rehearsal_finds_nothing(phase):
-    result = rehearsed(phase)
-    assert (result.problems, result.untried) == ((), ())
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "fault"),
-    [
-        (
-            "min_specificity = 0.8",
-            "min_specificity = 0.8, max_specificity = 0.8",
-            "expected min_specificity < max",
-        ),
-        ('positive = ["RG"]\n', "", "expected both positive and negative cells, or no cells"),
-        ('["NRG"]', '["NRG", "RG"]', "expected every cell in one list, 'RG' is in several"),
-        ("maximum = 1", "maximum = 2", "expected a probability: a field with minimum = 0 and maximum = 1"),
-        ("maximum = 1", "maximum = 0", "expected minimum < maximum, found 0 and 0"),
-        (
-            'reference = "class"\npositive = ["RG"]\nnegative = ["NRG"]\nexcluded = ["U"]\n',
-            "",
-            "auc: expected a field whose reference is a class: positive and negative cells",
-        ),
-    ],
-)
-def test_options_that_do_not_fit(cases, tmp_path, old, new, fault):
-    assert old in TABLES
-    with pytest.raises(PhaseError) as caught:
-        sealed(tmp_path / "phase", TABLES.replace(old, new), cases)
-    assert any(fault in problem for problem in caught.value.problems), caught.value.problems
-
-
-def test_a_benefit_by_all_cases_ranks_nobody_unasked(cases, tmp_path):
-    """Its best value is the share of positive cases, and no submission has 1."""
-    tables = TABLES.partition("auc = ")[0] + "net_benefit = { threshold = 0.45 }\n"
-    phase = load_phase(sealed(tmp_path / "phase", tables, cases))
-    assert phase.challenge.components == ("screening.net_benefit",)
-    with faulted(PhaseError, "ranking"):
-        sealed(tmp_path / "plain", tables.replace(" }\n", ", standardised = false }\n"), cases)
 
 
 def test_the_interval_of_a_net_benefit_knows_what_a_wrong_treatment_costs():
