@@ -77,15 +77,6 @@ def test_jobs_of_a_bundled_phase_score_the_same_after_an_archive(tmp_path):
     assert not check(archive, tmp_path / "archive", 0).faults
 
 
-def test_masks_of_a_bundled_phase_are_the_same_after_jobs(tmp_path):
-    archive = REPOSITORY / "test" / "input" / "edd2020"
-    assert convert(archive, "edd2020", tmp_path / "jobs") == 0
-    assert convert(tmp_path / "jobs", "edd2020", tmp_path / "back") == 0
-    phase = named_phase("edd2020")
-    expected = metrics_of(phase, archive, tmp_path / "first")
-    assert metrics_of(phase, tmp_path / "back", tmp_path / "second") == expected
-
-
 def two_numbers(tmp_path):
     cases = {"name": ["a", "b"], "left_class": [0, 1], "right_class": [1, 0]}
     return declared_phase(

@@ -33,15 +33,3 @@ def test_faults_are_told_before_anything_is_read(tmp_path):
     assert done.returncode == 1
     assert done.stderr.startswith("--by camera: is not a column of cases.csv")
     assert not (tmp_path / "data").exists()
-
-
-def test_every_fault_of_the_reference_is_told_in_a_line(tmp_path):
-    phase = refuge_phase(tmp_path / "phase", 4, sealed=False)
-    for name in ("V0001", "V0003"):
-        (phase / "masks" / f"{name}.png").write_bytes(b"no image")
-    done = run("describe", phase, "--output", tmp_path / "data")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines() == [
-        f"masks/{name}.png: expected a PNG image, found other content" for name in ("V0001", "V0003")
-    ]
-    assert not (tmp_path / "data").exists()

@@ -14,7 +14,6 @@ import pytest
 
 from evaluation.cli.evaluate_command import _holds_images
 from evaluation.phase.manifest import scan, seal
-from test.failing_calls import Calls, counted
 from test.repository import REPOSITORY
 from test.workers.sessions import session
 from test.workers.unruly_phase import CHALLENGES, write_unruly
@@ -85,7 +84,7 @@ def test_sigterm_in_the_middle_of_a_run(whom, tmp_path):
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("delay", [0.02, 0.1, 0.2, 0.3, 0.5])
+@pytest.mark.parametrize("delay", [0.1, 0.3])
 def test_sigterm_to_the_group_at_any_moment_leaves_no_word_and_no_half_a_result(refuge, delay, tmp_path):
     process = subprocess.Popen(
         command(refuge, REFUGE, tmp_path / "output"),
@@ -127,32 +126,15 @@ def test_a_reference_that_differs_from_the_seal_is_told_before_anything_of_a_sub
 
 
 @pytest.mark.parametrize(
-    ("files", "wanted"),
-    [
-        ({"masks/V1.png": True}, True),
-        ({"masks/V1.bmp": False}, False),
-        ({"boxes/E1.txt": False, "boxes/E2.txt": False, "cases.csv": False}, False),
-        ({"boxes/E1.txt": False, "masks/left/V1.png": True}, True),
-        ({"cases.csv": False, "empty/": False}, False),
-        ({"masks/E1_BE.tif": False, "masks/E2_BE.TIFF": False}, False),
-        ({"volumes/S1.nii.gz": False}, False),
-    ],
+    ("path", "wanted"),
+    [("masks/V1.png", True), ("masks/left/V1.png", True), ("masks/V1.bmp", False), ("masks/E1.TIFF", False)],
 )
-def test_what_decodes_images_is_imported_ahead_for_images_alone(files, wanted, tmp_path):
-    for path in files:
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        if not path.endswith("/"):
-            (tmp_path / path).write_bytes(b"")
+def test_what_decodes_images_is_imported_ahead_for_images_alone(path, wanted, tmp_path):
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_bytes(b"")
+    (tmp_path / "cases.csv").write_bytes(b"")
     assert _holds_images(tmp_path) is wanted
     assert not _holds_images(tmp_path / "nowhere")
-
-
-def test_a_folder_that_cannot_be_listed_is_left_to_the_loading_of_the_phase(tmp_path):
-    (tmp_path / "masks").mkdir()
-    (tmp_path / "masks" / "V1.png").write_bytes(b"")
-    with counted(Calls(tmp_path / "masks", "list", 1, "EACCES")) as calls:
-        assert not _holds_images(tmp_path)
-    assert calls.counts["list"] == 1
 
 
 def test_deadline_writes_nothing_and_names_what_was_not_finished(tmp_path):
@@ -216,7 +198,7 @@ def test_a_figure_that_a_prediction_makes_undefined_is_the_worst_and_told_to_the
 
 
 def test_exception_while_scoring_is_told_to_the_organiser_alone(tmp_path):
-    phase, submission = write_unruly(tmp_path, dict.fromkeys(range(400), "score:exception"), cases=400)
+    phase, submission = write_unruly(tmp_path, dict.fromkeys(range(100), "score:exception"), cases=100)
     done = evaluate(phase, submission, tmp_path / "output")
     assert done.returncode == 1
     assert b"fault of the organisers" in done.stderr

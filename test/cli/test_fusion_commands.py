@@ -27,12 +27,6 @@ def test_faults_go_to_stderr_and_nothing_is_written(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
-def test_help_says_what_is_read():
-    done = run("fuse", "annotators", "--help")
-    assert done.returncode == 0
-    assert "dropped.csv" in done.stdout
-
-
 def test_ensemble(tmp_path):
     phase = refuge_phase(tmp_path / "phase", sealed=False)
     teams = [refuge_submission(tmp_path / f"team-{name}") for name in "abc"]
@@ -74,9 +68,7 @@ def test_an_ensemble_of_the_first_of_a_board_and_its_gain(tmp_path):
         (["team-a", "team-b", "--gain"], "--gain: expected --report FOLDER"),
         (["team-a", "team-b", "--top", "2"], "--top, --leaderboard: expected both or neither"),
         (["team-a"], "at least two"),
-        (["team-a", "team-a"], "given more than once"),
         (["team-a", "nobody"], "nobody: "),
-        (["team-a", "team-b", "--tasks", "boxes"], "boxes"),
     ],
 )
 def test_faults_of_an_ensemble(tmp_path, arguments, message):

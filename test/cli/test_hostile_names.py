@@ -29,8 +29,9 @@ def is_clean(text, place, forged=FORGED):
 
 
 def started(folder, *arguments):
-    """Run a command whose paths begin with @, the folder."""
-    return run(*(f"{folder}/{one[1:]}" if one.startswith("@") else one for one in arguments))
+    """Run a command whose paths begin with @, the folder, in one process."""
+    words = [f"{folder}/{one[1:]}" if one.startswith("@") else one for one in arguments]
+    return run(*words, *(["--workers", 0] if words[0] in ("check", "evaluate") else []))
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +73,7 @@ COMMANDS = {
     "check of nothing": ["check", "--form", "@form.json", f"@none/{HOSTILE}"],
     "evaluate": ["evaluate", "--ground-truth", "@phase", "--input", "@wrong", "--output", "@out"],
     "evaluate --each": [
-        "evaluate",
-        "--each",
-        "@wrong teams",
-        "--ground-truth",
-        "@phase",
-        "--output",
-        "@rejected",
+        *("evaluate", "--each", "@wrong teams", "--ground-truth", "@phase", "--output", "@rejected"),
     ],
     "summary": ["summary", f"@results/{HOSTILE}/metrics.json"],
     "summary of none": ["summary", f"@none/{HOSTILE}"],
@@ -227,16 +222,8 @@ FURTHER = {
     "new": ["new", "@new", "--from", "@kit.json"],
     "new in a folder": ["new", f"@{HOSTILE} new", "--like", "points"],
     "sample": [
-        "sample",
-        "refuge",
-        "--output",
-        f"@{HOSTILE} sample",
-        "--cases",
-        "8",
-        "--width",
-        "160",
-        "--height",
-        "160",
+        *("sample", "refuge", "--output", f"@{HOSTILE} sample"),
+        *("--cases", "8", "--width", "160", "--height", "160"),
     ],
     "build of nothing": ["build", f"@none/{HOSTILE}"],
     "export of nothing": ["export", f"@none/{HOSTILE}"],
@@ -244,8 +231,14 @@ FURTHER = {
 READ = (".html", ".tex", ".md", ".svg", ".txt")
 
 
-@pytest.mark.few(15)
-@pytest.mark.parametrize("name", [*COMMANDS, *FURTHER])
+WEEKLY = ("report of evaluations", "paper", "rehearse")
+"""Those that take longest, and print by what others print by."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.weekly if name in WEEKLY else ()) for name in COMMANDS | FURTHER],
+)
 def test_no_command_repeats_a_hostile_name_as_it_is(given, gathered, name):
     before = {path: path.stat().st_mtime_ns for path in given.rglob("*")}
     finished = started(given, *(COMMANDS | FURTHER)[name])

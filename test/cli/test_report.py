@@ -81,16 +81,3 @@ def test_every_figure_is_also_a_file(scored, tmp_path):
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
         f"metric-intervals.{ending}" for ending in ("csv", "pdf", "png", "svg", "vl.json")
     ]
-
-
-def test_something_to_report_on_is_required(scored, tmp_path, capsys):
-    arguments = [
-        "report",
-        "submission",
-        "--ground-truth",
-        str(scored[0]),
-        "--output",
-        str(tmp_path / "r.html"),
-    ]
-    assert main(arguments) == 1
-    assert "--input or --results" in capsys.readouterr().err

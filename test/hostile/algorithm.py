@@ -90,7 +90,6 @@ def _backwards(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 ROWS = {
     "jobs: no file": Row(lambda folder: (folder / JOBS).unlink()),
-    "jobs: empty file": Row(data(b"")),
     "jobs: a link": Row(linked("/etc/passwd", JOBS)),
     "jobs: a named pipe": Row(piped(JOBS)),
     "jobs: no JSON": Row(data(b"[{")),
@@ -98,7 +97,6 @@ ROWS = {
     "jobs: closed brackets of the same depth": Row(data(b"[" * 5000 + b"]" * 5000)),
     "jobs: a hundred megabytes": Row(data(b"[" + b" " * 100_000_000 + b"]")),
     "jobs: an object": Row(data(b"{}")),
-    "jobs: a hundred thousand zeros": Row(data(b"[" + b"0," * 100_000 + b"0]")),
     "jobs: four megabytes of objects": Row(data(b"[" + b"{}," * 1_300_000 + b"{}]")),
     "jobs: four megabytes of outputs": Row(
         jobs(lambda content: content[0].update(outputs=[[] for _ in range(1_300_000)]))
@@ -118,14 +116,10 @@ ROWS = {
     ),
     "jobs: a key of NUL": Row(jobs(lambda content: content[0].update(pk="\0"))),
     "jobs: a key that climbs": Row(jobs(lambda content: content[0].update(pk="../../etc"))),
-    "jobs: an absolute key": Row(jobs(lambda content: content[0].update(pk="/etc"))),
     "jobs: the same key twice": Row(jobs(lambda content: [*content, content[0]])),
-    "jobs: outputs of text": Row(jobs(lambda content: content[0].update(outputs="x"))),
     "jobs: a place that climbs": Row(place("../../../../etc/passwd")),
-    "jobs: an absolute place": Row(place("/etc/passwd")),
     "output: a link": Row(linked("/etc/passwd", LIKELIHOODS)),
     "output: a named pipe": Row(piped(LIKELIHOODS)),
-    "output: no JSON": Row(data(b"high", LIKELIHOODS)),
     "output: a hundred megabytes": Row(data(b"[" + b" " * 100_000_000 + b"]", LIKELIHOODS)),
     "output: a megabyte of lists": Row(data(b"[" + b"[]," * 350_000 + b"[]]", LIKELIHOODS)),
     "output: deep": Row(data(b"[" * 100_000, LIKELIHOODS)),
@@ -135,9 +129,7 @@ ROWS = {
     "output: text for a number": Row(first_value('"0.5"')),
     "output: true for a number": Row(first_value("true")),
     "output: NaN for a number": Row(first_value("NaN")),
-    "output: a number beyond floats": Row(first_value("1e999")),
     "output: an integer beyond floats": Row(first_value("1" + "0" * 350)),
-    "output: a list for a number": Row(first_value("[0.5]")),
     "output: a number for a decision": Row(first_value("1", DECISIONS)),
     "odd: a byte order mark": Row(converted(lambda text: b"\xef\xbb\xbf" + text), AS_BEFORE),
     "odd: the older name of a socket": Row(jobs(_older_names), AS_BEFORE),

@@ -59,13 +59,6 @@ def endless() -> bytes:
     return zeros_compressed(1000, b"".join(b"\0" + row.tobytes() for row in mask()))
 
 
-def four_bits() -> bytes:
-    """Return the mask as a PNG of four bits a pixel: 0, 8 and 15, which stand for 0, 136 and 255."""
-    nibbles = mask() >> 4
-    packed = nibbles[:, ::2] << 4 | nibbles[:, 1::2]
-    return png(zlib.compress(b"".join(b"\0" + row.tobytes() for row in packed)), depth=4)
-
-
 def tiff(tags: dict[int, tuple[int, int, int]], pixels: bytes = b"", following: int = 0) -> bytes:
     """Return a little-endian TIFF of tags {tag: (type, count, value or offset)}; pixels begin at byte 8."""
     start = 8 + len(pixels)

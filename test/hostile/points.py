@@ -41,21 +41,13 @@ def entry(text: str) -> Row:
 
 LUNA16 = {
     "candidates: no table": Row(lambda folder: (folder / TABLE).unlink()),
-    "candidates: an empty table": Row(data(b"", TABLE)),
     "candidates: a link": Row(linked("/etc/passwd", TABLE)),
     "candidates: too many for a scan": more(b",1,2,3,0.5", 10_001),
     "candidates: a million": more(b",1,2,3,0.5", 1_000_000),
     "candidates: a million of no scan": table(lambda content: content + b"x,1,2,3,0.5\n" * 1_000_000),
-    "candidates: ten thousand wrong ones": more(b",1,2,x,0.5", 9_000),
-    "candidates: a million lines too short": more(b",1,2", 1_000_000),
     "candidates: another scan": table(lambda content: content + b"1.2.3,1,2,3,0.5\n"),
-    "candidates: no probability": table(lambda content: content.replace(b",probability", b",score")),
-    "candidates: an empty cell": more(b",1,2,3,"),
     "candidates: a probability of 1.5": more(b",1,2,3,1.5"),
-    "candidates: not a number": more(b",1,nan,3,0.5"),
-    "candidates: beyond floats": more(b",1,1e999,3,0.5"),
     "candidates: another galaxy": more(b",1,1e300,3,0.5"),
-    "candidates: a formula": more(b",=1+1,2,3,0.5"),
     "candidates: a hundred thousand digits": more(b"," + b"1" * 100_000 + b",2,3,0.5"),
     "odd candidates: rows of all scans mixed": table(
         lambda content: b"\n".join([content.split(b"\n")[0], *sorted(content.split(b"\n")[1:-1]), b""]),
@@ -82,16 +74,10 @@ MIDOG = {
     "points: ten thousand and one": value(
         lambda content: content.update(points=[{"point": [1, 1, 0]}] * 10_001)
     ),
-    "points: ten thousand wrong ones": value(lambda content: content.update(points=[[]] * 10_000)),
     "points: a million brackets": entry("[" + "[]," * 500_000 + "[]]"),
-    "points: deep": entry('{"point": ' + "[" * 100 + "]" * 100 + "}"),
     "point: two coordinates": entry('{"point": [1, 2]}'),
-    "point: coordinates of text": entry('{"point": ["1", "2", "0"]}'),
-    "point: NaN": entry('{"point": [NaN, 2, 0]}'),
-    "point: beyond floats": entry('{"point": [1e999, 2, 0]}'),
     "point: an integer beyond floats": entry('{"point": [1' + "0" * 350 + ", 2, 0]}"),
     "point: another galaxy": entry('{"point": [1e300, 2, 0]}'),
-    "point: true": entry('{"point": [true, 2, 0]}'),
     "point: a key twice": entry('{"point": [1, 2, 0], "point": [3, 4, 0]}'),
     "point: a probability of 2": entry('{"point": [1, 2, 0], "probability": 2}'),
     "point: a name that is none": entry('{"point": [1, 2, 0], "name": 7}'),

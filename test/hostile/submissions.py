@@ -22,7 +22,6 @@ from .images import (
     chunk,
     endless,
     exif_of_orientation,
-    four_bits,
     grey_tiff,
     mask,
     png,
@@ -179,10 +178,6 @@ def _python(folder: Path) -> None:
         (folder / f"{name}.py").write_text("raise SystemExit('executed')")
 
 
-def _bare(folder: Path) -> None:
-    shutil.move(folder / LIKELIHOODS, folder / "predictions.csv")
-
-
 def _hard_link(folder: Path) -> None:
     (folder / "elsewhere.bmp").write_bytes((folder / FIRST).read_bytes())
     (folder / FIRST).unlink()
@@ -193,14 +188,6 @@ def _colours(value: tuple[int, ...], mode: str) -> Image.Image:
     picture = Image.fromarray(mask()).convert(mode)
     picture.putpixel((3, 4), value)
     return picture
-
-
-def _palette(entry: int | None = None) -> Image.Image:
-    picture = Image.fromarray(mask())
-    indices = Image.fromarray(np.searchsorted([0, 128, 255], mask()).astype(np.uint8), mode="P")
-    indices.putpalette([0, 0, 0, 128, 128, 128, 255, 255, 255] if entry is None else [entry, 0, 0] * 3)
-    assert picture.size == indices.size
-    return indices
 
 
 def _big_tiff() -> bytes:
@@ -224,7 +211,6 @@ IMAGES = {
         image(lambda: png(before=chunk(b"iCCP", b"a\0\0" + zeros_compressed(1000)))), WITH_MASK
     ),
     "PNG of 90,000 tiny chunks": Row(image(lambda: png(before=chunk(b"teSt", b"") * 90_000)), WITH_MASK),
-    "PNG with a chunk longer than the file": Row(image(png()[:33] + b"\x7f\xff\xff\xffIDAT")),
     "TIFF whose strip is LZW of 4 gigapixels": Row(
         image(
             grey_tiff(b"\x80\x0b", tag_256=(4, 1, 65_535), tag_257=(4, 1, 65_535), tag_259=(3, 1, 5)),
@@ -245,17 +231,12 @@ IMAGES = {
     # Damage.
     "empty file": Row(image(b"")),
     "zeros": Row(image(bytes(30_000))),
-    "text": Row(image(b"not an image\n")),
     "truncated PNG": Row(image(png()[:-20])),
     "truncated data in a whole PNG": Row(image(png(zlib.compress(bytes(161 * 159))[:-9]))),
     "PNG with a wrong checksum": Row(image(png()[:60] + b"\xff" + png()[61:])),
     "PNG without data": Row(image(png()[:33] + chunk(b"IEND", b""))),
-    "PNG of zero height": Row(image(png(height=0))),
     "truncated BMP": Row(image(bmp()[:-1], "R0001.bmp")),
-    "BMP that is only two letters": Row(image(b"BM", "R0001.bmp")),
     "BMP whose pixels begin outside": Row(image(bmp(start=2**32 - 1), "R0001.bmp")),
-    "BMP of negative width": Row(image(bmp(width=-SIZE), "R0001.bmp")),
-    "BMP with two colours and pixels of the third": Row(image(bmp(colours=2), "R0001.bmp")),
     "truncated TIFF": Row(image(grey_tiff(mask().tobytes())[:-40], "R0001.tif")),
     "TIFF whose pages form a cycle": Row(
         image(grey_tiff(mask().tobytes(), following=8 + SIZE * SIZE), "R0001.tif")
@@ -263,16 +244,11 @@ IMAGES = {
     "TIFF whose strip lies outside": Row(
         image(grey_tiff(mask().tobytes(), tag_273=(4, 1, 2**32 - 1)), "R0001.tif")
     ),
-    "TIFF whose header lies outside": Row(image(b"II*\0\xff\xff\xff\xff", "R0001.tif")),
     # Content that other programs could show differently.
     "16-bit PNG": Row(image(saved(mask().astype(np.uint16) * 257, "PNG"))),
-    "16-bit TIFF": Row(image(saved(mask().astype(np.uint16), "TIFF"), "R0001.tif")),
-    "float TIFF": Row(image(saved(mask().astype(np.float32), "TIFF"), "R0001.tif")),
-    "4-bit PNG, in which 128 cannot be written": Row(image(four_bits)),
     "colour PNG": Row(image(saved(_colours((9, 8, 7), "RGB"), "PNG"))),
     "transparent PNG": Row(image(saved(_colours((0, 0, 0, 9), "RGBA"), "PNG"))),
     "PNG with a declared transparent grey": Row(image(png(before=chunk(b"tRNS", b"\0\x80")))),
-    "PNG with a coloured palette": Row(image(saved(_palette(7), "PNG"))),
     "PNG whose palette is too short": Row(image(png(colour=3, before=chunk(b"PLTE", bytes(6))))),
     "PNG with two headers": Row(image(png(before=png()[8:33]))),
     "PNG with pixels in parts": Row(image(png(after=b"")[:-12] + chunk(b"tEXt", b"a\0b") + png()[33:])),
@@ -283,30 +259,19 @@ IMAGES = {
     "PNG rotated by its metadata": Row(image(png(before=chunk(b"eXIf", exif_of_orientation(6))))),
     "TIFF rotated by its metadata": Row(image(grey_tiff(mask().tobytes(), tag_274=(3, 1, 3)), "R0001.tif")),
     "CMYK TIFF": Row(image(saved(Image.new("CMYK", (SIZE, SIZE)), "TIFF"), "R0001.tif")),
-    "TIFF of inverted grey": Row(image(grey_tiff(mask().tobytes(), tag_262=(3, 1, 0)), "R0001.tif")),
     "TIFF of two pages": Row(
         image(saved(mask(), "TIFF", save_all=True, append_images=[Image.fromarray(mask())]), "R0001.tif"),
     ),
     "TIFF that holds a JPEG": Row(image(saved(mask(), "TIFF", compression="jpeg"), "R0001.tif")),
     "run-length coded BMP": Row(image(bmp(compression=1), "R0001.bmp")),
     "JPEG named PNG": Row(image(saved(mask(), "JPEG"))),
-    "GIF named PNG": Row(image(saved(mask(), "GIF"))),
-    "WebP named PNG": Row(image(saved(mask(), "WEBP", lossless=True))),
-    "gzip named PNG": Row(image(gzip.compress(png(), mtime=0))),
     "other size": Row(image(saved(mask()[:, :-1].copy(), "PNG"))),
     "values that mean nothing": Row(image(saved(mask() + 1, "PNG"))),
     # Odd, but unmistakable: scored.
     "RGB PNG of equal channels": Row(image(saved(Image.fromarray(mask()).convert("RGB"), "PNG")), WITH_MASK),
     "opaque RGBA PNG": Row(image(saved(Image.fromarray(mask()).convert("RGBA"), "PNG")), WITH_MASK),
-    "grey PNG with opaque alpha": Row(image(saved(Image.fromarray(mask()).convert("LA"), "PNG")), WITH_MASK),
-    "PNG with a grey palette": Row(image(saved(_palette(), "PNG")), WITH_MASK),
     "PNG followed by a zip": Row(image(png(after=b"PK\x03\x04" + bytes(999))), WITH_MASK),
-    "PNG named BMP": Row(image(png(), "R0001.bmp"), WITH_MASK),
     "BMP named PNG": Row(image(bmp()), WITH_MASK),
-    "top-down BMP": Row(image(bmp(height=-SIZE, pixels=mask().tobytes()), "R0001.bmp"), WITH_MASK),
-    "deflated TIFF": Row(
-        image(saved(mask(), "TIFF", compression="tiff_adobe_deflate"), "R0001.tif"), WITH_MASK
-    ),
     "LZW TIFF": Row(image(saved(mask(), "TIFF", compression="tiff_lzw"), "R0001.tif"), WITH_MASK),
     "big TIFF": Row(image(_big_tiff, "R0001.tif"), WITH_MASK),
     "name in capitals": Row(image(bmp(), "R0001.BMP"), WITH_MASK),
@@ -318,7 +283,6 @@ ENTRIES = {
         replaced(lambda path: path.symlink_to("/opt/evaluation/ground-truth/masks/R0001.png")),
     ),
     "link to /dev/zero": Row(replaced(lambda path: path.symlink_to("/dev/zero"))),
-    "link to itself": Row(replaced(lambda path: path.symlink_to(path.name))),
     "table that is a link": Row(replaced(lambda path: path.symlink_to("/etc/passwd"), LIKELIHOODS)),
     "folder that is a link": Row(_folder_link),
     "named pipe": Row(replaced(os.mkfifo)),
@@ -336,11 +300,8 @@ ENTRIES = {
     "name that clears the screen": Row(added("segmentation/\x1b[2J.bmp")),
     "name of format codes": Row(added("segmentation/%s%n{0.__class__}.bmp")),
     "name that is not UTF-8": Row(added(b"segmentation/\xff\xfe.bmp")),
-    "name with dots": Row(added("segmentation/...bmp")),
     "name with backslashes": Row(added("segmentation/..\\..\\R0001.bmp")),
     "name written from right to left": Row(added("segmentation/\u202egpj.bmp")),
-    "name in full-width digits": Row(added("segmentation/R０００１.bmp")),
-    "name of 255 bytes": Row(added("segmentation/" + "x" * 251 + ".bmp")),
     "only a zip": Row(_zipped),
     "nothing at all": Row(
         lambda folder: [
@@ -373,29 +334,22 @@ TABLES = {
     "table of a header": Row(table(lambda data: data.partition(b"\n")[0])),
     "table of blank lines": Row(table(lambda data: b"\n" * 9)),
     "table that is a folder": Row(replaced(Path.mkdir, LIKELIHOODS)),
-    "table under another name": Row(_bare),
     "gzipped table": Row(table(lambda data: gzip.compress(data, mtime=0))),
     "table of a million lines": Row(table(lambda data: data + b"R0001,0.5\n" * 1_000_000)),
     "table of a million blank lines": Row(table(lambda data: data + b"\n" * 1_000_000), AS_BEFORE),
     "table of three million blank lines": Row(table(lambda data: data + b"\n" * 3_000_000)),
     "line of four megabytes": Row(table(lambda data: data + b"R0041," + b"1" * 4_000_000)),
-    "line of two million commas": Row(table(lambda data: data + b"R0041," + b"," * 2_000_000)),
     "header of four million commas": Row(table(lambda data: b"FileName" + b"," * 4_000_000 + b"\n" + data)),
     "row of a million lines": Row(table(lambda data: data + b'R0041,"' + b'\n","' * 1_000_000 + b'"')),
     "NUL characters": Row(cell("0.\0005")),
     "bytes of no encoding": Row(cell(b"\xff\xfe\xfa")),
-    "lone surrogates in UTF-8": Row(key(b"\xed\xa0\x80")),
     "lone surrogates in UTF-16": Row(
         table(
             lambda data: data.decode().encode("utf-16") + "R\ud800,0.5\n".encode("utf-16-le", "surrogatepass")
         ),
     ),
-    "cut UTF-16": Row(table(lambda data: data.decode().encode("utf-16")[:-1])),
     "unclosed quotation mark": Row(table(lambda data: b'"' + data)),
-    "quoted newlines": Row(key(b'"R00\n41"')),
     "name with terminal codes": Row(key(b"\x1b[31mR0041")),
-    "name of format codes in a table": Row(key(b"{0.__class__}%s%n")),
-    "name of a thousand characters": Row(key(b"R" * 1000)),
     "same image twice": Row(key(b"R0001")),
     "image of a path": Row(key(b"../../R0001.png")),
     "unknown image": Row(key(b"R0041")),
@@ -405,12 +359,8 @@ TABLES = {
     "column missing": Row(table(lambda data: data.replace(b"Glaucoma Risk", b"Risk"))),
     "no number": Row(cell("high")),
     "not a number": Row(cell("nan")),
-    "infinity": Row(cell("-inf")),
     "number beyond floats": Row(cell("1e999")),
     "number with an underscore": Row(cell("0_5")),
-    "number in Arabic digits": Row(cell("٠٫٥")),
-    "hexadecimal number": Row(cell("0x1p-1")),
-    "truth value": Row(cell("True")),
     "decimal comma": Row(cell("0,5")),
     "formula": Row(cell("=1+1")),
     "program": Row(cell("__import__('os').system('kill 1')")),
@@ -419,13 +369,10 @@ TABLES = {
     "coordinate missing": Row(cell("5", FOVEA)),
     # Odd, but unmistakable: scored.
     "UTF-16": Row(table(lambda data: data.decode().encode("utf-16")), AS_BEFORE),
-    "UTF-8 with a byte order mark": Row(table(lambda data: data.decode().encode("utf-8-sig")), AS_BEFORE),
-    "lines of Windows": Row(table(lambda data: data.replace(b"\r", b"").replace(b"\n", b"\r\n")), AS_BEFORE),
     "lines of the old Macintosh": Row(
         table(lambda data: data.replace(b"\r", b"").replace(b"\n", b"\r")), AS_BEFORE
     ),
     "semicolons": Row(table(lambda data: data.replace(b",", b";")), AS_BEFORE),
-    "tabs": Row(table(lambda data: data.replace(b",", b"\t")), AS_BEFORE),
     "quoted cells": Row(
         table(
             lambda data: b"\n".join(b'"' + line.replace(b",", b'","') + b'"' for line in data.splitlines())

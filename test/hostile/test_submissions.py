@@ -4,13 +4,13 @@ Each run may use 200 s of processor time and 1 GB of memory in any of its proces
 the phase, and against one with other labels of the same form. A rejected submission must give the same bytes,
 and no scoring may have begun: then neither time nor memory can tell anything of a label.
 All kinds are run without workers; those that are most different once more with workers, as the container runs
-them.
+them. Every change runs those of `ALWAYS`; `test.messages` holds the words of the others in one process.
 """
 
 import random
 import shutil
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -20,16 +20,41 @@ from PIL import Image
 
 from evaluation.core.fault import FaultKind
 from evaluation.phase.manifest import scan, seal
-from test.examples.samples import write_sample
 from test.messages import table
+from test.messages.faults import ROWS_OF
 from test.repository import REPOSITORY
 
-from . import algorithm, boxes, points, volumes
 from .runs import Forks, Run, in_processes
 from .submissions import AS_BEFORE, ROWS, WITH_MASK, Row, good_with_mask
 
-GOOD = REPOSITORY / "test" / "input" / "refuge-onsite"
-GOOD_JOBS = REPOSITORY / "test" / "input" / "justraigs-phase1"
+GOOD = "refuge-onsite"
+FIRST_LABEL = {"refuge-onsite": 4, "justraigs-phase1": 5}
+"""The first column of labels in the cases of phases that are taken whole."""
+FEW = {"cysts": ["V01", "V02"], "edd2020": ["E00001", "E00002", "E00009", "E00040", "E00041"]}
+"""The cases of phases of which a few are enough."""
+
+ALWAYS = {
+    # Headers that promise too much, data that go on, and counts of tags.
+    *("PNG whose header promises 3.6 gigapixels", "PNG whose data go on for 1 GB behind its pixels"),
+    *("TIFF with a tag of four billion values", "file of one terabyte, all hole"),
+    *("volume that goes on for 1 GB", "volume whose header promises 10^27 voxels"),
+    *("channels that go on for 1 GB", "channels in a circle"),
+    # Damage, and what other programs could show differently.
+    *("truncated data in a whole PNG", "PNG with two headers", "volume of two spacings"),
+    # What leads elsewhere.
+    *("link to the reference", "device", "named pipe", "output: a link", "jobs: a place that climbs"),
+    # Names and cells that are programs, formats or terminal codes.
+    *("name that clears the screen", "name of format codes", "program", "modules of Python"),
+    # Too many of files, lines, brackets, values and faults.
+    *("100,001 files", "table of a million lines", "row of a million lines", "a million wrong lines"),
+    *("jobs: a hundred thousand brackets", "jobs: four megabytes of outputs"),
+    "everything wrong a thousand times",
+    # Cells and values.
+    *("same image twice", "lone surrogates in UTF-16", "output: an integer beyond floats"),
+    # Odd, but unmistakable: scored.
+    *("big TIFF", "NIfTI of two gzip members", "interleaved channels", "odd: everything in another order"),
+}
+"""One or two of each kind of hostility, for each way of reading; a weekly job runs all."""
 
 MESSAGES = table()
 
@@ -58,57 +83,10 @@ def phase_pair(folder: Path, name: str, first_label: int) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
-def phases(tmp_path_factory) -> tuple[Path, Path]:
-    return phase_pair(tmp_path_factory.mktemp("archive"), GOOD.name, first_label=4)
-
-
-@pytest.fixture(scope="module")
-def algorithm_phases(tmp_path_factory) -> tuple[Path, Path]:
-    return phase_pair(tmp_path_factory.mktemp("algorithm"), GOOD_JOBS.name, first_label=5)
-
-
-@pytest.fixture(scope="module")
 def forks() -> Iterator[Forks]:
     forks = Forks()
     yield forks
     forks.close()
-
-
-@pytest.fixture(scope="module")
-def scores(phases, tmp_path_factory) -> dict[object, bytes]:
-    """What metrics.json holds for the good submission, and for it with another first mask."""
-    folder = tmp_path_factory.mktemp("scores")
-    other = Path(shutil.copytree(GOOD, folder / "other"))
-    good_with_mask(other)
-    found = {}
-    for expected, submission in ((AS_BEFORE, GOOD), (WITH_MASK, other)):
-        here = folder / f"of {submission.name}"
-        here.mkdir()
-        (done,) = in_processes(phases[:1], submission, here)
-        assert done.metrics is not None, done
-        found[expected] = done.metrics
-    assert found[AS_BEFORE] != found[WITH_MASK]
-    return found
-
-
-@pytest.fixture(scope="module")
-def algorithm_scores(algorithm_phases, tmp_path_factory) -> dict[object, bytes]:
-    (done,) = in_processes(algorithm_phases[:1], GOOD_JOBS, tmp_path_factory.mktemp("scores"))
-    assert done.metrics is not None, done
-    return {AS_BEFORE: done.metrics}
-
-
-@pytest.mark.few(50)
-@pytest.mark.parametrize("name", ROWS)
-def test_message_or_score(name, forks, phases, scores, tmp_path):
-    assert_message_or_score(ROWS[name], name, forks, phases, scores, GOOD, tmp_path)
-
-
-@pytest.mark.few(15)
-@pytest.mark.parametrize("name", algorithm.ROWS)
-def test_message_or_score_of_an_algorithm(name, forks, algorithm_phases, algorithm_scores, tmp_path):
-    row = algorithm.ROWS[name]
-    assert_message_or_score(row, name, forks, algorithm_phases, algorithm_scores, GOOD_JOBS, tmp_path)
 
 
 def few_cases(folder: Path, name: str, cases: list[str]) -> tuple[tuple[Path, Path], Path]:
@@ -147,81 +125,49 @@ def few_cases(folder: Path, name: str, cases: list[str]) -> tuple[tuple[Path, Pa
     return (phases[0], phases[1]), submission
 
 
-def scored_phases(
-    forks: Forks, phases: tuple[Path, Path], good: Path, folder: Path
-) -> tuple[tuple[Path, Path], Path, dict[object, bytes]]:
-    """Return the sealed pair, the good submission and its scores, which are others against the second one."""
-    done, other = forks(phases, good, folder)
-    assert done.metrics is not None, done
-    assert done.metrics != other.metrics
-    return phases, good, {AS_BEFORE: done.metrics}
-
-
-FEW = {
-    "cysts": (volumes.ROWS, ["V01", "V02"]),
-    "edd2020": (boxes.ROWS, ["E00001", "E00002", "E00009", "E00040", "E00041"]),
-}
+Prepared = tuple[tuple[Path, Path], Path, dict[object, bytes]]
 
 
 @pytest.fixture(scope="module")
-def few(tmp_path_factory, forks) -> dict[str, tuple[tuple[Path, Path], Path, dict[object, bytes]]]:
-    """By phase: the sealed pair, the good submission and its scores."""
-    found = {}
-    for name, (_, cases) in FEW.items():
-        phases, good = few_cases(tmp_path_factory.mktemp(name), name, cases)
-        found[name] = scored_phases(forks, phases, good, tmp_path_factory.mktemp("scores"))
-    return found
+def prepared(tmp_path_factory, forks) -> Callable[[str], Prepared]:
+    """Return by phase: the sealed pair, the good submission, and its scores, which differ for the second."""
+
+    @cache
+    def of(name: str) -> Prepared:
+        folder = tmp_path_factory.mktemp(name)
+        if name in FIRST_LABEL:
+            phases, good = phase_pair(folder, name, FIRST_LABEL[name]), REPOSITORY / "test" / "input" / name
+        else:
+            phases, good = few_cases(folder, name, FEW[name])
+        done, other = forks(phases, good, tmp_path_factory.mktemp("scores"))
+        assert done.metrics is not None, done
+        assert done.metrics != other.metrics
+        scores: dict[object, bytes] = {AS_BEFORE: done.metrics}
+        if name == GOOD:
+            changed = Path(shutil.copytree(good, folder / "changed"))
+            good_with_mask(changed)
+            (with_mask,) = in_processes(phases[:1], changed, tmp_path_factory.mktemp("scores"))
+            assert with_mask.metrics not in (None, done.metrics), with_mask
+            scores[WITH_MASK] = with_mask.metrics
+        return phases, good, scores
+
+    return of
 
 
-@pytest.mark.parametrize(
-    ("phase", "name"), [(phase, name) for phase, (rows, _) in FEW.items() for name in rows]
-)
-def test_message_or_score_of_volumes_and_boxes(phase, name, forks, few, tmp_path):
-    phases, good, scores = few[phase]
-    assert_message_or_score(FEW[phase][0][name], name, forks, phases, scores, good, tmp_path)
+def rows() -> Iterator[object]:
+    """Yield bundled phases with the names of their rows; those that not every change runs are marked."""
+    for phase in (*FIRST_LABEL, *FEW):
+        for name in ROWS_OF[phase]:
+            yield pytest.param(phase, name, marks=() if name in ALWAYS else pytest.mark.weekly)
 
 
-def sample_pair(folder: Path, name: str, reference: str) -> tuple[tuple[Path, Path], Path]:
-    """Return a sealed example, the same with x and y of its reference exchanged, and a good submission."""
-    sample = write_sample(folder / "sample", name)
-    phases = folder / "real" / "phase", folder / "other" / "phase"
-    for phase in phases:
-        shutil.copytree(sample / "phase", phase)
-        text = (phase / "phase.toml").read_text()
-        (phase / "phase.toml").write_text(
-            text.replace("resamples = 1000\n", "").replace("\n[fields", "\nresamples = 0\n\n[fields", 1)
-        )
-    header, *rows = [line.split(",") for line in (phases[1] / reference).read_text().splitlines()]
-    exchanged = [[case, y, x, *rest] for case, x, y, *rest in rows]
-    (phases[1] / reference).write_text("".join(",".join(row) + "\n" for row in [header, *exchanged]))
-    for phase in phases:
-        seal(phase, scan(phase))
-    return phases, Path(shutil.copytree(sample / "submission", folder / name))
+def test_what_is_always_run_is_there():
+    assert {name for of_phase in ROWS_OF.values() for name in of_phase} >= ALWAYS
 
 
-LISTS = {
-    "luna16": (points.LUNA16, "annotations.csv"),
-    "midog2021": (points.MIDOG, "mitotic_figures.csv"),
-}
-
-
-@pytest.fixture(scope="module")
-def lists(tmp_path_factory, forks) -> dict[str, tuple[tuple[Path, Path], Path, dict[object, bytes]]]:
-    """By example: the sealed pair, the good submission and its scores."""
-    found = {}
-    for name, (_, reference) in LISTS.items():
-        phases, good = sample_pair(tmp_path_factory.mktemp(name), name, reference)
-        found[name] = scored_phases(forks, phases, good, tmp_path_factory.mktemp("scores"))
-    return found
-
-
-@pytest.mark.few(15)
-@pytest.mark.parametrize(
-    ("phase", "name"), [(phase, name) for phase, (rows, _) in LISTS.items() for name in rows]
-)
-def test_message_or_score_of_lists(phase, name, forks, lists, tmp_path):
-    phases, good, scores = lists[phase]
-    assert_message_or_score(LISTS[phase][0][name], name, forks, phases, scores, good, tmp_path)
+@pytest.mark.parametrize(("phase", "name"), [*rows()])
+def test_message_or_score(phase, name, forks, prepared, tmp_path):
+    assert_message_or_score(ROWS_OF[phase][name], name, forks, *prepared(phase), tmp_path)
 
 
 # One row of each kind of fault, and one that is scored.
@@ -239,13 +185,21 @@ AS_IN_THE_CONTAINER = {
 }
 
 
-@pytest.mark.few(5)
-@pytest.mark.parametrize("kind", [*FaultKind, None])
-def test_message_or_score_with_workers(kind: FaultKind | None, forks, phases, scores, tmp_path):
+ALWAYS_WITH_WORKERS = (FaultKind.MISSING, FaultKind.UNREADABLE, FaultKind.FORBIDDEN, None)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        kind if kind in ALWAYS_WITH_WORKERS else pytest.param(kind, marks=pytest.mark.weekly)
+        for kind in AS_IN_THE_CONTAINER
+    ],
+)
+def test_message_or_score_with_workers(kind: FaultKind | None, forks, prepared, tmp_path):
     """The command starts from nothing for an image that a worker cannot decode, as for good submissions."""
     name = AS_IN_THE_CONTAINER[kind]
     run = in_processes if kind is FaultKind.UNREADABLE else partial(forks, workers=2)
-    done = assert_message_or_score(ROWS[name], name, run, phases, scores, GOOD, tmp_path)
+    done = assert_message_or_score(ROWS[name], name, run, *prepared(GOOD), tmp_path)
     assert kind is None or f" {kind} (first: " in done.stderr.decode()
 
 
@@ -254,8 +208,8 @@ def assert_message_or_score(
     name: str,
     run: Runner,
     phases: tuple[Path, Path],
-    scores: dict[object, bytes],
     good: Path,
+    scores: dict[object, bytes],
     folder: Path,
 ) -> Run:
     submission = Path(shutil.copytree(good, folder / "submission"))

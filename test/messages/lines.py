@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from evaluation.core.fault import Faults
 from evaluation.core.form import Form
 from evaluation.evaluate import check
 from evaluation.phase.manifest import scan, seal
@@ -29,13 +30,18 @@ def form_of(phase: str) -> Form:
         return load_phase(folder).form
 
 
-def line_of(phase: str, spoil: Callable[[Path], object], folder: Path) -> str:
-    """Return the participants' line for the good submission to a phase, spoilt in an empty folder."""
+def faults_of(phase: str, spoil: Callable[[Path], object], folder: Path) -> Faults:
+    """Return the faults of the good submission to a phase, spoilt in an empty folder."""
     good = REPOSITORY / "test" / "input" / phase
     if not good.exists():
         good = write_sample(folder / "sample", phase) / "submission"
     submission = Path(shutil.copytree(good, folder / "submission"))
     spoil(submission)
-    faults = check(form_of(phase), submission, 0).faults
+    return check(form_of(phase), submission, 0).faults
+
+
+def line_of(phase: str, spoil: Callable[[Path], object], folder: Path) -> str:
+    """Return the participants' line for the good submission to a phase, spoilt in an empty folder."""
+    faults = faults_of(phase, spoil, folder)
     assert faults, "this is no fault"
     return participant_line(faults)

@@ -36,12 +36,8 @@ def test_only_declared_columns_enter_the_form(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "\ufeff" + GOOD,
-        GOOD.replace("\n", "\r\n"),
-        GOOD + "\n,,,\n",
-        GOOD.replace(",", " , "),
-        GOOD.rstrip("\n"),
-        GOOD.replace(",", ";"),
+        "\ufeff" + GOOD.replace("\n", "\r\n").rstrip(),
+        GOOD.replace(",", " , ") + "\n,,,\n",
         GOOD.replace(",", "\t"),
         "sep=;\n".replace("\n", "\r\n") + GOOD.replace(",", ";"),
         GOOD.replace("name", "Name").replace("height", "HEIGHT"),
@@ -57,15 +53,10 @@ def test_a_quoted_line_end_moves_no_line_number(tmp_path):
     assert [row.line for row in cases.rows] == [3, 4]
 
 
-def test_sizes_are_optional(tmp_path):
-    assert read(tmp_path, "name\nV1\n").forms == (CaseForm("V1", 0, 0),)
-
-
 @pytest.mark.parametrize(
     ("text", "problems"),
     [
         ("", ["cases.csv: column 'name' is missing", "cases.csv: expected at least one case, found none"]),
-        ("name,width,height\n", ["cases.csv: expected at least one case, found none"]),
         ("case,width\nV1,3\n", ["cases.csv: column 'name' (did you mean 'case'?) is missing"]),
         ("name,label,label\nV1,0,1\n", ["cases.csv: duplicate column 'label'"]),
         ("name,label\nV1\nV2,1,2\n",
@@ -97,15 +88,6 @@ def test_every_fault_is_listed(tmp_path, text, problems):
     assert problems_of(tmp_path, text) == problems
 
 
-def test_a_size_beyond_all_images(tmp_path):
-    (problem,) = problems_of(tmp_path, f"name,width\nV1,{'9' * 5000}\n")
-    assert problem.startswith("cases.csv, line 2, width: expected a size in pixels")
-
-
-def test_missing_form_columns(tmp_path):
-    assert problems_of(tmp_path, GOOD, ["stack"]) == ["cases.csv: column 'stack' is missing"]
-
-
 def test_a_file_that_cannot_be_read(tmp_path):
     with faulted(PhaseError, "cases.csv"):
         read_cases(tmp_path, ())
@@ -119,14 +101,10 @@ def test_a_file_that_cannot_be_read(tmp_path):
 SET = FormColumn("set", ("first", "second"))
 
 
-def test_a_choice_may_be_left_out_or_empty(tmp_path):
+def test_a_choice_may_be_left_out_or_empty_and_holds_nothing_else(tmp_path):
     for text in ("name\nV1\n", "name,set\nV1,\n", "name,set\nV1,first\n"):
         (tmp_path / "cases.csv").write_text(text)
         assert read_cases(tmp_path, [SET]).forms == (CaseForm("V1", columns={"set": "first"}),)
-
-
-def test_a_choice_holds_nothing_else(tmp_path):
     (tmp_path / "cases.csv").write_text("name,set\nV1,second\nV2,third\n")
-    with pytest.raises(PhaseError) as caught:
+    with faulted(PhaseError, "cases.csv, line 3, set", "'third'"):
         read_cases(tmp_path, [SET])
-    assert caught.value.problems == ("cases.csv, line 3, set: expected first or second, found 'third'",)

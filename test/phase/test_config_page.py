@@ -1,13 +1,10 @@
 """The page of the keys of phase.toml: the published one, and how a key becomes words."""
 
 import json
-import re
 
 import pytest
 
 from evaluation.organiser.schema_pages import config_page, phase_schema
-from evaluation.phase.config import PhaseConfig
-from evaluation.phase.registry import challenge_named, known_challenges
 from test.repository import REPOSITORY
 
 # The schema of one key beside the line of facts that the page shows for it.
@@ -34,19 +31,6 @@ def test_the_published_page_is_the_one_that_is_made():
     assert published == config_page(phase_schema()), (
         "run: python -m evaluation schema phase --words > docs/phase.md"
     )
-
-
-def test_every_key_has_a_heading():
-    page = config_page(phase_schema())
-    headings = re.findall(r"^### `(.+)`$", page, re.MULTILINE)
-    options = [
-        f"{challenge.options.key_prefix}{key}"
-        for challenge in map(challenge_named, known_challenges())
-        for key in challenge.options.model_fields
-    ]
-    assert set(headings) >= {*PhaseConfig.model_fields, *options}
-    assert set(headings) >= {"limits.budget_seconds", "subgroups.column"}
-    assert set(headings) >= {"run_time.limit_seconds", "options.weights.dice_cup"}
 
 
 @pytest.mark.parametrize(("schema", "facts"), FACTS.items())

@@ -1,6 +1,5 @@
 """The schema of phase.toml against the tables it is made of, with jsonschema as a judge of its own."""
 
-import copy
 import json
 import tomllib
 from typing import get_args
@@ -15,6 +14,7 @@ from evaluation.phase.registry import challenge_named, known_challenges
 from test.repository import PHASES, REPOSITORY
 
 SCHEMA = phase_schema()
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 WORDS = tomllib.loads(
     (REPOSITORY / "evaluation/organiser/templates/phase-keys.toml").read_text(encoding="utf-8")
 )
@@ -57,40 +57,31 @@ def test_the_published_schema_is_the_one_that_is_made():
 
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    jsonschema.validate(VALID, SCHEMA)
+    assert VALIDATOR.is_valid(VALID)
     assert set(SCHEMA["properties"]) == {*PhaseConfig.model_fields, *TABLES}
     assert '"null"' not in json.dumps(SCHEMA)
 
 
-@pytest.mark.parametrize("phase", PHASES)
-def test_bundled_phases_are_valid(phase):
-    text = (REPOSITORY / "ground-truth" / phase / "phase.toml").read_text(encoding="utf-8")
-    jsonschema.validate(tomllib.loads(text), SCHEMA)
+def test_bundled_phases_are_valid():
+    for phase in PHASES:
+        text = (REPOSITORY / "ground-truth" / phase / "phase.toml").read_text(encoding="utf-8")
+        assert list(VALIDATOR.iter_errors(tomllib.loads(text))) == [], phase
 
 
 @pytest.mark.parametrize("change", INVALID.values(), ids=INVALID)
 def test_what_the_phase_would_reject_is_invalid(change):
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**copy.deepcopy(VALID), **change}, SCHEMA)
+    assert not VALIDATOR.is_valid(VALID | change)
 
 
 @pytest.mark.parametrize("key", ["challenge", "name", "title", "submission"])
 def test_keys_without_a_default_are_required(key):
-    with pytest.raises(jsonschema.ValidationError, match=key):
-        jsonschema.validate({name: value for name, value in VALID.items() if name != key}, SCHEMA)
+    assert not VALIDATOR.is_valid({name: value for name, value in VALID.items() if name != key})
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        table
-        for root in (PhaseConfig, *(challenge_named(name).options for name in known_challenges()))
-        for table in tables_of(root)
-    ],
-    ids=lambda table: table.__name__,
-)
-def test_every_key_is_described_in_sentences(table):
-    for name, key in table.model_fields.items():
-        description = WORDS.get(table.__name__, {}).get(name, key.description) or ""
-        assert description.endswith("."), f"{table.__name__}.{name}"
-        assert description[0] == "`" or description[0].isupper(), f"{table.__name__}.{name}"
+def test_every_key_is_described_in_sentences():
+    options = (challenge_named(name).options for name in known_challenges())
+    for table in (found for root in (PhaseConfig, *options) for found in tables_of(root)):
+        for name, key in table.model_fields.items():
+            description = WORDS.get(table.__name__, {}).get(name, key.description) or ""
+            assert description.endswith("."), f"{table.__name__}.{name}"
+            assert description[0] == "`" or description[0].isupper(), f"{table.__name__}.{name}"

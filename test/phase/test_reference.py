@@ -11,7 +11,6 @@ from evaluation.phase.reference import (
     OpenReference,
     ReferenceFiles,
     ReferenceValues,
-    cells_of,
     rows_of_cases,
 )
 from test.faults import faulted
@@ -67,16 +66,6 @@ def test_the_digest_of_the_bytes_that_are_read_is_compared(phase):
     assert values_of(phase, 1)["segmentation"].values.shape == (6, 6)
 
 
-def test_exchanged_masks_of_equal_size_are_found_out(phase):
-    # Names and sizes agree with the manifest; only the digests do not.
-    first, second = (phase.folder / "masks" / f"V000{number}.png" for number in (1, 2))
-    one, other = first.read_bytes(), second.read_bytes()
-    first.write_bytes(other)
-    second.write_bytes(one)
-    with faulted(PhaseError, "masks/V0001.png"):
-        values_of(phase)["segmentation"]
-
-
 @pytest.mark.parametrize(
     ("cells", "name", "message"),
     [
@@ -95,12 +84,6 @@ def test_a_fault_of_the_reference_is_the_organisers(phase, cells, name, message)
     with pytest.raises(PhaseError) as caught:
         values[name]
     assert caught.value.problems == (message,)
-
-
-def test_cells_of_a_row():
-    location = FIELDS[2].reference.location
-    source = cells_of(location, CaseRow(4, {"fovea_x": "1", "fovea_y": "2", "glaucoma": "1"}))
-    assert (source.cells, source.file, source.line) == (("1", "2"), "cases.csv", 4)
 
 
 ROWS = TableRows(("nodules.csv",), "scan", ("x", "y"))
@@ -127,13 +110,6 @@ def test_a_table_has_any_number_of_rows_for_a_case(tmp_path):
     row = CaseRow(2, {})
     read = {name: reference.value(NODULES, CaseForm(name), row).positions.tolist() for name in "ab"}
     assert read == {"a": [[1, 2], [3, 4]], "b": []}
-
-
-def test_a_table_that_is_not_the_sealed_one(tmp_path):
-    folder = written_table(tmp_path, nodules("a", (1, 2)))
-    files = ReferenceFiles(str(folder), {"nodules.csv": "0"}, {"nodules": {"a": "nodules.csv"}})
-    with faulted(PhaseError, "nodules.csv"):
-        OpenReference(files, [NODULES]).value(NODULES, CaseForm("a"), CaseRow(2, {}))
 
 
 def test_all_faults_of_a_table_are_listed(tmp_path):

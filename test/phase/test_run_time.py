@@ -19,7 +19,4 @@ def test_the_mean_share_and_penalty_by_hand():
     # Beyond 10 s: 30 s, and 100 s, which counts as the limit of 50 s. Penalties 0, 0.2 and 0.4.
     found = values_of(RunTime(50, 10, 0.01), [10, 30, 100])
     assert found == pytest.approx({"seconds": 30, "slow": 2 / 3, "penalty": 0.2})
-
-
-def test_without_a_target_there_is_the_mean_alone():
     assert values_of(RunTime(50, None, 0), [10, 20]) == {"seconds": 15}

@@ -17,8 +17,6 @@ from evaluation.phase.scores import case_records
 from evaluation.platform.algorithm import index_algorithm
 from evaluation.platform.result_file import render
 from test.eyes import (
-    DECISIONS,
-    FEATURE_SOCKET,
     INPUT,
     LIKELIHOODS,
     Eye,
@@ -52,18 +50,11 @@ def faults_of(phase, folder):
 # Layouts that mean the same.
 
 
-def rename_files(jobs):
-    for job in jobs:
-        for item in job["outputs"]:
-            item["socket"]["relative_path"] = item["socket"]["relative_path"].replace(".json", ".txt")
-
-
 LAYOUTS = {
     "values inline": {"inline": True},
     "interface alone, as before December 2025": {"socket_keys": ("interface",)},
     "interface alone and values inline": {"socket_keys": ("interface",), "inline": True},
     "socket alone": {"socket_keys": ("socket",)},
-    "socket alone and values inline": {"socket_keys": ("socket",), "inline": True},
     "only what is needed of a job": {"edit": lambda jobs: [strip_job(job) for job in jobs]},
     "a status and fields of tomorrow": {"edit": lambda jobs: [{**job, "new": [{}]} for job in jobs]},
     "jobs in another order": {"edit": lambda jobs: jobs[::-1]},
@@ -71,9 +62,6 @@ LAYOUTS = {
     "other outputs as well": {"edit": lambda jobs: [add_output(job) for job in jobs] and None},
     "batch name in another format": {"edit": lambda jobs: [rename_input(job) for job in jobs] and None},
     "input as a file": {"edit": lambda jobs: [file_input(job, "{}") for job in jobs] and None},
-    "input as a URL": {
-        "edit": lambda jobs: [file_input(job, "https://media/evaluation/{}") for job in jobs] and None
-    },
     "input as a signed URL": {
         "edit": lambda jobs: (
             [file_input(job, "https://media/a%20b/{}?Expires=1&Key=a/b.png#x/y") for job in jobs] and None
@@ -122,18 +110,6 @@ def test_layouts_that_mean_the_same(phase, tmp_path, options):
     assert tasks_of(evaluate(phase, justraigs_submission(tmp_path / "other", EYES, **options), 0)) == expected
 
 
-def test_files_lie_where_relative_path_says(phase, tmp_path):
-    folder = justraigs_submission(tmp_path / "s", EYES)
-    expected = tasks_of(evaluate(phase, folder, 0))
-    for path in folder.rglob("output/*.json"):
-        path.rename(path.with_suffix(".txt"))
-    path = folder / "predictions.json"
-    jobs = json.loads(path.read_text())
-    rename_files(jobs)
-    path.write_text(json.dumps(jobs))
-    assert tasks_of(evaluate(phase, folder, 0)) == expected
-
-
 def test_values_go_to_their_eyes_whatever_the_order_of_a_stack(tmp_path):
     eyes = EYES.copy()
     random.Random(3).shuffle(eyes)
@@ -141,13 +117,6 @@ def test_values_go_to_their_eyes_whatever_the_order_of_a_stack(tmp_path):
     records = case_records(evaluate(phase, justraigs_submission(tmp_path / "s", eyes, size=4), 0))["cases"]
     assert [record["name"] for record in records] == [eye.name for eye in EYES]
     assert [record["tasks"]["referral"]["likelihood"] for record in records] == [0, 0.1, 0.2, 0.3, 0.4, 0.5]
-
-
-@pytest.mark.parametrize("size", [1, 4])
-def test_workers_give_the_same_bytes(tmp_path, size):
-    phase = justraigs_phase(tmp_path / "phase", EYES, size=size)
-    folder = justraigs_submission(tmp_path / "s", EYES, size=size)
-    assert tasks_of(evaluate(phase, folder, 2)) == tasks_of(evaluate(phase, folder, 0))
 
 
 def test_sockets_of_other_names(tmp_path):
@@ -226,10 +195,8 @@ def test_a_stack_whose_first_eye_lacks_a_field(tmp_path):
 
 DURATIONS = {
     "today": ({"exec_duration": "P0DT00H22M17S", "invoke_duration": None}, 1337),
-    "with fractions": ({"exec_duration": "P0DT00H00M01.500000S"}, 1.5),
     "of days": ({"exec_duration": "P1DT01H00M00S"}, 90_000),
     "invoked": ({"exec_duration": None, "invoke_duration": "PT3S"}, 3),
-    "unknown": ({"exec_duration": None, "invoke_duration": None}, None),
     "no field": ({}, None),
     "no duration": ({"exec_duration": "soon", "invoke_duration": []}, None),
     "negative": ({"exec_duration": "-P1DT00H00M00S"}, None),
@@ -239,7 +206,6 @@ DURATIONS = {
     "too long to be one": ({"exec_duration": "P99999DT00H00M00S"}, None),
     "with a line end": ({"exec_duration": "PT3S\n"}, None),
     "in other digits": ({"exec_duration": "PT٣S"}, None),
-    "a number": ({"exec_duration": 3}, None),
 }
 
 
@@ -287,32 +253,12 @@ def test_run_times_as_a_metric(tmp_path):
     assert "run_time" not in evaluate(plain, folder, 0).figures.aggregates
 
 
-def test_a_phase_with_run_times_is_rehearsed_and_described(tmp_path):
-    phase = justraigs_phase(tmp_path / "phase", EYES, tables=RUN_TIME, keys={"columns": ["run_time.seconds"]})
-    assert rehearse(phase).problems == ()
-    words = format_in_words(phase.form)
-    assert "one without a result counts 10 s." in words
-    assert "Each second beyond costs 0.5." in words
-    assert read_form_of(tmp_path, phase) == phase.form
-    settings = platform_settings(phase, metrics_of_empty_submission(phase, 0))
-    assert settings["extra_results_columns"][0]["path"] == "aggregates.run_time.seconds.value"
-    assert settings["extra_results_columns"][0]["order"] == "asc"
-
-
-def read_form_of(folder, phase):
-    (folder / "form.json").write_bytes(write_form(phase.form))
-    return read_form(folder / "form.json")
-
-
 @pytest.mark.parametrize(
     ("tables", "problem"),
     [
         ("[run_time]\n", ("run_time.limit_seconds",)),
         ("[run_time]\nlimit_seconds = 0.0\n", ("run_time.limit_seconds", "0.0")),
-        (
-            "[run_time]\nlimit_seconds = 9.0\ntarget_seconds = 9.0\n",
-            ("run_time", "'target_seconds': 9.0"),
-        ),
+        ("[run_time]\nlimit_seconds = 9.0\ntarget_seconds = 9.0\n", ("run_time", "'target_seconds': 9.0")),
         (
             "[run_time]\nlimit_seconds = 9.0\npenalty_per_second = 1.0\n",
             ("run_time", "'penalty_per_second': 1.0"),
@@ -322,202 +268,74 @@ def read_form_of(folder, phase):
 def test_run_times_that_mean_nothing(tmp_path, tables, problem):
     with faulted(PhaseError, *problem):
         justraigs_phase(tmp_path / "phase", EYES, tables=tables)
-
-
-def test_an_archive_has_no_run_times(tmp_path):
     with faulted(PhaseError, "run_time", "'archive'"):
-        loaded_phase(tmp_path / "phase", tables=RUN_TIME)
+        loaded_phase(tmp_path / "archive", tables=RUN_TIME)
 
 
-# Faults: socket of the fault, how the first job is spoilt, and what is told of it.
-
-
-def content(slug, change):
-    """Return a change of the content of the first job's file of a socket."""
-
-    def spoil(folder, jobs):
-        (path,) = folder.glob(f"{jobs[0]['pk']}/output/{slug}.json")
-        path.write_text(change(path.read_text()) if callable(change) else change)
-
-    return spoil
-
-
-def edited(change):
-    def spoil(folder, jobs):
-        change(jobs)
-        (folder / "predictions.json").write_text(json.dumps(jobs))
-
-    return spoil
-
-
-def entry(slug, index, value):
-    def change(text):
-        values = json.loads(text)
-        values[index] = value
-        return json.dumps(values)
-
-    return content(slug, change)
+def test_a_phase_with_run_times_is_rehearsed_and_set_up(tmp_path):
+    phase = justraigs_phase(tmp_path / "phase", EYES, tables=RUN_TIME, keys={"columns": ["run_time.seconds"]})
+    assert rehearse(phase).problems == ()
+    assert "counts 10 s." in format_in_words(phase.form)
+    (tmp_path / "form.json").write_bytes(write_form(phase.form))
+    assert read_form(tmp_path / "form.json") == phase.form
+    settings = platform_settings(phase, metrics_of_empty_submission(phase, 0))
+    column, *_ = settings["extra_results_columns"]
+    assert (column["path"], column["order"]) == ("aggregates.run_time.seconds.value", "asc")
 
 
 FAULTS = {
-    "list too short": (content(LIKELIHOODS, "[0.1, 0.2]"), LIKELIHOODS, "a list of 3 values", "2 values"),
-    "list too long": (
-        content(DECISIONS, "[true, true, true, true]"),
-        DECISIONS,
-        "a list of 3 values",
-        "4 values",
-    ),
-    "no list": (content(LIKELIHOODS, "0.5"), LIKELIHOODS, "a list of 3 values", "the number 0.5"),
-    "unknown key": (
-        entry(FEATURE_SOCKET, 1, {"largecup": True}),
-        f"{FEATURE_SOCKET}, index 1",
-        "only the keys appearance neuroretinal rim superiorly",
-        "the key 'largecup'",
-    ),
-    "a boolean where a number belongs": (
-        entry(LIKELIHOODS, 2, True),
-        f"{LIKELIHOODS}, index 2",
-        "a finite number",
-        "true",
-    ),
-    "a number where a boolean belongs": (
-        entry(DECISIONS, 0, 1),
-        f"{DECISIONS}, index 0",
-        "true or false",
-        "the number 1",
-    ),
-    "NaN": (
-        content(LIKELIHOODS, "[0.1, NaN, 0.2]"),
-        f"{LIKELIHOODS}, index 1",
-        "a finite number",
-        "a number that is not finite",
-    ),
-    "infinite": (
-        content(LIKELIHOODS, "[0.1, 0.2, 1e999]"),
-        f"{LIKELIHOODS}, index 2",
-        "a finite number",
-        "a number that is not finite",
-    ),
-    "a text": (
-        entry(LIKELIHOODS, 0, "0.5"),
-        f"{LIKELIHOODS}, index 0",
-        "a finite number",
-        "the text '0.5'",
-    ),
-    "an object of the wrong type": (
-        entry(FEATURE_SOCKET, 0, {"large cup": 1}),
-        f"{FEATURE_SOCKET}, index 0",
-        "true, false or null for 'large cup'",
-        "the number 1",
-    ),
-    "nested too deep": (
-        content(LIKELIHOODS, "[" * 99 + "]" * 99),
-        LIKELIHOODS,
-        "JSON of at most 64 levels",
-        "deeper nesting",
-    ),
-    "too large": (
-        content(LIKELIHOODS, lambda text: " " * (5 << 20) + text),
-        LIKELIHOODS,
-        "at most 4194304 bytes",
-        f"{(5 << 20) + 14} bytes",
-    ),
-    "no JSON": (content(DECISIONS, "[true,"), DECISIONS, "JSON", "an error at column 7"),
-    "a key twice": (
-        content(FEATURE_SOCKET, '[{"large cup": true, "large cup": false}, null, null]'),
-        FEATURE_SOCKET,
-        "every key once",
-        '"large cup" twice',
-    ),
     "inline": (
-        edited(lambda jobs: jobs[0]["outputs"][0].update(value=[1, 2, "x"])),
+        lambda jobs: jobs[0]["outputs"][0].update(value=[1, 2, "x"]),
         f"{LIKELIHOODS}, index 2",
-        "a finite number",
         "the text 'x'",
     ),
-    "outside": (
-        edited(lambda jobs: jobs[0]["outputs"][0]["socket"].update(relative_path="../../secret.json")),
-        LIKELIHOODS,
-        "a path inside the folder",
-        None,
-    ),
     "an output twice": (
-        edited(lambda jobs: jobs[0]["outputs"].append(jobs[0]["outputs"][0])),
+        lambda jobs: jobs[0]["outputs"].append(jobs[0]["outputs"][0]),
         LIKELIHOODS,
-        "one output of a socket",
         "a second one",
     ),
     "unknown stack": (
-        edited(lambda jobs: jobs[0]["inputs"][0]["image"].update(name="batch_7.tiff")),
+        lambda jobs: jobs[0]["inputs"][0]["image"].update(name="batch_7.tiff"),
         INPUT,
-        "the name of a stack of this phase",
         "'batch_7.tiff'",
     ),
 }
+"""What `test.hostile` spoils in no submission: the change of the jobs, the socket and what is found."""
 
 
-@pytest.mark.parametrize(("spoil", "socket", "expected", "found"), FAULTS.values(), ids=FAULTS)
-def test_faults_name_job_socket_index_expected_and_found(phase, tmp_path, spoil, socket, expected, found):
+@pytest.mark.parametrize(("change", "socket", "found"), FAULTS.values(), ids=FAULTS)
+def test_faults_name_job_socket_index_and_found(phase, tmp_path, change, socket, found):
     folder = justraigs_submission(tmp_path / "s", EYES)
     jobs = json.loads((folder / "predictions.json").read_text())
     jobs.sort(key=lambda job: job["inputs"][0]["image"]["name"])
-    spoil(folder, jobs)
+    change(jobs)
+    (folder / "predictions.json").write_text(json.dumps(jobs))
     (fault,) = faults_of(phase, folder)
     slug, _, index = socket.partition(", ")
     assert fault.place.count(jobs[0]["pk"]) == fault.place.count(slug) == 1
     assert fault.place.endswith(index)
-    assert fault.expected.startswith(expected)
-    assert found is None or fault.found == found
-
-
-def test_two_jobs_for_one_stack(phase, tmp_path):
-    def repeat(jobs):
-        jobs[1]["inputs"] = jobs[0]["inputs"]
-
-    (fault,) = faults_of(phase, justraigs_submission(tmp_path / "s", EYES, edit=repeat))
-    assert fault.kind.value == "duplicate"
-    assert fault.expected == "one job for stack batch_1.tiff"
+    assert fault.found == found
 
 
 @pytest.mark.parametrize(
-    ("jobs", "place", "expected", "found"),
+    ("job", "place", "found"),
     [
-        ({}, None, "a list of jobs", "an object"),
-        ([3], "job number 1", "an object", "the number 3"),
-        ([{"pk": None}], "job number 1", "a key pk", "null"),
-        ([{"pk": "a", "inputs": None}], "job a, inputs", "a list", "null"),
-        ([{"pk": "a", "inputs": [], "outputs": {}}], "job a, outputs", "a list", "an object"),
-        ([{"pk": "a", "inputs": [{}], "outputs": []}], "job a, inputs", "a socket", "null"),
-        ([{"pk": "a", "inputs": [], "outputs": []}], "job a, inputs", "one input image or file", "0"),
+        (3, "job number 1", "the number 3"),
+        ({"pk": None}, "job number 1", "null"),
+        ({"pk": "a", "inputs": None}, "job a, inputs", "null"),
+        ({"pk": "a", "inputs": [{}], "outputs": []}, "job a, inputs", "null"),
+        ({"pk": "a", "inputs": [], "outputs": []}, "job a, inputs", "0"),
         (
-            [{"pk": "a", "inputs": [], "outputs": [{"socket": {"slug": "x"}}]}],
+            {"pk": "a", "inputs": [], "outputs": [{"socket": {"slug": "x"}}]},
             "job a, socket x, relative_path",
-            "a text",
             "null",
         ),
     ],
 )
-def test_a_list_of_jobs_that_is_none(phase, tmp_path, jobs, place, expected, found):
-    (tmp_path / "predictions.json").write_text(json.dumps(jobs))
+def test_a_list_of_jobs_that_is_none(phase, tmp_path, job, place, found):
+    (tmp_path / "predictions.json").write_text(json.dumps([job]))
     (fault,) = faults_of(phase, tmp_path)
     assert (fault.file, fault.field, fault.found) == ("predictions.json", place, found)
-    assert fault.expected.startswith(expected)
-
-
-def test_without_a_list_of_jobs_there_is_one_fault(tmp_path):
-    phase = justraigs_phase(tmp_path / "phase", EYES, keys={"missing": "reject"})
-    (tmp_path / "empty").mkdir()
-    (fault,) = faults_of(phase, tmp_path / "empty")
-    assert (fault.kind.value, fault.file) == ("missing", "predictions.json")
-
-
-def test_links_are_not_followed(phase, tmp_path):
-    folder = justraigs_submission(tmp_path / "s", EYES)
-    path = next(folder.glob(f"*/output/{LIKELIHOODS}.json"))
-    path.rename(tmp_path / "elsewhere.json")
-    path.symlink_to(tmp_path / "elsewhere.json")
-    (fault,) = faults_of(phase, folder)
-    assert (fault.kind.value, fault.found) == ("forbidden", "a symbolic link")
 
 
 @pytest.mark.parametrize(
@@ -566,8 +384,7 @@ def refuge(tmp_path):
     return loaded_phase(tmp_path / "refuge", 6, keys={"submission": "algorithm"})
 
 
-@pytest.mark.parametrize("extension", [".mha", ".tif"])
-@pytest.mark.parametrize("inline", [False, True], ids=["files", "inline"])
+@pytest.mark.parametrize(("extension", "inline"), [(".mha", False), (".tif", True)])
 def test_a_refuge_phase_scores_like_its_archive(refuge, tmp_path, extension, inline):
     archive = loaded_phase(tmp_path / "archive", 6)
     expected = evaluate(archive, refuge_submission(tmp_path / "zip", 6, change=spoilt), 0)
@@ -636,15 +453,3 @@ def test_an_image_output_is_one_file(refuge, tmp_path):
     (path.with_name(".DS_Store")).write_text("ignored")
     (fault,) = faults_of(refuge, folder)
     assert (fault.expected, fault.found) == ("one image", "2 files")
-
-
-def test_optional_tasks_may_be_left_out(refuge, tmp_path):
-    folder = refuge_jobs(tmp_path / "jobs", tiny_cases(6))
-    path = folder / "predictions.json"
-    jobs = json.loads(path.read_text())
-    for job in jobs:
-        job["outputs"] = [item for item in job["outputs"] if item["socket"]["slug"] != "fovea-location"]
-    path.write_text(json.dumps(jobs))
-    result = evaluate(refuge, folder, 0)
-    assert isinstance(result, Result)
-    assert [task.name for task in result.tasks] == ["classification", "segmentation"]

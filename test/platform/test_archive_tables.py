@@ -10,8 +10,7 @@ from evaluation.core.form import CaseForm, Form
 from evaluation.core.limits import max_rows
 from evaluation.core.sources import RowsSource
 from evaluation.io.kinds.objects import Space
-from evaluation.io.kinds.points import Points, point_set
-from evaluation.organiser.submission_writer import ArchiveWriter
+from evaluation.io.kinds.points import Points
 from evaluation.platform.archive import index_archive
 
 KIND = Points(Space(2))
@@ -51,17 +50,6 @@ def test_rows_belong_to_cases_by_name_in_their_order(tmp_path):
     ]
 
 
-def test_a_header_alone_is_an_empty_list_for_every_case(tmp_path):
-    found = index(tmp_path, HEADER)
-    assert found.faults == ()
-    assert all(of_case["nodules"].rows == () for of_case in found.sources)
-
-
-def test_a_bare_table_is_the_table_of_the_only_field(tmp_path):
-    found = index(tmp_path, HEADER + "s1,1,2\n", name="predictions.csv")
-    assert len(found.sources[0]["nodules"].rows) == 1
-
-
 def test_a_missing_table(tmp_path):
     assert told(index(tmp_path, None)) == ["missing: points.csv: none"]
     found = index(tmp_path, None, replace(FORM, missing="worst"))
@@ -96,13 +84,3 @@ def test_rows_are_limited_in_sum(tmp_path):
     found = index(tmp_path, HEADER + "s9,1,2\n" * 13_000)
     assert told(found)[-1] == "too large: points.csv, line 10002, scan: more"
     assert len(found.faults) == 10_001
-
-
-def test_what_is_written_reads_back(tmp_path):
-    writer = ArchiveWriter(tmp_path, [FIELD])
-    writer.add("s1", {"nodules": point_set([(1, 2, 0, 1, 0), (3, 4, 0, 1, 0)], 2)})
-    writer.add("s2", {"nodules": point_set([], 2)})
-    writer.close()
-    found = index(tmp_path, None)
-    assert found.sources[0]["nodules"].rows == ((2, ("1.0", "2.0")), (3, ("3.0", "4.0")))
-    assert found.sources[1]["nodules"].rows == ()

@@ -1,13 +1,15 @@
 """Tables whose header is not the format's, as participants check and organisers score them."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+from evaluation.evaluate import Rejection, check, evaluate
+from evaluation.phase.manifest import scan
+from evaluation.phase.named import named_phase
+from evaluation.phase.phase import load_phase
 from test.repository import REPOSITORY
-from test.started import run
 
 FOVEA = "fovea_location_results.csv"
 ROWS = {"a": ("0.9", "1", "late"), "b": ("0.1", "0", "none"), "c": ("0.4", "1", "none")}
@@ -30,52 +32,37 @@ field = "stage"
 
 
 @pytest.fixture(scope="module")
-def form(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("refuge")
-    phase = shutil.copytree(REPOSITORY / "ground-truth" / "refuge-onsite", folder / "phase")
-    assert run("seal", phase).returncode == 0
-    assert run("form", phase, "--output", folder / "form.json").returncode == 0
-    return folder / "form.json"
+def form():
+    return named_phase("refuge-onsite").form
 
 
-def with_header(folder: Path, header: str | None) -> Path:
+def with_header(folder: Path, header: str | None, more: str = "") -> Path:
+    """Return a submission whose table has another header, and more behind each of its rows."""
     submission = shutil.copytree(REPOSITORY / "test" / "input" / "refuge-onsite", folder / "submission")
-    lines = (submission / FOVEA).read_text().splitlines()[1:]
+    lines = [f"{line}{more}" for line in (submission / FOVEA).read_text().splitlines()[1:]]
     (submission / FOVEA).write_text("\n".join([*([] if header is None else [header]), *lines, ""]))
     return submission
 
 
-@pytest.mark.parametrize(
-    "header", ["FileName,Y,X", "name,Y,X", "image,y_coord,x_coord", "FileName,Fovea_Y,Fovea_X", "a,b,c,d"]
-)
+@pytest.mark.parametrize("header", ["FileName,Y,X", "FileName,Fovea_Y,Fovea_X", "a,b,c,d"])
 def test_an_unknown_header_is_a_fault_with_the_names_that_are_expected(form, tmp_path, header):
-    checked = run("check", "--form", form, with_header(tmp_path, header))
-    assert checked.returncode == 1
+    faults = check(form, with_header(tmp_path, header), 0).faults
     wanted = ("ImageName",) if "Fovea" in header else ("ImageName", "Fovea_X", "Fovea_Y")
-    for column in wanted:
-        assert (
-            f'{FOVEA}, line 1: expected column "{column}", found "{header.partition(",")[0]}"'
-            in checked.stdout
-        )
+    assert {(fault.place, fault.expected) for fault in faults} == {
+        (f"{FOVEA}, line 1", f'column "{column}"') for column in wanted
+    }
+    assert all(header.partition(",")[0] in fault.found for fault in faults)
 
 
-@pytest.mark.parametrize(
-    "header", [None, "imagename,fovea x,FOVEA_Y", "ImageName;Fovea_X;Fovea_Y".replace(";", " ,")]
-)
+@pytest.mark.parametrize("header", [None, "imagename,fovea x,FOVEA_Y", "ImageName ,Fovea_X ,Fovea_Y"])
 def test_no_header_and_another_spelling_are_harmless(form, tmp_path, header):
-    checked = run("check", "--form", form, with_header(tmp_path, header))
-    assert (checked.returncode, checked.stdout.splitlines()[-1][:9]) == (0, "No faults")
+    assert not check(form, with_header(tmp_path, header), 0).faults
 
 
 def test_columns_that_nobody_reads_are_named(form, tmp_path):
-    submission = with_header(tmp_path, "ImageName,Fovea_X,Fovea_Y")
-    lines = (submission / FOVEA).read_text().splitlines()
-    (submission / FOVEA).write_text(
-        "\n".join(f"{line},{'spare' if n == 0 else n}" for n, line in enumerate(lines))
-    )
-    checked = run("check", "--form", form, submission)
-    assert checked.returncode == 0
-    assert f'Note: {FOVEA}: "spare": not part of the format and not read' in checked.stdout
+    checked = check(form, with_header(tmp_path, "ImageName,Fovea_X,Fovea_Y,spare", ",7"), 0)
+    assert not checked.faults
+    assert [notice.partition(": not")[0] for notice in checked.notices] == [f'{FOVEA}: "spare"']
 
 
 @pytest.mark.parametrize(
@@ -88,22 +75,20 @@ def test_columns_that_nobody_reads_are_named(form, tmp_path):
     ],
 )
 def test_fields_that_share_a_table_are_never_read_by_position(tmp_path, header, columns, faulty):
-    phase, submission = tmp_path / "phase", tmp_path / "submission"
-    for folder in (phase, submission):
-        folder.mkdir()
-    (phase / "phase.toml").write_text(PHASE)
+    folder, submission = tmp_path / "phase", tmp_path / "submission"
+    for made in (folder, submission):
+        made.mkdir()
+    (folder / "phase.toml").write_text(PHASE)
     rows = [f"{name},{likelihood},{stage}" for name, (likelihood, _, stage) in ROWS.items()]
-    (phase / "cases.csv").write_text("\n".join(["name,likelihood,stage", *rows, ""]))
+    (folder / "cases.csv").write_text("\n".join(["name,likelihood,stage", *rows, ""]))
     if columns is None:
         rows = [f"{stage},{name},{likelihood},7" for name, (likelihood, _, stage) in ROWS.items()]
     (submission / "predictions.csv").write_text("\n".join([*([header] if header else []), *rows, ""]))
-    assert run("seal", phase).returncode == 0
-    arguments = ("--input", submission, "--ground-truth", phase, "--output", tmp_path / "o")
-    done = run("evaluate", *arguments)
-    assert done.returncode == int(faulty)
+    result = evaluate(load_phase(folder, scan(folder)), submission, 0)
     if faulty:
-        assert "predictions.csv" in done.stderr
+        assert isinstance(result, Rejection)
+        assert {fault.file for fault in result.faults} == {"predictions.csv"}
     else:
-        figures = json.loads((tmp_path / "o" / "metrics.json").read_text())["aggregates"]
-        assert figures["t"]["mean_absolute_error"]["value"] == 0
-        assert figures["u"]["accuracy"]["value"] == 1
+        figures = result.figures.aggregates
+        assert figures["t"]["mean_absolute_error"].value == 0
+        assert figures["u"]["accuracy"].value == 1

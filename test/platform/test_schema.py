@@ -2,14 +2,13 @@
 
 import copy
 import json
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from evaluation.core.aggregation import ConfidenceInterval, Estimate
 from evaluation.evaluate import evaluate
-from evaluation.platform import result_file
 from evaluation.platform.result_file import metrics_schema, render
 from test.phases import loaded_phase, refuge_submission
 from test.repository import REPOSITORY
@@ -37,31 +36,14 @@ def validator():
 
 
 def test_the_published_schema_is_that_of_the_types():
+    Draft202012Validator.check_schema(metrics_schema())
     published = json.loads(PUBLISHED.read_text(encoding="utf-8"))
     assert published == metrics_schema(), "run: python -m evaluation schema > schemas/metrics.schema.json"
-
-
-def test_the_schema_is_one():
-    Draft202012Validator.check_schema(metrics_schema())
 
 
 def test_a_real_metrics_json_is_valid(metrics, validator):
     assert set(metrics) == {"phase", "cases", "aggregates", "ranking", "subgroups", "case"}
     assert list(validator.iter_errors(metrics)) == []
-
-
-def test_every_type_is_in_the_schema():
-    schema = metrics_schema()
-    objects = {**schema["$defs"], "MetricsFile": schema}
-    types = {
-        name: thing
-        for name, thing in vars(result_file).items()
-        if is_dataclass(thing) and thing.__module__ == result_file.__name__
-    } | {"ConfidenceInterval": ConfidenceInterval, "Estimate": Estimate}
-    assert set(objects) == set(types)
-    for name, thing in types.items():
-        assert list(objects[name]["properties"]) == [field.name for field in fields(thing)]
-        assert objects[name]["additionalProperties"] is False
 
 
 def test_an_estimate_with_everything_and_with_nothing_more(metrics, validator):
@@ -76,16 +58,12 @@ def test_an_estimate_with_everything_and_with_nothing_more(metrics, validator):
     ("path", "value"),
     [
         (["aggregates", "classification", "auc", "value"], None),
-        (["aggregates", "classification", "auc", "value"], True),
-        (["aggregates", "classification", "auc", "value"], "0.5"),
         (["aggregates", "classification", "auc", "median"], None),
         (["aggregates", "classification", "auc", "mode"], 0.5),
         (["aggregates", "classification", "a.b"], {"value": 1}),
         (["ranking", "components", "classification", "auc"], None),
         (["case", "V0001.png"], {}),
-        (["case"], None),
         (["cases", "worst"], 0.5),
-        (["phase", "label"], "x"),
         (["further"], {}),
     ],
 )
@@ -98,6 +76,6 @@ def test_what_is_not_allowed(metrics, validator, path, value):
     assert list(validator.iter_errors(content)) != []
 
 
-@pytest.mark.parametrize("section", ["phase", "cases", "aggregates", "ranking", "subgroups"])
-def test_what_may_not_be_left_out(metrics, validator, section):
-    assert list(validator.iter_errors({key: value for key, value in metrics.items() if key != section})) != []
+def test_what_may_not_be_left_out(metrics, validator):
+    for section in ("phase", "cases", "aggregates", "ranking", "subgroups"):
+        assert not validator.is_valid({key: value for key, value in metrics.items() if key != section})

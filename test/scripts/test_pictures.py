@@ -2,6 +2,7 @@
 
 from io import BytesIO
 
+import pytest
 from PIL import Image
 
 from scripts.pictures import PICTURES, drawn
@@ -22,6 +23,7 @@ def test_every_picture_is_drawn_by_the_script_and_shown_by_a_page():
     assert all(f"{name})" in text for name in PICTURES)
 
 
+@pytest.mark.weekly
 def test_a_report_is_photographed_from_a_section_on(tmp_path):
     tall = '<p style="height: 2000px">'
     page = f"<html data-state=drawn>{tall}a</p><h2 id=classification>b</h2>{tall}"

@@ -76,18 +76,3 @@ def test_intervals_hold_the_value_of_very_many_cases():
     assert (math.isnan(share), number) == (True, 0)
     drifting = worst._holds(metric, lambda rng, cases, _: {"x": np.full(cases, 0.1 if cases < 1000 else 0.9)})
     assert worst.Search("moved", "mean", drifting).shares(point, 20, 3, 0) == (0, 3)
-
-
-def test_every_comparison_has_an_outcome():
-    rng = np.random.default_rng(1)
-    for search in worst.searches():
-        if search.family in {"ranks", "calibration"} or search.wrong:
-            point = worst.family(search.family)[-1]
-            assert search.outcome(rng, 60, point) in {True, False}
-
-
-def test_persons_have_the_size_of_the_family_or_one_case():
-    point = {"cluster": 3, "large": 0.5}
-    sizes = np.bincount(worst._persons(np.random.default_rng(1), 300, point))[:-1]  # the last may be cut
-    assert set(sizes.tolist()) == {1, 3}
-    assert worst._persons(np.random.default_rng(1), 4, {"cluster": 3}).tolist() == [0, 0, 0, 1]

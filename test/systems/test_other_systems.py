@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from test import started
-from test.repository import PHASES, REPOSITORY
+from test.repository import REPOSITORY
 from test.rooms import skip_without
 
 SYSTEMS = ("win32", "darwin")
@@ -75,7 +75,7 @@ def told(done: subprocess.CompletedProcess[bytes], system: str) -> bytes:
 
 @pytest.mark.parametrize(
     ("system", "phase"),
-    [("win32", name) for name in PHASES] + [("darwin", "cysts"), ("darwin", "justraigs-phase2")],
+    [("win32", "edd2020"), ("win32", "refuge-onsite"), ("darwin", "cysts"), ("darwin", "justraigs-phase2")],
 )
 def test_form_and_check(systems, system, phase, tmp_path):
     form, here = tmp_path / "form.json", tmp_path / "here.json"
@@ -96,8 +96,7 @@ def form(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(("system", "packed"), [("win32", False), ("win32", True), ("darwin", False)])
 def test_the_same_faults_are_told(systems, form, tmp_path, system, packed):
     submission = Path(shutil.copytree(REPOSITORY / "test/input/refuge-onsite", tmp_path / "submission"))
     masks = sorted((submission / "segmentation").iterdir())
@@ -139,18 +138,18 @@ def results(tmp_path_factory) -> Path:
     """Return a folder with the results of four teams."""
     skip_without("samples")
     folder = tmp_path_factory.mktemp("teams")
-    size = ("--cases", 24, "--width", 80, "--height", 64)
+    size = ("--cases", 12, "--width", 80, "--height", 64)
     assert run("sample", "refuge", "--output", folder, *size).returncode == 0
     phase = folder / "ground-truth" / "refuge-sample"
     assert run("seal", phase).returncode == 0
     teams = ("--each", folder / "submissions", "--ground-truth", phase, "--output", folder / "each")
-    assert run("evaluate", *teams).returncode == 0
+    assert run("evaluate", *teams, "--workers", 0).returncode == 0
     return folder / "each"
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_rank_and_summary(systems, results, tmp_path, system):
-    options = ("--resamples", 100, "--permutations", 99)
+    options = ("--resamples", 20, "--permutations", 99)
     assert run("rank", results, *options, "--output", tmp_path / "here").returncode == 0
     done = systems[system].run("rank", results, *options, "--output", tmp_path / "there")
     assert (done.returncode, done.stderr) == (0, b"")
@@ -160,5 +159,5 @@ def test_rank_and_summary(systems, results, tmp_path, system):
     assert there == here
     done = systems[system].run("summary", results / "good" / "metrics.json")
     assert (done.returncode, done.stderr) == (0, b"")
-    assert b"refuge-sample: 24 of 24 cases scored" in done.stdout
+    assert b"refuge-sample: 12 of 12 cases scored" in done.stdout
     assert b"segmentation" in done.stdout
