@@ -114,6 +114,13 @@ def refuge_submission(
     return folder
 
 
+def imperfect(case: TinyCase, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a likelihood that puts some pairs out of order, and a mask without some of its rows."""
+    mask = values["segmentation"].copy()
+    mask[: case.number % 3 + 2] = ELSEWHERE
+    return {**values, "glaucoma_risk": case.number * 5 % 13 / 13, "segmentation": mask}
+
+
 def replace_in(path: Path, old: str, new: str) -> None:
     """Replace text in a file, in which it must stand."""
     text = path.read_text(encoding="utf-8")

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import threading
 import time
 
 import pytest
@@ -70,16 +69,16 @@ def test_the_machines_trouble_is_told_as_such(error, lack):
     assert raised.value.lack == lack
 
 
-def test_a_defect_tells_where_it_is():
-    with pytest.raises(
-        RuntimeError, match=r"(?s)a defect of the evaluation:.*in fails.*ZeroDivisionError: twice"
-    ):
-        run_isolated("test.test_isolated:fails", {"error": ZeroDivisionError("twice")})
-
-
-def test_a_process_that_dies_leaves_its_last_words():
-    with pytest.raises(RuntimeError, match=r"ended with 3: the last words: ×$"):
-        run_isolated("test.test_isolated:ends", {})
+@pytest.mark.parametrize(
+    ("function", "arguments", "told"),
+    [
+        ("fails", {"error": ZeroDivisionError("twice")}, r"(?s)in fails.*ZeroDivisionError: twice"),
+        ("ends", {}, r"ended with 3: the last words: ×$"),
+    ],
+)
+def test_a_defect_tells_where_it_is_and_a_process_that_dies_its_last_words(function, arguments, told):
+    with pytest.raises(RuntimeError, match=told):
+        run_isolated(f"test.test_isolated:{function}", arguments)
 
 
 def test_an_interrupt_ends_the_process():
@@ -93,17 +92,3 @@ def test_an_interrupt_ends_the_process():
         run_isolated("test.test_isolated:hangs", {}, interrupt)
     with pytest.raises(ProcessLookupError):
         os.kill(processes[0], 0)
-
-
-def test_threads_do_not_disturb_each_other():
-    found = {}
-
-    def run(text):
-        found[text] = run_isolated("test.test_isolated:described", {"text": text})["text"]
-
-    threads = [threading.Thread(target=run, args=(str(number),)) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert found == {str(number): str(number) for number in range(3)}

@@ -1,7 +1,7 @@
 """Leaf rooms can be deleted with their tests, each alone or all: the rest goes on, in a copy.
 
-Each run of the tests collects those of the rest without any leaf. All else is drawn as other long tests are
-(see `test.budget`), and leaves out long tests of the rest, which EVALUATION_THOROUGH=1 runs.
+Without any leaf, all tests of the rest are collected, and those that look across rooms pass. Without each
+alone, whatever may need it is imported (see `test.leafless`), and commands answer.
 """
 
 import json
@@ -10,34 +10,43 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from evaluation.cli.main import COMMANDS
+from test.leafless import without
 from test.organiser.rescoring.teams import write_teams
-from test.repository import REPOSITORY, THOROUGH
+from test.repository import REPOSITORY
 from test.rooms import COMMANDS_OF_LEAVES, LEAVES
 
 ALL = "all"
-# The tests that look across rooms.
+# The tests that look across rooms and take seconds, and some of rooms of the trunk.
 ACROSS = (
+    "test/cli/test_commands.py::test_every_command_has_help_with_an_example_that_runs_in_a_fresh_clone[audit]",
+    "test/cli/test_commands.py::test_every_command_has_help_with_an_example_that_runs_in_a_fresh_clone[fuse]",
+    "test/cli/test_commands.py::test_the_overview_is_one_screen_and_has_each_command_once",
+    "test/cli/test_commands.py::test_the_options_that_completion_reads_are_those_of_the_commands",
+    "test/docs/test_habits.py",
+    "test/docs/test_workflows.py",
+    "test/organiser/ranking/test_limits.py",
+    "test/organiser/test_output.py",
+    "test/scripts/test_branch_coverage.py",
+    "test/test_architecture.py::test_imports_go_downwards",
+    "test/test_architecture.py::test_a_leaf_is_named_only_where_it_is_found_by_name",
+    "test/test_architecture.py::test_every_room_of_the_floors_exists",
+    "test/test_architecture.py::test_the_page_names_every_room_and_says_which_are_leaves",
+    "test/test_architecture.py::test_no_module_imports_itself_in_a_circle",
+)
+MORE = (
     "test/cli/test_commands.py",
     "test/core",
     "test/docs",
-    "test/messages",
-    "test/scripts/test_branch_coverage.py",
     "test/test_architecture.py",
     "test/test_package.py",
 )
-# Tests of rooms of the trunk that take a second.
-FAST = (
-    "test/organiser/ranking/test_limits.py",
-    "test/organiser/test_output.py",
-    "test/organiser/test_label_splits.py",
-)
+"""What looks across rooms, too, and takes minutes: once a week, without any leaf."""
 # What a command says that has lost a part with the room.
 LOST = {
     "attacks": (["audit", "{phase}", "--attack"], 1, "no room `attacks`"),
@@ -49,110 +58,69 @@ LOST = {
         "no room `parallel`",
     ),
 }
+# What organisers do, without any leaf.
 REST = """\
+rehearse {phase}
+audit {phase}
+describe {phase}
+evaluate --each {teams} --ground-truth {phase} --output each --workers 2
+rank each --output board --resamples 0
+report submission --ground-truth {phase} --input {teams}/folder --output one.html --workers 0
+"""
+# Collects all tests, and runs some of them.
+COLLECTED = """\
 import sys
 import pytest
-from evaluation.cli.main import main
 
-phase, teams = {phase!r}, {teams!r}
-for line in (
-    f"rehearse {{phase}}",
-    f"audit {{phase}}",
-    f"describe {{phase}}",
-    f"evaluate --each {{teams}} --ground-truth {{phase}} --output each --workers 2",
-    "rank each --output board --resamples 0",
-    f"report submission --ground-truth {{phase}} --input {{teams}}/folder --output one.html --workers 0",
-    "fuse annotators nothing --output fused",
-):
-    status = main(line.split())
-    assert status == line.startswith("fuse"), line
-sys.exit(pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", *{fast!r}]))
-"""
-# Prints the commands, and those that their help and the completion name.
-NAMED = """\
-import contextlib, importlib, io, json, re
-from evaluation.cli.main import COMMANDS, main, parser_of
+class Chosen:
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config, items):
+        print("collected", *sorted({{item.nodeid.partition("::")[0] for item in items}}))
+        items[:] = [item for item in items if item.nodeid.startswith({across!r})]
 
-named = set()
-for name, command in COMMANDS.items():
-    shown = parser_of(name, importlib.import_module(f"evaluation.{command.module}")).format_help()
-    named |= set(re.findall("-m evaluation ([a-z]+)", shown))
-with contextlib.redirect_stdout(io.StringIO()) as printed:
-    main(["completion", "fish"])
-named |= set(re.findall("__fish_use_subcommand -a ([a-z]+)", printed.getvalue()))
-print(json.dumps([sorted(COMMANDS), sorted(named)]))
+options = ["-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not container", "test"]
+sys.exit(pytest.main(options, plugins=[Chosen()]))
 """
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Path:
-    """Return a copy of the repository, in which leaves are taken away and put back.
+    """Return a copy of the repository with its byte code, in which leaves are taken away and put back.
 
     Pages link to what lies beside them, so that only phases and submissions are links out of the copy.
     """
     folder = tmp_path_factory.mktemp("copy")
-    linked = ("ground-truth", "test/input")
-    left_out = shutil.ignore_patterns("__pycache__", "input", "*.egg-info")
+    left_out = shutil.ignore_patterns("input", "*.egg-info")
     for path in REPOSITORY.iterdir():
         if path.is_file() and path.name != ".git":
             shutil.copy(path, folder)
-    for name in (
-        "evaluation",
-        "test",
-        "docs",
-        "benchmarks",
-        "examples",
-        "schemas",
-        "scripts",
-        ".github",
-        ".ci",
-    ):
+    folders = ("evaluation", "test", "docs", "benchmarks", "examples", "schemas", "scripts", ".github", ".ci")
+    for name in folders:
         shutil.copytree(REPOSITORY / name, folder / name, ignore=left_out)
-    for name in linked:
+    for name in ("ground-truth", "test/input"):
         (folder / name).symlink_to(REPOSITORY / name)
     return folder
 
 
 @pytest.fixture(scope="module")
-def teams(tmp_path_factory) -> tuple[Path, Path]:
-    return write_teams(tmp_path_factory.mktemp("teams"))
+def places(tmp_path_factory) -> dict[str, Path]:
+    phase, teams = write_teams(tmp_path_factory.mktemp("teams"))
+    return {"phase": phase, "teams": teams}
 
 
-def python(folder: Path, *arguments: str, timeout: int = 300) -> subprocess.CompletedProcess[str]:
-    """Run Python in a copy; where this run is not thorough, its tests leave out all that take long."""
-    # The copy has no commit, by which others would be drawn.
-    short = {} if THOROUGH else {"EVALUATION_TEST_SECONDS": "0"}
-    return subprocess.run(
+def python(folder: Path, *arguments: str, timeout: int) -> str:
+    """Run Python in a copy, and return what it printed."""
+    done = subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
-        env={**os.environ, **short},
+        env={**os.environ, "EVALUATION_WEEKLY": "0", "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         timeout=timeout,
         check=False,
     )
-
-
-def run_tests(folder: Path, *arguments: str) -> str:
-    """Run tests of a copy, and return what was printed; none may fail."""
-    words = ("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not container")
-    done = python(folder, *words, *arguments, timeout=7200 if THOROUGH else 900)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
     return done.stdout
-
-
-@contextmanager
-def without(gone: str, copy: Path, kept: Path) -> Iterator[None]:
-    """Take a room and its tests away from a copy, or all of them."""
-    rooms = [Path(wing, "organiser", leaf) for leaf in leaves_of(gone) for wing in ("evaluation", "test")]
-    away = {copy / room: kept / "-".join(room.parts) for room in rooms if (copy / room).is_dir()}
-    for room, place in away.items():
-        shutil.move(room, place)
-    try:
-        yield
-    finally:
-        for room, place in away.items():
-            shutil.move(place, room)
 
 
 def leaves_of(gone: str) -> tuple[str, ...]:
@@ -163,45 +131,48 @@ def commands_of(leaves: Iterable[str]) -> set[str]:
     return {name for name, leaf in COMMANDS_OF_LEAVES.items() if leaf in leaves}
 
 
-@pytest.mark.timeout(7200)
-@pytest.mark.parametrize("gone", [ALL, *LEAVES])
-def test_the_tests_of_the_rest_are_collected(gone, copy, tmp_path):
-    with without(gone, copy, tmp_path):
-        listed = run_tests(copy, "--collect-only", "test")
-    assert all(f"test/organiser/{leaf}/" not in listed for leaf in leaves_of(gone))
-    assert "test/organiser/ranking/test_limits.py" in listed
-
-
-@pytest.mark.timeout(7200)
-@pytest.mark.parametrize("gone", [ALL, *LEAVES])
-def test_the_rest_passes_the_tests_that_look_across_rooms(gone, copy, tmp_path):
-    with without(gone, copy, tmp_path):
-        run_tests(copy, *ACROSS)
-
-
-def test_the_rest_goes_on_without_any_leaf(copy, teams, tmp_path):
-    phase, submissions = teams
-    with without(ALL, copy, tmp_path):
-        done = python(copy, "-c", REST.format(phase=str(phase), teams=str(submissions), fast=FAST))
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-
-
-@pytest.mark.parametrize("gone", [ALL, *LEAVES])
-def test_its_commands_alone_go_with_a_leaf(gone, copy, teams, tmp_path):
+@pytest.mark.timeout(600)
+def test_all_is_imported_and_commands_answer_without_a_leaf(copy, places):
     """No help and no completion names what is gone; a command that has lost a part says so."""
-    phase, submissions = teams
-    with without(gone, copy, tmp_path):
-        done = python(copy, "-c", NAMED)
-        assert done.returncode == 0, done.stderr[-3000:]
-        commands, named = map(set, json.loads(done.stdout))
-        assert commands == COMMANDS.keys() - commands_of(leaves_of(gone))
-        assert named == commands
-        for leaf in set(leaves_of(gone)) & LOST.keys():
-            arguments, status, message = LOST[leaf]
-            places = {"phase": phase, "teams": submissions}
-            said = python(copy, "-m", "evaluation", *(word.format(**places) for word in arguments))
-            output = said.stdout + said.stderr
-            assert (said.returncode, message in output) == (status, True), output
+    wanted, expected = [], []
+    for gone in (ALL, *LEAVES):
+        lost = [LOST[leaf] for leaf in leaves_of(gone) if leaf in LOST]
+        rest = [(line.split(), 0, "") for line in REST.splitlines() if gone == ALL]
+        expected.append([*lost, *rest])
+        lines = [[word.format(**places) for word in line] for line, *_ in expected[-1]]
+        wanted.append({"gone": leaves_of(gone), "lines": lines})
+    looks = python(copy, "-m", "test.leafless", json.dumps(wanted), timeout=500).splitlines()
+    for gone, said, look in zip((ALL, *LEAVES), expected, map(json.loads, looks), strict=True):
+        assert look["failed"] == {}, gone
+        assert {"test.docs.test_pages", "test.test_leaves"} <= set(look["tests"]), gone
+        assert set(look["commands"]) == COMMANDS.keys() - commands_of(leaves_of(gone))
+        assert look["named"] == look["commands"]
+        for (line, status, message), (found, output) in zip(said, look["said"], strict=True):
+            assert (found, message in output) == (status, True), (gone, line, output)
+
+
+@pytest.mark.timeout(600)
+def test_all_tests_are_collected_without_any_leaf_and_those_across_rooms_pass(copy, tmp_path):
+    with without(LEAVES, tmp_path, copy):
+        said = python(copy, "-c", COLLECTED.format(across=ACROSS), timeout=500)
+    assert_collected(said)
+
+
+def assert_collected(said: str) -> None:
+    (files,) = re.findall("^collected (.*)$", said, re.MULTILINE)
+    assert not [
+        name for name in files.split() if name.startswith(tuple(f"test/organiser/{leaf}/" for leaf in LEAVES))
+    ]
+    assert {"test/organiser/ranking/test_limits.py", "test/test_architecture.py"} <= set(files.split())
+
+
+@pytest.mark.weekly
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("gone", [ALL, *LEAVES])
+def test_all_tests_are_collected_without_a_leaf_and_those_across_rooms_pass(gone, copy, tmp_path):
+    across = (*ACROSS, *MORE) if gone == ALL else ACROSS
+    with without(leaves_of(gone), tmp_path, copy):
+        assert_collected(python(copy, "-c", COLLECTED.format(across=across), timeout=3500))
 
 
 def test_no_test_of_the_rest_needs_a_leaf():

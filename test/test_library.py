@@ -13,27 +13,37 @@ import pytest
 import evaluation
 from evaluation import library
 from evaluation.core.fault import Fault, FaultKind
-from evaluation.phase.manifest import scan, seal
 from test.faults import faulted
 from test.in_process import run_here
+from test.phases import imperfect, refuge_phase, refuge_submission
 from test.repository import REPOSITORY
 from test.started import run
 
 SUBMISSION = REPOSITORY / "test" / "input" / "refuge-onsite"
+CASES = 12
 
 
 @pytest.fixture(scope="module")
 def phase(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("p") / "refuge-onsite"
-    ignored = shutil.ignore_patterns("manifest.json")
-    shutil.copytree(REPOSITORY / "ground-truth" / "refuge-onsite", folder, ignore=ignored)
-    seal(folder, scan(folder))
-    return folder
+    columns = {"eye": ["left", "right"] * (CASES // 2)}
+    keys = {"interval_minimum": 2}
+    return refuge_phase(tmp_path_factory.mktemp("p") / "tiny", CASES, keys=keys, columns=columns)
 
 
 @pytest.fixture(scope="module")
-def result(phase) -> evaluation.Evaluation:
-    return evaluation.evaluate(phase, SUBMISSION)
+def given(tmp_path_factory) -> Path:
+    return refuge_submission(tmp_path_factory.mktemp("s") / "given", CASES, change=imperfect)
+
+
+@pytest.fixture(scope="module")
+def result(phase, given) -> evaluation.Evaluation:
+    return evaluation.evaluate(phase, given)
+
+
+@pytest.fixture
+def submission(given, tmp_path) -> Path:
+    """Return a copy that a test may spoil."""
+    return Path(shutil.copytree(given, tmp_path / "submission"))
 
 
 @pytest.fixture
@@ -42,12 +52,10 @@ def here(monkeypatch) -> None:
     monkeypatch.setattr(library, "run_isolated", run_here)
 
 
-def test_the_result_is_that_of_the_run(phase, result, tmp_path):
-    each = tmp_path / "submissions"
-    (each / "team").mkdir(parents=True)
-    shutil.copytree(SUBMISSION, each / "team", dirs_exist_ok=True)
-    arguments = ("--each", each, "--ground-truth", phase, "--output", tmp_path / "each", "--workers", 0)
-    assert run("evaluate", *arguments).returncode == 0
+def test_the_result_is_that_of_the_run(phase, given, result, tmp_path):
+    shutil.copytree(given, tmp_path / "submissions" / "team")
+    arguments = ("--each", tmp_path / "submissions", "--ground-truth", phase, "--workers", 0)
+    assert run("evaluate", *arguments, "--output", tmp_path / "each").returncode == 0
     assert [path.name for path in result.write(tmp_path / "own")] == ["metrics.json", "cases.json"]
     for name in ("metrics.json", "cases.json"):
         assert (tmp_path / "own" / name).read_bytes() == (tmp_path / "each" / "team" / name).read_bytes()
@@ -59,7 +67,7 @@ def test_values_of_cases_are_those_that_the_figures_are_made_of(result):
     figures, cases = result.figures(), result.cases()
     segmentation = result.cases("segmentation")
     assert list(cases.index) == sorted(cases.index)
-    assert len(cases) == len(segmentation) == 40
+    assert len(cases) == len(segmentation) == CASES
     for name in ("dice_cup", "dice_disc", "vertical_cup_to_disc_ratio_error"):
         assert np.isclose(segmentation[name].mean(), figures.loc[("segmentation", name), "value"])
         assert cases[f"segmentation.{name}"].equals(segmentation[name])
@@ -78,16 +86,16 @@ def test_values_of_cases_are_those_that_the_figures_are_made_of(result):
         result.cases("detection")
 
 
-def test_missing_likelihoods_are_infinite_and_named(here, phase, tmp_path):
-    submission = Path(shutil.copytree(SUBMISSION, tmp_path / "submission"))
+def test_an_optional_task_that_was_not_submitted_has_no_columns(here, phase, submission):
     (submission / "fovea_location_results.csv").unlink()
     result = evaluation.evaluate(phase, submission, workers=0)
-    assert "fovea" not in result.to_dict()["aggregates"]
+    content = result.to_dict()
+    assert list(content["aggregates"]) == ["classification", "segmentation"]
+    assert content["cases"] == {"expected": CASES, "scored": CASES, "worst": 0}
     assert not [column for column in result.cases().columns if column.startswith("fovea")]
 
 
-def test_a_rejection_is_raised_with_every_fault(phase, tmp_path):
-    submission = Path(shutil.copytree(SUBMISSION, tmp_path / "submission"))
+def test_a_rejection_is_raised_with_every_fault(phase, submission, tmp_path):
     for path in sorted((submission / "segmentation").iterdir())[:3]:
         path.unlink()
     with pytest.raises(evaluation.SubmissionRejected) as caught:
@@ -117,26 +125,26 @@ def test_a_zip_a_form_and_a_name_are_taken(here, tmp_path):
     assert [fault.kind.value for fault in checked.faults] == ["unreadable"]
 
 
-def test_what_an_organiser_must_mend_is_a_phase_error(here, phase, tmp_path):
+def test_what_an_organiser_must_mend_is_a_phase_error(here, phase, given, tmp_path):
     with faulted(evaluation.PhaseError, "refuge", "neither"):
-        evaluation.evaluate("refuge", SUBMISSION)
+        evaluation.evaluate("refuge", given)
     with faulted(evaluation.PhaseError, "nothing.zip"):
         evaluation.check(phase, tmp_path / "nothing.zip", workers=0)
     unsealed = Path(shutil.copytree(phase, tmp_path / "phase"))
     (unsealed / "manifest.json").unlink()
     with faulted(evaluation.PhaseError, "manifest.json"):
-        evaluation.evaluate(unsealed, SUBMISSION, workers=0)
+        evaluation.evaluate(unsealed, given, workers=0)
     sealed = evaluation.seal(unsealed)
     assert sealed.folder == str(unsealed)
-    again = evaluation.evaluate(unsealed, SUBMISSION, workers=0)
+    again = evaluation.evaluate(unsealed, given, workers=0)
     assert again.metrics.phase.manifest == sealed.digest
 
 
-def test_rank_is_that_of_the_run(here, phase, result, tmp_path):
-    worse = Path(shutil.copytree(SUBMISSION, tmp_path / "worse"))
-    shutil.copy(worse / "segmentation" / "R0001.bmp", worse / "segmentation" / "R0002.bmp")
+def test_rank_is_that_of_the_run(here, phase, submission, result, tmp_path):
+    first, second = sorted((submission / "segmentation").iterdir())[:2]
+    shutil.copy(first, second)
     result.write(tmp_path / "each" / "a")
-    evaluation.evaluate(phase, worse, workers=0).write(tmp_path / "each" / "b")
+    evaluation.evaluate(phase, submission, workers=0).write(tmp_path / "each" / "b")
     ranking = evaluation.rank(tmp_path / "each")
     assert run("rank", tmp_path / "each", "--output", tmp_path / "of-command").returncode == 0
     assert ranking.to_dict() == json.loads((tmp_path / "of-command" / "leaderboard.json").read_bytes())
@@ -210,10 +218,10 @@ print(json.dumps([before, after]))
 """
 
 
-def test_nothing_of_the_callers_process_changes(phase, tmp_path):
+def test_nothing_of_the_callers_process_changes(phase, given, tmp_path):
     """As in a cell of a notebook: another thread than the main one, and a main program without a guard."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, phase, SUBMISSION, tmp_path],
+        [sys.executable, "-c", PROGRAM, phase, given, tmp_path],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
@@ -227,10 +235,10 @@ def test_nothing_of_the_callers_process_changes(phase, tmp_path):
     assert before["children"] == []
 
 
-def test_where_cases_cannot_be_isolated_that_is_said(phase, monkeypatch):
+def test_where_cases_cannot_be_isolated_that_is_said(phase, given, monkeypatch):
     monkeypatch.setattr("evaluation.platform.machine.CAN_ISOLATE", False)
     with pytest.warns(RuntimeWarning, match="cases are run one by one"):
-        assert evaluation.check(phase, SUBMISSION).passed
+        assert evaluation.check(phase, given).passed
 
 
 def test_the_function_keeps_its_name_beside_the_module():
@@ -240,19 +248,22 @@ def test_the_function_keeps_its_name_beside_the_module():
     assert evaluation.evaluate is function
     assert callable(evaluation.evaluate)
     assert sys.modules["evaluation.evaluate"].Rejection is Rejection
-    assert set(evaluation.__all__) <= set(dir(evaluation))
+    assert dir(evaluation) == sorted(evaluation.__all__)
     for name in evaluation.__all__:
         assert getattr(evaluation, name) is not None
     with pytest.raises(AttributeError, match="has no attribute 'evalute'"):
         evaluation.evalute  # noqa: B018
 
 
-def test_what_a_notebook_shows(here, phase, result, tmp_path):
+def test_what_a_notebook_shows(here, phase, given, result, tmp_path):
+    # The first six cases are positive; a likelihood is 5 × number modulo 13.
+    risks = [number * 5 % 13 for number in range(1, 13)]
+    auc = sum(one > other for one in risks[:6] for other in risks[6:]) / 36
     assert repr(result).startswith(
-        "<Evaluation of refuge-onsite: 40 of 40 cases scored; classification.auc 0.9494, "
+        f"<Evaluation of refuge-tiny: 12 of 12 cases scored; classification.auc {auc:.4f}, "
     )
-    assert "<td>0.9494</td>" in result._repr_html_()
-    assert repr(evaluation.check(phase, SUBMISSION, workers=0)) == "<CheckResult: no faults>"
+    assert f"<td>{auc:.4f}</td>" in result._repr_html_()
+    assert repr(evaluation.check(phase, given, workers=0)) == "<CheckResult: no faults>"
     faults = [Fault(FaultKind.MISSING, f"<i>{number}.png", "a file", "none") for number in range(120)]
     checked = evaluation.CheckResult(tuple(faults))
     assert repr(checked) == "<CheckResult: 120 faults: 120 missing>"
@@ -260,7 +271,7 @@ def test_what_a_notebook_shows(here, phase, result, tmp_path):
     assert "… and 100 more" in checked._repr_html_()
     result.write(tmp_path / "results" / "<i>")
     ranking = evaluation.rank(tmp_path / "results")
-    assert repr(ranking) == "<Ranking of refuge-onsite: <i>>"
+    assert repr(ranking) == "<Ranking of refuge-tiny: <i>>"
     assert "&lt;i&gt;" in ranking._repr_html_()
     assert "<i>" not in ranking._repr_html_()
     sealed = evaluation.seal(phase)
@@ -269,7 +280,3 @@ def test_what_a_notebook_shows(here, phase, result, tmp_path):
     report = evaluation.report_submission(phase, results=result)
     assert repr(report).startswith("<Report: ")
     assert report._repr_html_().startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
-
-
-def test_only_public_names_are_listed():
-    assert dir(evaluation) == sorted(evaluation.__all__)

@@ -10,11 +10,8 @@ import itertools
 import resource
 import shutil
 import socket
-import struct
 import subprocess
 import sys
-import tracemalloc
-import zlib
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -220,10 +217,10 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_table_reaches_the_calls_of_each_command(command, place):
-    counts, _ = clean_run(command, place)
-    assert CALLS[command] <= {kind for kind in KINDS if counts.get(kind)}
+def test_the_table_reaches_the_calls_of_each_command(place):
+    for command, kinds in CALLS.items():
+        counts, _ = clean_run(command, place)
+        assert kinds <= {kind for kind in KINDS if counts.get(kind)}, command
 
 
 # --- The readers of every format, with every error ---
@@ -294,8 +291,14 @@ def break_decoders(monkeypatch, fails) -> None:
     monkeypatch.setattr(TiffImageFile, "__init__", fails)
 
 
-@pytest.mark.parametrize("name", ["image.png", "image.tif"])
-@pytest.mark.parametrize("error", [RuntimeError("std::bad_alloc"), OSError("decoder error"), MemoryError()])
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("image.png", RuntimeError("std::bad_alloc")),
+        ("image.tif", OSError("decoder error")),
+        ("image.tif", MemoryError()),
+    ],
+)
 def test_a_decoder_that_decodes_nothing_at_all_is_the_machines(name, error, tmp_path, monkeypatch):
     """Libraries do not say why; an image that is known to be whole shows it."""
     (tmp_path / name).write_bytes(FORMATS[name][0])
@@ -307,46 +310,6 @@ def test_a_decoder_that_decodes_nothing_at_all_is_the_machines(name, error, tmp_
     with pytest.raises(MachineTrouble) as raised:
         read_case(tmp_path, name, read_image)
     assert raised.value.file == name
-
-
-def test_damaged_data_are_the_files_fault_where_the_decoder_works(tmp_path):
-    data = FORMATS["image.png"][0]
-    start = data.index(b"IDAT")
-    (length,) = struct.unpack(">I", data[start - 4 : start])
-    body = b"IDAT" + b"\xff" * length
-    damaged = data[:start] + body + struct.pack(">I", zlib.crc32(body)) + data[start + length + 8 :]
-    (tmp_path / "a.png").write_bytes(damaged)
-    _, (fault,) = read_case(tmp_path, "a.png", read_image)
-    assert (fault.kind, fault.found) == ("unreadable", "damaged or incomplete image data")
-
-
-HUGE = 2**31 - 1
-HUGE_FILES = {
-    "png": (
-        "a.png",
-        struct.pack(">8sI4sIIBBBBB", b"\x89PNG\r\n\x1a\n", 13, b"IHDR", HUGE, HUGE, 8, 0, 0, 0, 0),
-    ),
-    "bmp": ("a.bmp", struct.pack("<2sIHHIIiiHH6I", b"BM", 70, 0, 0, 54, 40, HUGE, HUGE, 1, 8, *[0] * 6)),
-    "metaimage": (
-        "a.mha",
-        b"ObjectType = Image\nNDims = 2\nDimSize = 999999 999999\nElementType = MET_UCHAR\n"
-        b"ElementDataFile = LOCAL\n",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", HUGE_FILES)
-def test_a_huge_size_in_a_header_is_a_fault_of_the_file_before_memory_is_taken(name, tmp_path):
-    path, data = HUGE_FILES[name]
-    (tmp_path / path).write_bytes(data + bytes(100))
-    tracemalloc.start()
-    try:
-        _, (fault,) = read_case(tmp_path, path, read_image)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert fault.kind == "too large"
-    assert peak < 1 << 20
 
 
 def test_a_sealed_reference_that_cannot_be_decoded_is_not_called_damaged(place, monkeypatch):

@@ -81,22 +81,11 @@ def test_no_test_matches_the_words_of_a_fault():
     assert [(file, fault) for file, tree in trees("match=") for fault in worded(tree)] == []
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ('monkeypatch.setattr(module, "_LIMIT", 1)', ["_LIMIT"]),
-        ('monkeypatch.setattr("evaluation.io.files._LIMIT", 1)', ["_LIMIT"]),
-        ("patch.setattr(module, name, 1)", ["_"]),
-        ('with mock.patch.object(module, "_x"): pass', ["_x"]),
-        ('monkeypatch.setattr(module, "evaluate", None)', ["evaluate"]),
-        ('monkeypatch.setenv("_X", "1")', []),
-    ],
-)
-def test_what_is_patched_is_found(text, names):
-    assert list(patched(ast.parse(text))) == names
-
-
-def test_words_are_found():
+def test_patches_and_words_are_found():
+    text = (
+        'patch.setattr(a, "_B", 1); setattr(a.b); mock.patch.object(a, "_c"); monkeypatch.setattr("a._D", 1)'
+    )
+    assert list(patched(ast.parse(text))) == ["_B", "_c", "_D"]
     text = 'with pytest.raises((PhaseError, ValueError), match="a"), pytest.raises(ReadError): pass'
     assert list(worded(ast.parse(text))) == ["PhaseError"]
 

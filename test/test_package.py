@@ -12,11 +12,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from mypy.modulefinder import FindModuleCache, ModuleNotFoundReason, SearchPaths
+from mypy.options import Options
 
 from evaluation import __version__
-from test.docs.pages import blocks_of, runs, shown_after
+from test.phases import refuge_phase, refuge_submission
 from test.repository import REPOSITORY
-from test.rooms import gone_of
+from test.rooms import needs
 
 # The files that `pip install .` reads in a fresh clone.
 SOURCES = (
@@ -113,58 +115,42 @@ def test_it_is_the_installed_package_that_runs(programs, tmp_path):
 
 
 def test_the_console_command_and_the_library_score_a_phase_without_the_repository(programs, tmp_path):
-    """The guides run the other commands of participants."""
-    phase = tmp_path / "ground-truth" / "refuge-onsite"
-    shutil.copytree(
-        REPOSITORY / "ground-truth" / "refuge-onsite", phase, ignore=shutil.ignore_patterns("manifest.json")
-    )
-    submission = REPOSITORY / "test" / "input" / "refuge-onsite"
+    phase = refuge_phase(tmp_path / "ground-truth" / "tiny", 6, sealed=False)
+    submission = refuge_submission(tmp_path / "submission", 6)
     command = programs / "evaluation"
-    run(command, "seal", "refuge-onsite", cwd=tmp_path)
-    arguments = ("--ground-truth", "refuge-onsite", "--input", submission, "--output", "output")
-    run(command, "evaluate", *arguments, cwd=tmp_path)
+    run(command, "seal", "tiny", cwd=tmp_path)
+    run(
+        *(command, "evaluate", "--ground-truth", "tiny", "--input", submission, "--output", "output"),
+        cwd=tmp_path,
+    )
     metrics = json.loads((tmp_path / "output" / "metrics.json").read_text())
-    assert metrics["cases"] == {"expected": 40, "scored": 40, "worst": 0}
+    assert metrics["cases"] == {"expected": 6, "scored": 6, "worst": 0}
     (phase / "manifest.json").unlink()
     program = (
         "import sys, evaluation; evaluation.seal(sys.argv[1]); "
         "print(len(evaluation.evaluate(sys.argv[1], sys.argv[2]).cases()))"
     )
-    assert run(programs / "python", "-c", program, phase, submission, cwd=tmp_path) == "40\n"
+    assert run(programs / "python", "-c", program, phase, submission, cwd=tmp_path) == "6\n"
 
 
-@pytest.mark.parametrize("guide", ["your-own-challenge", "add-a-challenge"])
-def test_a_guide_runs_in_a_fresh_folder(programs, tmp_path, guide):
-    page = REPOSITORY / "docs" / f"{guide}.md"
-    if gone := gone_of(page.read_text(encoding="utf-8")):
-        pytest.skip(f"its commands need {', '.join(sorted(gone))}")
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    environment |= {"PATH": f"{programs}:{os.environ['PATH']}", "COLUMNS": "120"}
-    for block in blocks_of(page):
-        if block.note.startswith("file="):
-            file = tmp_path / block.note.removeprefix("file=")
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(block.text, encoding="utf-8")
-        elif runs(block, container=False):
-            done = subprocess.run(
-                ["bash", "-e", "-c", block.text],
-                cwd=tmp_path,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=300,
-            )
-            assert done.returncode == 0, done.stdout + done.stderr
-            printed = [line.rstrip() for line in done.stdout.splitlines()]
-            for line in shown_after(page, block):
-                assert line == "…" or line in printed or line in done.stderr  # `…`: some are left out
+@needs("starter")
+def test_a_template_of_the_package_is_found(programs, tmp_path):
+    run(programs / "evaluation", "new", "polyps", "--like", "segmentation", cwd=tmp_path)
+    assert (tmp_path / "polyps/phase/phase.toml").is_file()
 
 
-def test_its_types_are_found_by_a_type_checker(programs, tmp_path):
-    (tmp_path / "use.py").write_text("import evaluation\nreveal_type(evaluation.__version__)\n")
-    python = programs / "python"
-    shown = run(sys.executable, "-m", "mypy", "--python-executable", python, "use.py", cwd=tmp_path)
-    assert 'Revealed type is "builtins.str"' in shown or 'Revealed type is "str"' in shown
+def test_its_types_are_found_by_a_type_checker(programs):
+    """By mypy, which takes a package without `py.typed` for one without types."""
+    (packages,) = programs.parent.glob("lib/python*/site-packages")
+
+    def found() -> object:
+        return FindModuleCache(SearchPaths((), (), (str(packages),), ()), None, Options()).find_module(
+            "evaluation"
+        )
+
+    assert found() == str(packages / "evaluation" / "__init__.py")
+    (packages / "evaluation" / "py.typed").unlink()
+    assert found() == ModuleNotFoundReason.FOUND_WITHOUT_TYPE_HINTS
 
 
 def test_the_image_has_nothing_of_reports():

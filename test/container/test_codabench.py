@@ -84,16 +84,3 @@ def test_scores_of_a_submission(bundle, undisturbed, tmp_path):
     page = (output / "detailed_results.html").read_text(encoding="utf-8")
     assert f"<td>{scores['classification_auc']}</td>" in page
     assert not re.search("R00", page)
-
-
-def test_a_rejected_submission_has_no_scores_and_its_message_on_the_page(bundle, tmp_path):
-    given = submission_of(PHASE, tmp_path / "given")
-    broken = tmp_path / "broken"
-    shutil.copytree(given, broken)
-    (broken / "classification_results.csv").unlink()
-    finished, output = run(bundle, broken, tmp_path)
-    assert finished.returncode == 1
-    assert {path.name for path in output.iterdir()} == {"detailed_results.html"}
-    message = finished.stderr.strip().splitlines()[-1]
-    assert "Submission rejected" in message
-    assert "Submission rejected" in (output / "detailed_results.html").read_text(encoding="utf-8")

@@ -45,37 +45,34 @@ def unruly(folder: Path, behaviours: dict[int, str], keys: str = "") -> tuple[Pa
     )
 
 
-def assert_one_case_failed(run: Run, line: str) -> None:
+def failed_cases(run: Run, count: int) -> list[str]:
+    """Return what the organiser alone is told of cases that took the worst value, 0."""
     assert (run.status, run.stderr) == (0, "")
-    assert run.stdout.splitlines()[:-1] == [line]
     metrics = json.loads(run.metrics)
-    assert metrics["cases"] == {"expected": 12, "scored": 11, "worst": 1}
-    assert metrics["aggregates"]["task"]["value"]["value"] == 0.9167  # 11 of 12, four decimals
-    assert "case003" not in run.metrics.decode()
+    assert metrics["cases"] == {"expected": 12, "scored": 12 - count, "worst": count}
+    assert metrics["aggregates"]["task"]["value"]["value"] == round((12 - count) / 12, 4)
+    assert "case0" not in run.metrics.decode()
+    return sorted(run.stdout.splitlines()[:-1])
 
 
-FAILURES = {
-    "the memory limit of the machine is hit": (
-        "score:memory_in_steps",
-        "worker_memory_mb = 4000",
-        "killed by SIGKILL, probably for the machine's memory",
-    ),
-    "the memory share of a worker is hit": (
-        "score:memory_in_steps",
-        "worker_memory_mb = 256",
-        "out of memory",
-    ),
-    "a worker is killed": ("score:kill", "", "killed by SIGKILL, probably for the machine's memory"),
-    "a worker crashes": ("score:segmentation_fault", "", "crashed with SIGSEGV"),
-    "a case is slow": ("score:hang_with_lock", "case_seconds = 2", "out of time"),
-}
-
-
-@pytest.mark.parametrize(("behaviour", "limits", "reason"), FAILURES.values(), ids=FAILURES)
-def test_case_that_fails(behaviour, limits, reason, image, tmp_path):
-    submission, options = unruly(tmp_path, {3: behaviour}, f"[limits]\n{limits}\n")
+def test_cases_that_end_their_workers(image, tmp_path):
+    """By a crash, and for the memory of the machine and time that they take."""
+    behaviours = {3: "score:memory_in_steps", 5: "score:segmentation_fault", 7: "score:hang_with_lock"}
+    limits = "[limits]\nworker_memory_mb = 4000\ncase_seconds = 2\n"
+    submission, options = unruly(tmp_path, behaviours, limits)
     run = evaluate(image, submission, *LITTLE_MEMORY, *options, arguments=UNRULY)
-    assert_one_case_failed(run, f"case003: failed, {reason}")
+    assert failed_cases(run, 3) == [
+        "case003: failed, killed by SIGKILL, probably for the machine's memory",
+        "case005: failed, crashed with SIGSEGV",
+        "case007: failed, out of time",
+    ]
+
+
+def test_a_case_that_takes_more_than_its_share_of_memory(image, tmp_path):
+    limits = "[limits]\nworker_memory_mb = 256\n"
+    submission, options = unruly(tmp_path, {3: "score:memory_in_steps"}, limits)
+    run = evaluate(image, submission, *LITTLE_MEMORY, *options, arguments=UNRULY)
+    assert failed_cases(run, 1) == ["case003: failed, out of memory"]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +80,7 @@ def test_case_that_fails(behaviour, limits, reason, image, tmp_path):
     [("memory_in_steps", "memory"), ("hang", "processor time")],
 )
 def test_file_for_which_the_machine_is_too_small_or_too_slow(behaviour, lack, image, tmp_path):
-    limits = "[limits]\nworker_memory_mb = 4000\ncase_seconds = 2\n"
+    limits = "[limits]\nworker_memory_mb = 4000\ncase_seconds = 1\n"
     submission, options = unruly(tmp_path, {3: f"read:{behaviour}"}, limits)
     run = evaluate(image, submission, *LITTLE_MEMORY, *options, arguments=UNRULY)
     assert_organisers_fault(run, f"cannot read behaviour.csv: the machine is short of {lack}", MACHINE)
@@ -93,11 +90,8 @@ def test_file_that_crashes_its_reader(image, tmp_path):
     submission, options = unruly(tmp_path, {3: "read:segmentation_fault"})
     run = evaluate(image, submission, *LITTLE_MEMORY, *options, arguments=UNRULY)
     assert (run.status, run.metrics) == (1, None)
-    assert len(run.stderr.splitlines()) == 1
-    assert run.message == (
-        "Submission rejected, 1 fault: 1 unreadable (first: behaviour.csv: expected a readable file, "
-        "found one that crashes its reader)"
-    )
+    assert run.stderr.splitlines() == [run.message]
+    assert "1 unreadable (first: behaviour.csv: " in run.message
     assert run.stdout.splitlines()[-1] == "Rejected, 1 fault: 1 unreadable"
 
 
@@ -107,7 +101,26 @@ def assert_organisers_fault(run: Run, told: str, status: int = 1) -> None:
     assert told in run.stdout
 
 
-def assert_output_not_written(run: Run, why: str) -> None:
+def test_full_output(image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    run = evaluate(image, submission, *HARDENED, "--tmpfs=/output:nr_inodes=1,mode=1777", own_output=True)
+    assert_organisers_fault(run, "short of space on the disk", MACHINE)
+
+
+NO_OUTPUT = {
+    "read-only": ("--mount=type=bind,source={folder},target=/output,readonly", "Read-only file system"),
+    "not there": ("", "Read-only file system"),
+    # As root made it.
+    "of another user": ("--mount=type=volume,target=/output,volume-nocopy", "Permission denied"),
+}
+
+
+@pytest.mark.parametrize(("mount", "why"), NO_OUTPUT.values(), ids=NO_OUTPUT)
+def test_output_that_cannot_be_written(mount, why, image, tmp_path):
+    submission = submission_of("refuge-onsite", tmp_path)
+    (tmp_path / "output").mkdir()
+    options = [mount.format(folder=tmp_path / "output")] if mount else []
+    run = evaluate(image, submission, *HARDENED, *options, own_output=True)
     assert_organisers_fault(
         run,
         f"/output: cannot be written: {why}. Choose an output folder that user 1000 may write; in a "
@@ -115,45 +128,10 @@ def assert_output_not_written(run: Run, why: str) -> None:
     )
 
 
-def test_full_output(image, tmp_path):
+@pytest.mark.parametrize("more", [(), ("--ipc=none",)], ids=["no /tmp", "no place at all"])
+def test_missing_places_for_temporary_files_cost_nothing(more, image, undisturbed, tmp_path):
     submission = submission_of("refuge-onsite", tmp_path)
-    run = evaluate(image, submission, *HARDENED, "--tmpfs=/output:nr_inodes=1,mode=1777", own_output=True)
-    assert_organisers_fault(run, "short of space on the disk", MACHINE)
-
-
-def test_read_only_output(image, tmp_path):
-    submission = submission_of("refuge-onsite", tmp_path)
-    (tmp_path / "output").mkdir()
-    mount = f"--mount=type=bind,source={tmp_path / 'output'},target=/output,readonly"
-    assert_output_not_written(
-        evaluate(image, submission, *HARDENED, mount, own_output=True), "Read-only file system"
-    )
-
-
-def test_output_that_is_not_there(image, tmp_path):
-    submission = submission_of("refuge-onsite", tmp_path)
-    assert_output_not_written(
-        evaluate(image, submission, *HARDENED, own_output=True), "Read-only file system"
-    )
-
-
-def test_output_of_another_user(image, tmp_path):
-    submission = submission_of("refuge-onsite", tmp_path)
-    volume = "--mount=type=volume,target=/output,volume-nocopy"  # as root made it
-    run = evaluate(image, submission, *HARDENED, volume, own_output=True)
-    assert_output_not_written(run, "Permission denied")
-
-
-def test_missing_tmp_costs_nothing(image, undisturbed, tmp_path):
-    submission = submission_of("refuge-onsite", tmp_path)
-    run = evaluate(image, submission, *WITHOUT_TMP)
-    assert (run.status, run.stderr) == (0, "")
-    assert run.metrics == undisturbed
-
-
-def test_no_place_for_temporary_files_at_all(image, undisturbed, tmp_path):
-    submission = submission_of("refuge-onsite", tmp_path)
-    run = evaluate(image, submission, *WITHOUT_TMP, "--ipc=none")
+    run = evaluate(image, submission, *WITHOUT_TMP, *more)
     assert (run.status, run.stderr) == (0, "")
     assert run.metrics == undisturbed
 
@@ -217,20 +195,13 @@ def test_altered_reference(image, tmp_path):
     assert_organisers_fault(run, f"masks/{masks[7].name}: differs from the sealed file")
 
 
-@pytest.mark.parametrize(
-    ("paths", "found"),
-    [
-        (
-            ["segmentation/R0001.bmp", "classification_results.csv"],
-            [
-                "expected a BMP image, found a file that may not be read",
-                "expected a table, found a file that may not be read",
-            ],
-        ),
-        (["segmentation"], ["segmentation: expected a readable folder, found one that cannot be listed"]),
-    ],
-    ids=["files", "folder"],
-)
+UNREADABLE = {
+    "files": (("segmentation/R0001.bmp", "classification_results.csv"), "found a file that may not be read"),
+    "folder": (("segmentation",), "found one that cannot be listed"),
+}
+
+
+@pytest.mark.parametrize(("paths", "found"), UNREADABLE.values(), ids=UNREADABLE)
 def test_what_may_not_be_read(paths, found, image, tmp_path):
     submission = submission_of("refuge-onsite", tmp_path)
     for path in paths:
@@ -242,7 +213,7 @@ def test_what_may_not_be_read(paths, found, image, tmp_path):
             (submission / path).chmod(0o755)
     assert (run.status, run.metrics) == (1, None)
     assert run.message.startswith("Submission rejected")
-    assert [text for text in found if text not in run.stdout + run.message] == []
+    assert run.stdout.count(found) >= len(paths)
 
 
 def test_an_input_that_is_locked_is_no_fault_of_a_participant(image, tmp_path):

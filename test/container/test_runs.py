@@ -1,34 +1,28 @@
-"""The image at work: on the bundled submissions, restricted as on the platform or not, and on broken ones."""
+"""The image at work: on the bundled submissions, restricted as on the platform or not; what is not built."""
 
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from test.phases import replace_in
-from test.repository import CHOSEN
+from evaluation.phase.manifest import scan, seal
+from test.phases import refuge_phase, replace_in
+from test.repository import PHASES
+from test.started import run as run_here
 
-from .engine import (
-    HARDENED,
-    REPOSITORY,
-    Run,
-    docker,
-    environment,
-    evaluate,
-    sealed_reference,
-    submission_of,
-)
+from .engine import HARDENED, REPOSITORY, Run, docker, environment, evaluate, sealed_reference, submission_of
 
 pytestmark = pytest.mark.container
 
-FROM_TARBALL = "/opt/ml/input/data/ground_truth"
+OF_FORMS = ("refuge-onsite", "justraigs-phase1")
+"""A phase of folders and one of jobs; the images of the others are built once a week."""
+OF_FORMATS = ("adam-onsite", "cysts", "edd2020")
+"""Phases whose submissions have other formats of files; any image scores them from a folder."""
 
 
 def numbers(content: dict) -> dict[str, float]:
@@ -46,34 +40,32 @@ def numbers(content: dict) -> dict[str, float]:
     return found
 
 
-@pytest.fixture(scope="module", params=CHOSEN)
+def scored_here(phase: Path, name: str, output: Path) -> dict:
+    """Return what the package itself, outside of any container, makes of a sealed phase's submission."""
+    places = ("--input", REPOSITORY / "test/input" / name, "--ground-truth", phase, "--output", output)
+    done = run_here("evaluate", *places)
+    assert done.returncode == 0, done.stderr
+    return json.loads((output / "metrics.json").read_text(encoding="utf-8"))
+
+
+def assert_same(run: Run, local: dict, source: str) -> None:
+    assert (run.status, run.stderr) == (0, "")
+    assert run.readable
+    content = json.loads(run.metrics)
+    assert content["phase"].pop("source") == source
+    assert content["phase"] == {key: value for key, value in local["phase"].items() if key != "source"}
+    assert numbers(content) == pytest.approx(numbers(local), rel=0, abs=1e-9)
+    assert len(numbers(content)) > 5
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, marks=() if name in OF_FORMS else pytest.mark.weekly, id=name) for name in PHASES
+    ],
+)
 def phase(request) -> str:
     return request.param
-
-
-@pytest.fixture(scope="module")
-def local(phase, image_of, tmp_path_factory) -> dict:
-    """Return what the package itself, outside any container, makes of the same sealed phase."""
-    output = tmp_path_factory.mktemp("local")
-    with sealed_reference(image_of(phase)) as reference:
-        paths = {
-            "--input": REPOSITORY / "test/input" / phase,
-            "--ground-truth": reference,
-            "--output": output,
-        }
-        subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "evaluation",
-                "evaluate",
-                *(word for pair in paths.items() for word in pair),
-            ],
-            cwd=REPOSITORY,
-            check=True,
-            capture_output=True,
-        )
-    return json.loads((output / "metrics.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -84,75 +76,31 @@ def hardened(phase, image_of, tmp_path_factory) -> Run:
     return evaluate(image_of(phase), submission_of(phase, folder), *HARDENED)
 
 
-def test_the_same_as_outside_the_container(local, hardened):
-    assert (hardened.status, hardened.stderr) == (0, "")
-    assert hardened.readable
-    content = json.loads(hardened.metrics)
-    assert content["phase"].pop("source") == "image"
-    expected = {**local, "phase": {key: value for key, value in local["phase"].items() if key != "source"}}
-    assert content["phase"] == expected["phase"]
-    assert numbers(content) == pytest.approx(numbers(expected), rel=0, abs=1e-9)
-    assert len(numbers(content)) > 5
+def test_the_same_as_outside_the_container(phase, hardened, image_of, tmp_path):
+    with sealed_reference(image_of(phase)) as reference:
+        assert_same(hardened, scored_here(reference, phase, tmp_path), "image")
 
 
-@pytest.mark.parametrize("phase", ["refuge-onsite", "justraigs-phase1", "edd2020"], indirect=True)
 def test_identical_bytes_without_restrictions_and_on_one_processor(phase, hardened, image_of, tmp_path):
     tmp_path.chmod(0o755)
     run = evaluate(image_of(phase), submission_of(phase, tmp_path), "--cpuset-cpus=0")
     assert (run.status, run.stderr) == (0, "")
-    assert run.readable
     assert run.metrics == hardened.metrics is not None
 
 
-def test_a_new_volume_takes_the_results(image, tmp_path):
-    """The volume gets the owner of /output in the image."""
+@pytest.mark.parametrize("name", OF_FORMATS)
+def test_an_image_reads_the_formats_of_other_challenges(name, image, tmp_path):
+    """Volumes, stacks of images and boxes: the image has all that their decoders take."""
     tmp_path.chmod(0o755)
-    submission = submission_of("refuge-onsite", tmp_path)
-    volume = docker("volume", "create").stdout.strip()
-    results = f"--volume={volume}:/output"
-    try:
-        options = ("run", "--rm", "--network=none", f"--volume={submission}:/input:ro", results)
-        done = docker(*options, image)
-        assert done.stdout.splitlines()[-1] == "Scored 40 cases of refuge-onsite: /output/metrics.json"
-        assert done.stderr == ""
-        summary = docker("run", "--rm", "--network=none", results, image, "summary", "/output/metrics.json")
-        assert "refuge-onsite: 40 of 40 cases scored" in summary.stdout
-    finally:
-        docker("volume", "rm", volume)
-
-
-def test_an_empty_submission_is_rejected(image, tmp_path):
-    empty = tmp_path / "input"
-    empty.mkdir(mode=0o755)
-    run = evaluate(image, empty, *HARDENED)
-    assert run.status == 1
-    assert run.metrics is None
-    assert len(run.stderr.splitlines()) == 1
-    assert 0 < len(run.message) <= 1024
-    assert "classification_results.csv" in run.message
-
-
-def test_the_one_line_names_the_broken_image(image, tmp_path):
-    submission = submission_of("refuge-onsite", tmp_path)
-    broken = sorted((submission / "segmentation").iterdir())[3]
-    broken.write_bytes(broken.read_bytes()[:200])
-    run = evaluate(image, submission, *HARDENED)
-    assert run.status == 1
-    assert run.metrics is None
-    assert len(run.stderr.splitlines()) == 1
-    assert broken.name in run.message
-
-
-def test_an_uploaded_reference_of_another_challenge_is_refused(image, image_of, tmp_path):
-    tmp_path.chmod(0o755)
-    submission = submission_of("refuge-onsite", tmp_path)
-    with sealed_reference(image_of("edd2020")) as reference:
-        mounted = f"--mount=type=bind,source={reference},target={FROM_TARBALL},readonly"
-        run = evaluate(image, submission, *HARDENED, mounted)
-    assert run.status == 1
-    assert run.metrics is None
-    assert "organisers" in run.message
-    assert re.search("phase.toml: challenge: expected .* as in the image, found", run.stdout)
+    ignored = shutil.ignore_patterns("manifest.json")
+    phase = Path(shutil.copytree(REPOSITORY / "ground-truth" / name, tmp_path / "phase", ignore=ignored))
+    seal(phase, scan(phase))
+    for path in (phase, *phase.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    mounted = f"--mount=type=bind,source={phase},target=/phase,readonly"
+    arguments = ("evaluate", "--ground-truth", "/phase")
+    run = evaluate(image, submission_of(name, tmp_path), *HARDENED, mounted, arguments=arguments)
+    assert_same(run, scored_here(phase, name, tmp_path / "here"), "folder")
 
 
 def test_sigterm_stops_process_1_without_a_result(image, tmp_path):
@@ -186,17 +134,6 @@ def test_run_script_uses_the_container(image, tmp_path):
     assert f"{content['aggregates']['classification']['auc']['value']:.4f}" in finished.stdout
 
 
-def test_plain_docker_build_makes_the_same_image(image, undisturbed, tmp_path):
-    docker("build", "--quiet", "--tag=evaluation-test-plain", "--build-arg=PHASE=refuge-onsite", REPOSITORY)
-    try:
-        submission = submission_of("refuge-onsite", tmp_path)
-        plain = evaluate("evaluation-test-plain", submission, *HARDENED)
-        assert plain.status == 0
-        assert numbers(json.loads(plain.metrics)) == numbers(json.loads(undisturbed))
-    finally:
-        docker("rmi", "evaluation-test-plain")
-
-
 def test_a_build_without_a_phase_says_so(engine):
     finished = docker("build", "--quiet", REPOSITORY, check=False)
     assert finished.returncode != 0
@@ -213,8 +150,7 @@ def sources(tmp_path: Path) -> Path:
         shutil.copy(REPOSITORY / name, tmp_path / name)
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(REPOSITORY / "evaluation", tmp_path / "evaluation", ignore=ignored)
-    phase = tmp_path / "ground-truth" / "faulty"
-    shutil.copytree(REPOSITORY / "ground-truth/refuge-onsite", phase)
+    phase = refuge_phase(tmp_path / "ground-truth" / "faulty", 6, sealed=False)
     shutil.copy(REPOSITORY / "evaluation/challenges/refuge.py", phase / "challenge.py")
     replace_in(phase / "challenge.py", 'name="refuge"', 'name="faulty"')
     replace_in(phase / "phase.toml", 'challenge = "refuge"', 'challenge = "faulty"')
@@ -229,7 +165,7 @@ def assert_not_built(sources: Path, *problems: str) -> None:
 
 
 def test_a_phase_with_a_fault_of_its_configuration_is_not_built(engine, sources):
-    replace_in(sources / "ground-truth/faulty/phase.toml", "seed", "no_such_key = 1\nseed")
+    replace_in(sources / "ground-truth/faulty/phase.toml", "resamples", "no_such_key = 1\nresamples")
     assert_not_built(sources, "unknown key no_such_key")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -73,6 +74,12 @@ def take_another_phase(folder: Path) -> str:
     return f"name: expected '{PHASE}' as in the image, found 'refuge-other'"
 
 
+def take_another_challenge(folder: Path) -> str:
+    shutil.rmtree(folder)
+    shutil.copytree(REPOSITORY / "ground-truth" / "edd2020", folder)
+    return "challenge: expected 'refuge' as in the image, found 'edd2020'"
+
+
 def put_into_a_folder(folder: Path) -> str:
     whole = [*folder.iterdir()]
     (folder / PHASE).mkdir()
@@ -89,12 +96,13 @@ def take_other_files(folder: Path) -> str:
 @pytest.mark.parametrize(
     # Every way in which a reference differs from its seal is a test of the library.
     "change",
-    [alter_a_label, take_another_phase, put_into_a_folder, take_other_files],
+    [alter_a_label, take_another_phase, take_another_challenge, put_into_a_folder, take_other_files],
 )
 def test_a_reference_that_was_not_sealed_so_is_refused(run, unpacked, change):
     for path in (unpacked, *unpacked.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
     problem = change(unpacked)
+    unpacked.chmod(0o755)
     run = run()
     assert run.status == 1
     assert run.metrics is None

@@ -17,7 +17,7 @@ PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 TEXTS = [*PAGES, REPOSITORY / "CONTRIBUTING.md", REPOSITORY / "SECURITY.md", REPOSITORY / "CHANGELOG.md"]
 """All that a reader is sent to; commands are run of the pages alone."""
 _FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_COPIED = ("evaluation", "ground-truth", "scripts", "test/input")
+_READ = ("evaluation", "scripts", "test/input")
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,23 @@ def images_of(page: Path) -> set[str]:
     return built | {line[line.index("--tag") + 1] for line in lines if "--tag" in line}
 
 
-def copy_of_the_repository(folder: Path) -> Path:
+def copy_of_the_repository(folder: Path, builds: bool) -> Path:
     """Return a fresh clone, as it were: a `python` of its own is beside it, and `.venv` is there already.
 
     Commands are forks of a process that has imported them, and score in their own process; those that scripts
     call, as ./run.sh does, score with workers. Other programs start from nothing, with the byte code, which
-    comes along.
+    comes along. What is only read is a link, unless the page ``builds`` images of it.
     """
     copy = folder / "repository"
-    for name in _COPIED:
-        ignored = shutil.ignore_patterns("manifest.json")
-        shutil.copytree(REPOSITORY / name, copy / name, ignore=ignored)
+    shutil.copytree(
+        REPOSITORY / "ground-truth", copy / "ground-truth", ignore=shutil.ignore_patterns("manifest.json")
+    )
+    for name in _READ:
+        (copy / name).parent.mkdir(exist_ok=True)
+        if builds:
+            shutil.copytree(REPOSITORY / name, copy / name)
+        else:
+            (copy / name).symlink_to(REPOSITORY / name)
     for path in (*REPOSITORY.glob("*.sh"), *REPOSITORY.glob("requirements*.txt")):
         shutil.copy(path, copy)
     for name in ("Dockerfile", ".dockerignore", "README.md"):

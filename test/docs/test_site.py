@@ -47,14 +47,6 @@ def test_every_page_is_in_the_navigation_once():
     assert len(set(listed)) == len(listed)
 
 
-@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.name)
-def test_every_page_begins_with_whom_it_is_for_and_the_time_it_takes(page):
-    title, empty, purpose = page.read_text(encoding="utf-8").splitlines()[:3]
-    assert title.startswith("# ")
-    assert empty == ""
-    assert re.fullmatch(r"\*For [a-z].*\b\d+ (minutes|for|to).*\.\*", purpose), purpose
-
-
 def test_links_of_the_site_lead_to_its_own_files(site):
     pages = sorted(site.glob("*.html"))
     assert {"index.html", "phase.html", "security.html"} <= {page.name for page in pages}

@@ -19,7 +19,7 @@ LINES = (
     "form {given}/phase --output {out}/form.json",
     "check --form {out}/form.json {given}/faulty",
     "evaluate --each {given}/submissions --ground-truth {given}/phase --output {out}/each --workers 2",
-    "rank {out}/each --output {out}/board --resamples 50",
+    "rank {out}/each --output {out}/board --resamples 20",
 )
 NOBODY = 65534
 
@@ -58,9 +58,9 @@ def answers(
     for line in LINES:
         command = [*start, sys.executable, "-m", "evaluation", *line.format(given=given, out=out).split()]
         done = subprocess.run(
-            command, cwd=folder, env=surroundings, capture_output=True, timeout=200, check=False
+            command, cwd=folder, env=surroundings, capture_output=True, encoding="utf-8", timeout=200
         )
-        texts = (text.decode("utf-8").replace(str(folder / name), "") for text in (done.stdout, done.stderr))
+        texts = (text.replace(str(folder / name), "") for text in (done.stdout, done.stderr))
         stdout, stderr = ("\n".join(sorted(text.splitlines())) for text in texts)  # teams end in any order
         found[line] = done.returncode, stdout, stderr
     files = (path for path in sorted(out.rglob("*")) if path.is_file())
