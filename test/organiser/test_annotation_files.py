@@ -193,23 +193,6 @@ def test_results_of_coco_become_a_submission_and_are_scored(tmp_path):
     assert figures["box_average_precision"]["value"] == 1
 
 
-def test_results_of_coco_become_jobs_of_an_algorithm(tmp_path):
-    phase = new_phase(tmp_path, BOXES, submission="algorithm")
-    names = write_coco(tmp_path)
-    assert run("cases", phase, "--boxes", names).returncode == 0
-    assert run("seal", phase).returncode == 0
-    results = [{**one, "score": 0.5} for one in coco_of()["annotations"]]
-    (tmp_path / "results.json").write_text(json.dumps(results))
-    command = ("convert", tmp_path / "results.json", "--coco", names, "--ground-truth", phase)
-    done = run(*command, "--output", tmp_path / "in")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert len(json.loads((tmp_path / "in" / "predictions.json").read_text())) == 3
-    scored = run("evaluate", "--input", tmp_path / "in", "--ground-truth", phase, "--output", tmp_path)
-    assert (scored.returncode, scored.stderr) == (0, "")
-    figures = json.loads((tmp_path / "metrics.json").read_text())["aggregates"]["t"]
-    assert figures["box_average_precision"]["value"] == 1
-
-
 def test_one_of_several_fields_is_chosen(tmp_path):
     more = BOXES.replace("[fields.boxes]", "[fields.more]").replace("[tasks.t.", "[tasks.more.")
     tables = "".join(

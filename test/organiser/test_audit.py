@@ -18,7 +18,6 @@ from evaluation.evaluate import evaluate
 from evaluation.organiser.audit import (
     Disclosure,
     HiddenLabels,
-    LabelCount,
     PublishedFigure,
     audit,
     bits_of,
@@ -151,15 +150,6 @@ def test_wilson_intervals_tell_no_more_than_the_count_behind_a_share(tmp_path):
     assert bits_of([value, bootstrap]) == pytest.approx(math.log2(11 * 1001 * 1002 / 2))
 
 
-def test_other_numbers_of_labels(tmp_path):
-    sizes = {"classification": LabelCount(40, 400)}
-    disclosure = audit(changed(tmp_path, "value_digits = 12\n"), 0, sizes)
-    labels = disclosure.labels[0]
-    assert sorted(labels.counts) == [40, 360]
-    assert labels.bits == pytest.approx(math.log2(math.comb(400, 40)))
-    assert [figure.values() for figure in disclosure.made_of(labels)] == [28_801, 41]
-
-
 def test_figures_count_for_the_labels_of_their_reference(tmp_path):
     """Dice does not tell who has glaucoma; the features of referable eyes tell who is referable."""
     refuge = audit(changed(tmp_path, ""), 0)
@@ -172,17 +162,6 @@ def test_figures_count_for_the_labels_of_their_reference(tmp_path):
     eyes = audit(changed(tmp_path, "", name="justraigs-phase1"), 0)
     assert all(labels.tasks == ("referral", "decision", "justification") for labels in eyes.labels)
     assert {"referral.referable", "agreed large cup"} <= {labels.name for labels in eyes.labels}
-
-
-def test_images_with_a_class_are_labels_of_edd2020(tmp_path):
-    """15 of 30 images have Barrett's oesophagus, so that false pixels of it are counted in 0 to 15 images."""
-    lines = 'metric_detail = { "segmentation.*" = "value" }\n'
-    disclosure = audit(changed(tmp_path, lines, name="edd2020"), 0)
-    found = {labels.name: sorted(labels.counts) for labels in disclosure.labels}
-    assert found["cases of segmentation.precision_BE"] == [15, 15]
-    assert len(found) == 5
-    (count,) = (each for each in disclosure.figures if each.metric == "segmentation.images_with_false_BE")
-    assert count.values() == 16
 
 
 DAYS = "opens_at = 2024-01-01T00:00:00Z\ncloses_at = 2024-01-11T00:00:00Z\n"

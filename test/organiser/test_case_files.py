@@ -91,60 +91,6 @@ def test_tables_as_spreadsheets_write_them(tmp_path, data, options, told):
         assert set(lines[1:]) == {"Münster,31,17,1,", "b,31,17,0.5,"}
 
 
-def test_a_reference_that_is_no_image_is_left_to_its_kind(tmp_path):
-    phase = declared_phase(
-        tmp_path / "phase",
-        '[fields.map]\nkind = "label_map"\nlabels = { 1 = "a" }\n[tasks.t]\nmetrics = ["dice"]\n',
-        {"name": ["a"]},
-    )
-    (phase / "phase.toml").write_text(
-        'challenge = "own"\nname = "own"\ntitle = "Own"\nsubmission = "archive"\n'
-    )
-    (phase / "challenge.py").write_text(OWN)
-    (phase / "cases.csv").unlink()
-    for folder in ("seg", "notes"):
-        (phase / folder).mkdir()
-    geometry = Geometry((3, 4, 5), (1.0, 1.0, 2.0), (0.0, 0.0, 0.0))
-    for name in "ab":
-        (phase / "seg" / f"{name}.mha").write_bytes(
-            write_volume(np.zeros((3, 4, 5), np.uint8), geometry, ".mha")
-        )
-        (phase / "notes" / f"{name}.csv").write_text("1,2,3\n")
-    done = run("cases", phase)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "2 cases, 2 of them new\nfilled: width (2), height (2), depth (2)" in done.stdout
-
-
-OWN = '''
-"""A label map, and a hidden table for each case."""
-from evaluation.define import (
-    Challenge, Field, Files, HiddenField, Kind, LabelMap, Options, Reference, Socket, Task, mean_metric
-)
-
-
-class Table(Kind):
-    def read(self, source, case, files):
-        return []
-
-    def describe(self):
-        return "numbers"
-
-
-MAP = LabelMap({1: "x"})
-PLACE = Files("seg", (".mha",))
-FIELD = Field("seg", "Seg", MAP, PLACE, Socket("seg", "images/seg"), Reference(MAP, PLACE))
-HIDDEN = HiddenField("notes", Reference(Table(), Files("notes", (".csv",))))
-
-
-def tasks(options):
-    metric = mean_metric("m", "M", 1, 0)
-    return (Task("t", "T", (FIELD,), lambda given, true: {"m": 1.0}, (metric,), hidden=(HIDDEN,)),)
-
-
-CHALLENGE = Challenge("own", "Own", Options, tasks, components=("t.m",))
-'''
-
-
 def test_cases_of_a_table_of_rows_are_found_and_their_images_measured(phase, tmp_path):
     from PIL import Image
 

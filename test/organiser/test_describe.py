@@ -1,23 +1,18 @@
 """The description of phases: their columns, groups and rows."""
 
 import csv
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-import SimpleITK
 from scipy import stats
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from evaluation.charts.chart import Chart
 from evaluation.core.fault import PhaseError
 from evaluation.io.kinds.masks import LabelMask
 from evaluation.organiser.describe import describe, feature_distances, read_features
-from evaluation.organiser.describe_tables import tables_of
-from evaluation.organiser.report.board.methods import data_section
 from evaluation.phase.named import named_phase
 from test.challenges.declared.phases import declared_phase, write_table
 from test.faults import faulted
@@ -258,10 +253,6 @@ FAULTS = [
 ]
 
 
-def test_every_fault_of_a_reference_at_once(tmp_path):
-    assert problems_of(spoilt(tmp_path / "phase")) == FAULTS
-
-
 def test_faults_of_several_phases_name_their_phase(tmp_path):
     folders = [spoilt(tmp_path / name, keys={"name": name}) for name in ("train", "test")]
     assert problems_of(*folders) == [f"{name}: {fault}" for name in ("train", "test") for fault in FAULTS]
@@ -298,21 +289,6 @@ def test_faults_of_a_table_of_objects(tmp_path):
     assert problems_of(points_phase(tmp_path / "whole", case=["a", "b"], x=[1, 2], y=[3, 4])) == [
         "cells.csv: column 'class' is missing"
     ]
-
-
-def test_faults_of_volumes_which_are_read_while_they_are_measured(tmp_path):
-    folder = Path(shutil.copytree(REPOSITORY / "ground-truth" / "cysts", tmp_path / "cysts"))
-    for name in ("V02", "V05"):
-        path = folder / "level" / f"{name}.mha"
-        image = SimpleITK.ReadImage(path)
-        levels = SimpleITK.GetArrayFromImage(image)
-        levels[3, 1, 2] = 77
-        changed = SimpleITK.GetImageFromArray(levels)
-        changed.CopyInformation(image)
-        SimpleITK.WriteImage(changed, path)
-    found = problems_of(folder)
-    assert [problem.partition(":")[0] for problem in found] == ["level/V02.mha", "level/V05.mha"]
-    assert all(problem.endswith("found 77 in B-scan 4") for problem in found)
 
 
 # --- Distances to a training set in given features ---
@@ -368,19 +344,6 @@ def test_distances_and_map_against_scikit_learn(at_once):
     assert found.explained == pytest.approx(tuple(components.explained_variance_ratio_))
     places = np.array([(one.x, one.y) for one in found.cases])
     assert np.abs(places) == pytest.approx(np.abs(components.transform(scaled)))
-
-
-def test_a_description_has_the_features_as_a_table(phase, tmp_path):
-    path = features_file(tmp_path, "name,set,size\na,train,0\nb,train,1\nc,test,3\n")
-    table = tables_of(describe([phase], features=path))[-1]
-    assert (table.title, [row[:2] for row in table.rows]) == (
-        "Nearest neighbours in train",
-        [("train", "2"), ("test", "1")],
-    )
-    charts = [
-        block for block in data_section(describe([phase], features=path)).blocks if "features" in block.name
-    ]
-    assert [len(chart.data.get("points", ())) for chart in charts if isinstance(chart, Chart)] == [3, 3]
 
 
 @pytest.mark.parametrize(

@@ -77,11 +77,6 @@ def test_files_hold_every_row(description, tmp_path):
     assert ages == [(f"V{i + 1:04d}", "ABC"[i // 4], age) for i, age in enumerate(AGES)]
 
 
-def test_same_bytes_again(description, tmp_path):
-    first, second = (write_description(description, tmp_path / name) for name in "ab")
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
-
-
 def test_latex_has_every_table_with_as_many_cells_as_columns(description):
     text = latex_of(description)
     assert text.count(r"\begin{tabular}") == len(tables_of(description)) == text.count(r"\end{tabular}")

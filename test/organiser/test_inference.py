@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 
 import evaluation
+from test.in_process import library_in_process
 from test.repository import REPOSITORY
 from test.started import run
 
+__all__ = ["library_in_process"]
 RNG = np.random.default_rng(8)
 LABEL = (np.arange(80) < 30).astype(int)
 PATIENT = [f"P{case // 2}" for case in range(80)]

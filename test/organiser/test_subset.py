@@ -10,7 +10,6 @@ import pytest
 
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
-from evaluation.evaluate import Result, evaluate
 from evaluation.organiser.subset import draw, write_subset
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
@@ -18,7 +17,7 @@ from evaluation.phase.phase import load_phase
 from test.faults import faulted
 from test.phase.test_home import CHALLENGE as AT_HOME
 from test.phase.test_home import nothing_is_loaded, write_phase
-from test.phases import loaded_phase, refuge_phase
+from test.phases import refuge_phase
 from test.repository import REPOSITORY
 from test.rooms import needs
 
@@ -123,21 +122,6 @@ def test_a_challenge_that_is_programmed_at_home_comes_along(tmp_path, place):
     write_subset(phase, part, tmp_path / "phases" / "two", "two")
     beside = (tmp_path / "phases" / "two" / "challenge.py").exists()
     assert beside == (place == "phases/one/challenge.py")
-
-
-def test_a_submission_to_the_part_is_scored(tmp_path):
-    phase = loaded_phase(tmp_path / "phase", 8)
-    folder = tmp_path / "part"
-    write_subset(phase, draw(phase, Fraction(1, 2)), folder, "part")
-    part = load_phase(folder, scan(folder))
-    submission = tmp_path / "submission"
-    submission.mkdir()
-    cells = ["FileName,Glaucoma Risk", *(f"{case.name},0.5" for case in part.form.cases)]
-    (submission / "classification_results.csv").write_text("\n".join(cells) + "\n")
-    (folder / "phase.toml").write_text((folder / "phase.toml").read_text() + 'tasks = ["classification"]\n')
-    result = evaluate(load_phase(folder, scan(folder)), submission, 0)
-    assert isinstance(result, Result)
-    assert result.metrics.aggregates["classification"]["auc"].value == 0.5
 
 
 def test_columns_that_make_no_strata():

@@ -104,17 +104,6 @@ def test_a_score_that_cannot_exist_is_a_fault(tmp_path, positives):
     assert problems_of(folder) == ["phase.toml: classification.auc is always undefined: no case enters it"]
 
 
-def test_a_column_that_cannot_exist_is_a_fault(tmp_path):
-    folder = written(
-        tmp_path,
-        tiny_cases(4, 0),
-        keys={"score": "segmentation.dice_cup", "columns": ["classification.reference_sensitivity"]},
-    )
-    assert problems_of(folder) == [
-        "phase.toml: classification.reference_sensitivity is always undefined: no case enters it"
-    ]
-
-
 def test_another_metric_that_cannot_exist_is_a_notice(tmp_path):
     folder = written(tmp_path, tiny_cases(4, 0), keys={"score": "fovea.distance", "columns": []})
     assert validated(folder).notices == (
@@ -148,14 +137,6 @@ def test_published_cases_need_keys_of_their_own(tmp_path):
     ]
     replace_in(folder / "phase.toml", "publish_cases = true", "publish_cases = false")
     assert validated(folder).notices == ()
-
-
-def test_nothing_is_written(tmp_path):
-    folder = written(tmp_path)
-    before = shutil.copytree(folder, tmp_path / "before")
-    validated(folder)
-    assert scan(folder) == scan(before)
-    assert not (folder / "manifest.json").exists()
 
 
 def test_a_file_that_changed_after_the_scan_is_found_out(tmp_path):

@@ -118,10 +118,28 @@ def test_it_is_described_by_its_regions(tmp_path):
 
 def test_it_is_drawn_by_its_regions(phase, tmp_path):
     submission, page = bands(tmp_path / "x", 1), tmp_path / "page.html"
-    succeeded("report", "submission", "--ground-truth", phase, "--input", submission, "--output", page)
+    succeeded(
+        "report",
+        "submission",
+        "--ground-truth",
+        phase,
+        "--input",
+        submission,
+        "--output",
+        page,
+        "--workers",
+        0,
+    )
     html = page.read_text(encoding="utf-8")
     assert "data:image/png;base64" in html
     assert "layer" in html
+
+
+def test_its_reference_of_texts_is_left_to_it_where_sizes_are_read_of_files(tmp_path):
+    folder = phase_of(tmp_path / "phase", '"blots"')
+    (folder / "cases.csv").unlink()
+    assert "12 cases, 12 of them new" in succeeded("cases", folder)
+    assert (folder / "cases.csv").read_text().splitlines()[1].startswith("B00")
 
 
 def test_it_is_converted_by_what_it_writes(phase, tmp_path):
@@ -152,7 +170,7 @@ def test_it_is_rehearsed_with_a_cube_and_with_a_wrong_size_by_its_regions(tmp_pa
     """The two rows in the middle, of two cases in five within a layer or a blot of 200 rows."""
     folder = phase_of(tmp_path / "phase", '"layers", "blots"')
     succeeded("seal", folder)
-    found = rehearse(load_phase(folder))
+    found = rehearse(load_phase(folder), workers=0)
     assert found.problems == ()
     # What a grey value would be in letters, nobody knows.
     told = [note for note in found.notes if note.startswith("blot")]
@@ -190,7 +208,7 @@ def test_its_images_follow_each_other_in_one(tmp_path):
         image[place:6, 2:5] = 1
         (folder / "outlines" / f"{name}.png").write_bytes(write_grey(image, ".png"))
     succeeded("seal", folder)
-    figures = rehearse(load_phase(folder)).figures["outlines.same"]
+    figures = rehearse(load_phase(folder), workers=0).figures["outlines.same"]
     assert (figures["perfect"], figures["empty"]) == (1, 0)
 
 
@@ -205,34 +223,28 @@ def test_a_kind_without_views_is_named(tmp_path):
     assert "The mood" in done.stderr
 
 
-MOODS = {"mood": "calm", "shade": "0.5"}
-
-
 @needs("attacks")
-@pytest.mark.parametrize("word", MOODS)
-def test_what_cannot_be_compared_drawn_or_attacked_is_named(word, tmp_path):
-    """Nothing is asked of a mood, and of a shade only its pixels."""
+def test_what_cannot_be_compared_drawn_or_attacked_is_named(tmp_path):
+    """Of a shade nothing but its pixels can be asked."""
     keys = 'publish_label_subgroups = ["top"]\nresamples = 0\n[[subgroups]]\ncolumn = "top"'
-    folder = phase_of(tmp_path / "phase", f'"layers", "{word}s"', keys=keys)
+    folder = phase_of(tmp_path / "phase", '"layers", "shades"', keys=keys)
     teams = [bands(tmp_path / name, 0) for name in "xy"]
     for place in (folder, *teams):
-        write_csv(place / "moods.csv", ["case", "mood"], [[name, MOODS[word]] for name in names()])
+        write_csv(place / "moods.csv", ["case", "mood"], [[name, "0.5"] for name in names()])
     succeeded("seal", folder)
-    kind, page = word.title(), tmp_path / "page.html"
-    succeeded("report", "submission", "--ground-truth", folder, "--input", teams[0], "--output", page)
-    reason = f"since a {kind} has no regions, objects, decisions or numbers"
-    assert f"{word}: left out of pictures and sizes, {reason}" in page.read_text(encoding="utf-8")
-    assert f"{word}: left out of attacks on subgroups, since a {kind} has no" in " ".join(
-        succeeded("audit", folder, "--attack", "--submissions", "1").split()
-    )
-    if word == "shade":
-        ensemble = ("ensemble", *teams, "--ground-truth", folder, "--output", tmp_path / "together")
-        told = f"shade: left out of the agreement, {reason}"
-        assert told in succeeded(*ensemble, "--report", tmp_path / "r")
-        annotations = phase_of(tmp_path / "annotations", '"layers", "shades"', reference=False)
-        (annotations / "moods.csv").unlink()
-        for team in teams:
-            shutil.copytree(team, annotations / "readers" / team.name)
-        fused = run("fuse", "annotators", annotations, "--output", tmp_path / "fused")
-        assert fused.returncode == 0, fused.stderr
-        assert f"Note: {told}" in fused.stderr
+    page, places = tmp_path / "page.html", ("--ground-truth", folder, "--input", teams[0])
+    succeeded("report", "submission", *places, "--output", page, "--workers", 0)
+    reason = "since a Shade has no regions, objects, decisions or numbers"
+    assert f"shade: left out of pictures and sizes, {reason}" in page.read_text(encoding="utf-8")
+    told = " ".join(succeeded("audit", folder, "--attack", "--submissions", "1").split())
+    assert "shade: left out of attacks on subgroups, since a Shade has no" in told
+    ensemble = ("ensemble", *teams, "--ground-truth", folder, "--output", tmp_path / "together")
+    told = f"shade: left out of the agreement, {reason}"
+    assert told in succeeded(*ensemble, "--report", tmp_path / "r")
+    annotations = phase_of(tmp_path / "annotations", '"layers", "shades"', reference=False)
+    (annotations / "moods.csv").unlink()
+    for team in teams:
+        shutil.copytree(team, annotations / "readers" / team.name)
+    fused = run("fuse", "annotators", annotations, "--output", tmp_path / "fused")
+    assert fused.returncode == 0, fused.stderr
+    assert f"Note: {told}" in fused.stderr

@@ -1,6 +1,5 @@
 """Every attack recovers the labels that it claims, from what is published alone, and no bound is above it."""
 
-import re
 import shutil
 import weakref
 from pathlib import Path
@@ -23,7 +22,7 @@ from test.phases import loaded_phase, tiny_cases
 from test.repository import REPOSITORY
 
 OPEN = """
-resamples = 1000
+resamples = 200
 value_digits = 4
 spread_digits = 3
 """
@@ -80,7 +79,7 @@ def test_labels_where_many_cases_could_have_none(tmp_path):
     assert (found.recovered, found.cases) == (61, 61)
 
 
-@pytest.mark.parametrize(("digits", "fewest", "most"), [(12, 4, 4), (4, 4, 4), (2, 5, 12)])
+@pytest.mark.parametrize(("digits", "fewest", "most"), [(12, 4, 4), (2, 5, 12)])
 def test_fewer_digits_take_more_submissions(tmp_path, digits, fewest, most):
     """Without intervals: 673 · 13 results of four digits, 101 · 13 of two."""
     phase = bundled(tmp_path, "refuge-onsite", VALUES.format(digits=digits) + CLASSIFICATION)
@@ -180,23 +179,10 @@ def test_labels_from_distances(tmp_path):
     assert 2 < found.submissions < 41
 
 
-def test_a_table_shows_what_each_attack_recovers(tmp_path, capsys):
-    keys = PUBLISHED.format(task="fovea", digits=12)
-    print_attacks(bundled(tmp_path, "refuge-onsite", keys, SUBGROUP), 40, solver=False)
-    printed = capsys.readouterr().out
-    assert re.search(r"glaucoma = 1 .*40 of 40", printed)
-    assert "at most" in printed
-
-
 def test_that_nothing_applies_is_said(tmp_path, capsys):
     keys = {"tasks": ["fovea"], "score": "fovea.distance"}
     print_attacks(loaded_phase(tmp_path / "phase", tiny_cases(12), keys=keys), 40, solver=False)
     assert "none of the attacks applies" in capsys.readouterr().out
-
-
-def test_a_phase_without_labels_of_cases(tmp_path):
-    keys = {"tasks": ["fovea"], "score": "fovea.distance"}
-    assert attacked(loaded_phase(tmp_path / "phase", tiny_cases(12), keys=keys)) == {}
 
 
 def test_full_masks_are_not_held(tmp_path):

@@ -4,17 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from evaluation.organiser.cyst_benchmark.accuracy import (
     SimilarityByConfidence,
     similarity_of,
     similarity_sums,
 )
-
-planes = arrays(np.uint8, (3, 4), elements=st.integers(0, 5))
 
 
 def similarity(first, second, *levels):
@@ -48,16 +43,3 @@ def test_nothing_marked_by_anybody_is_alike():
 @pytest.mark.parametrize(("confidence", "weight"), [(4, 0.9), (3, 0.6), (0, 0.6)])
 def test_an_unknown_accuracy_is_the_overall_one(confidence, weight):
     assert SimilarityByConfidence(0.6, {3: math.nan, 4: 0.9}).weight(confidence) == weight
-
-
-@settings(max_examples=40)
-@given(planes, planes)
-def test_symmetric_and_one_for_equal_annotations(first, second):
-    one, other = first / 5, second / 5
-    forth, back = similarity(one, other, first, second), similarity(other, one, second, first)
-    assert forth.overall == pytest.approx(back.overall)
-    assert 0 <= forth.overall <= 1 + 1e-12
-    same = similarity(one, one, first, first)
-    assert same.overall == pytest.approx(1.0)
-    for confidence in np.unique(first[first > 0]):
-        assert same.by_confidence[confidence] == pytest.approx(1.0)

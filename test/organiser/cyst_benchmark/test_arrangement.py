@@ -15,17 +15,6 @@ def test_every_pair_once_keeps_the_order():
     assert arrange(PAIRS, [500, 30, 7]) == tuple(PAIRS)
 
 
-def test_an_annotator_with_fewer_parts_gets_the_larger_ones():
-    # Four annotators: 1 and 2 have two parts, 3 and 4 one. The large part goes to 3 and 4.
-    found = arrange([("1", "2"), ("1", "2"), ("3", "4")], [300, 20, 10])
-    assert found == (("3", "4"), ("1", "2"), ("1", "2"))
-    assert loads(found, [300, 20, 10]) == {"1": 30, "2": 30, "3": 300, "4": 300}
-
-
-def test_no_parts():
-    assert arrange([], []) == ()
-
-
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from(pairs("abcd")), st.integers(1, 9)), min_size=1, max_size=5))
 def test_no_order_is_better(parts):

@@ -26,21 +26,6 @@ def test_complementarity_by_hand():
     assert complementarity(first, second) == pytest.approx(0.4 + 0.6 + 0.6 + 0.9 + 0.9)
 
 
-def test_three_annotators_and_three_parts_as_in_the_paper():
-    annotators = {"1": flat(0.9), "2": flat(0.1), "3": flat(0.5)}
-    assert assign(annotators, 3) == (("1", "2"), ("2", "3"), ("1", "3"))
-
-
-def test_complementary_annotators_are_paired():
-    low, high = {1: 0.9, 2: 0.9, 3: 0.5, 4: 0.1, 5: 0.1}, {1: 0.1, 2: 0.1, 3: 0.5, 4: 0.9, 5: 0.9}
-    annotators = {"a": low, "b": low, "c": high, "d": high}
-    found = assign(
-        {name: SimilarityByConfidence(0.5, of_annotator) for name, of_annotator in annotators.items()}, 2
-    )
-    # (a, c) and (b, d) are as good; the first in order pairs neighbours in the circle: b and c, a and d.
-    assert found == (("b", "c"), ("a", "d"))
-
-
 def test_pairs_of_four_annotators():
     assert pairs("abcd") == (("a", "b"), ("b", "c"), ("c", "d"), ("a", "d"), ("a", "c"), ("b", "d"))
 

@@ -4,11 +4,9 @@ import base64
 import io
 
 import numpy as np
-import pytest
 from PIL import Image
 from scipy import ndimage
 
-from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.cyst_benchmark.benchmark_pictures import (
     b_scan_gallery,
@@ -18,19 +16,11 @@ from evaluation.organiser.cyst_benchmark.benchmark_pictures import (
     run_gallery,
 )
 from evaluation.organiser.cyst_benchmark.data import open_evaluation_set
-from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
 from test.faults import faulted
-from test.organiser.cyst_benchmark.test_benchmark_page import ANNOTATIONS, rows
+from test.organiser.cyst_benchmark.conftest import ANNOTATIONS
+from test.organiser.cyst_benchmark.test_steps import rows
 
 ANNOTATORS = ("high", "low", "rough")
-
-
-@pytest.fixture(scope="module")
-def work(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("work")
-    for step in STEPS[:3]:
-        run_step(step, Benchmark(ANNOTATIONS, folder, None))
-    return folder
 
 
 def missed_in(b_scan):
@@ -111,13 +101,8 @@ def test_panels_stand_in_rows():
     assert picture.getpixel((490, 290)) == (32, 36, 40)
 
 
-def test_the_command_shows_them(work, tmp_path, capsys):
-    output = tmp_path / "page.html"
-    arguments = ["report", "benchmark", str(work), "--annotations", str(ANNOTATIONS), "--output", str(output)]
-    assert main(arguments) == 0
-    assert output.read_text(encoding="utf-8").count("data:image/png;base64,") == 8
-    (tmp_path / "tables").mkdir()
+def test_tables_without_the_report_of_their_steps_are_refused(work, tmp_path):
     for table in work.glob("*.csv"):
-        (tmp_path / "tables" / table.name).write_bytes(table.read_bytes())
+        (tmp_path / table.name).write_bytes(table.read_bytes())
     with faulted(PhaseError, "report.json", "none"):
-        chosen_b_scans(ANNOTATIONS, tmp_path / "tables")
+        chosen_b_scans(ANNOTATIONS, tmp_path)

@@ -48,9 +48,3 @@ def test_the_combination_needs_a_folder(tmp_path):
     done = run("fuse", "cysts", tmp_path, "--report", tmp_path / "work")
     assert done.returncode == 1
     assert "--output" in done.stderr
-
-
-def test_help_says_what_is_read():
-    done = run("fuse", "cysts", "--help")
-    assert done.returncode == 0
-    assert "run1|run2" in done.stdout

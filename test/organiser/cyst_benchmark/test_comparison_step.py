@@ -1,6 +1,5 @@
 """Eq. 4 and plain averaging on the evaluation set, recomputed plainly from the files."""
 
-import csv
 import math
 
 import numpy as np
@@ -13,9 +12,7 @@ from evaluation.organiser.cyst_benchmark.combination import CystCounts, count_cy
 from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
 from test.faults import faulted
 from test.organiser.cyst_benchmark.annotators import cyst_annotators
-
-RUNS = ("run1", "run2")
-CONFIDENCES = (1, 2, 3, 4, 5)
+from test.organiser.cyst_benchmark.test_steps import CONFIDENCES, RUNS, number, plain_dice, rows
 
 
 @pytest.fixture(scope="module")
@@ -29,15 +26,6 @@ def work(given, tmp_path_factory):
     for step in STEPS[: STEPS.index("comparison") + 1]:
         run_step(step, Benchmark(given.folder, folder, None))
     return folder
-
-
-def rows(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def number(text):
-    return float(text) if text else math.nan
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +43,6 @@ def planes(given):
         for name in (*given.annotators, "supervisor")
         for run in RUNS
     }
-
-
-def plain_dice(first, second):
-    return 2 * (first * second).sum() / ((first**2).sum() + (second**2).sum())
 
 
 def weights_of(work):
@@ -118,12 +102,12 @@ def test_eq_4_and_the_average_are_scored_by_eq_3(given, work, planes):
     assert {key[2] for key in checked} == {"all", "vendor", "volume"}
 
 
-@pytest.mark.parametrize("interval", ["level", "cyst"])
-def test_an_annotator_alone_is_as_accurate_as_the_step_before_says(given, work, tmp_path, interval):
+def test_an_annotator_alone_is_as_accurate_as_the_step_before_says(given, work, tmp_path):
+    """With the interval of cysts; that of levels is recomputed above."""
     for name in ("distinctions.csv", "transforms.csv", "levels.csv"):
         (tmp_path / name).write_bytes((work / name).read_bytes())
     for step in ("accuracy", "comparison"):
-        run_step(step, Benchmark(given.folder, tmp_path, None, interval))
+        run_step(step, Benchmark(given.folder, tmp_path, None, "cyst"))
     of_groups = {
         (row["reader"], row["column"], row["value"]): row
         for row in rows(tmp_path / "accuracy_by_group.csv")
@@ -142,23 +126,6 @@ def test_an_annotator_alone_is_as_accurate_as_the_step_before_says(given, work, 
         expected = of_groups[row["readers"], row["column"], row["value"]]
         for name in ("overall", *(f"confidence_{c}" for c in CONFIDENCES)):
             assert number(row[name]) == pytest.approx(number(expected[name]), nan_ok=True)
-
-
-def test_qualities_together_are_all_cysts(work):
-    table = rows(work / "combinations.csv")
-    for readers, method in {(row["readers"], row["method"]) for row in table}:
-        of_method = [row for row in table if (row["readers"], row["method"]) == (readers, method)]
-        for column in ("cysts", "found", "false"):
-            everything = [int(row[column]) for row in of_method if row["column"] == "all"]
-            assert sum(int(row[column]) for row in of_method if row["column"] == "quality") == everything[0]
-
-
-def test_an_annotator_more_finds_no_cyst_less(work):
-    found = {
-        row["readers"]: int(row["found"]) for row in rows(work / "combinations.csv") if row["column"] == "all"
-    }
-    for readers, of_several in found.items():
-        assert of_several >= max(found[name] for name in readers.split("+"))
 
 
 def test_cysts_of_the_supervisor_are_counted_by_b_scan(given, work, planes):

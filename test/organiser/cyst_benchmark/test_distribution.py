@@ -13,10 +13,6 @@ def test_bins_by_hand():
     assert counts == [expected.get(position, 0) for position in range(22)]
 
 
-def test_no_distinctions_are_empty_bins():
-    assert bin_counts([]).tolist() == [0] * 22
-
-
 @pytest.mark.parametrize(
     ("lower", "upper", "interval"),
     [([0.2, 0.4], [0.7], 0.4), ([0.7], [0.2, 0.4], 0.4), ([0.5], [0.5], 0.0)],

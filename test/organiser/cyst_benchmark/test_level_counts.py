@@ -16,9 +16,3 @@ def test_by_hand():
     assert [line.split(":")[0] for line in lost] == ["level 2 is lost", "level 4 is lost"]
     assert "2 voxels" in lost[0]
     assert "1 voxels" in lost[1]
-
-
-def test_nothing_is_lost_that_nobody_marked():
-    counts = LevelCounts()
-    counts.add(np.array([[0, 1]]), {"a": np.array([[0, 1]])})
-    assert counts.warnings() == []

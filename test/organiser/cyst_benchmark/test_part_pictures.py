@@ -1,40 +1,25 @@
 """Pictures of the built benchmark: which B-scans they show, and what is missing is named."""
 
-import csv
 import re
 import shutil
 
 import numpy as np
-import pytest
 import SimpleITK
 
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.cyst_benchmark.benchmark_pictures import part_gallery
-from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
 from test.faults import faulted
-from test.organiser.cyst_benchmark.test_benchmark_page import ANNOTATIONS
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("built")
-    for step in STEPS:
-        run_step(step, Benchmark(ANNOTATIONS, folder / "work", folder / "phase"))
-    return folder
-
-
-def table(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+from test.organiser.cyst_benchmark.conftest import ANNOTATIONS
+from test.organiser.cyst_benchmark.test_steps import rows
 
 
 def test_the_b_scan_of_every_vendor_with_most_marks_and_the_annotators_of_its_part(built):
     vendors: dict[str, str] = {}
-    for row in sorted(table(ANNOTATIONS / "volumes.csv"), key=lambda row: row["volume"]):
+    for row in sorted(rows(ANNOTATIONS / "volumes.csv"), key=lambda row: row["volume"]):
         vendors.setdefault(row["vendor"], row["volume"])
-    parts = {row["volume"]: row["part"] for row in table(built / "work" / "partition.csv")}
-    assigned = table(built / "work" / "assignment.csv")
+    parts = {row["volume"]: row["part"] for row in rows(built / "work" / "partition.csv")}
+    assigned = rows(built / "work" / "assignment.csv")
     pairs = {row["part"]: (row["reader_1"], row["reader_2"]) for row in assigned}
     gallery = part_gallery(ANNOTATIONS, built / "work", built / "phase")
     assert [picture.case for picture in gallery.pictures] == [vendors[vendor] for vendor in sorted(vendors)]
@@ -63,6 +48,7 @@ def test_the_page_has_them_and_needs_the_annotations(built, tmp_path, capsys):
     phase = ["--phase", str(built / "phase")]
     assert main([*arguments, "--annotations", str(ANNOTATIONS), *phase]) == 0
     text = page.read_text()
+    assert text.count("data:image/png;base64,") == 4 + 4 + 4  # chosen, both runs, and the benchmark
     for title in ("First and second annotations", "B-scans with their annotations", "The benchmark"):
         assert title in text
     page.unlink()

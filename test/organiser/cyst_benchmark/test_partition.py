@@ -58,8 +58,3 @@ def test_the_seed_and_nothing_else_decides():
     backwards = dict(reversed(data_set.items()))
     assert partition(data_set, 3, 7) == partition(backwards, 3, 7)
     assert len({tuple(sorted(partition(data_set, 3, seed).items())) for seed in range(5)}) > 1
-
-
-def test_at_least_one_part():
-    with pytest.raises(ValueError, match="parts"):
-        partition({}, 0, 0)

@@ -1,7 +1,5 @@
 """Eq. 4 by hand, and what holds for any annotators."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -106,23 +104,3 @@ def test_no_level_is_lost_that_all_annotators_gave(levels, of_annotators, values
     marks = [AnnotatorMarks(levels, table[levels], accuracy) for accuracy in of_annotators]
     found = nearest_level(combine(marks), mean_levels(marks), levels > 0, by_level)
     np.testing.assert_array_equal(found, levels)
-
-
-@settings(max_examples=40)
-@given(marks, st.lists(accuracies, min_size=1, max_size=3))
-def test_equal_annotators_are_reproduced(one, others):
-    annotators = [one, *(AnnotatorMarks(one.levels, one.values, accuracy) for accuracy in others)]
-    np.testing.assert_array_equal(combine(annotators), one.values)
-
-
-@settings(max_examples=40)
-@given(st.lists(marks, min_size=2, max_size=4))
-def test_within_the_annotators_range_and_in_any_order(annotators):
-    found = combine(annotators)
-    values = np.stack([annotator.values for annotator in annotators])
-    marked = (values > 0).any(axis=0)
-    assert (found >= values.min(axis=0)).all()
-    assert (found <= np.maximum(values.max(axis=0), 0)).all()
-    np.testing.assert_array_equal(found > 0, marked)
-    for order in itertools.permutations(annotators):
-        np.testing.assert_array_equal(combine(order), found)

@@ -107,15 +107,6 @@ def test_the_engine_gets_the_recipe_the_package_and_one_phase_alike_everywhere(e
     assert {time for _, time, _ in members} == {epoch}
 
 
-def test_the_random_number_of_the_seal_is_kept(engine, mine):
-    nonce = mine / "phase" / ".nonce"
-    main(["build", str(mine)])
-    assert re.fullmatch("[0-9a-f]{32}", kept := nonce.read_text())
-    assert stat.S_IMODE(nonce.stat().st_mode) == 0o600
-    main(["build", str(mine / "phase")])
-    assert nonce.read_text() == kept
-
-
 def test_a_changed_phase_with_an_unchanged_version_gets_a_note(engine, mine, capsys):
     def note() -> str:
         assert main(["build", str(mine)]) == 0
@@ -159,12 +150,6 @@ def test_another_base_and_another_dockerfile(engine, mine, tmp_path, capsys):
     own.write_text("FROM base:1\n")
     assert main(["build", str(mine), "--dockerfile", str(own)]) == 1
     assert f"{own}: expected a line ARG BASE=…" in capsys.readouterr().err
-
-
-def test_the_images_without_a_phase(engine, capsys):
-    assert main(["build", "--without-phase"]) == 0
-    assert capsys.readouterr().out == "evaluation-builder:0.1.0\nevaluation-base:0.1.0\n"
-    assert not [line for line in engine.context if "ground-truth" in line]
 
 
 def test_an_installed_package_takes_the_recipe_that_its_distribution_brought(
@@ -246,3 +231,12 @@ def test_modules_and_packages_of_a_challenge_above_the_phase_are_sent(engine, mi
     (mine / "requirements.txt").unlink()
     without = dict(_phase_files(mine / "phase", "there"))
     assert sent.keys() - without.keys() == {"there/requirements.txt"}
+
+
+def test_the_random_number_of_the_seal_is_kept(engine, mine):
+    nonce = mine / "phase" / ".nonce"
+    main(["build", str(mine)])
+    assert re.fullmatch("[0-9a-f]{32}", kept := nonce.read_text())
+    assert stat.S_IMODE(nonce.stat().st_mode) == 0o600
+    main(["build", str(mine / "phase")])
+    assert nonce.read_text() == kept

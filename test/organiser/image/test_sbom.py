@@ -61,10 +61,6 @@ def test_every_distribution_is_in_it_once():
     assert numpy["purl"] == f"pkg:pypi/numpy@{metadata.version('numpy')}"
 
 
-def test_the_same_environment_gives_the_same_bytes():
-    assert written() == written()
-
-
 def test_installed_packages_of_the_system():
     (found,) = sbom.system_components(STATUS, {"ID": "debian", "VERSION_ID": "13"})
     assert found == {

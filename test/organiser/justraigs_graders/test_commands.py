@@ -2,20 +2,8 @@
 
 import csv
 
-from test.organiser.justraigs_graders.test_graders import graders, mapping
+from test.organiser.justraigs_graders.test_graders import graders
 from test.started import run
-
-
-def test_graders(tmp_path):
-    (tmp_path / "phase.toml").write_text(
-        'challenge = "justraigs"\nname = "eyes"\ntitle = "Eyes"\nsubmission = "algorithm"\n'
-    )
-    table = graders(tmp_path)
-    places = ("--mapping", mapping(tmp_path), "--phase", tmp_path / "phase.toml", "--output", tmp_path / "p")
-    done = run("fuse", "graders", table, *places, "--report", tmp_path / "r")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert sorted(path.name for path in (tmp_path / "p").iterdir()) == ["cases.csv", "phase.toml"]
-    assert (tmp_path / "r" / "regrade.csv").exists()
 
 
 def test_limits_of_graders(tmp_path):
@@ -54,9 +42,3 @@ def test_an_exam_and_pairs_of_those_who_passed(tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines()[-1] == "nothing was written"
     assert not (tmp_path / "y.csv").exists()
-
-
-def test_help_says_what_is_read():
-    done = run("fuse", "graders", "--help")
-    assert done.returncode == 0
-    assert "regrade.csv" in done.stdout

@@ -1,14 +1,13 @@
 """JustRAIGS: the entry exam of graders."""
 
 import csv
-from fractions import Fraction
 
 import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.metrics.intervals import wilson_interval
 from evaluation.organiser.justraigs_graders.assignment import hold_exam, write_results
-from evaluation.organiser.justraigs_graders.grading import ENTRY_EXAM, GraderLimits
+from evaluation.organiser.justraigs_graders.grading import ENTRY_EXAM
 from test.faults import faulted
 
 
@@ -31,12 +30,6 @@ def answers(right, wrong, count, label, other):
     ]
 
 
-def passed(folder, rows, *limits):
-    write_results(folder / "exam.csv", hold_exam(table(folder, rows)), *limits)
-    with (folder / "exam.csv").open(newline="") as file:
-        return [row["passed"] for row in csv.DictReader(file)]
-
-
 def test_the_lowest_who_passed_the_challenge_pass_and_one_image_less_fails(tmp_path):
     # 85 % of 20 are 17, 92 % of 25 are 23.
     rows = answers(17, 3, 20, "RG", "NRG") + answers(23, 3, 25, "NRG", "RG")
@@ -54,12 +47,6 @@ def test_no_answer_and_ungradable_are_wrong_and_ungradable_images_do_not_count(t
     assert (bo.found, bo.cleared, bo.not_referable) == (0, 0, 1)
     assert not ann.is_below(ENTRY_EXAM)
     assert bo.is_below(ENTRY_EXAM)
-
-
-def test_other_limits(tmp_path):
-    rows = [("a", "RG", "RG", "NRG"), ("b", "RG", "NRG", "NRG"), ("c", "NRG", "NRG", "NRG")]
-    limits = GraderLimits(Fraction(1, 2), Fraction(1))
-    assert passed(tmp_path, rows, limits) == ["True", "False"]
 
 
 def test_the_table_of_results(tmp_path):

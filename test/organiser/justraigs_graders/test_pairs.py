@@ -1,7 +1,5 @@
 """JustRAIGS: the tables from which pairs of graders are drawn, and the table that is written."""
 
-import csv
-
 import pytest
 
 from evaluation.core.fault import PhaseError
@@ -12,22 +10,6 @@ from test.faults import faulted
 def write(path, *lines):
     path.write_text("\n".join(lines) + "\n")
     return path
-
-
-def test_pairs_of_those_who_passed(tmp_path):
-    images = write(tmp_path / "images.csv", "name;age", *(f"E{number};60" for number in range(5)))
-    graders = write(tmp_path / "exam.csv", "grader,passed", "ann,True", "bo,False", "cy,True")
-    assert write_pairs(images, graders, tmp_path / "pairs.csv", block=2) == 3
-    with (tmp_path / "pairs.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["Eye ID"], row["Block"]) for row in rows] == [
-        ("E0", "1"),
-        ("E1", "1"),
-        ("E2", "2"),
-        ("E3", "2"),
-        ("E4", "3"),
-    ]
-    assert all({row["Grader G1"], row["Grader G2"]} == {"ann", "cy"} for row in rows)
 
 
 def test_every_fault_of_both_tables_is_listed(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 import evaluation.challenges
 from evaluation.organiser.parallel import lanes as module
-from evaluation.organiser.parallel.lanes import Lane, LaneDied, Lanes
+from evaluation.organiser.parallel.lanes import Lane, Lanes
 from evaluation.phase.manifest import scan, seal
 from test.organiser.rescoring.teams import tasks_of, write_teams
 
@@ -55,15 +55,6 @@ def test_a_lane_that_cannot_start_says_why(tasks, monkeypatch):
     assert answer.kind == "failed"
     assert "its process ended with 1" in answer.line
     assert "No module named" in answer.line
-
-
-def test_a_lane_that_is_killed_while_it_scores_says_by_what(tasks):
-    lane = Lane()
-    lane.give(tasks["folder"])
-    os.kill(lane._process.pid, signal.SIGSEGV)
-    with pytest.raises(LaneDied, match="its process was killed by SIGSEGV"):
-        lane.answer()
-    lane.close()
 
 
 def test_a_lane_does_not_outlive_its_caller(tasks, tmp_path):

@@ -1,35 +1,32 @@
 """Large submissions slice by slice: the bytes of one task, whatever becomes of a slice."""
 
-import os
-import random
 import shutil
-import signal
-import sys
-import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evaluation.organiser.parallel.lanes import Lanes
 from evaluation.organiser.rescoring.run import score_all, slices_of
 from evaluation.organiser.rescoring.task import Answer
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from test.organiser.rescoring.teams import BEFORE, CASES, Here, many, results_in, tasks_of, write_teams
+from test.organiser.rescoring.teams import BEFORE, CASES, Here, results_in, tasks_of, write_teams
 from test.phases import refuge_phase
 from test.repository import REPOSITORY
 
 # Between them: volumes, tables, boxes, cases of several tasks, stacks of eyes and run times.
-BUNDLED = ("adam-onsite", "cysts", "edd2020", "justraigs-phase1", "justraigs-phase2")
-linux = pytest.mark.skipif(sys.platform != "linux", reason="scores in processes")
+BUNDLED = (
+    pytest.param("edd2020"),
+    pytest.param("justraigs-phase2"),
+    *(pytest.param(name, marks=pytest.mark.weekly) for name in ("adam-onsite", "cysts", "justraigs-phase1")),
+)
 
 
 def run(tasks, output, engine) -> dict[str, str]:
     return {task.place: answer.kind for task, answer in score_all(tasks, output, engine)}
 
 
-@pytest.mark.parametrize("slices", [2, 4, CASES, CASES + 1])
+@pytest.mark.parametrize("slices", [2, CASES + 1])
 def test_slices_write_the_bytes_of_one_task(tmp_path, slices):
     tasks = tasks_of(*write_teams(tmp_path))
     run(tasks, tmp_path / "whole", Here())
@@ -110,36 +107,6 @@ def test_what_becomes_of_a_slice_becomes_of_its_submission_once(tmp_path, incide
     assert engine.asked == asked
     if kind == "scored":
         assert results_in(tmp_path / "sliced") == results_in(tmp_path / "whole")
-
-
-@linux
-@pytest.mark.timeout(180)
-def test_processes_killed_in_the_middle_of_slices_lose_nothing(tmp_path):
-    phase, submissions = write_teams(tmp_path)
-    many(submissions, 3)
-    tasks = tasks_of(phase, submissions)
-    run(tasks, tmp_path / "quiet", Here())
-    engine, moments, killed, ended = Lanes(2), random.Random(1), [], threading.Event()
-
-    def kill_now_and_then() -> None:
-        while len(killed) < 3 and not ended.wait(moments.uniform(0.1, 0.8)):
-            if running := [lane._process.pid for lane in set(engine._lanes)]:
-                killed.append(moments.choice(running))
-                os.kill(killed[-1], signal.SIGKILL)
-
-    thread = threading.Thread(target=kill_now_and_then)
-    thread.start()
-    try:
-        done = run([replace(task, slices=3) for task in tasks], tmp_path / "shot", engine)
-    finally:
-        ended.set()
-        thread.join()
-    assert killed
-    # Three deaths of one slice are a failure that names its submission; the next run makes up for it.
-    failures = [place for place, kind in done.items() if kind == "failed"]
-    again = run([replace(task, slices=3) for task in tasks], tmp_path / "shot", Here())
-    assert [place for place, kind in again.items() if kind != "kept"] == sorted(failures)
-    assert results_in(tmp_path / "shot") == results_in(tmp_path / "quiet")
 
 
 def test_the_number_of_slices_comes_from_the_cases_or_from_their_pixels(tmp_path):

@@ -29,18 +29,6 @@ def test_a_published_result_is_kept(tmp_path, answer):
     assert results.kept("team/2", MADE_OF) is None
 
 
-def test_charts_are_a_part_of_a_result_and_leave_with_it(tmp_path):
-    results = Results(tmp_path)
-    charted = replace(SCORED, files={**SCORED.files, "chart-roc.json": b"{}"})
-    results.publish("team/1", MADE_OF, charted)
-    assert files(tmp_path) == charted.files
-    assert results.kept("team/1", MADE_OF) == "digest"
-    (tmp_path / "team" / "1" / "chart-roc.json").write_bytes(b"other")
-    assert results.kept("team/1", MADE_OF) is None
-    results.publish("team/1", MADE_OF, SCORED)
-    assert files(tmp_path) == SCORED.files
-
-
 @pytest.mark.parametrize("lasting", [True, False])
 def test_outputs_of_a_phase_are_a_part_of_a_result_and_leave_with_it(tmp_path, lasting):
     results = Results(tmp_path)
@@ -97,15 +85,6 @@ def test_a_result_that_was_touched_is_not_kept(tmp_path, spoil):
     Results(tmp_path).publish("team/1", MADE_OF, SCORED)
     SPOILT[spoil](tmp_path / "team" / "1")
     assert Results(tmp_path).kept("team/1", MADE_OF) is None
-
-
-def test_another_result_takes_the_place_of_the_whole_one_before(tmp_path):
-    results = Results(tmp_path)
-    results.publish("team/1", MADE_OF, SCORED)
-    results.publish("team/1", MADE_OF, REJECTED)
-    assert files(tmp_path) == REJECTED.files
-    results.publish("team/1", MADE_OF, SCORED)
-    assert files(tmp_path) == SCORED.files
 
 
 def test_a_failure_is_written_for_the_ranking_and_not_kept(tmp_path):

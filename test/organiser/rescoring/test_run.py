@@ -126,19 +126,3 @@ def test_no_name_of_a_submission_reaches_a_file_of_results(tasks, tmp_path):
         assert (tmp_path / "o" / place / "metrics.json").is_file()
     again = {task.place: answer.kind for task, answer in score_all(named, tmp_path / "o", Here())}
     assert [again[place] for place in ("a", "x", "x.json/y")] == ["kept"] * 3
-
-
-def test_the_summary_names_every_failure_and_counts_the_rest():
-    summary = Summary()
-    for place, answer in {
-        "b": Answer.failed("x"),
-        "a": Answer.failed("y"),
-        "c": Answer("scored", "scored"),
-        "d": Answer("kept", "kept"),
-    }.items():
-        summary.add(place, answer)
-    assert list(summary.lines()) == [
-        "FAILED a: not scored: y",
-        "FAILED b: not scored: x",
-        "4 submissions: 1 scored, 1 kept, 0 rejected, 2 failed",
-    ]

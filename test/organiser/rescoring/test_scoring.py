@@ -2,7 +2,6 @@
 
 import errno
 import resource
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -29,13 +28,6 @@ def test_folders_and_zips_are_scored_or_rejected(tasks):
     assert list(answers["packed"].files) == ["cases.json", "metrics.json"]
     assert answers["packed"].files != answers["folder"].files
     assert answers["bad"].files["rejected.txt"].decode().splitlines()[0] == answers["bad"].line
-
-
-def test_a_zip_gives_the_result_of_its_folder(tasks, tmp_path):
-    folder = tasks["folder"].submission
-    packed = shutil.make_archive(str(tmp_path / "folder"), "zip", folder)
-    one, other = (Scorer().answer(replace(tasks["folder"], submission=path)) for path in (folder, packed))
-    assert one.files == other.files
 
 
 @pytest.fixture

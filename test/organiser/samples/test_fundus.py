@@ -17,8 +17,7 @@ from evaluation.organiser.synthesis import (
     reference_mask,
 )
 
-REAL_SIZES = [(2124, 2056), (1634, 1634)]
-SIZES = [*REAL_SIZES, (160, 160), (64, 64), (200, 64), (64, 200)]
+SIZES = [(1634, 1634), (64, 64), (200, 64), (64, 200)]
 
 
 def draw(count=30, width=160, height=160, fraction=0.25, seed=0, prefix="T", **further):
@@ -49,17 +48,10 @@ def vertical_ratio(mask):
     ("count", "fraction", "expected"),
     [(400, 0.1, 40), (40, 0.25, 10), (30, 1 / 3, 10), (7, 0.5, 4), (5, 0.0, 0), (5, 1.0, 5), (1, 0.1, 0)],
 )
-@pytest.mark.parametrize("seed", [0, 1])
-def test_count_of_glaucomatous_cases_is_exact(count, fraction, expected, seed):
-    cases = draw(count, fraction=fraction, seed=seed)
+def test_count_of_glaucomatous_cases_is_exact(count, fraction, expected):
+    cases = draw(count, fraction=fraction)
     assert len(cases) == count
     assert sum(case.glaucoma for case in cases) == expected
-
-
-def test_label_does_not_follow_from_the_name():
-    glaucomatous = [[case.glaucoma for case in draw(seed=seed)] for seed in range(2)]
-    assert glaucomatous[0] != glaucomatous[1]
-    assert glaucomatous[0] != sorted(glaucomatous[0])
 
 
 @pytest.mark.parametrize(
@@ -93,15 +85,9 @@ def test_anatomy(width, height):
         assert (case.disc.center_x > width / 2) == (case.eye is Laterality.RIGHT)
 
 
-def test_both_eyes_and_the_camera():
-    cases = draw(40, camera="Zeiss Visucam 500")
-    assert {case.eye for case in cases} == {Laterality.RIGHT, Laterality.LEFT}
-    assert {case.camera for case in cases} == {"Zeiss Visucam 500"}
-
-
 def test_vertical_ratio_separates_the_classes_as_in_refuge():
     rng = np.random.default_rng(3)
-    cases = draw_cases(400, 400, 400, 0.25, rng, "T")
+    cases = draw_cases(400, 200, 200, 0.25, rng, "T")
     ratios = np.array([vertical_ratio(reference_mask(case, rng)) for case in cases])
     glaucoma = np.array([case.glaucoma for case in cases])
     assert ratios[glaucoma].mean() == pytest.approx(0.68, abs=0.05)
@@ -111,20 +97,6 @@ def test_vertical_ratio_separates_the_classes_as_in_refuge():
     assert 0.88 < roc_auc_score(glaucoma, ratios) < 0.99
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES)
-def test_every_mask_has_a_cup_that_lies_in_the_disc_of_the_case(width, height):
-    rng = np.random.default_rng(width)
-    for case in draw(3 if width > 1000 else 60, width, height):
-        mask = reference_mask(case, rng)
-        assert mask.shape == (height, width)
-        assert mask.dtype == np.uint8
-        assert set(np.unique(mask).tolist()) == {0, 128, 255}
-        y, x = np.nonzero(mask < 255)
-        assert form(case.disc, x + 1j * y).max() < 1.9  # the vote stays near the true outline
-        area = np.pi * case.disc.semi_axis_x * case.disc.semi_axis_y
-        assert len(x) == pytest.approx(area, rel=0.25)
-
-
 def test_cup_of_every_grader_is_clipped_to_the_disc():
     case = replace(draw(1)[0], disc=Ellipse(80, 80, 12, 12), cup=Ellipse(80, 80, 40, 40))
     mask = reference_mask(case, np.random.default_rng(0))
@@ -132,25 +104,12 @@ def test_cup_of_every_grader_is_clipped_to_the_disc():
     assert np.count_nonzero(mask == 0) == pytest.approx(np.pi * 12**2, rel=0.25)
 
 
-def test_more_graders_come_nearer_to_the_true_outline():
-    def mean_dice(graders):
-        rng = np.random.default_rng(1)
-        values = []
-        for case in draw(40, 400, 400):
-            y, x = np.mgrid[: case.height, : case.width]
-            true_disc = form(case.disc, x + 1j * y) <= 1
-            values.append(dice(true_disc, reference_mask(case, rng, graders) < 255))
-        return np.mean(values)
-
-    assert mean_dice(1) < mean_dice(7) < 1
-
-
 def test_fovea_is_the_mean_of_the_graders():
     case = draw(1, 1634, 1634)[0]
 
     def deviation(graders):
         rng = np.random.default_rng(2)
-        points = [reference_fovea(case, rng, graders) for _ in range(2000)]
+        points = [reference_fovea(case, rng, graders) for _ in range(1000)]
         return np.std([point.x - case.fovea_x for point in points])
 
     # The standard error of a mean falls with the root of the number of graders.
@@ -166,8 +125,7 @@ def test_fovea_stays_in_the_image():
         assert 0 <= point.y <= 159
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("size", [64, 160])
+@pytest.mark.parametrize(("size", "seed"), [(64, 0), (160, 1)])
 def test_qualities_are_in_order(size, seed):
     rng = np.random.default_rng(seed)
     cases = draw(30, size, size, seed=seed)
@@ -208,21 +166,6 @@ def test_every_prediction_is_valid(quality, width, height):
         point = predicted_fovea(case, Point(0.0, height - 1.0), quality, rng)
         assert 0 <= point.x <= width - 1
         assert 0 <= point.y <= height - 1
-
-
-def test_everything_is_determined_by_the_seed():
-    def everything(seed):
-        rng = np.random.default_rng(seed)
-        cases = draw_cases(3, 96, 80, 0.3, rng, "T")
-        masks = [reference_mask(case, rng) for case in cases]
-        points = [reference_fovea(case, rng) for case in cases]
-        for quality in Quality:
-            masks += [predicted_mask(case, masks[0], quality, rng) for case in cases]
-            points += [predicted_fovea(case, points[0], quality, rng) for case in cases]
-        return cases, points, np.stack(masks).tobytes()
-
-    assert everything(1) == everything(1)
-    assert everything(1) != everything(2)
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,15 @@
 """JustRAIGS samples: shares, graders, persons, and submissions in the order of their quality."""
 
 import argparse
-import filecmp
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from evaluation.challenges.justraigs.rules import CHALLENGE
 from evaluation.core.outcome import no_progress
-from evaluation.evaluate import Result, evaluate
 from evaluation.organiser.justraigs_tables import read_graders
 from evaluation.organiser.samples import justraigs
-from evaluation.organiser.validate import validate_phase
-from evaluation.phase.manifest import scan
-from test.repository import REPOSITORY
-
-QUALITIES = ("perfect", "good", "poor", "random")
 
 
 def write(folder, *options: str, name: str = "small", seed: int = 3) -> Path:
@@ -32,26 +24,6 @@ def write(folder, *options: str, name: str = "small", seed: int = 3) -> Path:
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory) -> Path:
     return write(tmp_path_factory.mktemp("sample"), "--cases", "1000", "--stack", "300")
-
-
-@pytest.mark.parametrize(("phase", "eyes", "stacks"), [("phase1", 100, 1), ("phase2", 1000, 4)])
-def test_phases_can_be_sealed_and_their_submissions_are_ordered(sample, phase, eyes, stacks):
-    folder = sample / "ground-truth" / f"small-{phase}"
-    loaded = validate_phase(folder, scan(folder), 0).phase
-    assert len(loaded.rows) == eyes
-    assert sum(row.cells["final_label"] == "RG" for row in loaded.rows) == 0.16 * eyes
-    assert len(loaded.form.stacks) == stacks
-    results = [evaluate(loaded, sample / "submissions" / f"small-{phase}" / name, 0) for name in QUALITIES]
-    assert all(isinstance(result, Result) for result in results)
-    figures = [result.metrics for result in results]
-    for component in CHALLENGE.components:
-        task, metric = component.split(".")
-        values = [figure.aggregates[task][metric].value for figure in figures]
-        assert values == sorted(values, reverse=task == "referral")
-        assert values[0] == (1 if task == "referral" else 0)
-    scores = [figure.ranking.composites["referral_and_justification_error"] for figure in figures]
-    assert scores == sorted(scores)
-    assert scores[0] == 0
 
 
 def test_graders_agree_as_people_do(sample):
@@ -74,25 +46,6 @@ def test_most_persons_have_two_eyes(sample):
     with_fellow = [eye for eye in eyes.values() if eye.fellow]
     assert len(with_fellow) == 800
     assert all(eyes[eye.fellow].fellow == eye.name for eye in with_fellow)
-
-
-def test_the_same_seed_gives_the_same_files(tmp_path):
-    first, second = (write(tmp_path / name, "--cases", "60", "--stack", "20") for name in "ab")
-    files = sorted(path.relative_to(first) for path in first.rglob("*") if path.is_file())
-    assert files == sorted(path.relative_to(second) for path in second.rglob("*") if path.is_file())
-    assert filecmp.cmpfiles(first, second, files, shallow=False)[0] == files
-
-
-def test_the_bundled_phases_are_what_the_generator_gives(tmp_path):
-    folder = write(tmp_path, "--cases", "600", "--stack", "100", name="justraigs", seed=2024)
-    for phase in ("justraigs-phase1", "justraigs-phase2"):
-        pairs = {
-            folder / "ground-truth" / phase: REPOSITORY / "ground-truth" / phase,
-            folder / "submissions" / phase / "good": REPOSITORY / "test" / "input" / phase,
-        }
-        for made, bundled in pairs.items():
-            files = [path.relative_to(made) for path in made.rglob("*") if path.is_file()]
-            assert filecmp.cmpfiles(made, bundled, files, shallow=False)[0] == files
 
 
 @pytest.mark.parametrize("options", [("--referable", "0"), ("--referable", "1"), ("--stack", "0")])

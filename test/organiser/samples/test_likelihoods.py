@@ -10,13 +10,6 @@ REFUGE_LABELS = np.arange(400) % 10 == 3  # 40 positives among 400
 
 
 @settings(max_examples=60)
-@given(auc=st.floats(0.5, 1.0), seed=st.integers(0, 2**32 - 1))
-def test_auc_at_the_size_of_refuge(auc, seed):
-    likelihoods = likelihoods_with_auc(REFUGE_LABELS, auc, np.random.default_rng(seed))
-    assert roc_auc_score(REFUGE_LABELS, likelihoods) == pytest.approx(auc, abs=0.5 / (40 * 360) + 1e-12)
-
-
-@settings(max_examples=60)
 @given(
     auc=st.floats(0.0, 1.0),
     seed=st.integers(0, 2**32 - 1),
@@ -30,7 +23,7 @@ def test_auc_is_the_nearest_reachable(auc, seed, positives, negatives):
     assert found == pytest.approx(auc, abs=0.5 / (positives * negatives) + 1e-12)
 
 
-@pytest.mark.parametrize("auc", [0.0, 0.5, 0.8865, 0.95, 1.0])
+@pytest.mark.parametrize("auc", [0.0, 0.8865, 1.0])
 @pytest.mark.parametrize(("cases", "decimals"), [(400, 5), (1000, 5), (5000, 6)])
 def test_likelihoods_are_short_distinct_and_inside(auc, cases, decimals):
     labels = np.arange(cases) % 10 == 0
@@ -42,20 +35,6 @@ def test_likelihoods_are_short_distinct_and_inside(auc, cases, decimals):
     assert len(np.unique(likelihoods)) == cases
     written = [f"{likelihood:.{decimals}f}" for likelihood in likelihoods]
     np.testing.assert_array_equal([float(text) for text in written], likelihoods)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_perfect_likelihoods_separate_the_classes(seed):
-    likelihoods = likelihoods_with_auc(REFUGE_LABELS, 1.0, np.random.default_rng(seed))
-    assert likelihoods[REFUGE_LABELS].min() > likelihoods[~REFUGE_LABELS].max()
-
-
-def test_likelihoods_are_determined_by_the_seed():
-    first, again, other = (
-        likelihoods_with_auc(REFUGE_LABELS, 0.9, np.random.default_rng(seed)) for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first, other)
 
 
 @pytest.mark.parametrize(

@@ -81,8 +81,9 @@ RISK = flagged("risk", "risk.json", 42.0, **JSON)
 LESIONS = flagged("lesions", "lesions.json", {"type": "Multiple points", "points": []}, **JSON)
 
 
-@pytest.mark.parametrize("key", ["socket", "interface"])
-@pytest.mark.parametrize("top", ["{slug}/", "pack/{slug}/", ""])
+@pytest.mark.parametrize(
+    ("key", "top"), [("socket", "{slug}/"), ("interface", "pack/{slug}/"), ("socket", "")]
+)
 def test_a_kit_is_a_phase(tmp_path, key, top):
     path = kit(tmp_path / "test-phase.zip", ([SCAN], [RISK, LESIONS]), key=key, top=top)
     found = write_from_pack(tmp_path / "new", path)

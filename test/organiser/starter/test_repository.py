@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -22,21 +21,6 @@ from test.faults import faulted
 
 
 @pytest.mark.parametrize("like", KINDS)
-def test_the_sample_is_sealed_checked_and_scored(tmp_path, like):
-    folder = tmp_path / "mine"
-    write_repository(folder, like)
-    evaluation.seal(folder / "phase")
-    assert evaluation.check(folder / "phase", folder / "submission", workers=0).passed
-    result = evaluation.evaluate(folder / "phase", folder / "submission", workers=0).to_dict()
-    assert result["cases"]["worst"] == 0
-    # A submission of middling quality: better than nothing, and not perfect.
-    config = tomllib.loads((folder / "phase" / "phase.toml").read_text(encoding="utf-8"))
-    task, metric = config["ranking"]["metrics"][0].split(".")
-    value = result["aggregates"][task][metric]["value"]
-    assert 0.2 < value < 0.99 or (like == "regression" and 2 < value < 20)
-
-
-@pytest.mark.parametrize("like", KINDS)
 def test_the_sample_of_an_algorithm_is_a_list_of_jobs(tmp_path, like):
     folder = tmp_path / "mine"
     write_repository(folder, like, algorithm=True)
@@ -52,12 +36,11 @@ def test_the_sample_of_an_algorithm_is_a_list_of_jobs(tmp_path, like):
     assert {job["inputs"][0]["image"]["name"] for job in jobs} == {case.name for case in phase.form.cases}
 
 
-@pytest.mark.parametrize("like", ["classification", "detection"])
-def test_the_same_files_each_time(tmp_path, like):
+def test_the_same_files_each_time(tmp_path):
     contents = []
     for place in ("one", "two"):
         folder = tmp_path / place / "mine"
-        write_repository(folder, like)
+        write_repository(folder, "detection")
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         contents.append({path.relative_to(folder): path.read_bytes() for path in files})
     assert contents[0] == contents[1]
