@@ -1,16 +1,9 @@
 """Small images and their files, for the tests of the readers of every format."""
 
-import contextlib
 import io
 
 import numpy as np
-import pytest
-from hypothesis import strategies as st
 from PIL import Image
-
-from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.grey_images import read_grey, write_grey
-from evaluation.io.pixels import Size
 
 RANDOM = np.random.default_rng(20180916)
 # An odd width, so that BMP rows are padded; no symmetry, so that a flip or a shift shows.
@@ -52,47 +45,3 @@ def with_alpha(array, value):
 
 def damaged_in_the_middle(data, start, stop):
     return data[:start] + b"\xa5" * (stop - start) + data[stop:]
-
-
-# The bytes of a file that are changed, and the share of it that is kept.
-CHANGES = st.lists(st.tuples(st.integers(0, 399), st.integers(0, 255)), min_size=1, max_size=4)
-KEPT = st.floats(0.5, 1)
-
-
-def check_read(data, expected):
-    found = read_grey(memoryview(data), "x", Size(expected.shape[1], expected.shape[0]))
-    assert found.dtype == np.uint8
-    np.testing.assert_array_equal(found, expected)
-
-
-def check_pillow_reads_the_same(data, expected):
-    with Image.open(io.BytesIO(data)) as image:
-        np.testing.assert_array_equal(np.asarray(image.convert("RGBA"))[..., 1], expected)
-
-
-def check_refused(data, kind, found, capfd):
-    with pytest.raises(ReadError) as caught:
-        read_grey(memoryview(data), "x", None)
-    assert (caught.value.kind, caught.value.found) == (kind, found)
-    assert capfd.readouterr() == ("", "")
-
-
-def check_size_comes_first(extension, header_bytes=None):
-    """Check that a wrong size is told as the phase says it, from the header alone if that is all there is."""
-    data = write_grey(np.zeros((1634, 1633), dtype=np.uint8), extension)
-    with pytest.raises(ReadError) as caught:
-        read_grey(memoryview(data[:header_bytes]), "x", Size(1634, 1634))
-    assert caught.value.kind == FaultKind.WRONG_SIZE
-    assert str(caught.value) == "expected 1634 × 1634 pixels, found 1633 × 1634 pixels"
-
-
-def check_damaged(data, expected, changes, kept):
-    """Check that a file with changed bytes, cut to a share, is a `ReadError` or an image of its size."""
-    height, width = expected.shape
-    changed = bytearray(data)
-    for position, value in changes:
-        changed[position % min(len(data), 400)] = value
-    with contextlib.suppress(ReadError):
-        cut = bytes(changed[: int(kept * len(data))])
-        image = read_grey(memoryview(cut), "x", Size(width, height))
-        assert (image.shape, image.dtype) == ((height, width), np.uint8)

@@ -104,11 +104,6 @@ def test_refuses(root, path, kind, found):
     assert open_descriptors() == before
 
 
-def test_an_empty_file_says_what_was_expected(root):
-    with faulted(ReadError, "an empty file", kind=FaultKind.UNREADABLE):
-        ReadBuffer().read(root, "empty.png", limit_bytes=LIMIT)
-
-
 def test_a_device_is_refused():
     with faulted(ReadError, "a device", kind=FaultKind.FORBIDDEN):
         ReadBuffer().read("/dev", "zero", limit_bytes=LIMIT)

@@ -1,3 +1,6 @@
+"""Images of every format: what is read as it was written, what is refused, and what is damaged."""
+
+import contextlib
 import io
 
 import numpy as np
@@ -14,19 +17,94 @@ from evaluation.io.grey_images import read_cropped, read_grey, write_grey
 from evaluation.io.pixels import Size
 from evaluation.metrics.crops import crop
 from test.faults import faulted
-from test.io.images import GREY, MASK, check_refused, of
+from test.io import test_bmp, test_png, test_tiff
+from test.io.images import GREY, MASK, RANDOM, of
+from test.systems.features import WINDOWS, imitate
 
+READABLE = {**test_png.READABLE, **test_bmp.READABLE, **test_tiff.READABLE}
 REFUSED = {
     "nothing": (b"", FaultKind.UNREADABLE, "other content"),
     "text": (b"disc,cup\n", FaultKind.UNREADABLE, "other content"),
     "jpeg": (of(GREY, "JPEG"), FaultKind.UNREADABLE, "a JPEG image (lossy: its values are not exact)"),
     "gif": (of(GREY, "GIF"), FaultKind.UNREADABLE, "a GIF image"),
+    **test_png.REFUSED,
+    **test_bmp.REFUSED,
+    **test_tiff.REFUSED,
 }
 
 
+def check_read(data, expected):
+    found = read_grey(memoryview(data), "x", Size(expected.shape[1], expected.shape[0]))
+    assert found.dtype == np.uint8
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_reads_the_pixels_that_were_written_as_pillow_does(name):
+    data, expected = READABLE[name]
+    check_read(data, expected)
+    if "bomb" not in name:  # Pillow refuses the large metadata, which need not be looked at
+        with Image.open(io.BytesIO(data)) as image:
+            np.testing.assert_array_equal(np.asarray(image.convert("RGBA"))[..., 1], expected)
+
+
+@pytest.mark.parametrize(("data", "expected"), test_png.READABLE.values(), ids=test_png.READABLE)
+def test_without_memory_files_the_pixels_are_the_same(data, expected, monkeypatch):
+    imitate(WINDOWS, monkeypatch)
+    check_read(data, expected)
+
+
 @pytest.mark.parametrize(("data", "kind", "found"), REFUSED.values(), ids=REFUSED)
-def test_other_contents_are_refused(data, kind, found, capfd):
-    check_refused(data, kind, found, capfd)
+def test_refuses(data, kind, found, capfd):
+    with pytest.raises(ReadError) as caught:
+        read_grey(memoryview(data), "x", None)
+    assert (caught.value.kind, caught.value.found) == (kind, found)
+    assert capfd.readouterr() == ("", "")
+
+
+@settings(max_examples=150)
+@given(
+    st.sampled_from(sorted(READABLE)),
+    st.lists(st.tuples(st.integers(0, 399), st.integers(0, 255)), min_size=1, max_size=4),
+    st.floats(0.5, 1),
+)
+def test_damage_is_a_read_error_or_an_image(name, changes, kept):
+    """No byte of a file can make the reader fail in another way; a share of the file is kept."""
+    data, expected = READABLE[name]
+    height, width = expected.shape
+    changed = bytearray(data)
+    for position, value in changes:
+        changed[position % min(len(data), 400)] = value
+    with contextlib.suppress(ReadError):
+        image = read_grey(memoryview(bytes(changed[: int(kept * len(data))])), "x", Size(width, height))
+        assert (image.shape, image.dtype) == ((height, width), np.uint8)
+
+
+@pytest.mark.parametrize("name", ["bmp", "bmp top-down", "tiff", "tiff of many strips"])
+def test_raw_pixels_are_not_copied(name):
+    data = bytearray(READABLE[name][0])
+    image = read_grey(memoryview(data), "x", None)
+    assert np.shares_memory(image, np.frombuffer(data, dtype=np.uint8))
+
+
+@pytest.mark.parametrize(("extension", "header_bytes"), [(".png", 60), (".bmp", 60), (".tif", None)])
+def test_the_size_is_checked_before_the_pixels(extension, header_bytes):
+    """From the header alone, where that is at the start of the file."""
+    data = write_grey(np.zeros((1634, 1633), dtype=np.uint8), extension)[:header_bytes]
+    with faulted(ReadError, "1633 × 1634 pixels", kind=FaultKind.WRONG_SIZE) as caught:
+        read_grey(memoryview(data), "x", Size(1634, 1634))
+    assert caught.value.expected == "1634 × 1634 pixels"
+
+
+def test_decoded_pixels_outlive_the_decoder():
+    image = RANDOM.integers(0, 256, (300, 400), dtype=np.uint8)
+    data = memoryview(write_grey(image, ".png"))
+    decoded = [read_grey(data, "a.png", None) for _ in range(5)]
+    for _ in range(20):  # would take over the memory of images that nobody holds
+        read_grey(memoryview(write_grey(255 - image, ".png")), "b.png", None)
+    for grey in decoded:
+        np.testing.assert_array_equal(grey, image)
+        assert not grey.flags.writeable
 
 
 def test_what_was_expected_follows_the_extension():

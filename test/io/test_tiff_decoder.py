@@ -155,18 +155,6 @@ def test_strips_that_do_not_hold_what_the_tags_say(tags, strips):
     assert caught.value.kind == FaultKind.UNREADABLE
 
 
-def test_tiles_that_lie_on_one_another_are_not_multiplied():
-    data = bytearray(tiff(np.zeros((256, 256), np.uint8), tile=(16, 16), compression="zlib"))
-    with tifffile.TiffFile(io.BytesIO(data)) as file:
-        page = file.pages[0]
-        places, sizes = page.tags[324].valueoffset, page.tags[325].valueoffset
-        form = {3: "H", 4: "I"}[page.tags[325].dtype]
-    struct.pack_into("<256I", data, places, *[8] * 256)
-    struct.pack_into(f"<256{form}", data, sizes, *[len(data) // 2] * 256)
-    with faulted(ReadError, "strips or tiles that overlap", kind=FaultKind.UNREADABLE):
-        read(data)
-
-
 def test_numbers_beyond_32_bits_are_no_other_fault():
     """BigTIFF may say that a strip has 2⁶⁴ − 1 rows, which means all of them."""
     data = bytearray(tiff(GREY, bigtiff=True, compression="zlib"))

@@ -39,16 +39,18 @@ def test_only_wanted_tags_are_read():
     assert read_page(memoryview(pages(GREY)), (ORIENTATION,)).values == {}
 
 
-def test_pages_in_a_circle():
-    data = pages(GREY, GREY)
-    (first,) = struct.unpack_from("<I", data, 4)
+def in_a_circle(page):
+    """Return a file whose second page says that it is followed by itself."""
+    data = pages(page, page)
     second = read_page(memoryview(data), ()).following
     (entries,) = struct.unpack_from("<H", data, second)
     struct.pack_into("<I", data, second + 2 + 12 * entries, second)
-    with faulted(ReadError, "pages that form a cycle", kind=FaultKind.UNREADABLE) as caught:
-        list(read_pages(memoryview(data), ()))
-    assert first < second
-    assert caught.value.kind == FaultKind.UNREADABLE
+    return bytes(data)
+
+
+def test_pages_in_a_circle():
+    with faulted(ReadError, "pages that form a cycle", kind=FaultKind.UNREADABLE):
+        list(read_pages(memoryview(in_a_circle(GREY)), ()))
 
 
 @pytest.mark.parametrize("other", [GREY[:, :3], GREY.astype(np.uint16), GREY.astype(np.int8), GREY > 0])
@@ -59,9 +61,8 @@ def test_pages_unlike_the_first(other):
 
 
 def test_too_many_pages():
-    with faulted(ReadError, "more", kind=FaultKind.TOO_LARGE) as caught:
+    with faulted(ReadError, "more", kind=FaultKind.TOO_LARGE):
         check_pages(memoryview(pages(GREY, GREY, GREY)), (1,), max_pages=2)
-    assert caught.value.kind == FaultKind.TOO_LARGE
 
 
 @pytest.mark.parametrize(

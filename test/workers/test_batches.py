@@ -1,9 +1,24 @@
+"""What goes to workers and comes back: batches of cases, columns of instances, and outcomes."""
+
+import math
+import pickle
+from collections.abc import Mapping
+
+import numpy as np
 import pytest
 
 from evaluation.core.field import CaseColumns, Field, Files, Kind, Reference, Socket
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import FileSource, JsonFileSource
-from evaluation.workers.batches import Content, batches_of, parts_of
+from evaluation.core.outcome import Died, OrganiserFault, Scored
+from evaluation.core.sources import CellsSource, FileSource, JsonFileSource
+from evaluation.workers.batches import (
+    Columns,
+    Content,
+    batches_of,
+    packed_outcomes,
+    parts_of,
+    unpacked_outcomes,
+)
 
 
 class Picture(Kind):
@@ -63,3 +78,77 @@ def test_content_comes_as_it_was_packed_and_shares_what_was_shared():
     found = Content.unpacked(content.packed())
     assert found == content
     assert found.sources[0] is found.sources[2]
+
+
+INSTANCES = {
+    "none": [],
+    "of one class": [CaseForm("A", 3, 4, {"set": "x"}), CaseForm("B")],
+    "of two classes": [FileSource("a.txt"), CellsSource(("1",), "t.csv", 2, ("c",))],
+    "of a named tuple": [JsonFileSource("a.json", "job a", 9, 2), JsonFileSource("b.json", "job b", 9)],
+    "of no dataclass": [1, 2, 3],
+}
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_instances_come_as_they_were(name):
+    instances = INSTANCES[name]
+    assert pickle.loads(pickle.dumps(Columns.of(instances))).instances() == instances
+
+
+BOXES = np.arange(12.0).reshape(2, 6)
+OUTCOMES = {
+    "none": [],
+    "floats and whole numbers": [
+        Scored({"a": {"dice": 0.5, "missing": 0}}),
+        Scored({"a": {"dice": 1, "missing": 1}}),
+    ],
+    "other columns and tasks in another order": [
+        Scored({"a": {"x": 0.1 + 0.2}, "b": {"y": math.inf}}),
+        Scored({"b": {"y": -0.0}, "a": {"x": 3.0, "z": "text"}}),
+        Scored({}),
+        Scored({"a": {}}),
+    ],
+    "arrays of one form": [Scored({"a": {"boxes": BOXES[:count], "n": count}}) for count in (2, 0, 1)],
+    "arrays of several forms": [
+        Scored({"a": {"boxes": BOXES}}),
+        Scored({"a": {"boxes": BOXES[:, :2]}}),
+        Scored({"a": {"boxes": np.array(1.0)}}),
+        Scored({"a": {"boxes": np.arange(2)}}),
+    ],
+    "what failed": [
+        Scored({"a": {"dice": 0.0}}, ("a",), "out of time"),
+        Died("out of memory"),
+        Scored({"a": {"dice": 0.0}}, ("a",)),
+        OrganiserFault(("a problem",)),
+    ],
+}
+
+
+def plain(value):
+    """Return a value in which also types, signs of zero and forms of arrays can be compared."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.shape, value.tolist()
+    if isinstance(value, Mapping):
+        return [(key, plain(entry)) for key, entry in value.items()]
+    if isinstance(value, Scored):
+        return plain(value.rows), value.worst, value.failure
+    return repr(value)
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_outcomes_come_as_they_were(name):
+    found = unpacked_outcomes(packed_outcomes(OUTCOMES[name]))
+    assert list(map(plain, found)) == list(map(plain, OUTCOMES[name]))
+
+
+def test_the_arrays_of_all_cases_are_one_array():
+    outcomes = [Scored({"a": {"boxes": BOXES + number}}) for number in range(3)]
+    first, second, third = (
+        outcome.rows["a"]["boxes"] for outcome in unpacked_outcomes(packed_outcomes(outcomes))
+    )
+    assert first.base is second.base is third.base
+
+
+def test_what_cannot_be_pickled_is_not_hidden():
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        packed_outcomes([Scored({"a": {"x": lambda: None}})])

@@ -19,6 +19,7 @@ from test.hostile.beside import (
     SECONDS_OF_A_POSITIVE,
 )
 from test.repository import REPOSITORY
+from test.started import run
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="readers live in processes"),
@@ -35,8 +36,11 @@ sys.exit(status)
 LIMITS = "[limits]\ncase_seconds = 2\nworker_memory_mb = 400\n"
 
 
-def evaluated(folder: Path, submitted, labels, limits=LIMITS, workers=1):
-    """Return the status, the organiser's log, the participant's line and the result of a process."""
+def evaluated(folder: Path, submitted, labels, limits=LIMITS, most=None):
+    """Return the status, the organiser's log, the participant's line and the result of a process.
+
+    The memory of the largest process is written to ``most``, if that is a file.
+    """
     phase, submission = folder / "phase", folder / "submission"
     for made in (phase, submission):
         shutil.rmtree(made, ignore_errors=True)
@@ -51,14 +55,12 @@ def evaluated(folder: Path, submitted, labels, limits=LIMITS, workers=1):
     (submission / "tries.csv").write_text(f"case,value\n{rows}")
     seal(phase, scan(phase))
     output = folder / "output"
-    given = ["--ground-truth", phase, "--input", submission, "--output", output, "--workers", str(workers)]
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURED, folder / "most.txt", *map(str, given)],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    given = ["--ground-truth", phase, "--input", submission, "--output", output, "--workers", "1"]
+    if most is None:
+        done = run("evaluate", *given)
+    else:
+        command = [sys.executable, "-c", MEASURED, most, *map(str, given)]
+        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     result = output / "metrics.json"
     return (
         done.returncode,
@@ -75,10 +77,11 @@ def test_a_flood_to_the_main_process_is_a_fault_of_the_file_and_takes_little_mem
     A reader itself may take its own 700 MB, beside the code that all share.
     """
     limits = "[limits]\ncase_seconds = 20\nworker_memory_mb = 700\n"
-    status, _, line, result = evaluated(tmp_path, [EARLY_NUMBERS[name]], [0], limits)
+    most = tmp_path / "most.txt"
+    status, _, line, result = evaluated(tmp_path, [EARLY_NUMBERS[name]], [0], limits, most)
     assert (status, result) == (1, None)
     assert "unreadable" in line
-    assert int((tmp_path / "most.txt").read_text()) < 850 * 1024
+    assert int(most.read_text()) < 850 * 1024
 
 
 def told(result) -> list[float]:

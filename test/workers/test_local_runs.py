@@ -13,10 +13,11 @@ from test.phases import FIELDS, loaded_phase, refuge_submission
 ALGORITHM = {"submission": "algorithm"}
 
 
-@pytest.fixture
-def form(tmp_path):
-    path = tmp_path / "form.json"
-    path.write_bytes(write_form(loaded_phase(tmp_path / "phase", keys=ALGORITHM).form))
+@pytest.fixture(scope="module")
+def form(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("form")
+    path = folder / "form.json"
+    path.write_bytes(write_form(loaded_phase(folder / "phase", keys=ALGORITHM).form))
     return path
 
 

@@ -1,6 +1,7 @@
 """Readers of a declared challenge know its fields, and neither its metrics nor what these are given."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -14,13 +15,17 @@ from evaluation.workers.reader import ReaderSetup
 from test.repository import REPOSITORY
 
 FOLDERS = sorted(file.parent for file in REPOSITORY.glob("examples/**/phase.toml"))
-# What a reader does with its setup, in a process of its own.
+# What a reader does with its setup, in a process of its own for each form that is given.
 LOOK = """
-import json, sys
+import json, os, sys
 from evaluation.core.form import Form
 from evaluation.phase.registry import tasks_to_read
-tasks_to_read(Form(**json.load(sys.stdin)))
-json.dump(sorted(sys.modules), sys.stdout)
+for form in json.load(sys.stdin):
+    if os.fork() == 0:
+        tasks_to_read(Form(**form))
+        print(*sorted(sys.modules), flush=True)
+        os._exit(0)
+    os.wait()
 """
 
 
@@ -51,26 +56,21 @@ def read(tasks):
     ]
 
 
-@pytest.fixture(params=FOLDERS, ids=[folder.parent.name for folder in FOLDERS])
-def form(request):
-    return form_of(request.param)
-
-
-def test_a_reader_has_the_fields_of_every_example(form):
-    setup = ReaderSetup.of(form, ".")
-    assert read(tasks_to_read(setup.form)) == read(tasks_of_form(form))
-
-
-def test_a_reader_knows_no_metric(form):
-    assert form.challenge == DECLARED
-    setup = ReaderSetup.of(form, ".")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_a_reader_knows_the_fields_of_every_example_and_no_metric():
+    forms = [form_of(folder) for folder in FOLDERS]
+    setups = [ReaderSetup.of(form, ".") for form in forms]
     names = ("challenge", "phase", "submission", "tasks", "missing", "options", "sockets", "cases")
-    content = json.dumps({name: getattr(setup.form, name) for name in names})
+    contents = [{name: getattr(setup.form, name) for name in names} for setup in setups]
+    content = json.dumps(contents)
     assert "metric" not in content
     looked = subprocess.run(
         [sys.executable, "-c", LOOK], input=content, capture_output=True, check=True, text=True
     )
-    modules = json.loads(looked.stdout)
     of_metrics = names_by_module()["metric"].keys() - names_by_module()["kind"].keys()
-    assert sorted(of_metrics.intersection(modules)) == []
-    assert set(setup.modules) <= set(modules)
+    for form, setup, line in zip(forms, setups, looked.stdout.splitlines(), strict=True):
+        assert form.challenge == DECLARED
+        assert read(tasks_to_read(setup.form)) == read(tasks_of_form(form))
+        modules = line.split()
+        assert sorted(of_metrics.intersection(modules)) == []
+        assert set(setup.modules) <= set(modules)

@@ -69,7 +69,7 @@ def declare(folder: Path, name: str) -> list[str]:
             f'{metric} = {{ field = "value"{", " * bool(keys)}{keys} }}' for metric, keys in options.items()
         )
         (folder / "phase.toml").write_text(
-            'name = "scored"\ntitle = "Scored"\nsubmission = "archive"\nresamples = 20\nmissing = "worst"\n\n'
+            'name = "scored"\ntitle = "Scored"\nsubmission = "archive"\nresamples = 0\nmissing = "worst"\n\n'
             f"[fields.value]\n{FIELDS_OF_PHASES[name]}\n\n[tasks.task.metrics]\n{metrics}\n",
             encoding="utf-8",
         )

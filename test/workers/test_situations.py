@@ -1,4 +1,8 @@
-"""Every fault of every kind is the same in a confined reader, which imports nothing, and in one process."""
+"""Every fault of every kind is the same in a confined reader, which imports nothing, and in one process.
+
+Each commit tries a fourth of the changed values, and the files that the tests of each format read or refuse;
+the weekly job tries all values and the faults of all bundled phases, and changes files byte by byte.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -22,7 +26,7 @@ import pytest
 import evaluation.challenges
 from evaluation.core.fault import Fault, FormFault, PhaseError, ReadError
 from evaluation.core.field import Files, Kind
-from evaluation.core.form import Form
+from evaluation.core.form import CaseForm, Form
 from evaluation.core.trouble import MachineTrouble
 from evaluation.evaluate import check
 from evaluation.io.kinds.boxes import BoxesInSpace
@@ -31,11 +35,13 @@ from evaluation.workers import processes
 from test.examples.samples import write_sample
 from test.messages.faults import FAULTS
 from test.messages.lines import form_of as line_form
-from test.repository import REPOSITORY, THOROUGH, is_drawn
+from test.repository import REPOSITORY
 
 from . import situations
 from .situations import (
+    FORMATS,
     box_files,
+    case_of,
     cells,
     form_of,
     images,
@@ -46,26 +52,46 @@ from .situations import (
     write_table,
 )
 
-MOST_CASES = 700  # of faults of one kind, a thousand are kept
-CONFINED_SHARE = 0.25
-"""Of the submissions with faults, those that a run reads in confined readers, too; all without one."""
-EACH_BYTE = {"label_map_2d", "label_map_3d"}
-"""Fields whose files are changed byte by byte; the others read files by the same modules."""
+MOST_CASES = 900  # of faults of one kind, a thousand are kept
+SIZED = case_of("")
+STEP = 4
+"""Of the changed values of JSON and tables, so many stand for one another in each commit."""
+ALWAYS = (" is missing", " key", " keys")
+"""Ends of names of changes that are tried in each commit."""
+OF_FORMATS = {
+    "label_map_2d": ("images", "metaimages"),
+    "label_mask": ("images", "metaimages"),
+    "image_3d": ("volumes",),
+}
+"""Fields of numbers, of grey values and of volumes, whose files have all faults of their formats."""
+OF_PHASES = {
+    "refuge-onsite": (
+        "link to the reference",
+        "nine levels of folders",
+        "table of three million blank lines",
+        "unclosed quotation mark",
+        "row of a million lines",
+        "column twice",
+    ),
+    "justraigs-phase1": ("jobs: a place that climbs", "output: a number for a decision"),
+    "luna16": ("candidates: a million of no scan",),
+}
+"""Faults of whole submissions that no changed value has."""
 VARIANTS = {
     "boxes_kept",
     "boxes_voc",
     "keypoints_in_part",
     "points_in_image",
-    "points_with_class_last",
     "polygons",
 }
-"""Fields that read JSON by the places of another: a fifth of their changed values stand for all of them."""
+"""Fields that read JSON by the places of another: a fifth of their changed values stand for the others."""
 ROOT = Path(evaluation.__file__).parent
 EXEMPT = {
     "one that was replaced while it was opened": "a file that changes meanwhile",
     'f"{size} bytes", f"{filled} bytes"': "a file that changes meanwhile",
     '"a readable folder", found': "a folder that root reads all the same",
     "at most {MAX_ENTRIES} files": "a hundred thousand files",
+    'FaultKind.TOO_LARGE, ".", expected, "more"': "a hundred thousand files, see `test_listing`",
     "fault_at(source, expected=self.describe(), found=shortest(value))": "`Label`, of references alone",
     "repr(shorten(cell)), FaultKind.WRONG_VALUE": "`TwoClasses`, of references alone",
     'fault_at(source, self.describe(), ", ".join': "`ImageSize`, of references alone",
@@ -100,36 +126,47 @@ def module() -> Any:
 
 Answer = tuple[str, Any]
 """How a check ends, and its faults or the error."""
-Part = tuple[str, str, Callable[[Path], list[str]]]
-"""A field, its layout, and a function that writes a submission and returns the names of its cases."""
+Part = tuple[str, str, CaseForm, Callable[[Path], list[str]]]
+"""A field, its layout, a nameless case, and a function that writes a submission and returns the names."""
 
 
-def _parts_of(name: str, kind: Kind) -> Iterator[Part]:
+def _parts_of(name: str, kind: Kind, step: int) -> Iterator[Part]:
     """Yield the submissions of a field, in every layout that its kind has."""
     layouts = module()
 
-    def in_parts(layout: str, found: list, write: Callable[[Path, list], list[str]]) -> Iterator[Part]:
+    def in_parts(
+        layout: str, found: list, write: Callable[[Path, list], list[str]], case: CaseForm = SIZED
+    ) -> Iterator[Part]:
         for start in range(0, len(found), MOST_CASES):
             part = found[start : start + MOST_CASES]
-            yield name, layout, functools.partial(write, part=part)
+            yield name, layout, case, functools.partial(write, part=part)
 
     place = layouts.layout_of(name, "files") if not _has(kind, "write_cells") else None
     if isinstance(place, Files) and _has(kind, "write_file"):
-        found = box_files(kind) if _is_text(place) else images(kind, place.extensions, name in EACH_BYTE)
-        yield from in_parts("files", list(found), lambda folder, part: write_files(folder, place, part))
+        found = box_files(kind) if _is_text(place) else images(kind, place.extensions)
+        write = lambda folder, part: write_files(folder, place, part)  # noqa: E731
+        yield from in_parts("files", list(found), write)
+        for formats in OF_FORMATS.get(name, ()):
+            further = list(situations.of_formats(formats))
+            further += situations.changed_bytes(formats) if step == 1 else ()
+            yield from in_parts("files", further, write, FORMATS[formats])
     for layout, of in (("cells", cells), ("rows", rows)):
         if not _has(kind, f"write_{layout}") or (layout == "cells" and kind.columns):
             continue
-        values = [value if layout == "rows" else [value] for _, value in of(kind)]
+        values = [value if layout == "rows" else [value] for _, value in of(kind)][::step]
         columns = layouts.layout_of(name, layout).columns
         yield from in_parts(
             layout, values, lambda folder, part, columns=columns: write_table(folder, columns, part)
         )
     if _has(kind, "write_json") and not (isinstance(kind, BoxesInSpace) and kind.space.axes == 3):
-        values = [value for _, value in json_values(kind)]
-        values = values[::5] if name in VARIANTS and not THOROUGH else values
+        few = 5 * step if name in VARIANTS and step > 1 else step
+        values = [
+            value
+            for number, (what, value) in enumerate(json_values(kind))
+            if number % few == 0 or what.endswith(ALWAYS) or "multiplied" in what
+        ]
         texts = [json.dumps(value).encode() for value in values]
-        texts += [data for _, data in situations.texts_of_json(kind.write_json(situations.good(kind)))]
+        texts += situations.texts_of_json(kind.write_json(situations.good(kind)))
         field = layouts.field_of(name, "json")
         yield from in_parts("json", texts, lambda folder, part: write_jobs(folder, field, part))
 
@@ -196,7 +233,7 @@ class Sites:
 
 @dataclass
 class Answers:
-    """The answers to submissions by name, some of them confined too, and the imports that were tried."""
+    """The answers to submissions by name, and the imports that confined readers tried."""
 
     unconfined: dict[str, Answer] = field(default_factory=dict)
     confined: dict[str, Answer] = field(default_factory=dict)
@@ -205,14 +242,18 @@ class Answers:
 
     def add(self, name: str, form: Form, folder: Path) -> None:
         with self.sites.collecting():
-            found = self.unconfined[name] = answer(form, folder, 0)
-        if is_drawn(name, CONFINED_SHARE) or found[0] == "passed":
-            self.confined[name] = answer(form, folder, 1)
+            self.unconfined[name] = answer(form, folder, 0)
+        self.confined[name] = answer(form, folder, 1)
 
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory) -> Answers:
-    found = Answers(log=tmp_path_factory.mktemp("log") / module().CONFINED_IMPORTS)
+    return answered(tmp_path_factory, STEP)
+
+
+def answered(folders: pytest.TempPathFactory, step: int) -> Answers:
+    """Check one of ``step`` changed values, in confined readers and in this process."""
+    found = Answers(log=folders.mktemp("log") / module().CONFINED_IMPORTS)
     found.log.touch()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(found.log.parent))
@@ -220,17 +261,19 @@ def answers(tmp_path_factory) -> Answers:
         patch.setattr(evaluation.challenges, "__path__", [*evaluation.challenges.__path__, CHALLENGES])
         patch.setattr(processes, "_server", None)  # one that logs
         for name, kind in module().KINDS.items():
-            for number, (_, layout, write) in enumerate(_parts_of(name, kind)):
-                folder = tmp_path_factory.mktemp("part") / "submission"
-                found.add(f"{name} {number}", form_of(name, layout, write(folder)), folder)
-        _add_wholes(found, tmp_path_factory)
+            for number, (_, layout, case, write) in enumerate(_parts_of(name, kind, step)):
+                folder = folders.mktemp("part") / "submission"
+                cases = [replace(case, name=one) for one in write(folder)]
+                found.add(f"{name} {number}", form_of(name, layout, cases), folder)
+        _add_wholes(found, folders)
         for phase, spoils in FAULTS.items():
             good = REPOSITORY / "test" / "input" / phase
-            if not good.exists():
-                good = write_sample(tmp_path_factory.mktemp("sample") / "sample", phase) / "submission"
-            for name, spoil in spoils.items():
-                folder = Path(shutil.copytree(good, tmp_path_factory.mktemp("spoilt") / "submission"))
-                spoil(folder)
+            names = spoils if step == 1 else OF_PHASES.get(phase, ())
+            if not good.exists() and names:
+                good = write_sample(folders.mktemp("sample") / "sample", phase) / "submission"
+            for name in names:
+                folder = Path(shutil.copytree(good, folders.mktemp("spoilt") / "submission"))
+                spoils[name](folder)
                 found.add(f"{phase}: {name}", line_form(phase), folder)
                 shutil.rmtree(folder.parent)
         assert processes._server is not None
@@ -243,8 +286,8 @@ def _add_wholes(found: Answers, folders: pytest.TempPathFactory) -> None:
     for number, data in enumerate(situations.tables()):
         folder = folders.mktemp("table")
         (folder / "values.csv").write_bytes(data)
-        found.add(f"table {number}", form_of("number", "cells", ["case0000"]), folder)
-    form, base = form_of("number", "json", ["case0000"]), folders.mktemp("jobs") / "submission"
+        found.add(f"table {number}", form_of("number", "cells", [case_of("case0000")]), folder)
+    form, base = form_of("number", "json", [case_of("case0000")]), folders.mktemp("jobs") / "submission"
     write_jobs(base, module().field_of("number", "json"), [b"0.5"])
     valid = (base / "predictions.json").read_bytes()
     for number, data in enumerate(situations.lists_of_jobs(valid)):
@@ -252,19 +295,21 @@ def _add_wholes(found: Answers, folders: pytest.TempPathFactory) -> None:
         found.add(f"jobs {number}", form, base)
 
 
-def test_confined_readers_find_the_same_faults(answers):
+def check_alike(answers: Answers) -> None:
+    """Check that confined readers find the same faults of the participant, and import nothing."""
     assert [name for name, found in answers.confined.items() if found != answers.unconfined[name]] == []
+    assert {ending for ending, _ in answers.unconfined.values()} == {"faults", "passed"}
+    assert all(ending == "faults" for name, (ending, _) in answers.unconfined.items() if ": " in name)
+    assert set(answers.log.read_text(encoding="utf-8").splitlines()) == set()
 
 
-def test_no_submission_ends_as_somebody_elses_fault(answers):
-    for found in (answers.unconfined, answers.confined):
-        assert {ending for ending, _ in found.values()} == {"faults", "passed"}
-        assert all(ending == "faults" for name, (ending, _) in found.items() if ": " in name)
+def test_confined_readers_find_the_same_faults_and_import_nothing(answers):
+    check_alike(answers)
 
 
-def test_nothing_is_imported_in_a_confined_reader(answers):
-    tried = answers.log.read_text(encoding="utf-8").splitlines()
-    assert sorted(set(tried)) == []
+@pytest.mark.weekly
+def test_confined_readers_find_the_same_faults_of_all_changed_values(tmp_path_factory):
+    check_alike(answered(tmp_path_factory, 1))
 
 
 def test_every_place_that_makes_a_fault_was_reached(answers):

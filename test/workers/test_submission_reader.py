@@ -1,7 +1,5 @@
 """Small values are read together, with the outcome of reading them one by one."""
 
-import ast
-import codecs
 import math
 
 import pytest
@@ -17,7 +15,6 @@ from evaluation.workers.reader import IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import BatchReport, IndexReport, PackedValues, Used
 from evaluation.workers.submission_reader import SubmissionReader
 from test.phases import loaded_phase, refuge_submission
-from test.repository import REPOSITORY
 
 NAMES = [f"E{number}" for number in range(6)]
 CASES = tuple(CaseForm(name, 100, 50, {"set": "in-sample"}) for name in NAMES)
@@ -112,37 +109,11 @@ def test_reading_ends_when_nothing_is_left_of_the_limits(tmp_path, left, blank, 
     assert not report.faults
 
 
-# Imported in functions that no reader calls: of writers, of other processes, and of the organiser's file.
-OF_OTHERS = {"ctypes", "secrets", "shutil", "tempfile", "evaluation.core.operating_rule"}
 KNOWN = {
     *submission_reader.LATE,
     *(module for row in FORMATS for module in row.needs),
     *DetectionMap.late_modules,
 }
-
-
-def test_what_a_reader_imports_in_functions_is_imported_before_it_is_confined():
-    """What is missing here fails in a confined reader alone; modules by function, and codecs."""
-    wanted = set[str]()
-    rooms = ("core", "io", "platform")
-    for path in (path for room in rooms for path in (REPOSITORY / "evaluation" / room).rglob("*.py")):
-        functions = [
-            node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)
-        ]
-        for node in (node for function in functions for node in ast.walk(function)):
-            if isinstance(node, ast.Import):
-                wanted |= {name.name for name in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                wanted |= {f"{node.module}.{name.name}" for name in node.names}
-            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("encode", "decode"):
-                names = [one.value for one in node.args if isinstance(one, ast.Constant)]
-                wanted |= {f"encodings.{codecs.lookup(name).name.replace('-', '_')}" for name in names[:1]}
-    always = {"encodings.utf_8", "encodings.iso8859_1"}  # Python itself needs them, or has no module for them
-    covered = KNOWN | OF_OTHERS | always
-    missing = {
-        name for name in wanted if not any(name == one or name.startswith(f"{one}.") for one in covered)
-    }
-    assert missing == {"PIL.Image"}  # which the formats of PIL import
 
 
 @pytest.mark.parametrize(

@@ -113,30 +113,34 @@ def test_paths_that_lead_out(name, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s.zip"]
 
 
+def deep(levels: int) -> str:
+    return "/".join([*"x" * levels, "1.png"])
+
+
 @pytest.mark.parametrize(
-    ("name", "expected", "found"),
+    ("name", "found"),
     [
-        ("/".join([*"x" * levels, "1.png"]), "at most 8 levels of folders", str(levels))
-        for levels in (9, 990, 1500, 20_000)
-    ]
-    + [
-        (f"masks/{'n' * 256}", "names of at most 255 bytes", "256 bytes"),
-        (f"{'ü' * 128}/1.png", "names of at most 255 bytes", "256 bytes"),
+        (deep(9), "9"),
+        (deep(20_000), "20000"),
+        (f"masks/{'n' * 256}", "256 bytes"),
+        (f"{'ü' * 128}/1.png", "256 bytes"),
     ],
     ids=lambda part: part[-24:],
 )
-def test_a_path_that_no_folder_may_have_is_a_fault_before_anything_is_written(
-    name, expected, found, tmp_path
-):
+def test_a_path_that_no_folder_may_have_is_a_fault_before_anything_is_written(name, found, tmp_path):
     archive = zip_of(tmp_path / "s.zip", {"a.csv": b"x", name: b"x"})
     (fault,) = fault_of(archive)
-    assert (fault.kind, fault.expected, fault.found) == (FaultKind.TOO_LARGE, expected, found)
+    assert (fault.kind, fault.found) == (FaultKind.TOO_LARGE, found)
     assert (fault.file[:50], fault.file[-5:]) == (name[:50], name[-5:])
+
+
+def test_the_command_tells_a_path_that_no_folder_may_have(tmp_path):
+    archive = zip_of(tmp_path / "s.zip", {"a.csv": b"x", deep(20_000): b"x"})
     (tmp_path / "form.json").write_bytes(write_form(loaded_phase(tmp_path / "phase").form))
     done = run("check", "--form", tmp_path / "form.json", archive)
     assert done.returncode == 1
-    assert "Traceback" not in done.stdout + done.stderr
-    assert expected in done.stdout
+    assert "20000" in done.stdout
+    assert done.stderr.count("\n") == 1
 
 
 def test_links(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evaluation.core.fault import FormFault
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import JsonSource
-from evaluation.io.kinds.annotation_json import BOXES, boxes_of_json, within_image, written, written_box
+from evaluation.io.kinds.annotation_json import boxes_of_json, within_image, written_box
 
 NUMBERS = st.floats(-1e6, 1e6)
 
@@ -57,13 +57,6 @@ def test_other_corners_are_a_fault(corners):
 
 def test_rounding_is_no_rotation():
     assert read(rotated(math.pi)) == pytest.approx((-2, -1, 2, 1))
-
-
-def test_one_alone():
-    value = written([written_box((1, 2, 3, 4), "a", 0.5)], BOXES, single=True)
-    assert value["type"] == "2D bounding box"
-    ((annotation, corners),) = boxes_of_json(JsonSource(value, "b.json"), 1, single=True)
-    assert (annotation.name, annotation.probability, corners) == ("a", 0.5, (1, 2, 3, 4))
 
 
 @pytest.mark.parametrize(

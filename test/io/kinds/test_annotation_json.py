@@ -45,47 +45,37 @@ def test_one_and_many():
     assert many(MANY.replace('{"type"', '{"name": "all of them", "type"')) == many(MANY)
 
 
+def typed(text):
+    """Return the point with something before its type."""
+    return POINT.replace('"type"', f'{text}, "type"')
+
+
 REFUSED = [
-    ("[]", "p.json: expected an object with type, point, version, found a list of 0"),
-    (POINT.replace('"type": "Point", ', ""), "p.json: expected the key 'type', found none"),
-    (POINT.replace('"Point"', '"point"'), "p.json, type: expected \"Point\", found the text 'point'"),
-    (POINT.replace('"Point"', "7"), 'p.json, type: expected "Point", found the number 7'),
-    (
-        POINT.replace('"type"', '"label": 1, "type"'),
-        "p.json: expected only the keys type, point, version, name, probability, found the key 'label'",
-    ),
-    (POINT.replace("2.5, ", ""), "p.json, point: expected a list [x, y, z], found a list of 2"),
-    (POINT.replace("2.5", "true"), "p.json, point: expected a finite number, found true"),
-    (
-        POINT.replace("2.5", "NaN"),
-        "p.json, point: expected a finite number, found a number that is not finite",
-    ),
-    (
-        POINT.replace("2.5", "1e999"),
-        "p.json, point: expected a finite number, found a number that is not finite",
-    ),
-    (POINT.replace('"minor": 0', '"minor": -1'), "found an object"),
-    (POINT.replace('"minor": 0', '"minor": 0.5'), "found an object"),
-    (POINT.replace('"minor": 0', '"minor": true'), "found an object"),
-    (POINT.replace(', "minor": 0', ""), "found an object"),
-    (POINT.replace('{"major": 1, "minor": 0}', "1"), "found the number 1"),
-    (POINT.replace('"type"', '"name": 3, "type"'), "p.json, name: expected a text, found the number 3"),
-    (
-        POINT.replace('"type"', '"probability": 1.5, "type"'),
-        "p.json, probability: expected a number from 0 to 1, found 1.5",
-    ),
-    (
-        POINT.replace('"type"', '"probability": null, "type"'),
-        "p.json, probability: expected a number from 0 to 1, found null",
-    ),
+    ("[]", "", "a list of 0"),
+    (POINT.replace('"type": "Point", ', ""), "", "none"),
+    (POINT.replace('"Point"', '"point"'), "type", "the text 'point'"),
+    (POINT.replace('"Point"', "7"), "type", "the number 7"),
+    (typed('"label": 1'), "", "the key 'label'"),
+    (POINT.replace("2.5, ", ""), "point", "a list of 2"),
+    (POINT.replace("2.5", "true"), "point", "true"),
+    (POINT.replace("2.5", "NaN"), "point", "a number that is not finite"),
+    (POINT.replace("2.5", "1e999"), "point", "a number that is not finite"),
+    (POINT.replace('"minor": 0', '"minor": -1'), "version", "an object"),
+    (POINT.replace('"minor": 0', '"minor": 0.5'), "version", "an object"),
+    (POINT.replace('"minor": 0', '"minor": true'), "version", "an object"),
+    (POINT.replace(', "minor": 0', ""), "version", "an object"),
+    (POINT.replace('{"major": 1, "minor": 0}', "1"), "version", "the number 1"),
+    (typed('"name": 3'), "name", "the number 3"),
+    (typed('"probability": 1.5'), "probability", "1.5"),
+    (typed('"probability": null'), "probability", "null"),
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), REFUSED)
-def test_what_the_schema_does_not_allow(text, expected):
+@pytest.mark.parametrize(("text", "place", "found"), REFUSED)
+def test_what_the_schema_does_not_allow(text, place, found):
     with pytest.raises(FormFault) as caught:
         one(text)
-    assert str(caught.value).endswith(expected)
+    assert [(fault.field or "", fault.found) for fault in caught.value.faults] == [(place, found)]
 
 
 def test_entries_have_faults_of_their_own():

@@ -1,30 +1,22 @@
 import numpy as np
 import pytest
 
-from evaluation.core.fault import FormFault, ReadError
+from evaluation.core.fault import FormFault
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileSource, JsonSource
+from evaluation.core.sources import FileSource, JsonSource
 from evaluation.io.kinds.boxes import Boxes, BoxList
+from test.io.memory import InMemory
 
 CLASSES = ("BE", "HGD")
 CASE = CaseForm("E1", 100, 50)
 
 
-class Files:
-    def __init__(self, data):
-        self.data = data
-
-    def read(self, path, limit_bytes, may_be_empty=False):
-        if isinstance(self.data, ReadError):
-            raise self.data
-        assert may_be_empty
-        return memoryview(self.data)
-
-
 def read(text, case=CASE, **arguments):
     kind = BoxList(CLASSES, **{"with_confidence": True, **arguments})
-    return kind.read(FileSource("detection_bbox/E1.txt"), case, Files(text.encode()))
+    return kind.read(
+        FileSource("detection_bbox/E1.txt"), case, InMemory({"detection_bbox/E1.txt": text.encode()})
+    )
 
 
 def faults(text, case=CASE, **arguments):
@@ -49,24 +41,10 @@ def test_faults_name_file_and_line():
     ]
 
 
-def test_coordinates_outside_are_a_fault_or_clipped():
-    assert faults("BE 0.5 1 2 101 4") == [
-        "detection_bbox/E1.txt, line 1: expected x2 from 0 to 100, found 101"
-    ]
-    boxes = read("BE 0.5 1 2 101 4", outside="clip")
-    assert (boxes.rows.tolist(), boxes.outside) == ([[0, 0.5, 1, 2, 100, 4]], 1)
-
-
 def test_without_a_size_coordinates_are_bounded_all_the_same():
     case = CaseForm("E1")
     assert read("BE 0.5 1 2 5000 4", case).rows[0, 4] == 5000
     assert len(faults("BE 0.5 1 2 1e300 4", case)) == 1
-
-
-def test_too_many_boxes():
-    assert faults("BE 0.5 1 2 3 4\n" * 3, max_boxes=2) == [
-        "detection_bbox/E1.txt, line 3: expected at most 2 lines, found more"
-    ]
 
 
 @pytest.mark.parametrize(
@@ -76,16 +54,6 @@ def test_too_many_boxes():
 def test_written_text(with_confidence, text):
     rows = np.array([[1, 0.5, 1, 2, 3.25, 4], [0, 1, 0, 0, 0, 0]])
     assert BoxList(CLASSES, with_confidence).write_file(Boxes(rows), ".txt") == text
-
-
-def test_boxes_come_from_files_only():
-    with pytest.raises(TypeError):
-        BoxList(CLASSES, True).read(CellsSource((), "", 1, ()), CASE, Files(b""))
-
-
-def test_description_names_fields_and_classes():
-    assert "class confidence x1 y1 x2 y2" in BoxList(CLASSES, True).describe()
-    assert "BE, HGD" in BoxList(CLASSES, False).describe()
 
 
 def test_variants_for_a_rehearsal():

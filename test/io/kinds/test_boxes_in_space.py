@@ -6,7 +6,7 @@ import pytest
 from evaluation.core.fault import FormFault
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileSource, JsonSource, RowsSource
+from evaluation.core.sources import CellsSource, JsonSource, RowsSource
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
 from evaluation.io.kinds.objects import Attributes, Space
 
@@ -82,21 +82,6 @@ def test_a_single_box():
     assert ONE.rehearse(found, CASE, Variant.EMPTY) is None
 
 
-def test_the_platform_has_no_boxes_with_three_axes():
-    assert DEEP.socket_kind is None
-    for source in (listed(), FileSource("boxes.txt")):
-        with pytest.raises(TypeError):
-            DEEP.read(source, CASE, None)
-
-
-def test_what_is_written_reads_back():
-    value = Boxes(np.array([[1, 0.1, 1.25, 2, 3, 4], [0, 1, 0, 0, 0, 0]]))
-    written = RowsSource(tuple(enumerate(FLAT.write_rows(value), start=2)), "boxes.csv", FLAT.columns)
-    assert FLAT.read(written, CASE, None).rows.tolist() == value.rows.tolist()
-    in_json = JsonSource(FLAT.write_json(value), "b.json")
-    assert FLAT.read(in_json, CASE, None).rows.tolist() == value.rows.tolist()
-
-
 def test_variants_for_a_rehearsal():
     reference = Boxes(np.array([[0, 1, 10, 5, 20, 15], [1, 1, 60, 30, 70, 40]], float))
     derived = {variant: FLAT.rehearse(reference, CASE, variant).rows.tolist() for variant in Variant}
@@ -108,15 +93,3 @@ def test_variants_for_a_rehearsal():
     }
     empty = Boxes(np.zeros((0, 8)))
     assert DEEP.rehearse(empty, CASE, Variant.INVERTED).rows.tolist() == [[0, 1, 1e6, 0, 0, 1e6, 0, 0]]
-
-
-def test_descriptions():
-    assert DEEP.describe() == (
-        "one box a row, at most 10000 for an image: lower corner (1) and upper corner (2), each x, y, z in "
-        "world millimetres"
-    )
-    assert FLAT.describe_json() == (
-        "the type `Multiple 2D bounding boxes`, boxes parallel to the axes; x, y in pixels, from 0 to the "
-        "image's width or height; z is no part of the position; `name` is the class, one of cyst, stone; "
-        "`probability` from 0 to 1"
-    )

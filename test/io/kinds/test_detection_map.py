@@ -115,11 +115,3 @@ def test_variants_for_a_rehearsal():
 def test_nothing_has_no_components():
     labelled, count = components_of(np.zeros((0, 0, 0), np.bool_))
     assert (labelled.shape, count) == ((0, 0, 0), 0)
-
-
-def test_words_and_sizes():
-    assert KIND.describe() == (
-        "0 or a confidence up to 1 for each voxel, in the size, spacing, origin and direction of the image; "
-        "each connected component (diagonal neighbours are connected) is one finding, with one value"
-    )
-    assert KIND.pixels(case_of(SHAPE)) == 60

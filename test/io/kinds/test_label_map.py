@@ -1,9 +1,8 @@
 """Label maps, against SimpleITK, Pillow and tifffile."""
 
-import gzip
 import io
-import struct
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.fault import FaultKind, FormFault, PhaseError
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileSource
+from evaluation.core.sources import FileSource
 from evaluation.io.kinds.instance_map import InstanceMap
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.volume import Volume
@@ -37,6 +36,7 @@ IMAGE_CASE = CaseForm("V1", 5, 4, {"spacing_mm": "0.5 0.25"})
 ORGANS = LabelMap({1: "liver", 2: "spleen", 3: "aorta"})
 REGIONS = LabelMap({1: "cup", 2: "disc", 3: "vessel"}, dimensions=2)
 
+EXCHANGED = "the axes are exchanged"
 VALUES = np.zeros((3, 4, 5), np.uint8)
 VALUES[1, 1:3, 2:4] = [[3, 0], [1, 2]]
 PLANE = VALUES[1]
@@ -171,29 +171,18 @@ def test_a_value_in_an_image_is_named_without_its_plane():
 @pytest.mark.parametrize(
     ("values", "geometry", "expected"),
     [
-        (
-            VALUES.transpose(2, 1, 0).copy(),
-            GEOMETRY,
-            ["expected 3 planes of 5 × 4 pixels, found 5 planes of 3 × 4 pixels (the axes are exchanged)"],
-        ),
+        (VALUES.transpose(2, 1, 0).copy(), {}, [("5 planes of 3 × 4 pixels", EXCHANGED)]),
         (
             VALUES,
-            Geometry((3, 4, 5), (2.0, 0.25, 0.5), (1.5, -2.0, 3.5), TILTED),
-            [
-                "expected spacing 0.5, 0.25, 2 mm (x, y, z), found 2, 0.25, 0.5 mm (the axes are exchanged)",
-                "expected origin 1.5, -2, 3.25 mm (x, y, z), found 1.5, -2, 3.5 mm",
-            ],
+            {"spacing_mm": (2.0, 0.25, 0.5), "origin_mm": (1.5, -2.0, 3.5)},
+            [("2, 0.25, 0.5 mm", EXCHANGED), ("1.5, -2, 3.5 mm", None)],
         ),
-        (
-            VALUES,
-            Geometry((3, 4, 5), (0.5, 0.25, 2.0), (1.5, -2.0, 3.25), (1, 0, 0, 0, 1, 0, 0, 0, 1)),
-            ["expected direction 0.8, -0.6, 0, 0.6, 0.8, 0, 0, 0, 1, found 1, 0, 0, 0, 1, 0, 0, 0, 1"],
-        ),
+        (VALUES, {"direction": (1, 0, 0, 0, 1, 0, 0, 0, 1)}, [("1, 0, 0, 0, 1, 0, 0, 0, 1", None)]),
     ],
 )
 def test_another_geometry_is_named_before_any_value(values, geometry, expected):
-    found = faults_of(written(values + np.uint8(99), ".mha", geometry), ".mha")
-    assert [fault.complaint for fault in found] == expected
+    found = faults_of(written(values + np.uint8(99), ".mha", replace(GEOMETRY, **geometry)), ".mha")
+    assert [(fault.found, fault.hint) for fault in found] == expected
 
 
 @pytest.mark.parametrize("extension", [".png", ".bmp", ".tif", ".mha"])
@@ -209,29 +198,6 @@ def test_another_size_of_an_image_is_named_before_any_value(extension):
 def test_a_file_that_is_larger_than_any_such_image_is_not_read():
     (fault,) = faults_of(bytes((1 << 20) + 8 * 60 + 1), ".mha")
     assert fault.kind == FaultKind.TOO_LARGE
-
-
-def test_damaged_voxels_are_a_fault():
-    plain = gzip.decompress(written(VALUES, ".nii.gz"))
-    (fault,) = faults_of(gzip.compress(plain[:-9]), ".nii.gz")
-    assert (fault.kind, fault.found) == (FaultKind.UNREADABLE, "a file that ends before its voxels")
-
-
-def test_a_uncompressed_nifti_volume_may_be_big_endian():
-    little = written(VALUES.astype("<i2"), ".nii")
-    swapped = bytearray(little)
-    for offset, layout in (
-        (0, "i"),
-        (40, "8h"),
-        (70, "2h"),
-        (76, "8f"),
-        (108, "3f"),
-        (252, "2h"),
-        (256, "18f"),
-    ):
-        struct.pack_into(f">{layout}", swapped, offset, *struct.unpack_from(f"<{layout}", little, offset))
-    swapped[352:] = np.frombuffer(little[352:], "<i2").astype(">i2").tobytes()
-    np.testing.assert_array_equal(read(bytes(swapped), ".nii").whole, VALUES)
 
 
 @given(st.data())
@@ -277,43 +243,9 @@ def test_variants_for_a_rehearsal(kind, case):
     assert near[plane, 1, 3] == 3
 
 
-def test_how_many_pixels():
-    assert ORGANS.pixels(CASE) == 60
-    assert REGIONS.pixels(IMAGE_CASE) == 20
-
-
-def test_a_label_map_is_a_file():
-    with pytest.raises(TypeError, match="CellsSource"):
-        ORGANS.read(CellsSource(("1",), "a.csv", 2, ("x",)), CASE, InMemory({}))
-
-
 def test_a_volume_needs_its_geometry():
     with faulted(PhaseError, "cases.csv, V1, depth", "''"):
         read(written(VALUES, ".mha"), ".mha", case=CaseForm("V1", 5, 4, {"spacing_mm": "1 1 1"}))
-
-
-def test_labels_are_checked():
-    with pytest.raises(ValueError, match="labels"):
-        LabelMap({0: "a"})
-
-
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        (
-            ORGANS,
-            "whole numbers of any type in the size, spacing, origin and direction of the image: "
-            "1 = liver, 2 = spleen, 3 = aorta, 0 = elsewhere",
-        ),
-        (
-            REGIONS,
-            "whole numbers of any type in the size of the image: "
-            "1 = cup, 2 = disc, 3 = vessel, 0 = elsewhere",
-        ),
-    ],
-)
-def test_description(kind, expected):
-    assert kind.describe() == expected
 
 
 TISSUE = np.random.default_rng(3).integers(0, 4, (60, 50)).astype(np.uint8)

@@ -1,33 +1,16 @@
 import numpy as np
 import pytest
 
-from evaluation.core.fault import FaultKind, FormFault, ReadError
+from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileSource
+from evaluation.core.sources import FileSource
 from evaluation.io.kinds.masks import LabelMask
-from test.faults import faulted
+from test.io.memory import InMemory
 
 CASE = CaseForm("V0001", width=5, height=4)
 STRICT = LabelMask({0: "cup", 128: "disc"}, 255)
 LENIENT = LabelMask({0: "cup", 128: "disc"}, 255, unlisted_as=128)
-
-
-class InMemory:
-    """Files by path; one buffer for all of them, as a worker has."""
-
-    def __init__(self, **files):
-        self.files = {name.replace("_", "."): data for name, data in files.items()}
-        self.buffer = bytearray(1 << 16)
-        self.limit = 0
-
-    def read(self, path, limit_bytes):
-        self.limit = limit_bytes
-        data = self.files.get(path)
-        if data is None:
-            raise ReadError(FaultKind.UNREADABLE, "a file", "no such file")
-        self.buffer[: len(data)] = data
-        return memoryview(self.buffer)[: len(data)]
 
 
 def image(*rows):
@@ -44,9 +27,7 @@ MASK = image(
 
 def read(kind, pixels, extension=".bmp", case=CASE):
     path = f"mask{extension}"
-    return kind.read(
-        FileSource(path), case, InMemory(**{path.replace(".", "_"): kind.write_file(pixels, extension)})
-    )
+    return kind.read(FileSource(path), case, InMemory({path: kind.write_file(pixels, extension)}))
 
 
 @pytest.mark.parametrize("extension", [".bmp", ".png", ".tif"])
@@ -59,13 +40,6 @@ def test_a_mask_is_read_cropped_to_its_foreground(extension):
 def test_a_mask_without_foreground():
     mask = read(STRICT, np.full((4, 5), 255, np.uint8))
     assert mask.values.shape == (0, 0)
-
-
-def test_a_mask_outlives_the_buffer_it_was_read_from():
-    files = InMemory(a_bmp=STRICT.write_file(MASK, ".bmp"), b_bmp=STRICT.write_file(255 - MASK * 0, ".bmp"))
-    first = STRICT.read(FileSource("a.bmp"), CASE, files)
-    STRICT.read(FileSource("b.bmp"), CASE, files)
-    assert first.values.tolist() == [[128, 0, 128], [128, 128, 128]]
 
 
 def fault_of(*arguments, **named):
@@ -103,20 +77,10 @@ def test_another_size_names_both():
     assert (fault.expected, fault.found) == ("4 × 5 pixels", "5 × 4 pixels")
 
 
-def test_a_file_that_is_not_there_is_a_fault_of_that_file():
-    files = InMemory()
-    with faulted(FormFault, "gone.bmp", "no such file", kind=FaultKind.UNREADABLE):
-        STRICT.read(FileSource("gone.bmp"), CASE, files)
-    # Room for colour, an alpha channel and a header, not for a bomb.
-    assert 4 * 20 < files.limit < 4 * 20 + (2 << 20)
-
-
-def test_what_a_valid_mask_is():
-    assert STRICT.describe() == (
-        "an 8-bit grey image of the size of the photograph: 0 = cup, 128 = disc, 255 = elsewhere"
-    )
-    with pytest.raises(TypeError):
-        STRICT.read(CellsSource(("1",), "a.csv", 1, ("a",)), CASE, InMemory())
+def test_a_file_has_room_for_colours_and_a_header_and_not_for_a_bomb():
+    files = InMemory({"a.bmp": STRICT.write_file(MASK, ".bmp")})
+    STRICT.read(FileSource("a.bmp"), CASE, files)
+    assert 4 * 20 < files.limits[0] < 4 * 20 + (2 << 20)
 
 
 def derived(pixels, variant):

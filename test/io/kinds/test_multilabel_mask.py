@@ -9,29 +9,22 @@ from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.tiff import write_tiff
 from evaluation.metrics.crops import Crop
 from test.faults import faulted
+from test.io.memory import InMemory
 
 KIND = MultilabelMask(("BE", "HGD", "polyp"))
-
-
-class Files:
-    def __init__(self, data):
-        self.data = data
-
-    def read(self, path, limit_bytes, may_be_empty=False):
-        return memoryview(self.data)
+PATH = "semantic_masks/E1_mask.tif"
 
 
 def read(values):
-    return KIND.read(
-        FileSource("semantic_masks/E1_mask.tif"), CaseForm("E1", 5, 4), Files(write_tiff(values))
-    )
+    return KIND.read(FileSource(PATH), CaseForm("E1", 5, 4), InMemory({PATH: write_tiff(values)}))
 
 
 def test_each_class_is_a_region_of_its_own():
     mask = np.zeros((3, 4, 5), bool)
     mask[0, 1:3, 2:5] = True
     mask[2, 2, 2] = True
-    regions = KIND.read(FileSource("m.tif"), CaseForm("E1", 5, 4), Files(KIND.write_file(mask, ".tif")))
+    files = InMemory({PATH: KIND.write_file(mask, ".tif")})
+    regions = KIND.read(FileSource(PATH), CaseForm("E1", 5, 4), files)
     assert [(region.values.shape, (region.top, region.left)) for region in regions] == [
         ((2, 3), (1, 2)),
         ((0, 0), (0, 0)),

@@ -5,7 +5,7 @@ import pytest
 from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileSource, JsonSource
+from evaluation.core.sources import CellsSource, JsonSource
 from evaluation.io.kinds.number import Label, Number
 
 CASE = CaseForm("V0001", 16, 12)
@@ -108,13 +108,6 @@ def test_description(kind, words):
     assert kind.describe() == words
 
 
-@pytest.mark.parametrize("number", [0.1, 1 / 3, -2.5e-300, 1.7976931348623157e308, 0.0])
-def test_a_written_number_reads_back_the_same(number):
-    (text,) = Number().write_cells(number)
-    assert Number().read(cell(text), CASE, None) == number
-    assert Number().read(value(Number().write_json(number)), CASE, None) == number
-
-
 @pytest.mark.parametrize(("text", "label"), [("0", 0), ("1", 1), ("1.0", 1), ("-0", 0)])
 def test_a_label_is_read(text, label):
     assert Label().read(cell(text), CASE, None) == label
@@ -132,13 +125,6 @@ def test_a_label_in_json_is_a_boolean(label):
     fault = fault_of(Label(), value(label))
     assert (fault.expected, fault.found) == ("true or false", f"the number {label}")
     assert Label().read(cell(*Label().write_cells(label)), CASE, None) == label
-
-
-def test_a_number_is_no_file():
-    with pytest.raises(TypeError):
-        Number().read(FileSource("risk.bmp"), CASE, None)
-    with pytest.raises(TypeError):
-        Number().write_file(1.0, ".bmp")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from evaluation.core.fault import FormFault
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileSource, JsonSource, RowsSource
+from evaluation.core.sources import CellsSource, JsonSource, RowsSource
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Points, point_set
 
@@ -91,49 +91,37 @@ def test_a_single_point():
     assert (kind.socket_kind, MM.socket_kind) == ("Point", "Multiple points")
 
 
+ALL = "x, y, class, probability"
 FAULTS_OF_ROWS = {
-    "3,4.5,other,x": ['probability: expected a number from 0 to 1, found "x"'],
-    "3,4.5,other,1.5": ["probability: expected a number from 0 to 1, found 1.5"],
-    "3,4.5,cell,1": ['class: expected a class (mitosis, other), found "cell"'],
-    "3,4.5,,1": ["class: expected a class (mitosis, other), found nothing"],
-    ",nan,other,1": [
-        "x: expected a finite number, found nothing",
-        'y: expected a finite number, found "nan"',
-    ],
-    "100.5,-1,other,1": [
-        "x, y, class, probability: expected x from 0 to 100, found x = 100.5",
-        "x, y, class, probability: expected y from 0 to 50, found y = -1",
-    ],
+    "3,4.5,other,x": [("probability", '"x"')],
+    "3,4.5,other,1.5": [("probability", "1.5")],
+    "3,4.5,cell,1": [("class", '"cell"')],
+    "3,4.5,,1": [("class", "nothing")],
+    ",nan,other,1": [("x", "nothing"), ("y", '"nan"')],
+    "100.5,-1,other,1": [(ALL, "x = 100.5"), (ALL, "y = -1")],
 }
+POINT = {"point": [1, 2, 3], "name": "other", "probability": 1}
+FAULTS_OF_JSON = [
+    ({**POINT, "point": [1, 2]}, "points[0], point", "a list of 2"),
+    ({"point": [1, 2, 3], "name": "other"}, "points[0]", "none"),
+    ({"point": [1, 2, 3], "probability": 1}, "points[0]", "none"),
+    ({**POINT, "point": [101, 2, 3]}, "points[0]", "x = 101"),
+]
 
 
 @pytest.mark.parametrize("line", FAULTS_OF_ROWS)
 def test_faults_of_rows(line):
-    assert faults(SCORED, rows(SCORED, line)) == [
-        f"points.csv, line 2, {text}" for text in FAULTS_OF_ROWS[line]
-    ]
+    with pytest.raises(FormFault) as caught:
+        SCORED.read(rows(SCORED, line), CASE, None)
+    assert [(fault.field, fault.found) for fault in caught.value.faults] == FAULTS_OF_ROWS[line]
+    assert {(fault.file, fault.line) for fault in caught.value.faults} == {("points.csv", 2)}
 
 
-FAULTS_OF_JSON = [
-    (listed({"point": [1, 2]}), ["p.json, points[0], point: expected a list [x, y, z], found a list of 2"]),
-    (
-        listed({"point": [1, 2, 3], "name": "other"}),
-        ["p.json, points[0]: expected the key 'probability', found none"],
-    ),
-    (
-        listed({"point": [1, 2, 3], "probability": 1}),
-        ["p.json, points[0]: expected as name a class (mitosis, other), found none"],
-    ),
-    (
-        listed({"point": [101, 2, 3], "name": "other", "probability": 1}),
-        ["p.json, points[0]: expected x from 0 to 100, found x = 101"],
-    ),
-]
-
-
-@pytest.mark.parametrize(("source", "expected"), FAULTS_OF_JSON)
-def test_faults_of_json(source, expected):
-    assert faults(SCORED, source) == expected
+@pytest.mark.parametrize(("point", "place", "found"), FAULTS_OF_JSON)
+def test_faults_of_json(point, place, found):
+    with pytest.raises(FormFault) as caught:
+        SCORED.read(listed(point), CASE, None)
+    assert [(fault.field, fault.found) for fault in caught.value.faults] == [(place, found)]
 
 
 def test_counts_and_coordinates_are_bounded():
@@ -145,26 +133,6 @@ def test_counts_and_coordinates_are_bounded():
         "points.csv, line 2, x, y, z: expected x from -67108864 to 67108864, found x = 1000000000"
     ]
     assert len(faults(MM, rows(MM, *["x,0,0"] * 5000))) == 1000
-
-
-@pytest.mark.parametrize(
-    "kind", [MM, SCORED, NODULES, Points(Space(3), Attributes((), with_probability=True))]
-)
-def test_what_is_written_reads_back(kind):
-    axes = kind.space.axes
-    table = [[*[1.25, 2, 3][:axes], 0, 0.1, 4.5], [*[7, 0.1, 1e-7][:axes], 0, 1, 2]]
-    value = point_set(table, axes)
-    written = kind.write_rows(value)
-    source = RowsSource(tuple(enumerate(written, start=2)), "points.csv", kind.columns)
-    again = kind.read(source, CASE, None)
-    expected = [
-        [*row[: axes + 1], row[axes + 1] if kind.attributes.with_probability else 1, None] for row in table
-    ]
-    if kind.with_diameter:
-        expected[0][-1], expected[1][-1] = 4.5, 2
-    assert plain(again) == expected
-    of_json = plain(kind.read(JsonSource(kind.write_json(value), "p.json"), CASE, None))
-    assert of_json == [[*row[:-1], None] for row in expected]
 
 
 def test_variants_for_a_rehearsal():
@@ -181,16 +149,3 @@ def test_variants_for_a_rehearsal():
     empty = point_set([], 3)
     assert plain(MM.rehearse(empty, CASE, Variant.INVERTED)) == [[1e6, 0, 0, 0, 1, None]]
     assert plain(MM.rehearse(empty, CASE, Variant.NEAR)) == []
-
-
-def test_points_come_from_rows_and_json_only():
-    with pytest.raises(TypeError):
-        MM.read(FileSource("points.json"), CASE, None)
-
-
-def test_descriptions():
-    assert MM.describe() == "one point a row, at most 10000 for an image: x, y, z in world millimetres"
-    assert SCORED.describe_json() == (
-        "the type `Multiple points`; x, y in pixels, from 0 to the image's width or height; z is no "
-        "part of the position; `name` is the class, one of mitosis, other; `probability` from 0 to 1"
-    )

@@ -5,20 +5,16 @@ import io
 import numpy as np
 import pytest
 import tifffile
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
 
 from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileSource
+from evaluation.core.sources import FileSource
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import ProbabilityMap
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.crops import VolumeCrop
-from test.faults import faulted
 from test.io.memory import InMemory
 from test.io.volumes.files import written_by_simpleitk
 
@@ -84,27 +80,6 @@ def test_other_values_are_faults(kind, place, value):
     assert fault.found == f"{value:.{digits}g}{place}"
 
 
-def test_another_geometry_is_a_fault():
-    other = Geometry((3, 4, 5), (0.5, 0.25, 2.0), (1.5, -2.0, 3.25), (-1, 0, 0, 0, -1, 0, 0, 0, 1))
-    with faulted(FormFault, "V1.mha"):
-        read(VOLUMES.write_file(Volume(VALUES, other), ".mha"), ".mha")
-
-
-@given(st.data())
-@settings(max_examples=25)
-def test_what_is_written_reads_back(data):
-    shape = data.draw(array_shapes(min_dims=3, max_dims=3, max_side=5))
-    values = data.draw(arrays(np.float32, shape, elements=st.floats(0, 1, width=32)))
-    geometry = Geometry(shape, (0.5, 0.25, 2.0), (1.0, 2.0, 3.0), UPRIGHT)
-    case = CaseForm("V1", shape[2], shape[1], geometry_columns(geometry, DEPTH))
-    kind = ProbabilityMap()
-    extension = data.draw(st.sampled_from([".mha", ".nii.gz", ".nii"]))
-    found = read(kind.write_file(Volume(values, geometry), extension), extension, kind, case)
-    np.testing.assert_array_equal(found.whole, values)
-    filled = np.argwhere(values)
-    assert found.probabilities.size == (np.prod(np.ptp(filled, axis=0) + 1) if len(filled) else 0)
-
-
 def test_variants_for_a_rehearsal():
     positions = np.array([[[1, 2], [3, 1]]], np.uint8)
     reference = LabelMapValue(VolumeCrop(positions, (1, 1, 2)), (3, 4, 5), (2.0, 0.25, 0.5))
@@ -118,13 +93,3 @@ def test_variants_for_a_rehearsal():
     assert np.argwhere(derived[Variant.NEAR].whole != mask).tolist() == [[1, 1, 4]]
     assert {value.shape for value in derived.values()} == {(3, 4, 5)}
     assert {value.spacing_mm for value in derived.values()} == {(2.0, 0.25, 0.5)}
-
-
-def test_words_and_sizes():
-    assert VOLUMES.describe() == (
-        "a probability from 0 to 1 for each voxel, in the size, spacing, origin and direction of the image"
-    )
-    assert IMAGES.describe() == "a probability from 0 to 1 for each pixel, in the size of the image"
-    assert (VOLUMES.pixels(CASE), IMAGES.pixels(IMAGE_CASE)) == (60, 20)
-    with pytest.raises(TypeError, match="CellsSource"):
-        VOLUMES.read(CellsSource(("1",), "a.csv", 2, ("x",)), CASE, InMemory({}))

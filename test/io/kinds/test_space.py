@@ -36,8 +36,3 @@ def test_far_away_is_within_the_bounds(space, case, position):
     far = space.farthest(position, case)
     assert list(space.faults(FileSource("f"), far, case)) == []
     assert abs(far[0] - position[0]) >= 50
-
-
-def test_in_words():
-    assert Space(3).in_words() == "x, y, z in world millimetres"
-    assert Space(2, "pixels").in_words() == "x, y in pixels, from 0 to the image's width or height"

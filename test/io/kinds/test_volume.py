@@ -6,7 +6,7 @@ import pytest
 from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileSource
+from evaluation.core.sources import FileSource
 from evaluation.io.kinds.volume import (
     ConfidenceVolume,
     ReferenceVolume,
@@ -134,11 +134,6 @@ def test_a_reference_is_not_opened_before_its_planes_are_asked_for():
             raise AssertionError
 
     assert LEVELS.read(FileSource("V1.mha"), CASE, Closed()).path == "V1.mha"
-
-
-def test_a_volume_does_not_lie_in_a_table():
-    with pytest.raises(TypeError):
-        ConfidenceVolume().read(CellsSource(("1",), "a.csv", 2, ("x",)), CASE, SubmissionFiles("."))
 
 
 def test_variants_for_a_rehearsal(tmp_path):

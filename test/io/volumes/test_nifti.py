@@ -55,39 +55,38 @@ def test_a_gzip_file_of_several_members_is_one_volume():
     np.testing.assert_array_equal(read(data, ".nii.gz")[1], VALUES)
 
 
-@pytest.mark.parametrize(
-    ("data", "extension", "kind", "found"),
-    [
-        (gzip.compress(NIFTI, mtime=0)[:-20], ".nii.gz", FaultKind.UNREADABLE, "ends before its voxels"),
-        (gzip.compress(NIFTI + b"x", mtime=0), ".nii.gz", FaultKind.UNREADABLE, "more voxels"),
-        (gzip.compress(b"x" * 400, mtime=0), ".nii.gz", FaultKind.UNREADABLE, "another header"),
-        (b"\x89PNG\r\n\x1a\n", ".nii.gz", FaultKind.UNREADABLE, "a PNG image"),
-        (nifti(40, "<h", 2), ".nii.gz", FaultKind.WRONG_SIZE, "2 axes"),
-        (nifti(70, "<h", 128), ".nii.gz", FaultKind.WRONG_VALUE, "another type of values"),
-        (nifti(112, "<2f", 2.0, 0.0), ".nii.gz", FaultKind.WRONG_VALUE, "value × 2"),
-        (nifti(112, "<2f", 0.0, 3.0), ".nii.gz", FaultKind.WRONG_VALUE, "value + 3"),
-        (nifti(112, "<2f", math.nan, 3.0), ".nii.gz", FaultKind.WRONG_VALUE, "value + 3"),
-        (nifti(72, "<h", 16), ".nii.gz", FaultKind.UNREADABLE, "16 bits of a type of 32"),
-        (nifti(123, "B", 1), ".nii.gz", FaultKind.WRONG_VALUE, "the unit 1"),
-        (nifti(123, "B", 3), ".nii.gz", FaultKind.WRONG_VALUE, "the unit 3"),
-        (nifti(76, "<f", 0.5), ".nii.gz", FaultKind.UNREADABLE, "pixdim"),
-        (nifti(80, "<f", -0.5), ".nii.gz", FaultKind.UNREADABLE, "contradictory"),
-        (without_place(-0.5), ".nii.gz", FaultKind.UNREADABLE, "not above 0"),
-        (nifti(256, "<f", 0.1), ".nii.gz", FaultKind.UNREADABLE, "contradictory"),
-        (nifti(256, "<f", 1.1), ".nii.gz", FaultKind.UNREADABLE, "an invalid rotation"),
-        (nifti(268, "<f", 9.0), ".nii.gz", FaultKind.UNREADABLE, "contradictory"),
-        (nifti(280, "<f", 9.0), ".nii.gz", FaultKind.WRONG_VALUE, "axes x and y at 51.22°"),
-        (nifti(280, "<f", math.nan), ".nii.gz", FaultKind.UNREADABLE, "contradictory"),
-        (nifti(108, "<f", 352.9), ".nii.gz", FaultKind.UNREADABLE, "offset"),
-        (nifti(108, "<f", 348.0), ".nii.gz", FaultKind.UNREADABLE, "offset"),
-        (nifti(108, "<f", math.nan), ".nii.gz", FaultKind.UNREADABLE, "offset"),
-        (nifti(108, "<f", 1e9), ".nii.gz", FaultKind.UNREADABLE, "offset"),
-    ],
-)
-def test_faults_of_a_file(data, extension, kind, found):
-    with faulted(ReadError, found) as error:
-        read(data, extension)
-    assert error.value.kind == kind
+REFUSED = [
+    (gzip.compress(NIFTI, mtime=0)[:-20], FaultKind.UNREADABLE, "ends before its voxels"),
+    (gzip.compress(NIFTI + b"x", mtime=0), FaultKind.UNREADABLE, "more voxels"),
+    (gzip.compress(b"x" * 400, mtime=0), FaultKind.UNREADABLE, "another header"),
+    (b"\x89PNG\r\n\x1a\n", FaultKind.UNREADABLE, "a PNG image"),
+    (nifti(40, "<h", 2), FaultKind.WRONG_SIZE, "2 axes"),
+    (nifti(70, "<h", 128), FaultKind.WRONG_VALUE, "another type of values"),
+    (nifti(112, "<2f", 2.0, 0.0), FaultKind.WRONG_VALUE, "value × 2"),
+    (nifti(112, "<2f", 0.0, 3.0), FaultKind.WRONG_VALUE, "value + 3"),
+    (nifti(112, "<2f", math.nan, 3.0), FaultKind.WRONG_VALUE, "value + 3"),
+    (nifti(72, "<h", 16), FaultKind.UNREADABLE, "16 bits of a type of 32"),
+    (nifti(123, "B", 1), FaultKind.WRONG_VALUE, "the unit 1"),
+    (nifti(123, "B", 3), FaultKind.WRONG_VALUE, "the unit 3"),
+    (nifti(76, "<f", 0.5), FaultKind.UNREADABLE, "pixdim"),
+    (nifti(80, "<f", -0.5), FaultKind.UNREADABLE, "contradictory"),
+    (without_place(-0.5), FaultKind.UNREADABLE, "not above 0"),
+    (nifti(256, "<f", 0.1), FaultKind.UNREADABLE, "contradictory"),
+    (nifti(256, "<f", 1.1), FaultKind.UNREADABLE, "an invalid rotation"),
+    (nifti(268, "<f", 9.0), FaultKind.UNREADABLE, "contradictory"),
+    (nifti(280, "<f", 9.0), FaultKind.WRONG_VALUE, "axes x and y at 51.22°"),
+    (nifti(280, "<f", math.nan), FaultKind.UNREADABLE, "contradictory"),
+    (nifti(108, "<f", 352.9), FaultKind.UNREADABLE, "offset"),
+    (nifti(108, "<f", 348.0), FaultKind.UNREADABLE, "offset"),
+    (nifti(108, "<f", math.nan), FaultKind.UNREADABLE, "offset"),
+    (nifti(108, "<f", 1e9), FaultKind.UNREADABLE, "offset"),
+]
+
+
+@pytest.mark.parametrize(("data", "kind", "found"), REFUSED)
+def test_faults_of_a_file(data, kind, found):
+    with faulted(ReadError, found, kind=kind):
+        read(data, ".nii.gz")
 
 
 def second(order="<", **changes):
@@ -127,59 +126,58 @@ def test_nifti_2_is_read(order, compressed):
     assert check_geometry(header.geometry, GEOMETRY) == []
 
 
-@pytest.mark.parametrize(
-    ("data", "kind", "found"),
-    [
-        (second(dim=(4, 5, 4, 3, 2, 1, 1, 1)), FaultKind.WRONG_SIZE, "4 axes"),
-        (second(dim=(3, 1 << 40, 1 << 20, 3, 1, 1, 1, 1)), FaultKind.TOO_LARGE, "1099511627776"),
-        (second(dim=(3, -5, 4, 3, 1, 1, 1, 1)), FaultKind.WRONG_SIZE, "-5"),
-        (second(scale=(3.05e-5, 0)), FaultKind.WRONG_VALUE, "value × 3.05e-05"),
-        (second()[:400], FaultKind.UNREADABLE, "ends before"),
-    ],
-)
+REFUSED_2 = [
+    (second(dim=(4, 5, 4, 3, 2, 1, 1, 1)), FaultKind.WRONG_SIZE, "4 axes"),
+    (second(dim=(3, 1 << 40, 1 << 20, 3, 1, 1, 1, 1)), FaultKind.TOO_LARGE, "1099511627776"),
+    (second(dim=(3, -5, 4, 3, 1, 1, 1, 1)), FaultKind.WRONG_SIZE, "-5"),
+    (second(scale=(3.05e-5, 0)), FaultKind.WRONG_VALUE, "value × 3.05e-05"),
+    (second()[:400], FaultKind.UNREADABLE, "ends before"),
+]
+
+
+@pytest.mark.parametrize(("data", "kind", "found"), REFUSED_2)
 def test_faults_of_nifti_2(data, kind, found):
-    with faulted(ReadError, found) as error:
+    with faulted(ReadError, found, kind=kind):
         read(data, ".nii")
-    assert error.value.kind is kind
 
 
 PAGE, POINTER = b"<!DOCTYPE html><html>", b"version https://git-lfs.github.com/spec/v1\n"
 
 
-@pytest.mark.parametrize(
-    ("data", "extension", "found"),
-    [
-        (PAGE, ".nii.gz", "a web page"),
-        (b"\n <html>", ".mha", "a web page"),
-        (POINTER, ".nii", "a pointer of Git LFS"),
-        (b"\0" * 128 + b"DICM", ".nii.gz", "a DICOM file"),
-        (b"\x93NUMPY", ".mha", "an array of NumPy"),
-        (b"\x89HDF\r\n\x1a\n", ".mha", "an HDF5 file"),
-        (b"NRRD0004\n", ".nii.gz", "an NRRD volume"),
-        (b"ObjectType = Image\n", ".nii.gz", "a MetaImage"),
-        (NIFTI, ".mha", "a NIfTI volume"),
-        (NIFTI, ".tif", "a NIfTI volume"),
-        (
-            gzip.compress(b"ObjectType = Image\n" + bytes(400), mtime=0),
-            ".nii.gz",
-            "a gzip archive of a MetaImage",
-        ),
-        (gzip.compress(PAGE, mtime=0), ".nii.gz", "a gzip archive of a web page"),
-        (gzip.compress(POINTER, mtime=0), ".nii.gz", "a gzip archive of a pointer of Git LFS"),
-        (
-            gzip.compress(gzip.compress(NIFTI, mtime=0), mtime=0),
-            ".nii.gz",
-            "a gzip archive of a gzip archive",
-        ),
-        (gzip.compress(b"abc", mtime=0), ".nii.gz", "a file that ends before its voxels"),
-        (bz2.compress(NIFTI), ".nii.gz", "a bzip2 archive"),
-        (lzma.compress(NIFTI), ".nii", "an xz archive"),
-        (b"a" * 257 + b"ustar\x0000", ".nii.gz", "a tar archive"),
-        (b'\n{"message": "Not Found"}', ".mha", "a JSON file"),
-        (b"[0.5, 1]", ".nii.gz", "a JSON file"),
-        (nifti(344, "4s", b"ni1\0"), ".nii.gz", "a header of another file"),
-    ],
-)
+OTHERS = [
+    (PAGE, ".nii.gz", "a web page"),
+    (b"\n <html>", ".mha", "a web page"),
+    (POINTER, ".nii", "a pointer of Git LFS"),
+    (b"\0" * 128 + b"DICM", ".nii.gz", "a DICOM file"),
+    (b"\x93NUMPY", ".mha", "an array of NumPy"),
+    (b"\x89HDF\r\n\x1a\n", ".mha", "an HDF5 file"),
+    (b"NRRD0004\n", ".nii.gz", "an NRRD volume"),
+    (b"ObjectType = Image\n", ".nii.gz", "a MetaImage"),
+    (NIFTI, ".mha", "a NIfTI volume"),
+    (NIFTI, ".tif", "a NIfTI volume"),
+    (
+        gzip.compress(b"ObjectType = Image\n" + bytes(400), mtime=0),
+        ".nii.gz",
+        "a gzip archive of a MetaImage",
+    ),
+    (gzip.compress(PAGE, mtime=0), ".nii.gz", "a gzip archive of a web page"),
+    (gzip.compress(POINTER, mtime=0), ".nii.gz", "a gzip archive of a pointer of Git LFS"),
+    (
+        gzip.compress(gzip.compress(NIFTI, mtime=0), mtime=0),
+        ".nii.gz",
+        "a gzip archive of a gzip archive",
+    ),
+    (gzip.compress(b"abc", mtime=0), ".nii.gz", "a file that ends before its voxels"),
+    (bz2.compress(NIFTI), ".nii.gz", "a bzip2 archive"),
+    (lzma.compress(NIFTI), ".nii", "an xz archive"),
+    (b"a" * 257 + b"ustar\x0000", ".nii.gz", "a tar archive"),
+    (b'\n{"message": "Not Found"}', ".mha", "a JSON file"),
+    (b"[0.5, 1]", ".nii.gz", "a JSON file"),
+    (nifti(344, "4s", b"ni1\0"), ".nii.gz", "a header of another file"),
+]
+
+
+@pytest.mark.parametrize(("data", "extension", "found"), OTHERS)
 def test_a_file_of_another_content_is_named(data, extension, found):
     with pytest.raises(ReadError) as error:
         read(data, extension)

@@ -61,23 +61,6 @@ def test_the_size_of_slabs_changes_nothing(extension, slab_bytes):
     np.testing.assert_array_equal(found, VALUES)
 
 
-@pytest.mark.parametrize("compression", [None, "deflate", "packbits"])
-def test_stacks_of_other_writers_are_read(compression):
-    values = (VALUES * 255).astype(np.uint8)
-    data = io.BytesIO()
-    codec = {None: None, "deflate": "zlib", "packbits": None}[compression]
-    if compression == "packbits":
-        from PIL import Image
-
-        pages = [Image.fromarray(page) for page in values]
-        pages[0].save(data, "TIFF", save_all=True, append_images=pages[1:], compression="packbits")
-    else:
-        tifffile.imwrite(data, values, photometric="minisblack", compression=codec)
-    header, found = read(data.getvalue(), ".tif")
-    np.testing.assert_array_equal(found, values)
-    assert header.geometry == Geometry((3, 4, 5))
-
-
 @pytest.mark.parametrize(
     ("data", "extension", "kind", "found"),
     [
@@ -86,9 +69,8 @@ def test_stacks_of_other_writers_are_read(compression):
     ],
 )
 def test_faults_of_a_file(data, extension, kind, found):
-    with faulted(ReadError, found) as error:
+    with faulted(ReadError, found, kind=kind):
         read(data, extension)
-    assert error.value.kind == kind
 
 
 def test_pages_must_be_alike():
