@@ -59,7 +59,8 @@ def nearest_distances(here: Sequence[Crop], there: Sequence[Crop], spacing_mm: S
     tree = KDTree(sources * np.asarray(spacing_mm), balanced_tree=False)
     box = _size(_around(_extent(here), _extent(there)))
     if _search_time(tree, queries, spacing_mm) <= _TRANSFORM_STARTS + _TRANSFORM_VOXEL * box:
-        return _lengths(queries - sources[tree.query(queries * np.asarray(spacing_mm))[1]], spacing_mm)
+        steps = queries - sources[tree.query(queries * np.asarray(spacing_mm))[1]]
+        return _lengths(steps.T, spacing_mm)
     if box <= _MAX_TRANSFORMED:
         return _by_transform(here, there, spacing_mm, searched, grow=False)
     return _by_bounded_tree(queries, sources, spacing_mm)
@@ -80,17 +81,17 @@ def _by_bounded_tree(here: NDArray[np.int32], there: NDArray[np.int32], spacing_
 
     tree = KDTree(there * np.asarray(spacing_mm))
     found = tree.query(here * np.asarray(spacing_mm), return_distance=False)
-    return _lengths(here - there[found[:, 0]], spacing_mm)
+    return _lengths((here - there[found[:, 0]]).T, spacing_mm)
 
 
-def _lengths(steps: NDArray[np.int32], spacing_mm: Spacing) -> Floats:
-    """Return the lengths in mm of steps in voxels, shape (n, 3)."""
+def _lengths(steps: Sequence[Integers] | Integers, spacing_mm: Spacing) -> Floats:
+    """Return the lengths in mm of steps in voxels along z, y and x, shape (n,) each."""
     # From whole numbers of voxels, summed over axes of one spacing, so that rounding depends neither on the
     # place in the volume nor on which of several nearest voxels was found: 3 and 4 are as far as 5 and 0.
-    squares = np.square(steps, dtype=np.int64)
-    total = np.zeros(len(steps))
+    total: Any = 0.0
     for spacing in sorted(set(spacing_mm)):
-        total += squares[:, np.equal(spacing_mm, spacing)].sum(axis=1) * spacing**2
+        along = [axis for axis, other in zip(steps, spacing_mm, strict=True) if other == spacing]
+        total = total + sum(np.square(axis, dtype=np.int64) for axis in along) * spacing**2
     lengths: Floats = np.sqrt(total)
     return lengths
 
@@ -160,9 +161,9 @@ def _pick(
             y, x = np.divmod(marked, plane.values.shape[1])
             y, x = y + plane.top, x + plane.left
             chosen = (rows[0] <= y) & (y < rows[1]) & (columns[0] <= x) & (x < columns[1])
-            place = (z - z0, y[chosen] - y0, x[chosen] - x0)
-            steps = np.stack([own - found[place] for own, found in zip(place, nearest, strict=True)], axis=1)
-            distances = _lengths(steps, spacing_mm)
+            y, x = y[chosen] - y0, x[chosen] - x0
+            found = nearest[:, z - z0].reshape(3, -1).take(y * nearest.shape[3] + x, axis=1)
+            distances = _lengths((np.int64(z - z0) - found[0], y - found[1], x - found[2]), spacing_mm)
             result[offset + np.flatnonzero(chosen)] = distances
             farthest = max(farthest, float(distances.max(initial=0)))
         offset += marked.size
