@@ -54,22 +54,24 @@ def unseen_case_intervals(
     """
     check_level(level)
     units, size = int(unit_of_case.max()) + 1, size_of_unseen(unit_of_case)
-    sums = np.zeros((units, sum(len(one.columns) for one in figures)))
-    np.add.at(sums, unit_of_case, np.concatenate([one.columns for one in figures]).T)
+    # Of each figure by itself: a product of more columns may be rounded otherwise, by which processor it is.
+    sums = [np.zeros((units, len(one.columns))) for one in figures]
+    for of_units, one in zip(sums, figures, strict=True):
+        np.add.at(of_units, unit_of_case, one.columns.T)
     generator = np.random.Generator(np.random.PCG64(seed))
     rows = max(1, _ENTRIES_PER_BLOCK // (units + 1))
     weights = np.empty((rows, units + 1))
-    totals, unseen = np.empty((resamples, sums.shape[1])), np.empty((resamples, 1, 1))
+    totals = [np.empty((resamples, 1, len(one.columns))) for one in figures]
+    unseen = np.empty((resamples, 1, 1))
     for start in range(0, resamples, rows):
         block = slice(start, min(start + rows, resamples))
         drawn = weights[: block.stop - start]
         generator.standard_exponential(out=drawn)
-        totals[block] = drawn[:, :-1] @ sums
+        for of_resamples, of_units in zip(totals, sums, strict=True):
+            of_resamples[block, 0] = drawn[:, :-1] @ of_units
         unseen[block, 0] = drawn[:, -1:] * size
-    found, first = [], 0
-    for one in figures:
-        own = totals[:, np.newaxis, first : first + len(one.columns)]
-        first += len(one.columns)
+    found = []
+    for own, one in zip(totals, figures, strict=True):
         value = float(one.figure(one.columns.sum(axis=1)))
         lower = one.figure(own + unseen * one.lowest).min(axis=1)
         upper = one.figure(own + unseen * one.highest).max(axis=1)
