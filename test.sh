@@ -4,8 +4,7 @@
 #   ./test.sh [arguments for pytest…]
 #
 # Runs them in two processes more than there are processors, up to six, on Linux; add -n 0 for one, as a debugger needs it.
-# Of the tests that take more than a second it tries as many as a budget has room for, others at each commit, or all
-# with EVALUATION_THOROUGH=1 (see test/budget.py).
+# EVALUATION_WEEKLY=1 runs fuzzing and sweeps, and no others.
 #
 # The tests of the container are skipped where no Docker engine answers; EVALUATION_REQUIRE_DOCKER=1 makes them fail.
 # So are those of reports in a browser where Debian's package chromium is missing; EVALUATION_REQUIRE_BROWSER=1.

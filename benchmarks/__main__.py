@@ -1,9 +1,12 @@
 """Runs all benchmarks of speed and writes their table to docs/speed.md.
 
     python -m benchmarks [--runs 5] [--only refuge justraigs]
+    python -m benchmarks --against COMMIT [--runs 5] [--only refuge justraigs]
 
 With ``--only`` the table is printed and not written. It takes about half an hour on two cores; nothing else
-should run meanwhile.
+should run meanwhile. With ``--against`` the commands of rows that are whole processes run with the code of
+another commit and with this one, in turn. Rows that became slower by more than a tenth are named, with the
+status 1.
 """
 
 from __future__ import annotations
@@ -13,12 +16,14 @@ import datetime
 import os
 import platform
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import adam, again, cysts, displacement, edd2020, instances, justraigs, refuge, start
-from benchmarks.measure import Row, rows_of
+from benchmarks import adam, again, cysts, displacement, edd2020, instances, justraigs, refuge, start, volumes
+from benchmarks.against import compare
+from benchmarks.measure import Contest, Row, rows_of
 
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "speed.md"
 _PACKAGES = (
@@ -33,13 +38,23 @@ _PACKAGES = (
     "faster-coco-eval",
 )
 
+_CONTESTS: Mapping[str, Callable[[], Iterator[Contest]]] = {
+    "refuge": refuge.contests,
+    "justraigs": justraigs.contests,
+    "edd2020": edd2020.contests,
+    "adam": lambda: adam.contests(noises=(0.0,), rival=True),
+    "cysts": cysts.contests,
+    "volumes": volumes.contests,
+}
+
 _BENCHMARKS: Mapping[str, Callable[[int], list[Row]]] = {
     "start": lambda runs: start.rows(max(runs, 11)),
     "refuge": lambda runs: rows_of(refuge.contests(), runs),
     "justraigs": lambda runs: rows_of(justraigs.contests(), runs),
     "edd2020": lambda runs: [*rows_of(edd2020.contests(), runs), *edd2020.rows_in_memory(runs=runs)],
-    "adam": lambda runs: rows_of(adam.contests(noises=(0.0,), rival=True), runs),
+    "adam": lambda runs: rows_of(_CONTESTS["adam"](), runs),
     "cysts": lambda runs: rows_of(cysts.contests(), runs),
+    "volumes": lambda runs: rows_of(volumes.contests(), runs),
     "again": lambda runs: again.rows(),
     "instances": instances.rows,
     "displacement": displacement.rows,
@@ -64,7 +79,14 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only", nargs="+", choices=_BENCHMARKS, metavar="NAME")
+    parser.add_argument("--against", metavar="COMMIT", help="what git calls another commit")
     arguments = parser.parse_args()
+    if arguments.against:
+        names = [name for name in arguments.only or _CONTESTS if name in _CONTESTS]
+        contests = (contest for name in names for contest in _CONTESTS[name]())
+        slower = [pair for pair in compare(arguments.against, contests, arguments.runs) if pair.is_slower]
+        print("slower by more than a tenth:", "; ".join(pair.title for pair in slower) or "none")
+        sys.exit(bool(slower))
     rows = [row for name in arguments.only or _BENCHMARKS for row in _BENCHMARKS[name](arguments.runs)]
     page = page_of(rows, machine())
     if arguments.only:

@@ -1,6 +1,7 @@
 """Five organs in CT volumes of 512 × 512 × 200: Dice, Hausdorff distance (95 %) and surface Dice at 2 mm.
 
     python -m benchmarks.volumes [--cases 4] [--runs 5] [--slow]
+    python -m benchmarks --only volumes
 
 From arrays in memory, one process and one case: against google-deepmind/surface-distance, against SciPy's
 transforms of cropped boxes (as MONAI computes them) and, with --slow, of whole volumes (as MetricsReloaded),
@@ -19,8 +20,9 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measure import (
+    Contest,
     benchmark_parser,
     evaluate_command,
     measure,
@@ -52,6 +55,7 @@ _ELLIPSOIDS = (
     ((100, 270, 265), (480, 30, 30)),
 )
 _NAME = "organs"
+_OURS = "evaluate (2 workers, intervals)"
 _PHASE = """\
 name = "organs"
 title = "Five organs"
@@ -80,6 +84,27 @@ def main() -> None:
     for extension in (".nii.gz", ".mha"):
         with tempfile.TemporaryDirectory() as temporary:
             _time_processes(Path(temporary), extension, arguments.cases, arguments.runs)
+
+
+def contests(cases: int = 4) -> Iterator[Contest]:
+    """Yield the contests of both predictions from arrays, and of both formats from files."""
+    for extension in (".nii.gz", ".mha"):
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            _write_phase(folder, extension, cases)
+            yield Contest(f"five organs in {cases} CT volumes, {extension}", _commands(folder))
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        reference = _organs(0)
+        np.save(folder / "reference.npy", reference)
+        for title, prediction in (("a voxel off", _organs(1)), ("centimetres off", _poor(reference))):
+            np.save(folder / "prediction.npy", prediction)
+            part = [sys.executable, "-m", "benchmarks.volumes", "--folder", temporary, "--only"]
+            commands = {
+                "Dice, distances, surface Dice": [*part, "arrays"],
+                "rival: surface-distance": [*part, "arrays-rival"],
+            }
+            yield Contest(f"five organs, {title}, three times from arrays", commands)
 
 
 def _organs(seed: int) -> Positions:
@@ -216,15 +241,18 @@ def _by_simpleitk(prediction: Positions, reference: Positions) -> list[float]:
 def _time_processes(folder: Path, extension: str, cases: int, runs: int) -> None:
     """Print how long whole processes take for files of one format."""
     _write_phase(folder, extension, cases)
+    print(f"{cases} cases, prediction and reference {extension}")
+    report(measure(_commands(folder), runs), _OURS)
+
+
+def _commands(folder: Path) -> dict[str, list[str]]:
+    """Return the commands that score a phase, ours first."""
     part = [sys.executable, "-m", "benchmarks.volumes", "--folder", str(folder), "--only"]
-    ours = "evaluate (2 workers, intervals)"
-    commands = {
-        ours: evaluate_command(folder, _NAME),
+    return {
+        _OURS: evaluate_command(folder, _NAME),
         "floor: decode with SimpleITK, two threads": [*part, "read"],
         "rival: decode, surface-distance, two processes": [*part, "rival"],
     }
-    print(f"{cases} cases, prediction and reference {extension}")
-    report(measure(commands, runs), ours)
 
 
 def _write_phase(folder: Path, extension: str, cases: int) -> None:
@@ -280,7 +308,19 @@ def _score_by_surface_distance(paths: tuple[Path, Path]) -> list[Figures]:
     return _by_surface_distance(prediction, reference)
 
 
-_PARTS = {"read": _read, "rival": _rival}
+def _arrays(way: Callable[[Positions, Positions], Any], folder: Path) -> None:
+    """Compare the arrays of a folder three times."""
+    prediction, reference = (np.load(folder / f"{name}.npy") for name in ("prediction", "reference"))
+    for _ in range(3):
+        way(prediction, reference)
+
+
+_PARTS: dict[str, Callable[[Path], None]] = {
+    "read": _read,
+    "rival": _rival,
+    "arrays": partial(_arrays, _ours),
+    "arrays-rival": partial(_arrays, _by_surface_distance),
+}
 
 
 if __name__ == "__main__":

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from .budget import Store, beyond_the_budget
 from .forks import PROCESS, Forks
-from .repository import WEEKLY, commit, drawn
+from .repository import WEEKLY
 
 _BRANCHES: Any = None
 if "EVALUATION_BRANCHES" in os.environ:
@@ -39,18 +38,15 @@ def _write_branches(process: str) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the number of processes, and whether to write how long tests take."""
+    """Add the number of processes."""
     group = parser.getgroup("processes")
     group._addoption("-n", "--processes", type=int, default=0, help="run tests in so many processes")
-    group.addoption("--store-durations", action="store_true", help="write test/durations.json anew")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Run tests in forks, where more than one process is wanted and libraries may be forked."""
     if config.option.processes > 1 and sys.platform == "linux":
         config.pluginmanager.register(Forks(config.option.processes, _scope, _write_branches))
-    if config.option.store_durations:
-        config.pluginmanager.register(Store())
 
 
 def pytest_sessionfinish() -> None:
@@ -58,13 +54,11 @@ def pytest_sessionfinish() -> None:
     _write_branches("main")
 
 
-# How long one example takes says more about the machine's load than about the code. Every run draws other
-# examples; --hypothesis-profile=thorough draws ten times as many. Where mutmut changes the code, one example
-# that fails is enough: a smaller one takes longer to find than all else.
-for _name, _examples in (("evaluation", 50), ("thorough", 500)):
-    settings.register_profile(
-        _name, max_examples=_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-    )
+# How long one example takes says more about the machine's load than about the code. Where a fault is planted
+# (scripts/plant.py), one example that fails is enough: a smaller one takes longer to find than all else.
+settings.register_profile(
+    "evaluation", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile(
     "mutation",
     settings.get_profile("evaluation"),
@@ -83,8 +77,11 @@ def may_fork(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _scope(test: str) -> str:
-    """Return the name of the tests that one process runs: the tests of a file, or a page of commands."""
-    return test if test.startswith("test/docs/test_pages.py::test_every_command") else test.partition("::")[0]
+    """Return the name of the tests that one process runs: those of a file, a page of commands, a phase."""
+    return test if test.startswith(_ALONE) else test.partition("::")[0]
+
+
+_ALONE = ("test/docs/test_pages.py::test_every_command", "test/golden/")
 
 
 # Files that take long begin early: at the end, all processes have short ones to share. Tests of workers wait
@@ -93,6 +90,7 @@ _LONG_FIRST = (
     "test/container/test_runs",
     "test/workers/",
     ("test/container/", "test/docs/", "test/test_leaves"),
+    "test/golden/",
     "test/organiser/rescoring/",
     ("test/hostile/", "test/cli/", "test/organiser/"),
     (
@@ -105,29 +103,11 @@ _LONG_FIRST = (
 )
 
 
-def _draw(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not drawn of tests alike, and of those that take long; each commit draws others."""
-    others = {item for item in items if (item.get_closest_marker("weekly") is not None) != WEEKLY}
-    config.hook.pytest_deselected(items=[*others])
-    items[:] = [item for item in items if item not in others]
-    if any("::" in argument for argument in config.args) or config.option.keyword:
-        return
-    alike: dict[str, tuple[int, list[str]]] = {}
-    for item in items:
-        if marker := item.get_closest_marker("few"):
-            alike.setdefault(item.nodeid.partition("[")[0], (marker.args[0], []))[1].append(item.nodeid)
-    left_out: set[str] = set()
-    for name, (number, tests) in alike.items():
-        left_out |= set(tests) - drawn(tests, number, f"{commit()} {name}")
-    if not config.option.store_durations:
-        left_out |= beyond_the_budget([item for item in items if item.nodeid not in left_out])
-    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
-    items[:] = [item for item in items if item.nodeid not in left_out]
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not drawn, and put the files first that take long."""
-    _draw(config, items)
+    """Leave out the weekly tests, or all others, and put the files first that take long."""
+    left_out = {item for item in items if (item.get_closest_marker("weekly") is not None) != WEEKLY}
+    config.hook.pytest_deselected(items=[*left_out])
+    items[:] = [item for item in items if item not in left_out]
 
     def place(item: pytest.Item) -> int:
         places = (number for number, paths in enumerate(_LONG_FIRST) if item.nodeid.startswith(paths))
