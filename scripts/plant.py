@@ -3,9 +3,9 @@
     python -m scripts.plant --number 150 [--seed 1] [--rooms metrics core] [--list] [--only FAULT …]
 
 A fault is a small change of one place: another comparison, a number one higher, two arguments exchanged, a
-statement left out. It is written into a copy of the repository, so that workers and commands have it, too. First
-the files of tests run that name its function, then the tests of its room, last the golden figures; the first
-failure ends them. Faults are drawn from all rooms in proportion to their lines, by a seed.
+statement left out. It is written into a copy of the repository, so that workers and commands have it, too.
+First the files of tests run that name its function, then the tests of its room, last the golden figures; the
+first failure ends them. Faults are drawn from all rooms in proportion to their lines, by a seed.
 """
 
 from __future__ import annotations
