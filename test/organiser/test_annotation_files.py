@@ -47,84 +47,68 @@ def coco_of(boxes=TRUE, **further):
     }
 
 
-def write_coco(folder):
-    (folder / "coco.json").write_text(json.dumps(coco_of()))
-    return folder / "coco.json"
+def boxes_of(name):
+    return [box[1:] for box in TRUE if box[0] == name]
 
 
-def write_yolo(folder):
-    (folder / "labels").mkdir()
-    names = "\nnames:\n  0: cat\n  1: dog\n"
-    (folder / "data.yaml").write_text(f"path: x{names}nc: 2\n")
-    for name in "abc":
-        lines = [
-            f"{['cat', 'dog'].index(label)} {(x1 + x2) / 2 / WIDTH} {(y1 + y2) / 2 / HEIGHT} "
-            f"{(x2 - x1) / WIDTH} {(y2 - y1) / HEIGHT}\n"
-            for image, label, x1, y1, x2, y2 in TRUE
-            if image == name
-        ]
-        (folder / "labels" / f"{name}.txt").write_text("".join(lines))
-    return folder / "labels"
-
-
-def write_voc(folder):
-    (folder / "voc").mkdir()
-    for name in "abc":
-        objects = "".join(
-            f"<object><name>{label}</name><bndbox><xmin>{x1}</xmin><ymin>{y1}</ymin><xmax>{x2}</xmax>"
-            f"<ymax>{y2}</ymax></bndbox></object>"
-            for image, label, x1, y1, x2, y2 in TRUE
-            if image == name
-        )
-        size = f"<size><width>{WIDTH}</width><height>{HEIGHT}</height><depth>3</depth></size>"
-        (folder / "voc" / f"{name}.xml").write_text(
-            f"<annotation><filename>{name}.png</filename>{size}{objects}</annotation>"
-        )
-    return folder / "voc"
-
-
-def write_labelme(folder):
-    (folder / "labelme").mkdir()
-    for name in "abc":
-        shapes = [
-            {"label": label, "points": [[x2, y1], [x1, y2]], "shape_type": "rectangle"}
-            for image, label, x1, y1, x2, y2 in TRUE
-            if image == name
-        ]
-        content = {
-            "shapes": shapes,
-            "imagePath": f"..\\{name}.png",
-            "imageWidth": WIDTH,
-            "imageHeight": HEIGHT,
-        }
-        (folder / "labelme" / f"{name}.json").write_text(json.dumps(content))
-    return folder / "labelme"
-
-
-def write_cvat(folder):
-    images = "".join(
-        f'<image id="{number}" name="x/{name}.png" width="{WIDTH}" height="{HEIGHT}">'
-        + "".join(
-            f'<box label="{label}" xtl="{x1}" ytl="{y1}" xbr="{x2}" ybr="{y2}" z_order="0"></box>'
-            for image, label, x1, y1, x2, y2 in TRUE
-            if image == name
-        )
-        + "</image>"
-        for number, name in enumerate("abc")
+def yolo(name):
+    return "".join(
+        f"{['cat', 'dog'].index(label)} {(x1 + x2) / 2 / WIDTH} {(y1 + y2) / 2 / HEIGHT} "
+        f"{(x2 - x1) / WIDTH} {(y2 - y1) / HEIGHT}\n"
+        for label, x1, y1, x2, y2 in boxes_of(name)
     )
-    (folder / "cvat.xml").write_text(
-        f"<?xml version='1.0'?><annotations><version>1.1</version>{images}</annotations>"
+
+
+def pascal_voc(name):
+    objects = "".join(
+        f"<object><name>{label}</name><bndbox><xmin>{x1}</xmin><ymin>{y1}</ymin><xmax>{x2}</xmax>"
+        f"<ymax>{y2}</ymax></bndbox></object>"
+        for label, x1, y1, x2, y2 in boxes_of(name)
     )
-    return folder / "cvat.xml"
+    size = f"<size><width>{WIDTH}</width><height>{HEIGHT}</height><depth>3</depth></size>"
+    return f"<annotation><filename>{name}.png</filename>{size}{objects}</annotation>"
 
 
-WRITERS = {
-    "COCO": write_coco,
-    "YOLO": write_yolo,
-    "Pascal VOC": write_voc,
-    "LabelMe": write_labelme,
-    "CVAT": write_cvat,
+def labelme(name, shapes=None):
+    rectangles = [
+        {"label": label, "points": [[x2, y1], [x1, y2]], "shape_type": "rectangle"}
+        for label, x1, y1, x2, y2 in boxes_of(name)
+    ]
+    size = {"imageWidth": WIDTH, "imageHeight": HEIGHT}
+    return json.dumps({"shapes": shapes or rectangles, "imagePath": f"..\\{name}.png", **size})
+
+
+def cvat(number, name):
+    boxes = "".join(
+        f'<box label="{label}" xtl="{x1}" ytl="{y1}" xbr="{x2}" ybr="{y2}" z_order="0"></box>'
+        for label, x1, y1, x2, y2 in boxes_of(name)
+    )
+    size = f'width="{WIDTH}" height="{HEIGHT}"'
+    return f'<image id="{number}" name="x/{name}.png" {size}>{boxes}</image>'
+
+
+FILES = {
+    "COCO": {"coco.json": json.dumps(coco_of())},
+    "YOLO": {
+        **{f"labels/{name}.txt": yolo(name) for name in "abc"},
+        "data.yaml": "path: x\nnames:\n  0: cat\n  1: dog\nnc: 2\n",
+    },
+    "Pascal VOC": {f"voc/{name}.xml": pascal_voc(name) for name in "abc"},
+    "LabelMe": {f"labelme/{name}.json": labelme(name) for name in "abc"},
+    "CVAT": {
+        "cvat.xml": "<?xml version='1.0'?><annotations><version>1.1</version>"
+        + "".join(cvat(number, name) for number, name in enumerate("abc"))
+        + "</annotations>"
+    },
 }
+
+
+def write(folder, name):
+    """Write the annotations in a format, and return their file or folder."""
+    for place, text in FILES[name].items():
+        (folder / place).parent.mkdir(exist_ok=True)
+        (folder / place).write_text(text)
+    return folder / next(iter(FILES[name])).partition("/")[0]
 
 
 def new_phase(folder, tables, submission="archive"):
@@ -140,13 +124,23 @@ def images_in(folder):
     return folder
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_boxes_of_each_format_become_the_reference(tmp_path, name):
-    phase = new_phase(tmp_path, BOXES)
-    options = ("--images", images_in(tmp_path / "images")) if name == "YOLO" else ()
-    done = run("cases", phase, "--boxes", WRITERS[name](tmp_path), *options)
+def mapped(tmp_path, tables, path, *options):
+    """Return the phase whose reference the command made of annotations, and what it printed."""
+    phase = new_phase(tmp_path, tables)
+    done = run("cases", phase, "--boxes", path, *options)
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"{name}: 3 shapes, 3 of 3 cases\ncat (box) → cat: 1\ndog (box) → dog: 2\n" in done.stdout
+    return phase, done.stdout
+
+
+def map_of(phase, name):
+    return np.asarray(Image.open(phase / "map" / f"{name}.png"))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_boxes_of_each_format_become_the_reference(tmp_path, name):
+    options = ("--images", images_in(tmp_path / "images")) if name == "YOLO" else ()
+    phase, printed = mapped(tmp_path, BOXES, write(tmp_path, name), *options)
+    assert f"{name}: 3 shapes, 3 of 3 cases\ncat (box) → cat: 1\ndog (box) → dog: 2\n" in printed
     assert (phase / "cases.csv").read_text() == "name,width,height\na,40,30\nb,40,30\nc,40,30\n"
     header, *rows = [line.split(",") for line in (phase / "boxes.csv").read_text().splitlines()]
     assert header == ["case", "x1", "y1", "x2", "y2", "class"]
@@ -154,7 +148,7 @@ def test_boxes_of_each_format_become_the_reference(tmp_path, name):
         (case, label, *map(pytest.approx, corners)) for case, label, *corners in TRUE
     ]
     assert run("seal", phase).returncode == 0
-    again = run("cases", phase, "--boxes", write_coco(tmp_path))
+    again = run("cases", phase, "--boxes", write(tmp_path, "COCO"))
     assert "boxes.csv: exists already; nothing is overwritten" in again.stderr
 
 
@@ -173,10 +167,10 @@ def test_the_classes_of_yolo_stand_anywhere_in_their_file(tmp_path, text):
 
 
 def test_results_of_coco_become_a_submission_and_are_scored(tmp_path):
-    phase = new_phase(tmp_path, BOXES)
-    names = write_coco(tmp_path)
+    names = tmp_path / "coco.json"
     names.write_text(json.dumps(coco_of(segmentation=[[0, 0, 5, 0, 5, 5]])))
-    assert "COCO: 3 shapes, 3 of 3 cases" in run("cases", phase, "--boxes", names).stdout
+    phase, printed = mapped(tmp_path, BOXES, names)
+    assert "COCO: 3 shapes, 3 of 3 cases" in printed
     assert run("seal", phase).returncode == 0
     results = [{**one, "score": 0.5 + one["id"] / 10} for one in coco_of()["annotations"]]
     path = tmp_path / "results.json"
@@ -195,12 +189,8 @@ def test_results_of_coco_become_a_submission_and_are_scored(tmp_path):
 
 def test_one_of_several_fields_is_chosen(tmp_path):
     more = BOXES.replace("[fields.boxes]", "[fields.more]").replace("[tasks.t.", "[tasks.more.")
-    tables = "".join(
-        table.replace('order"\n', f'order"\nfield = "{name}"\n')
-        for name, table in (("boxes", BOXES), ("more", more))
-    )
-    phase = new_phase(tmp_path, tables)
-    path = write_coco(tmp_path)
+    phase = new_phase(tmp_path, f'{BOXES}field = "boxes"\n{more}field = "more"\n')
+    path = write(tmp_path, "COCO")
     done = run("cases", phase, "--boxes", path)
     assert "expected one field of boxes, points or labels in images, found boxes, more; see --field" in (
         done.stderr
@@ -217,12 +207,10 @@ def test_outlines_of_yolo_become_maps_of_labels(tmp_path):
     folder.mkdir()
     (folder / "classes.txt").write_text("cat\ndog\n")
     (folder / "a.txt").write_text(f"1 {' '.join(map(str, corners.ravel()))}\n")
-    phase = new_phase(tmp_path, MAP)
-    done = run("cases", phase, "--boxes", folder, "--images", images_in(tmp_path / "images"))
-    assert (done.returncode, done.stderr) == (0, "")
+    phase, _ = mapped(tmp_path, MAP, folder, "--images", images_in(tmp_path / "images"))
     expected = np.zeros((HEIGHT, WIDTH), np.uint8)
     expected[5:25, 20:30] = 2
-    np.testing.assert_array_equal(np.asarray(Image.open(phase / "map" / "a.png")), expected)
+    np.testing.assert_array_equal(map_of(phase, "a"), expected)
 
 
 def test_outlines_and_run_lengths_become_maps_of_labels(tmp_path):
@@ -246,15 +234,12 @@ def test_outlines_and_run_lengths_become_maps_of_labels(tmp_path):
     ):
         one["segmentation"] = segmentation
     content["annotations"][2]["image_id"] = 8
-    phase = new_phase(tmp_path, MAP)
     (tmp_path / "coco.json").write_text(json.dumps(content))
-    done = run("cases", phase, "--boxes", tmp_path / "coco.json")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "cat (polygon) → cat: 1\ncat (run lengths) → cat: 1\ndog (run lengths) → dog: 1" in done.stdout
-    found = {name: np.asarray(Image.open(phase / "map" / f"{name}.png")) for name in "abc"}
-    np.testing.assert_array_equal(found["a"], square + 2 * other)
-    np.testing.assert_array_equal(found["b"], square)
-    assert not found["c"].any()
+    phase, printed = mapped(tmp_path, MAP, tmp_path / "coco.json")
+    assert "cat (polygon) → cat: 1\ncat (run lengths) → cat: 1\ndog (run lengths) → dog: 1" in printed
+    np.testing.assert_array_equal(map_of(phase, "a"), square + 2 * other)
+    np.testing.assert_array_equal(map_of(phase, "b"), square)
+    assert not map_of(phase, "c").any()
     assert run("seal", phase).returncode == 0
 
 
@@ -266,23 +251,17 @@ def test_masks_and_outlines_of_cvat(tmp_path):
     (tmp_path / "cvat.xml").write_text(
         f'<annotations><image name="a.png" width="40" height="30">{mask}{outline}</image></annotations>'
     )
-    phase = new_phase(tmp_path, MAP)
-    done = run("cases", phase, "--boxes", tmp_path / "cvat.xml")
-    assert (done.returncode, done.stderr) == (0, "")
-    found = np.asarray(Image.open(phase / "map" / "a.png"))
+    phase, _ = mapped(tmp_path, MAP, tmp_path / "cvat.xml")
     expected = np.zeros((HEIGHT, WIDTH), np.uint8)
     expected[5:25, 20:30] = 2
     expected[6:8, 5:9] = [[0, 1, 1, 0], [1, 1, 1, 0]]
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(map_of(phase, "a"), expected)
 
 
 def test_points_of_labelme(tmp_path):
     shapes = [{"label": "dog", "points": [[3.5, 4.0]], "shape_type": "point"}]
-    content = {"shapes": shapes, "imagePath": "a.png", "imageWidth": WIDTH, "imageHeight": HEIGHT}
-    (tmp_path / "a.json").write_text(json.dumps(content))
-    phase = new_phase(tmp_path, POINTS)
-    done = run("cases", phase, "--boxes", tmp_path / "a.json")
-    assert (done.returncode, done.stderr) == (0, "")
+    (tmp_path / "a.json").write_text(labelme("a", shapes))
+    phase, _ = mapped(tmp_path, POINTS, tmp_path / "a.json")
     assert (phase / "points.csv").read_text().splitlines()[1] == "a,3.5,4.0,dog"
 
 
@@ -312,7 +291,7 @@ def test_what_cannot_be_mapped_is_named(tmp_path, change, options, told):
 
 def test_labels_are_mapped_or_left_out_as_asked(tmp_path):
     phase = new_phase(tmp_path, BOXES.replace('"cat"', '"feline"'))
-    path = write_coco(tmp_path)
+    path = write(tmp_path, "COCO")
     done = run("cases", phase, "--boxes", path)
     assert "label cat (1): expected a class (feline, dog); --class cat=CLASS maps it" in done.stderr
     done = run("cases", phase, "--boxes", path, "--class", "cat=feline", "--class", "dog=")
@@ -322,7 +301,7 @@ def test_labels_are_mapped_or_left_out_as_asked(tmp_path):
 
 def test_shapes_images_and_sizes_that_do_not_fit(tmp_path):
     phase = new_phase(tmp_path, MAP)
-    done = run("cases", phase, "--boxes", write_coco(tmp_path))
+    done = run("cases", phase, "--boxes", write(tmp_path, "COCO"))
     assert "expected polygon or run lengths, found a box" in done.stderr
     write_table(phase / "cases.csv", {"name": ["a", "b"], "width": [41, 40], "height": [30, 30]})
     done = run("cases", phase, "--boxes", tmp_path / "coco.json")

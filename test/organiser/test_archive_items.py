@@ -19,16 +19,11 @@ def uuid(number):
 
 def item(number, *values, title=""):
     """Return an item as the platform's serialiser writes it, see `gcapi.models.ArchiveItem`."""
-    found = []
-    for slug, kind, content in values:
-        value = {
-            "socket": {"slug": slug},
-            "interface": {"slug": slug},
-            "value": None,
-            "file": None,
-            "image": None,
-        }
-        found.append({**value, kind: content, "pk": number})
+    nothing = {"value": None, "file": None, "image": None}
+    found = [
+        {"pk": number, "socket": {"slug": slug}, "interface": {"slug": slug}, **nothing, kind: content}
+        for slug, kind, content in values
+    ]
     archive = "https://grand-challenge.org/api/v1/archives/1/"
     return {"pk": uuid(number), "archive": archive, "title": title, "values": found}
 
@@ -37,11 +32,16 @@ def scan(name, slug="thorax-ct"):
     return (slug, "image", {"pk": uuid(99), "name": name})
 
 
-@pytest.fixture
-def phase(tmp_path):
-    folder, _ = written(tmp_path, pack({"inputs": [CT, AGE], "outputs": [RISK]}))
+def phase_of(tmp_path, *interfaces):
+    """Return the phase of a pack without a case table."""
+    folder, _ = written(tmp_path, pack(*interfaces))
     (folder / "phase" / "cases.csv").unlink()
     return folder / "phase"
+
+
+@pytest.fixture
+def phase(tmp_path):
+    return phase_of(tmp_path, {"inputs": [CT, AGE], "outputs": [RISK]})
 
 
 def cases(phase, *rows, images=None):
@@ -54,13 +54,6 @@ def cases(phase, *rows, images=None):
         (phase.parent / "images.json").write_text(json.dumps(images), encoding="utf-8")
     status = main(["cases", str(phase), "--archive", *files])
     return status, (phase / "cases.csv").read_text(encoding="utf-8").splitlines()
-
-
-def test_the_names_of_images(phase, capsys):
-    rows = [item(n, scan(f"P{n}.mha"), ("patient-age", "value", 40 + n)) for n in (2, 1)]
-    status, table = cases(phase, *rows)
-    assert status == 0
-    assert [line.partition(",")[0] for line in table] == ["name", "P2", "P1"]
 
 
 def test_addresses_of_images_need_the_export_of_images(phase, capsys):
@@ -82,8 +75,8 @@ def test_addresses_of_images_need_the_export_of_images(phase, capsys):
 def test_an_item_without_an_input_and_a_name_that_is_there_twice(phase, capsys):
     age = ("patient-age", "value", 40)
     rows = [
-        item(1, scan("P1.mha"), age),
         item(2, scan("P2.mha"), title="b"),
+        item(1, scan("P1.mha"), age),
         item(3, scan("p1.tif"), age, title="c"),
     ]
     status, table = cases(phase, *rows)
@@ -91,39 +84,34 @@ def test_an_item_without_an_input_and_a_name_that_is_there_twice(phase, capsys):
     told = capsys.readouterr().err
     assert "item b: lacks patient-age, which other items have" in told
     assert f"item c: p1 is also the name of item {uuid(1)}" in told
-    assert [line.partition(",")[0] for line in table] == ["name", "P1", "P2"]
+    assert [line.partition(",")[0] for line in table] == ["name", "P2", "P1"]
 
 
 def test_interfaces_and_values(tmp_path, capsys):
-    folder, _ = written(
-        tmp_path, pack({"inputs": [CT], "outputs": [SCORE_CT]}, {"inputs": [MR], "outputs": [SCORE_MR]})
-    )
-    (folder / "phase" / "cases.csv").unlink()
+    interfaces = {"inputs": [CT], "outputs": [SCORE_CT]}, {"inputs": [MR], "outputs": [SCORE_MR]}
     rows = [
         item(1, scan("P1.mha")),
         item(2, scan("P2", "brain-mr")),
         item(3, scan("P3"), scan("P3", "brain-mr")),
     ]
-    status, table = cases(folder / "phase", *rows)
+    status, table = cases(phase_of(tmp_path, *interfaces), *rows)
     assert status == 1
     assert "expected the inputs of an interface" in capsys.readouterr().err
     assert ["interface" in table[0], "P1,thorax_ct" in table[1], "P2,brain_mr" in table[2]] == [True] * 3
 
 
 def test_cases_that_are_told_apart_by_values(tmp_path):
-    folder, _ = written(tmp_path, pack({"inputs": [REPORT, AGE], "outputs": [RISK]}))
-    (folder / "phase" / "cases.csv").unlink()
+    phase = phase_of(tmp_path, {"inputs": [REPORT, AGE], "outputs": [RISK]})
     rows = [item(1, ("report", "value", "No finding."), ("patient-age", "value", 50), title="first")]
-    status, table = cases(folder / "phase", *rows)
+    status, table = cases(phase, *rows)
     assert status == 0
     assert table[1].startswith('first,report,"{""report"": ""No finding."", ""patient-age"": 50}"')
 
 
 @pytest.mark.parametrize("column", ["case", "Case", "name"])
 def test_labels_with_a_column_called_case(tmp_path, column):
-    folder, _ = written(tmp_path, pack({"inputs": [CT], "outputs": [RISK]}))
-    (folder / "phase" / "cases.csv").unlink()
+    phase = phase_of(tmp_path, {"inputs": [CT], "outputs": [RISK]})
     (tmp_path / "labels.csv").write_text(f"{column},risk\n1,1\n2,0\n", encoding="utf-8")
-    assert main(["cases", str(folder / "phase"), "--labels", str(tmp_path / "labels.csv")]) == 0
-    table = (folder / "phase" / "cases.csv").read_text(encoding="utf-8").splitlines()
+    assert main(["cases", str(phase), "--labels", str(tmp_path / "labels.csv")]) == 0
+    table = (phase / "cases.csv").read_text(encoding="utf-8").splitlines()
     assert [line.split(",")[:2] for line in table] == [["name", "risk"], ["1", "1"], ["2", "0"]]

@@ -132,12 +132,17 @@ def test_bundled_phase_by_hand(tmp_path):
     assert disclosure.bound(labels) == bound == 3
 
 
-def test_intervals_are_pairs_of_ends(tmp_path):
+@pytest.mark.parametrize(("digits", "values", "ends"), [(None, 673, 1000), (2, 101, 100)])
+def test_intervals_are_pairs_of_ends_with_the_digits_of_the_phase(tmp_path, digits, values, ends):
     """With three decimals, 1001 · 1002 / 2 pairs for the AUC and as many for the sensitivity."""
-    disclosure = audit(changed(tmp_path, OPEN), 0)
+    rounded = f'digits = {{ "classification.auc" = {digits} }}\n' if digits else ""
+    disclosure = audit(changed(tmp_path, OPEN + rounded), 0)
     labels = disclosure.labels[0]
-    pairs = 1001 * 1002 // 2
-    assert bits_of(disclosure.made_of(labels)) == pytest.approx(math.log2(673 * 13 * pairs**2))
+    auc = [figure for figure in disclosure.made_of(labels) if figure.metric == "classification.auc"]
+    assert [figure.digits for figure in auc] == ([digits] * 2 if digits else [4, 3])
+    of_auc = math.log2(values * (ends + 1) * (ends + 2) / 2)
+    assert bits_of(auc) == pytest.approx(of_auc)
+    assert bits_of(disclosure.made_of(labels)) == pytest.approx(of_auc + math.log2(13 * 1001 * 1002 / 2))
     assert disclosure.bound(labels) == 1
 
 
@@ -241,20 +246,3 @@ def test_every_published_number_is_counted(tmp_path, lines, tables):
         if not path.endswith((".half_width", ".method", ".interval"))
     ]
     assert sum(figure.numbers for figure in audit(phase, 0).figures) == len(paths)
-
-
-def test_digits_of_the_phase_are_its_remedy(tmp_path):
-    rounded = OPEN + 'digits = { "classification.auc" = 2 }\n'
-    before = audit(changed(tmp_path / "plain", OPEN), 0)
-    after = audit(changed(tmp_path / "rounded", rounded), 0)
-
-    def auc(disclosure):
-        return [figure for figure in disclosure.figures if figure.metric == "classification.auc"]
-
-    assert [figure.digits for figure in auc(before)] == [4, 3]
-    assert [figure.digits for figure in auc(after)] == [2, 2]
-    assert (
-        bits_of(auc(after))
-        == pytest.approx(bits_of(auc(before), 2))
-        == pytest.approx(math.log2(101 * 101 * 102 / 2))
-    )

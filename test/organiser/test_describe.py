@@ -11,10 +11,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from evaluation.core.fault import PhaseError
-from evaluation.io.kinds.masks import LabelMask
 from evaluation.organiser.describe import describe, feature_distances, read_features
 from evaluation.phase.named import named_phase
-from test.challenges.declared.phases import declared_phase, write_table
 from test.faults import faulted
 from test.phases import loaded_phase, refuge_phase, tiny_cases
 from test.repository import REPOSITORY
@@ -88,6 +86,9 @@ def test_groups_are_the_subgroups_and_the_classes_of_the_reference(phase):
     }
     assert rows(description, "age", "glaucoma")["1"].median == 41
     assert classes(description, "glaucoma", "glaucoma") == {}
+    # Digits that start with a zero are a code.
+    assert rows(description, "code") == {}
+    assert len(classes(description, "code")) == 12
 
 
 def test_a_column_of_the_case_table_on_request(phase):
@@ -117,25 +118,6 @@ def test_groups_that_cannot_be(tmp_path, arguments, found):
     assert str(error.value).startswith(found)
 
 
-def test_structures_of_the_reference(phase):
-    """Every disc has 6 × 6 pixels of 16 × 12, every cup 2 × 3 of them."""
-    description = describe([phase])
-    expected = {
-        "area of optic cup": 6,
-        "area of optic disc": 36,
-        "share of the image that is optic disc": 18.75,
-        "vertical ratio of optic cup to optic disc": 0.5,
-        "ratio of the areas of optic cup and optic disc": 1 / 6,
-    }
-    for name, value in expected.items():
-        row = rows(description, name)[""]
-        assert (row.cases, row.minimum, row.maximum) == (12, pytest.approx(value), pytest.approx(value))
-    equal = [row for row in description.tests if row.quantity.name == "area of optic cup"]
-    assert {(row.test.p_value, row.significant, row.test.note) for row in equal} == {
-        (None, None, "all values are equal")
-    }
-
-
 def test_a_position_that_means_absent_is_no_number():
     """(0, 0) is an invisible fovea of ADAM: in no mean and in no test by camera, and counted by itself."""
     with (REPOSITORY / "ground-truth" / "adam-onsite" / "cases.csv").open() as file:
@@ -155,12 +137,6 @@ def test_a_position_that_means_absent_is_no_number():
     assert classes(found, "fovea") == {("", "present"): (len(seen), 45), ("", "absent"): (1, 45)}
 
 
-def test_digits_that_start_with_a_zero_are_a_code(phase):
-    description = describe([phase])
-    assert rows(description, "code") == {}
-    assert len(classes(description, "code")) == 12
-
-
 def test_several_phases_are_compared(tmp_path):
     first = loaded_phase(tmp_path / "a", 4, keys={"name": "train"}, columns={"fovea_x": [1, 2, 3, 4]})
     second = loaded_phase(tmp_path / "b", 6, keys={"name": "test"}, columns={"fovea_x": range(5, 11)})
@@ -176,32 +152,31 @@ def test_several_phases_are_compared(tmp_path):
     assert classes(description, "fovea_x", "phase")["train", "3"] == (1, 4)
     with faulted(PhaseError, "train"):
         describe([first, first])
-
-
-def test_phases_of_two_challenges_are_refused(phase):
     with faulted(PhaseError, "adam, refuge"):
-        describe([phase, named_phase("adam-onsite")])
+        describe([first, named_phase("adam-onsite")])
 
 
-def test_clusters_are_counted_and_mentioned(tmp_path):
-    phase = loaded_phase(tmp_path / "phase", 4, columns={"cluster": ["p1", "p1", "p2", ""]})
-    description = describe([phase])
-    assert [(row.group, row.cases, row.clusters) for row in description.groups] == [
-        ("", 4, 3),
-        ("0", 2, 2),
-        ("1", 2, 1),
+def test_faults_of_several_phases_name_their_phase(tmp_path):
+    """The faults of one phase are tested with `validate`, which reads it alike."""
+    for name in ("train", "test"):
+        folder = refuge_phase(tmp_path / name, 4, sealed=False, keys={"name": name})
+        (folder / "masks" / "V0003.png").write_bytes(b"no image")
+    with pytest.raises(PhaseError) as caught:
+        describe([named_phase(tmp_path / name) for name in ("train", "test")])
+    assert list(caught.value.problems) == [
+        f"{name}: masks/V0003.png: expected a PNG image, found other content" for name in ("train", "test")
     ]
+
+
+def test_clusters_are_counted_and_names_are_not_listed(tmp_path):
+    columns = {"cluster": ["p1", "p1", "p2", *[""] * 28], "scan": [f"s{number}" for number in range(31)]}
+    description = describe([loaded_phase(tmp_path / "phase", 31, columns=columns)])
+    assert (description.groups[0].cases, description.groups[0].clusters) == (31, 30)
     assert description.notices == (
-        "the tests treat the 4 cases as independent, though they come from 3 clusters",
+        "scan: 31 different texts, which are not listed",
+        "the tests treat the 31 cases as independent, though they come from 30 clusters",
     )
-    assert not any(row.quantity.name == "cluster" for row in description.classes)
-
-
-def test_many_texts_are_not_listed(tmp_path):
-    phase = loaded_phase(tmp_path / "phase", 31, columns={"scan": [f"s{number}" for number in range(31)]})
-    description = describe([phase])
-    assert description.notices == ("scan: 31 different texts, which are not listed",)
-    assert classes(description, "scan") == {}
+    assert not any(row.quantity.name in ("cluster", "scan") for row in description.classes)
 
 
 def test_fields_of_different_cases_share_their_quantities():
@@ -216,79 +191,6 @@ def test_fields_of_different_cases_share_their_quantities():
         counts = [len(path.read_text().splitlines()) for path in files.values()]
         assert (found[group].total, found[group].of) == (sum(counts), len(files))
         assert found[group].cases == np.count_nonzero(counts)
-
-
-def test_agreed_features_of_justraigs():
-    """The features of referable eyes alone, by name; the graders' marks are codes and no numbers."""
-    description = describe([named_phase("justraigs-phase2")])
-    names = {row.quantity.name for row in description.numbers}
-    assert names == {"age"}
-    assert sum(classes(description, "disc hemorrhages")[("", word)][0] for word in ("yes", "no", "undecided"))
-    cases, _ = classes(description, "final_label")[("", "RG")]
-    assert {of for _, of in classes(description, "disc hemorrhages").values()} == {cases}
-
-
-def problems_of(*folders):
-    with pytest.raises(PhaseError) as caught:
-        describe([named_phase(folder) for folder in folders])
-    return list(caught.value.problems)
-
-
-def spoilt(folder, **arguments):
-    """Return a phase whose second, third and fourth mask cannot be read."""
-    refuge_phase(folder, 4, sealed=False, **arguments)
-    kind = LabelMask({0: "cup", 128: "disc"}, 255)
-    pixels = np.full((12, 16), 255, np.uint8)
-    (folder / "masks" / "V0004.png").write_bytes(kind.write_file(pixels[:, :10], ".png"))
-    pixels[3, 4] = 77
-    (folder / "masks" / "V0002.png").write_bytes(kind.write_file(pixels, ".png"))
-    (folder / "masks" / "V0003.png").write_bytes(b"no image")
-    return folder
-
-
-FAULTS = [
-    "masks/V0002.png: expected values 0 or 128 or 255 only, found 77",
-    "masks/V0003.png: expected a PNG image, found other content",
-    "masks/V0004.png: expected 16 × 12 pixels, found 10 × 12 pixels",
-]
-
-
-def test_faults_of_several_phases_name_their_phase(tmp_path):
-    folders = [spoilt(tmp_path / name, keys={"name": name}) for name in ("train", "test")]
-    assert problems_of(*folders) == [f"{name}: {fault}" for name in ("train", "test") for fault in FAULTS]
-
-
-CELLS = """\
-[fields.cells]
-kind = "points"
-axes = 2
-unit = "pixels"
-classes = ["mitotic figure", "other"]
-
-[tasks.cells.metrics]
-point_f1 = { radius = 5 }
-"""
-
-
-def points_phase(folder, **columns):
-    """Return a declared phase of two cases whose reference is a table of points."""
-    declared_phase(folder, CELLS, {"name": ["a", "b"], "width": [100] * 2, "height": [50] * 2})
-    write_table(folder / "cells.csv", columns)
-    return folder
-
-
-def test_faults_of_a_table_of_objects(tmp_path):
-    folder = points_phase(
-        tmp_path / "rows", case=["a", "b", "b"], x=[150, 1, 2], y=[5, 5, "up"], **{"class": ["other"] * 3}
-    )
-    assert problems_of(folder) == [
-        "cells.csv, line 2, x, y, class: expected x from 0 to 100, found x = 150",
-        'cells.csv, line 4, y: expected a finite number, found "up"',
-    ]
-    # The whole table is at fault for every case, and told once.
-    assert problems_of(points_phase(tmp_path / "whole", case=["a", "b"], x=[1, 2], y=[3, 4])) == [
-        "cells.csv: column 'class' is missing"
-    ]
 
 
 # --- Distances to a training set in given features ---

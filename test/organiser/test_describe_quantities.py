@@ -1,19 +1,23 @@
-"""What is measured of masks, maps and volumes, counted by hand."""
+"""What is measured of masks, maps, volumes, boxes, points and flags, counted by hand."""
 
-from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
+from evaluation.io.kinds.classes import FlagSet
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.objects import Attributes, Space
+from evaluation.io.kinds.points import Keypoints, Points, point_set
 from evaluation.io.kinds.probability_map import DetectionMap
 from evaluation.io.kinds.volume import ReferenceVolume, Volume
 from evaluation.io.volume_header import Geometry
 from evaluation.metrics.crops import EMPTY, Crop, VolumeCrop, crop
-from evaluation.organiser.describe_data import is_measured, measurements_of
+from evaluation.organiser.describe_data import flags_of, is_measured, measurements_of
+from test.io.memory import InMemory
 
 CASE = CaseForm("A", 10, 8)
 
@@ -44,11 +48,13 @@ def test_nested_mask():
     assert len(without) == 6
 
 
-def test_labels_side_by_side_have_no_ratios():
+def test_labels_side_by_side_have_no_ratios_and_no_millimetres_without_a_spacing():
     image = np.zeros((8, 10), np.uint8)
     image[0, :3], image[1, :2] = 1, 2
     found = measured(LabelMask({1: "a", 2: "b"}, 0), crop(image, 0))
     assert list(found.values()) == [3.0, 3.75, 2.0, 2.5]
+    value = LabelMapValue(VolumeCrop(image[np.newaxis], (0, 0, 0)), (1, 8, 10), None)
+    assert measured(LabelMap({1: "a", 2: "b"}, dimensions=2), value)["area of a (pixels)"] == 3.0
 
 
 def test_channels_that_may_overlap():
@@ -76,12 +82,6 @@ def test_volume_of_labels_in_cubic_millimetres():
     }
 
 
-def test_area_of_labels_in_pixels_where_the_spacing_is_not_known():
-    value = LabelMapValue(VolumeCrop(np.array(POSITIONS[:1], np.uint8), (0, 0, 0)), (1, 2, 5), None)
-    found = measured(LabelMap({1: "liver"}, dimensions=2), value, case=CaseForm("A", 5, 2))
-    assert found["area of liver (pixels)"] == 2.0
-
-
 def test_lesions_are_the_components_of_the_foreground():
     """Two lesions: a column of two voxels and one voxel apart; the second label is no lesion."""
     kind, submitted = LabelMap({1: "lesion", 2: "ignored"}), DetectionMap(3, 1)
@@ -92,36 +92,16 @@ def test_lesions_are_the_components_of_the_foreground():
     assert (none["number of lesions"], none["volume of a lesion (mm³)"]) == (None, ())
 
 
-class OneFile:
-    """A folder of one file."""
-
-    def __init__(self, folder):
-        self._folder = folder
-
-    @contextmanager
-    def open(self, path, limit_bytes):
-        from evaluation.io.files import FileStream
-
-        with FileStream(str(self._folder), path, limit_bytes) as stream:
-            yield stream
-
-
-@pytest.fixture
-def stored(tmp_path):
-    """Return a function that gives a stored volume of one value in each of its voxels."""
+def stored(values, kind):
+    """Return what is measured of a stored volume of these voxels."""
     case = CaseForm("A", 3, 2, {"depth": "2", "spacing_mm": "0.5 1 2"})
-
-    def store(values, kind):
-        volume = Volume(np.array(values), Geometry((2, 2, 3), (0.5, 1.0, 2.0)))
-        (tmp_path / "a.mha").write_bytes(kind.write_file(volume, ".mha"))
-        value = kind.read(FileSource("a.mha"), case, OneFile(tmp_path))
-        assert is_measured(kind)
-        return measured(kind, value, case=case)
-
-    return store
+    volume = Volume(np.array(values), Geometry((2, 2, 3), (0.5, 1.0, 2.0)))
+    files = InMemory({"a.mha": kind.write_file(volume, ".mha")})
+    assert is_measured(kind)
+    return measured(kind, kind.read(FileSource("a.mha"), case, files), case=case)
 
 
-def test_levels_of_a_volume(stored):
+def test_levels_of_a_volume():
     levels = np.array([[[1, 1, 0], [0, 0, 3]], [[1, 0, 0], [0, 0, 0]]], np.uint8)
     assert stored(levels, ReferenceVolume(0, 3, whole=True)) == {
         "volume of level 1 (mm³)": 3.0,
@@ -130,9 +110,69 @@ def test_levels_of_a_volume(stored):
     }
 
 
-def test_confidences_of_a_volume(stored):
+def test_confidences_of_a_volume():
     confidences = np.zeros((2, 2, 3), np.float32)
     confidences[0, 0] = 0.25, 0.5, 0.75
     kind = ReferenceVolume(0.01, 1, whole=False)
     assert stored(confidences, kind) == {"volume above 0 (mm³)": 3.0, "mean value above 0": 0.5}
     assert set(stored(np.zeros((2, 2, 3), np.float32), kind).values()) == {None}
+
+
+BOXES = Boxes(np.array([[0, 1, 2, 3, 6, 5], [0, 1, 0, 0, 1, 4], [2, 1, 0, 0, 0, 0]], dtype=np.float64))
+
+
+def test_boxes_of_classes():
+    """Two polyps of 4 × 2 and 1 × 4 pixels, no cancer, and a box without area."""
+    kind = BoxList(("polyp", "cancer", "other"), with_confidence=False, inclusive_corners=False)
+    assert measured(kind, BOXES) == {
+        "number of boxes of polyp": 2.0,
+        "area of a box of polyp (pixels)": (8.0, 4.0),
+        "width to height of a box of polyp": (2.0, 0.25),
+        "number of boxes of cancer": None,
+        "area of a box of cancer (pixels)": (),
+        "width to height of a box of cancer": (),
+        "number of boxes of other": 1.0,
+        "area of a box of other (pixels)": (0.0,),
+        "width to height of a box of other": (),
+        "number of boxes of any class": 3.0,
+    }
+    inclusive = measured(replace(kind, inclusive_corners=True), BOXES)
+    assert inclusive["area of a box of polyp (pixels)"] == (15.0, 10.0)
+    assert inclusive["area of a box of other (pixels)"] == (1.0,)
+
+
+def test_boxes_without_classes_in_space():
+    value = Boxes(np.array([[0, 1, 0, 0, 0, 1, 2, 3]], dtype=np.float64))
+    assert measured(BoxesInSpace(Space(3, "mm")), value) == {
+        "number of boxes": 1.0,
+        "volume of a box (mm³)": (6.0,),
+    }
+
+
+def test_points_with_diameters():
+    kind = Points(Space(2, "mm"), Attributes(("nodule", "cyst")), with_diameter=True)
+    value = point_set([(1, 2, 0, 1, 4.0), (3, 4, 0, 1, np.nan)], 2)
+    assert measured(kind, value) == {
+        "number of points of nodule": 2.0,
+        "diameter of a point of nodule (mm)": (4.0,),
+        "number of points of cyst": None,
+        "diameter of a point of cyst (mm)": (),
+        "number of points of any class": 2.0,
+    }
+
+
+def test_named_points_have_positions():
+    kind = Keypoints(("left", "right"), Space(2, "pixels"))
+    assert measured(kind, point_set([(1, 2, 1, 1, np.nan), (3, 4, 0, 1, np.nan)], 2)) == {
+        "x of right (pixels)": 1.0,
+        "y of right (pixels)": 2.0,
+        "x of left (pixels)": 3.0,
+        "y of left (pixels)": 4.0,
+    }
+
+
+def test_flags_by_name():
+    kind = FlagSet(("rim", "cup", "dots"))
+    assert flags_of(kind, (True, False, None)) == {"rim": "yes", "cup": "no", "dots": "undecided"}
+    assert flags_of(kind, None) == {}
+    assert flags_of(None, (True,)) == {}

@@ -5,11 +5,19 @@ import math
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.audit import determined_share, share_by_chance, telling_groups
+from evaluation.evaluate import scores_of_nothing
+from evaluation.organiser.audit import (
+    bits_of_counts,
+    determined_share,
+    hidden_labels,
+    label_columns,
+    share_by_chance,
+    telling_groups,
+)
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
 from test.faults import faulted
-from test.phases import refuge_phase, tiny_cases
+from test.phases import loaded_phase, refuge_phase, tiny_cases
 
 FORTY = tiny_cases(40, positives=12)
 SEVERITY = ["early", "late"] * 6 + [""] * 28
@@ -56,11 +64,6 @@ def sealed(folder, columns, tables, **keys):
 
 SPLITS = {
     "the label": ({}, "[[subgroups]]\ncolumn = 'glaucoma'", "glaucoma would give labels away: it is a label"),
-    "the label in bins": (
-        {},
-        "[[subgroups]]\ncolumn = 'fovea_x'\nbins = [6]",
-        "fovea_x would give labels away: it is a label",
-    ),
     "a copy": (
         {"group": [int(case.glaucoma) for case in FORTY]},
         "[[subgroups]]\ncolumn = 'group'",
@@ -83,7 +86,6 @@ SPLITS = {
         "group would give labels away: it tells",
     ),
     "unrelated": ({"group": ["a", "b"] * 20}, "[[subgroups]]\ncolumn = 'group'", ""),
-    "each case of its own": ({"group": [f"g{number}" for number in range(40)]}, "", ""),
 }
 
 
@@ -104,3 +106,33 @@ def test_a_split_that_tells_is_refused_at_the_seal(tmp_path, columns, tables, fa
 def test_a_name_that_is_no_public_subgroup_is_refused(tmp_path):
     with faulted(PhaseError, "publish_label_subgroups", "glaucoma"):
         sealed(tmp_path / "phase", {}, "", publish_label_subgroups=["glaucoma"])
+
+
+# --- The labels of a phase, counted by hand ---
+
+
+@pytest.mark.parametrize(
+    ("counts", "ways"),
+    [((2, 2), 6), ((40, 360), math.comb(400, 40)), ((1, 1, 1), 6), ((3,), 1), ((6, 96, 498), None)],
+)
+def test_bits_are_the_logarithm_of_the_ways_to_deal_labels_out(counts, ways):
+    ways = ways or math.comb(600, 6) * math.comb(594, 96)
+    assert bits_of_counts(counts) == pytest.approx(math.log2(ways), abs=1e-9)
+
+
+def test_labels_of_refuge(tmp_path):
+    """Glaucoma stands in the case table and in the AUC's column: it is one label, of two names."""
+    phase = loaded_phase(tmp_path / "phase", tiny_cases(12, positives=3))
+    assert label_columns(phase) == ("glaucoma", "fovea_x", "fovea_y")
+    labels = hidden_labels(phase, scores_of_nothing(phase, phase.tasks, 0).tables)
+    # All foveas lie at y = 5.5, which is no secret; the x are 2 + number modulo 10.
+    assert [label.names for label in labels] == [("classification.glaucoma", "glaucoma"), ("fovea_x",)]
+    assert sorted(labels[0].counts.values()) == [3, 9]
+    assert labels[0].members["1"] == {"V0001", "V0002", "V0003"}
+    assert len(labels[1].counts) == 10
+
+
+def test_many_numbers_are_cut_at_their_quartiles(tmp_path):
+    phase = loaded_phase(tmp_path / "phase", 16, columns={"fovea_x": [number / 2 for number in range(16)]})
+    labels = hidden_labels(phase, scores_of_nothing(phase, phase.tasks, 0).tables)
+    assert sorted(labels[-1].counts.values()) == [4, 4, 4, 4]

@@ -43,8 +43,13 @@ def test_a_prevalence_is_taken_as_it_is_written():
     assert (needed.positives, needed.cases) == (7, 100)
 
 
-def test_without_a_prevalence_only_the_classes_are_known():
+def test_what_is_needed_without_a_prevalence_and_without_a_half_width():
     assert [one.cases for one in cases_needed([SENSITIVITY, SPECIFICITY], None)] == [None, None]
+    aims = [Aim("sensitivity", 0.8), Aim("specificity", 0.95)]
+    assert cases_needed(aims, None) == []
+    found = intervals_given(aims, 9741, Fraction("0.16"))
+    assert [round(one.interval.half_width, 4) for one in found] == [0.0198, 0.0047]
+    assert [one.enough for one in found] == [None, None]
 
 
 def test_an_area_needs_both_classes():
@@ -53,14 +58,6 @@ def test_an_area_needs_both_classes():
     (given,) = intervals_given([needed.aim], needed.cases, Fraction(1, 2))
     assert given.enough
     assert 0.049 < given.interval.half_width <= 0.05
-
-
-def test_what_has_no_half_width_needs_nothing_and_is_given():
-    aims = [Aim("sensitivity", 0.8), Aim("specificity", 0.95)]
-    assert cases_needed(aims, None) == []
-    found = intervals_given(aims, 9741, Fraction("0.16"))
-    assert [round(one.interval.half_width, 4) for one in found] == [0.0198, 0.0047]
-    assert [one.enough for one in found] == [None, None]
 
 
 def test_all_faults_at_once():

@@ -11,6 +11,7 @@ from evaluation.io.grey_images import write_grey
 from evaluation.organiser.rehearsal import mistakes, rehearse
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
+from test.challenges.declared.phases import declared_phase
 from test.faults import faulted
 from test.in_process import forget_challenges
 from test.started import run
@@ -114,29 +115,6 @@ def test_a_value_that_cannot_be_handed_over_is_the_organisers_fault_by_its_type(
         assert "not of your submission" in done.stderr
 
 
-PACKED = """
-    item_bytes = 8
-
-    def pack_all(self, values):
-        raise ZeroDivisionError("by design")
-
-    def unpack_all(self, packed, count):
-        return packed
-"""
-
-
-def test_a_kind_that_fails_to_pack_many_values_is_the_organisers_fault(tmp_path):
-    phase = programmed(tmp_path, *THREE, writer=WRITER + PACKED)
-    text = (phase / "challenge.py").read_text().replace("class Arrays(Kind)", "class Arrays(ColumnKind)")
-    text = text.replace(
-        "from evaluation.define", "from evaluation.core.field import ColumnKind\nfrom evaluation.define"
-    )
-    (phase / "challenge.py").write_text(text)
-    with pytest.raises(PhaseError) as caught:
-        rehearse(load_phase(phase, scan(phase)), workers=1)
-    assert all(told in str(caught.value) for told in ("ZeroDivisionError: by design", "challenge.py"))
-
-
 def test_a_kind_that_writes_no_files_is_rehearsed_with_those_of_the_reference(tmp_path):
     result = rehearse(load_phase(programmed(tmp_path, *THREE, writer="")), workers=0)
     assert any(note.startswith("v: Arrays writes no files") for note in result.notes)
@@ -179,29 +157,16 @@ def test_a_mistake_that_a_reader_lets_through_is_found(monkeypatch, tmp_path):
 
 
 def declared_masks(folder: Path) -> Path:
-    phase = folder / "phase"
-    (phase / "disc").mkdir(parents=True)
+    tables = '[fields.disc]\nkind = "label_map"\ndimensions = 2\nlabels = { 1 = "disc" }\n'
+    tables += '[fields.age]\nkind = "number"\nminimum = 0\nmaximum = 120\n'
+    tables += '[tasks.disc.metrics.dice]\nfield = "disc"\n'
+    tables += '[tasks.age.metrics.mean_absolute_error]\nfield = "age"\n'
+    columns = {"name": [*"abc"], "width": [9] * 3, "height": [8] * 3, "age": [50, 60, 70]}
+    phase = declared_phase(folder / "phase", tables, columns)
+    (phase / "disc").mkdir()
     for number, name in enumerate("abc"):
         mask = np.zeros((8, 9), np.uint8)
         mask[2:6, 1 : 3 + number] = 1
         (phase / "disc" / f"{name}.png").write_bytes(write_grey(mask, ".png"))
-    (phase / "cases.csv").write_text("name,width,height,age\na,9,8,50\nb,9,8,60\nc,9,8,70\n")
-    (phase / "phase.toml").write_text("""\
-name = "masks"
-title = "Masks and ages"
-submission = "archive"
-[fields.disc]
-kind = "label_map"
-dimensions = 2
-labels = { 1 = "disc" }
-[fields.age]
-kind = "number"
-minimum = 0
-maximum = 120
-[tasks.disc.metrics.dice]
-field = "disc"
-[tasks.age.metrics.mean_absolute_error]
-field = "age"
-""")
     seal(phase, scan(phase))
     return phase

@@ -26,6 +26,7 @@ submission = "archive"
 tasks = [{tasks}]
 {keys}
 """
+BY_TOP = 'publish_label_subgroups = ["top"]\nresamples = 0\n[[subgroups]]\ncolumn = "top"'
 
 
 def succeeded(*arguments):
@@ -60,11 +61,6 @@ def phase_of(folder, tasks='"layers"', reference=True, keys=""):
     found = lines() if reference else [()] * CASES
     rows = [[name, "8", str(16 * UNIT), *ends] for name, ends in zip(names(), found, strict=True)]
     write_csv(folder / "cases.csv", columns, rows)
-    if "blots" in tasks:
-        (folder / "blots").mkdir()
-        for name, (top, bottom) in zip(names(), lines(), strict=True):
-            rows = ["########" if int(top) <= row < int(bottom) else "........" for row in range(16 * UNIT)]
-            (folder / "blots" / f"{name}.txt").write_text("\n".join(rows), encoding="ascii")
     if "moods" in tasks or "shades" in tasks:
         write_csv(folder / "moods.csv", ["case", "mood"], [[name, "calm"] for name in names()])
     return folder
@@ -89,15 +85,6 @@ def test_it_is_combined_and_compared_by_its_regions(phase, tmp_path):
     assert dice == {("x", "y"): 0.75, ("x", "z"): 0.75, ("y", "z"): 1.0}
 
 
-def test_its_reference_is_built_from_annotators(tmp_path):
-    folder = phase_of(tmp_path / "annotations", reference=False)
-    for name, moved in (("x", 0), ("y", 1), ("z", 1)):
-        bands(folder / "readers" / name, moved)
-    succeeded("fuse", "annotators", folder, "--output", tmp_path / "fused")
-    table = (tmp_path / "fused" / "cases.csv").read_text().splitlines()
-    assert table[1] == "B00,8,800,150,350"
-
-
 def test_it_is_described_by_its_regions(tmp_path):
     """A layer of 200 × 8 pixels in an image of 800 × 8."""
     folder = phase_of(tmp_path / "phase")
@@ -116,32 +103,6 @@ def test_it_is_described_by_its_regions(tmp_path):
     assert "share of the image that is layer" in found
 
 
-def test_it_is_drawn_by_its_regions(phase, tmp_path):
-    submission, page = bands(tmp_path / "x", 1), tmp_path / "page.html"
-    succeeded(
-        "report",
-        "submission",
-        "--ground-truth",
-        phase,
-        "--input",
-        submission,
-        "--output",
-        page,
-        "--workers",
-        0,
-    )
-    html = page.read_text(encoding="utf-8")
-    assert "data:image/png;base64" in html
-    assert "layer" in html
-
-
-def test_its_reference_of_texts_is_left_to_it_where_sizes_are_read_of_files(tmp_path):
-    folder = phase_of(tmp_path / "phase", '"blots"')
-    (folder / "cases.csv").unlink()
-    assert "12 cases, 12 of them new" in succeeded("cases", folder)
-    assert (folder / "cases.csv").read_text().splitlines()[1].startswith("B00")
-
-
 def test_it_is_converted_by_what_it_writes(phase, tmp_path):
     submission = bands(tmp_path / "x", 1)
     succeeded("convert", submission, "--ground-truth", phase, "--output", tmp_path / "jobs")
@@ -152,64 +113,57 @@ def test_it_is_converted_by_what_it_writes(phase, tmp_path):
 @needs("attacks")
 def test_it_is_attacked_by_its_regions(tmp_path):
     """The published means of cases with the same first row tell the first row of every case."""
-    published = (
-        'publish_label_subgroups = ["top"]',
-        "value_digits = 12",
-        "resamples = 0",
-        "subgroup_minimum = 2",
-    )
-    keys = "\n".join([*published, "[[subgroups]]", 'column = "top"'])
-    folder = phase_of(tmp_path / "phase", keys=keys)
+    folder = phase_of(tmp_path / "phase", keys=f"value_digits = 12\nsubgroup_minimum = 2\n{BY_TOP}")
     succeeded("seal", folder)
     found = succeeded("audit", folder, "--attack")
     attacks = found[found.index("labels that attacks recover") :]
     assert attacks.count("12 of 12") == 5
 
 
-def test_it_is_rehearsed_with_a_cube_and_with_a_wrong_size_by_its_regions(tmp_path):
-    """The two rows in the middle, of two cases in five within a layer or a blot of 200 rows."""
-    folder = phase_of(tmp_path / "phase", '"layers", "blots"')
-    succeeded("seal", folder)
-    found = rehearse(load_phase(folder), workers=0)
+def test_it_is_rehearsed_with_a_cube_by_its_regions(phase):
+    """The two rows in the middle, of two cases in five within a layer of 200 rows."""
+    found = rehearse(load_phase(phase), workers=0)
     assert found.problems == ()
-    # What a grey value would be in letters, nobody knows.
-    told = [note for note in found.notes if note.startswith("blot")]
-    assert told == ["blot: a mask of grey values was not tried: its kind has none"]
     inside = sum(top <= 8 * UNIT < top + 4 * UNIT for top in TOPS)
-    assert found.figures["layers.dice"]["smallest"] == pytest.approx(inside / CASES * 4 / 202)
-    assert found.figures["blots.dice"]["smallest"] == pytest.approx(inside / CASES * 8 / 1604)
+    assert found.figures["layers.dice"]["smallest"] == pytest.approx(inside / CASES * 4 / (2 + 4 * UNIT))
 
 
-def test_a_wrong_size_that_its_reader_lets_through_is_told(tmp_path):
-    folder = phase_of(tmp_path / "phase", '"blots"')
-    text = (folder / "challenge.py").read_text(encoding="utf-8")
-    unchecked = text.replace("if len(rows) != case.height:", "if not rows:")
-    assert unchecked != text
-    (folder / "challenge.py").write_text(unchecked, encoding="utf-8")
-    succeeded("seal", folder)
-    (told,) = [line for line in succeeded("rehearse", folder).splitlines() if "another size" in line]
-    assert told.startswith("note: blot: an image of another size for case B00: expected a fault (")
-    assert told.endswith("found no fault")
-
-
-def test_its_images_follow_each_other_in_one(tmp_path):
-    """That they have two axes is known from their regions."""
-    folder = tmp_path / "phase"
+def outlines_phase(folder, submission, change=lambda text: text):
+    """Return a sealed phase whose images have two axes, which is known from their regions."""
     (folder / "outlines").mkdir(parents=True)
-    shutil.copy(CHALLENGE.with_name("outlines.py"), folder / "challenge.py")
-    keys = 'challenge = "outlines"\nname = "o"\ntitle = "O"\nsubmission = "algorithm"\ninput_socket = "i"\n'
+    text = CHALLENGE.with_name("outlines.py").read_text(encoding="utf-8")
+    (folder / "challenge.py").write_text(change(text), encoding="utf-8")
+    keys = f'challenge = "outlines"\nname = "o"\ntitle = "O"\nsubmission = "{submission}"\n'
+    keys += 'input_socket = "i"\n' if submission == "algorithm" else ""
     (folder / "phase.toml").write_text(keys, encoding="utf-8")
-    columns = ["name", "width", "height", "stack_name", "stack_index"]
-    write_csv(
-        folder / "cases.csv", columns, [[name, "9", "8", "s", str(place)] for place, name in enumerate("abc")]
-    )
+    rows = [[name, "9", "8", "s", str(place)] for place, name in enumerate("abc")]
+    write_csv(folder / "cases.csv", ["name", "width", "height", "stack_name", "stack_index"], rows)
     for place, name in enumerate("abc"):
         image = np.zeros((8, 9), np.uint8)
         image[place:6, 2:5] = 1
         (folder / "outlines" / f"{name}.png").write_bytes(write_grey(image, ".png"))
     succeeded("seal", folder)
-    figures = rehearse(load_phase(folder), workers=0).figures["outlines.same"]
+    return folder
+
+
+def test_its_images_follow_each_other_in_one(tmp_path):
+    phase = load_phase(outlines_phase(tmp_path / "phase", "algorithm"))
+    figures = rehearse(phase, workers=0).figures["outlines.same"]
     assert (figures["perfect"], figures["empty"]) == (1, 0)
+
+
+def test_a_wrong_size_that_its_reader_lets_through_is_told(tmp_path):
+    def unchecked(text):
+        image = "np.asarray(Image.open(io.BytesIO(bytes(files.read(source.path, 1 << 16)))))"
+        changed = text.replace("case_values(source, case, files, 2)[0]", image)
+        return changed.replace(
+            "import numpy as np\n", "import io\nimport numpy as np\nfrom PIL import Image\n"
+        )
+
+    phase = outlines_phase(tmp_path / "phase", "archive", unchecked)
+    (told,) = [line for line in succeeded("rehearse", phase).splitlines() if "another size" in line]
+    assert told.startswith("note: outline: an image of another size for case a: expected a fault (")
+    assert told.endswith("found no fault")
 
 
 def test_a_kind_without_views_is_named(tmp_path):
@@ -226,16 +180,17 @@ def test_a_kind_without_views_is_named(tmp_path):
 @needs("attacks")
 def test_what_cannot_be_compared_drawn_or_attacked_is_named(tmp_path):
     """Of a shade nothing but its pixels can be asked."""
-    keys = 'publish_label_subgroups = ["top"]\nresamples = 0\n[[subgroups]]\ncolumn = "top"'
-    folder = phase_of(tmp_path / "phase", '"layers", "shades"', keys=keys)
-    teams = [bands(tmp_path / name, 0) for name in "xy"]
+    folder = phase_of(tmp_path / "phase", '"layers", "shades"', keys=BY_TOP)
+    teams = [bands(tmp_path / name, 1) for name in "xy"]
     for place in (folder, *teams):
         write_csv(place / "moods.csv", ["case", "mood"], [[name, "0.5"] for name in names()])
     succeeded("seal", folder)
     page, places = tmp_path / "page.html", ("--ground-truth", folder, "--input", teams[0])
     succeeded("report", "submission", *places, "--output", page, "--workers", 0)
     reason = "since a Shade has no regions, objects, decisions or numbers"
-    assert f"shade: left out of pictures and sizes, {reason}" in page.read_text(encoding="utf-8")
+    html = page.read_text(encoding="utf-8")
+    assert f"shade: left out of pictures and sizes, {reason}" in html
+    assert "data:image/png;base64" in html  # the layer is drawn
     told = " ".join(succeeded("audit", folder, "--attack", "--submissions", "1").split())
     assert "shade: left out of attacks on subgroups, since a Shade has no" in told
     ensemble = ("ensemble", *teams, "--ground-truth", folder, "--output", tmp_path / "together")
@@ -248,3 +203,5 @@ def test_what_cannot_be_compared_drawn_or_attacked_is_named(tmp_path):
     fused = run("fuse", "annotators", annotations, "--output", tmp_path / "fused")
     assert fused.returncode == 0, fused.stderr
     assert f"Note: {told}" in fused.stderr
+    # Layers are moved by 1 and 1 units.
+    assert (tmp_path / "fused" / "cases.csv").read_text().splitlines()[1] == "B00,8,800,150,350"

@@ -1,24 +1,36 @@
 """Every attack recovers the labels that it claims, from what is published alone, and no bound is above it."""
 
+import itertools
+import json
 import shutil
-import weakref
+from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from evaluation.evaluate import evaluate
 from evaluation.organiser.attacks.attack import (
     AttackOnMeans,
     Split,
     attack,
-    labels_from_detections,
     print_attacks,
 )
 from evaluation.organiser.attacks.attack_on_classes import Search
-from evaluation.organiser.attacks.attack_tools import Oracle, spoilers
+from evaluation.organiser.attacks.attack_tools import (
+    Oracle,
+    OutOfSubmissionsError,
+    spoilers,
+    subsets_of_sum,
+    value_of,
+)
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
+from evaluation.platform.result_file import render
 from test.challenges.declared.phases import declared_phase
-from test.phases import loaded_phase, tiny_cases
+from test.phases import loaded_phase, refuge_submission, tiny_cases
 from test.repository import REPOSITORY
 
 OPEN = """
@@ -185,28 +197,58 @@ def test_that_nothing_applies_is_said(tmp_path, capsys):
     assert "none of the attacks applies" in capsys.readouterr().out
 
 
-def test_full_masks_are_not_held(tmp_path):
-    """Those of 400 photographs of ADAM would take many gigabytes."""
+# --- What an attacker sees is the metrics.json that `evaluate` writes ---
 
-    class Listening(Oracle):
-        full = 0
 
-        def submit(self, predictions):
-            return super().submit(self.listened(predictions))
+def test_a_submission_gets_its_metrics_json(tmp_path):
+    phase = loaded_phase(tmp_path / "phase", 24, keys={"tasks": ["classification"]})
 
-        def listened(self, predictions):
-            held = []
-            for case, values in zip(self.cases, predictions, strict=True):
-                assert sum(one() is not None for one in held) <= 1
-                for value in values.values():
-                    if value.values.size == case.width * case.height:
-                        assert value.values.base is None
-                        held.append(weakref.ref(value.values))
-                        self.full += 1
-                yield values
+    def change(case, values):
+        return values | {"glaucoma_risk": case.number % 7 / 7}
 
-    phase = bundled(tmp_path, "adam-onsite", "resamples = 0")
-    (task,) = (task for task in phase.tasks if task.name == "disc")
-    oracle = Listening(phase, [task], 1)
-    labels_from_detections(task, {"f1": 3}, oracle)
-    assert oracle.full > 0
+    folder = refuge_submission(tmp_path / "submission", 24, fields=["glaucoma_risk"], change=change)
+    expected = json.loads(render(asdict(evaluate(phase, folder, 0).metrics)))
+    oracle = Oracle(phase, phase.tasks, allowed=1)
+    found = oracle.submit({"glaucoma_risk": int(case.name[1:]) % 7 / 7} for case in oracle.cases)
+    assert found == expected
+    assert (
+        value_of(found, "classification", "auc") == expected["aggregates"]["classification"]["auc"]["value"]
+    )
+    assert value_of(found, "fovea", "distance") is None
+    with pytest.raises(OutOfSubmissionsError):
+        oracle.submit([])
+    assert oracle.submissions == 1
+
+
+# --- Labels from sums, against enumeration of all labels ---
+
+
+def fitting(weights, lower, upper):
+    """All labels whose weighted sums lie within the bounds."""
+    rows = np.array(list(itertools.product((0, 1), repeat=weights.shape[1])))
+    sums = rows @ weights.T
+    return rows[((sums >= lower - 1e-9) & (sums <= upper + 1e-9)).all(axis=1)]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(-20, 20), min_size=0, max_size=9), st.integers(-30, 30), st.integers(0, 5))
+def test_subsets_against_enumeration(weights, lower, width):
+    found = subsets_of_sum(weights, lower - 0.5, lower + width + 0.5, most=10_000)
+    matrix = np.array([weights], dtype=np.float64).reshape(1, len(weights))
+    expected = fitting(matrix, np.array([lower - 0.5]), np.array([lower + width + 0.5]))
+    assert sorted(map(tuple, found.tolist())) == sorted(map(tuple, expected.tolist()))
+
+
+def test_many_weights_meet_in_the_middle():
+    """2^32 subsets are too many to try; the one that was drawn is the only one of its sum."""
+    random = np.random.default_rng(3)
+    weights, truth = random.random(32), random.integers(0, 2, 32)
+    total = float(weights @ truth)
+    assert subsets_of_sum(weights.tolist(), total - 1e-12, total + 1e-12, most=10).tolist() == [
+        truth.tolist()
+    ]
+
+
+@pytest.mark.parametrize("most", [0, 3])
+def test_no_more_subsets_than_asked_for(most):
+    assert len(subsets_of_sum([0.0] * 10, -1, 1, most)) == most + 1

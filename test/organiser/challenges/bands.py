@@ -1,6 +1,6 @@
 """A `challenge.py` with a kind of its own: the rows of an image between two lines, an optical layer."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,10 +8,8 @@ from evaluation.define import (
     CaseColumns,
     CaseForm,
     Challenge,
-    FaultKind,
     Field,
     FileAccess,
-    Files,
     Kind,
     Options,
     Reference,
@@ -25,7 +23,6 @@ from evaluation.define import (
     Values,
     Variant,
     Voxels,
-    fault_at,
     mean_metric,
 )
 from evaluation.metrics.crops import Crop, VolumeCrop
@@ -109,61 +106,6 @@ class Shade(Mood):
         return f"{array.max():g}"
 
 
-@dataclass(frozen=True)
-class Letters:
-    """The rows of an image in letters: # in the blot, a full stop elsewhere."""
-
-    rows: tuple[str, ...]
-
-
-class Blot(Kind):
-    """An image in letters, whose value is no array."""
-
-    def read(self, source, case, files):
-        rows = tuple(bytes(files.read(source.path, 1 << 16)).decode("ascii").splitlines())
-        if len(rows) != case.height:
-            raise fault_at(source, f"{case.height} rows", str(len(rows)), FaultKind.WRONG_SIZE)
-        if not {*"".join(rows)} <= {*"#."}:
-            raise fault_at(source, "the letters # and .", "others")
-        return Letters(rows)
-
-    def pixels(self, case):
-        return case.width * case.height
-
-    @property
-    def regions(self) -> Regions:
-        return Regions(("blot",), self._masks, self._of_masks)
-
-    def _masks(self, value):
-        yield VolumeCrop(np.array([[[letter == "#" for letter in row] for row in value.rows]]), (0, 0, 0))
-
-    def _of_masks(self, masks, case):
-        image = masks[0].within((0, 0, 0), (1, case.height, case.width))[0]
-        return Letters(tuple("".join(".#"[inside] for inside in row) for row in image.astype(int).tolist()))
-
-    def pack(self, value):
-        return "\n".join(value.rows)
-
-    def unpack(self, packed, case):
-        return Letters(tuple(packed.split("\n")))
-
-    def rehearse(self, reference, case, variant):
-        empty = Letters(("." * case.width,) * case.height)
-        return {Variant.PERFECT: reference, Variant.EMPTY: empty}.get(variant)
-
-    def write_file(self, value, extension):
-        return "\n".join(value.rows).encode("ascii")
-
-    def describe(self):
-        return "an image in letters"
-
-
-def overlap(submitted: Values, reference: Values) -> Row:
-    one, other = ("".join(values["blot"].rows) for values in (submitted, reference))
-    both = sum(pair == ("#", "#") for pair in zip(one, other, strict=True))
-    return {"dice": 2 * both / max(1, one.count("#") + other.count("#"))}
-
-
 def score(submitted: Values, reference: Values) -> Row:
     (top, bottom), (first, last) = submitted["layer"], reference["layer"]
     shared = max(0, min(bottom, last) - max(top, first))
@@ -193,14 +135,6 @@ SHADE = replace(
     kind=Shade(),
     reference=Reference(Shade(), TableRows(("moods.csv",), "case", ("mood",))),
 )
-BLOT = Field(
-    name="blot",
-    title="The blot",
-    kind=Blot(),
-    archive=Files("blots", (".txt",)),
-    socket=Socket("blot", "images/blot"),
-    reference=Reference(Blot(), Files("blots", (".txt",))),
-)
 
 
 def _tasks(options):
@@ -216,7 +150,6 @@ def _tasks(options):
             metrics=(same,),
         ),
         Task("shades", "Shades", (SHADE,), score=lambda submitted, reference: {"same": 1}, metrics=(same,)),
-        Task("blots", "Blots", (BLOT,), score=overlap, metrics=(metric,)),
     )
 
 

@@ -22,22 +22,12 @@ def _tasks(options):
             raise ZeroDivisionError("by design")
         if fault == "prediction in the denominator" and not prediction["decision"]:
             correct = math.nan
-        return {
-            "accuracy": 0.5 if fault == "constant" else 2 * correct if fault == "range" else correct,
-            "error": 1.0 - correct,
-        }
+        return {"accuracy": correct, "error": 1.0 - correct}
 
     def worst(case, reference):
-        # Right where nothing is to be found: a missing result scored as an empty prediction.
-        accuracy = {
-            "missing is empty": float(not reference["decision"]),
-            "missing is half right": 0.5,
-            "missing leaves the mean": math.nan,
-            "constant": 0.5,
-        }.get(fault, 0.0)
+        accuracy = math.nan if fault == "missing leaves the mean" else 0.0
         return {"accuracy": accuracy, "error": 0.0 if fault == "worst row" else 1.0}
 
-    best, least = (0, 1) if fault == "direction" else (1, 0)
     return (
         Task(
             "decisions",
@@ -45,7 +35,7 @@ def _tasks(options):
             (DECISION,),
             score,
             (
-                Metric("accuracy", "Accuracy", Mean("accuracy"), best=best, worst=least),
+                Metric("accuracy", "Accuracy", Mean("accuracy"), best=1, worst=0),
                 Metric("error", "Error", Mean("error"), best=0, worst=1),
             ),
             worst,

@@ -2,17 +2,22 @@
 
 import base64
 import io
+import re
+import shutil
 
 import numpy as np
+import SimpleITK
 from PIL import Image
 from scipy import ndimage
 
+from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.cyst_benchmark.benchmark_pictures import (
     b_scan_gallery,
     chosen_b_scans,
     in_rows,
     painted,
+    part_gallery,
     run_gallery,
 )
 from evaluation.organiser.cyst_benchmark.data import open_evaluation_set
@@ -49,22 +54,13 @@ def test_the_b_scan_of_every_vendor_with_most_missed_cysts(work):
     assert {shown.vendor: shown.missed for shown in chosen} == most
 
 
-def test_one_picture_of_every_vendor_with_all_panels(work):
-    gallery = b_scan_gallery(chosen_b_scans(ANNOTATIONS, work), work)
-    assert len(gallery.pictures) == 4
-    for picture in gallery.pictures:
-        kind, _, data = picture.source.partition(",")
-        assert kind == "data:image/png;base64"
-        assert Image.open(io.BytesIO(base64.b64decode(data))).width == 4 * 320 + 3 * 8
-        names = picture.alternative.partition(": ")[2].split(", ")
-        assert names == [
+def test_all_panels_of_every_vendor_and_both_runs_of_every_annotator(work):
+    shown = chosen_b_scans(ANNOTATIONS, work)
+    for picture in b_scan_gallery(shown, work).pictures:
+        assert picture.alternative.partition(": ")[2].split(", ") == [
             *("original", "supervisor", "high", "low", "rough"),
             *("high+low", "high+rough", "low+rough", "high+low+rough"),
         ]
-
-
-def test_both_runs_of_every_annotator(work):
-    shown = chosen_b_scans(ANNOTATIONS, work)
     gallery = run_gallery(shown)
     assert [picture.case for picture in gallery.pictures] == [one.b_scan.volume for one in shown]
     for one, picture in zip(shown, gallery.pictures, strict=True):
@@ -106,3 +102,52 @@ def test_tables_without_the_report_of_their_steps_are_refused(work, tmp_path):
         (tmp_path / table.name).write_bytes(table.read_bytes())
     with faulted(PhaseError, "report.json", "none"):
         chosen_b_scans(ANNOTATIONS, tmp_path)
+
+
+# --- Pictures of the benchmark that was built ---
+
+
+def test_the_b_scan_of_every_vendor_with_most_marks_and_the_annotators_of_its_part(built):
+    vendors: dict[str, str] = {}
+    for row in sorted(rows(ANNOTATIONS / "volumes.csv"), key=lambda row: row["volume"]):
+        vendors.setdefault(row["vendor"], row["volume"])
+    parts = {row["volume"]: row["part"] for row in rows(built / "work" / "partition.csv")}
+    assigned = rows(built / "work" / "assignment.csv")
+    pairs = {row["part"]: (row["reader_1"], row["reader_2"]) for row in assigned}
+    gallery = part_gallery(ANNOTATIONS, built / "work", built / "phase")
+    assert [picture.case for picture in gallery.pictures] == [vendors[vendor] for vendor in sorted(vendors)]
+    for picture in gallery.pictures:
+        (path,) = (built / "phase" / "confidence").glob(f"{picture.case}.*")
+        marks = (SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))) > 0).sum(axis=(1, 2))
+        number = int(re.search(r"B-scan (\d+)$", picture.caption)[1])
+        assert marks[number - 1] == marks.max() > 0
+        assert not np.any(marks[: number - 1] == marks.max())
+        pair = pairs[parts[picture.case]]
+        assert picture.alternative.partition(": ")[2] == ", ".join(("original", *pair, " + ".join(pair)))
+
+
+def test_a_volume_that_is_missing_is_named(built, tmp_path):
+    phase = tmp_path / "phase"
+    shutil.copytree(built / "phase", phase)
+    for path in (phase / "confidence").iterdir():
+        path.unlink()
+    with faulted(PhaseError, "confidence/V01"):
+        part_gallery(ANNOTATIONS, built / "work", phase)
+
+
+def test_the_page_has_them_and_needs_the_annotations(built, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    arguments = ["report", "benchmark", str(built / "work"), "--output", str(page)]
+    phase = ["--phase", str(built / "phase")]
+    figures = ["--figures", str(tmp_path / "figures")]
+    assert main([*arguments, "--annotations", str(ANNOTATIONS), *phase, *figures]) == 0
+    assert capsys.readouterr().out == f"{page}\n"
+    assert (tmp_path / "figures" / "distributions.pdf").stat().st_size > 1000
+    text = page.read_text()
+    assert text.count("data:image/png;base64,") == 4 + 4 + 4  # chosen, both runs, and the benchmark
+    for title in ("First and second annotations", "B-scans with their annotations", "The benchmark"):
+        assert title in text
+    page.unlink()
+    assert main([*arguments, *phase]) == 1
+    assert "--phase: expected only together with --annotations" in capsys.readouterr().err
+    assert not page.exists()

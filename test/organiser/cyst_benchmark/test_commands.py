@@ -13,24 +13,8 @@ def test_an_organiser_stops_to_look_and_goes_on(tmp_path):
     # The supervisor of so few volumes gives confidences out of order.
     assert {line.split(" ")[1] for line in done.stderr.splitlines()} == {"transform:"}
     assert "have one value" in done.stderr
-    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == [
-        "accuracy.csv",
-        "accuracy_by_group.csv",
-        "assignment.csv",
-        "combinations.csv",
-        "distinctions.csv",
-        "distributions.csv",
-        "histograms.csv",
-        "interval_effect.csv",
-        "intervals.csv",
-        "levels.csv",
-        "partition.csv",
-        "report.json",
-        "scanners.csv",
-        "transformed.csv",
-        "transforms.csv",
-        "workload.csv",
-    ]
+    written = {path.name for path in (tmp_path / "work").iterdir()}
+    assert {"report.json", "assignment.csv", "workload.csv"} <= written
     assert not (tmp_path / "phase").exists()
     # Nobody has annotated yet.
     done = run("fuse", "cysts", *places, "--step", "combination")

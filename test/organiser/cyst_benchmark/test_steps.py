@@ -13,6 +13,7 @@ import SimpleITK
 from scipy import ndimage
 
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.cyst_benchmark.combination import CystCounts, count_cysts, groups_of_annotators
 from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
 from test.faults import faulted
 from test.organiser.cyst_benchmark.annotators import CystAnnotators, cyst_annotators
@@ -86,28 +87,6 @@ def test_distinctions_are_eq_1(given, built):
         assert float(row["distinction"]) == pytest.approx(1 - overlap, abs=1e-9)
 
 
-def test_histograms_and_positions_belong_to_the_distinctions(given, built):
-    of_cysts = {}
-    for row in rows(built.work / "histograms.csv"):
-        key = tuple(row[name] for name in ("reader", "run", "volume", "b_scan", "cyst"))
-        of_cysts.setdefault(key, {})[row["region"]] = np.array([int(row[f"bin_{n}"]) for n in range(1, 26)])
-    found = rows(built.work / "distinctions.csv")
-    assert len(of_cysts) == len(found)
-    for row in found:
-        both = of_cysts[tuple(row[name] for name in ("reader", "run", "volume", "b_scan", "cyst"))]
-        assert both["inside"].sum() == int(row["pixels"])
-        inside, ring = (both[name] / both[name].sum() for name in ("inside", "ring"))
-        assert float(row["distinction"]) == pytest.approx(1 - np.minimum(inside, ring).sum(), abs=1e-9)
-        levels = levels_of(given, row["reader"], row["run"], row["volume"], int(row["b_scan"]) - 1)
-        assert 0 <= float(row["x"]) <= levels.shape[1] - 1
-        assert 0 <= float(row["y"]) <= levels.shape[0] - 1
-    single = [row for row in found if row["pixels"] == "1"]
-    assert single
-    for row in single:
-        levels = levels_of(given, row["reader"], row["run"], row["volume"], int(row["b_scan"]) - 1)
-        assert levels[int(float(row["y"])), int(float(row["x"]))] == int(row["confidence"])
-
-
 def test_distributions_hold_the_transformed_distinctions(built):
     maps = {(row["reader"], row["confidence"]): row for row in rows(built.work / "transforms.csv")}
     assert {row["used_by_interval"] for row in maps.values()} == {"cyst"}
@@ -132,6 +111,8 @@ def test_distributions_hold_the_transformed_distinctions(built):
         if values and row["stage"] == "after":
             # The supervisor's mean by construction: why a and b change nothing with --interval level.
             assert float(row["mean"]) == pytest.approx(float(levels[row["confidence"]]["mean"]))
+        if row["stage"] == "after" and np.var(values or [0.0]):
+            assert float(row["variance"]) == pytest.approx(float(levels[row["confidence"]]["variance"]))
         stages[row["stage"], row["reader"] == "supervisor"] += 1
     assert stages == {("before", True): 5, ("before", False): 15, ("after", False): 15}
 
@@ -192,50 +173,10 @@ def test_workloads_are_counted_in_b_scans_and_hours(given, built):
         assert int(row["parts"]) == 2
 
 
-def test_the_combined_level_keeps_the_levels_of_tied_confidences(given, built):
-    report = json.loads((built.work / "report.json").read_text())
-    assert report["transform"]["levels_of_one_value"], "the supervisor's confidences are in order: no tie"
-    counts = sum(
-        np.bincount(volume(built.output / "level" / f"{case.name}.mha").ravel(), minlength=6)
-        for case in given.cases
-    )
-    said = report["combination"]["voxels_of_levels"]
-    assert [said["combined"][str(c)] for c in CONFIDENCES] == counts[1:].tolist()
-    for annotator, of_annotator in said["annotators"].items():
-        marks = sum(
-            np.bincount(volume(path).ravel(), minlength=6)
-            for path in sorted((given.folder / "annotations" / annotator).iterdir())
-        )
-        assert [of_annotator[str(c)] for c in CONFIDENCES] == marks[1:].tolist()
-    assert (counts[1:] > 0).all()
-    assert report["combination"]["warnings"] == []
-
-
-def test_transforms_give_every_annotator_the_supervisors_mean_and_variance(given, built):
-    values = {}
-    for row in rows(built.work / "distinctions.csv"):
-        values.setdefault((row["reader"], int(row["confidence"])), []).append(number(row["distinction"]))
-    levels = {int(row["confidence"]): row for row in rows(built.work / "levels.csv")}
-    checked = 0
-    for row in rows(built.work / "transforms.csv"):
-        confidence = int(row["confidence"])
-        own = np.array(values.get((row["reader"], confidence), []))
-        assert int(row["cysts"]) == len(own[~np.isnan(own)])
-        if row["reader"] == "supervisor" or len(own) < 2 or np.nanvar(own) == 0:
-            continue
-        moved = float(row["a"]) * own + float(row["b"])
-        assert np.nanmean(moved) == pytest.approx(float(levels[confidence]["mean"]))
-        assert np.nanvar(moved) == pytest.approx(float(levels[confidence]["variance"]))
-        checked += 1
-    assert checked >= 8
-    found = [float(levels[c]["value"]) for c in CONFIDENCES]
-    assert found == sorted(found)
-
-
-@pytest.mark.parametrize("interval", ["level", "cyst"])
-def test_accuracy_and_reproducibility_are_eq_3(given, built, tmp_path, interval):
+def test_accuracy_and_reproducibility_are_eq_3(given, built, tmp_path):
+    """With the interval of cysts; with that of levels, accuracies are those of annotators alone, below."""
     shutil.copytree(built.work, tmp_path / "work")
-    run_step("accuracy", Benchmark(given.folder, tmp_path / "work", None, interval))
+    run_step("accuracy", Benchmark(given.folder, tmp_path / "work", None, "cyst"))
     level_values = np.array([0.0, *(float(row["value"]) for row in rows(built.work / "levels.csv"))])
     maps = {
         (row["reader"], int(row["confidence"])): (float(row["a"]), float(row["b"]))
@@ -251,15 +192,14 @@ def test_accuracy_and_reproducibility_are_eq_3(given, built, tmp_path, interval)
         for name, z in b_scans(given):
             levels = levels_of(given, annotator, run, name, z)
             plane = level_values[levels]
-            if interval == "cyst":
-                of_plane = iter(cysts.get((annotator, run, name, z), ()))
-                for c in CONFIDENCES:
-                    components, count = ndimage.label(levels == c, structure=np.ones((3, 3)))
-                    for component in range(1, count + 1):
-                        _, distinction = next(of_plane)
-                        a, b = maps[annotator, c]
-                        if not math.isnan(distinction):
-                            plane[components == component] = np.clip(a * distinction + b, 0.01, 1)
+            of_plane = iter(cysts.get((annotator, run, name, z), ()))
+            for c in CONFIDENCES:
+                components, count = ndimage.label(levels == c, structure=np.ones((3, 3)))
+                for component in range(1, count + 1):
+                    _, distinction = next(of_plane)
+                    a, b = maps[annotator, c]
+                    if not math.isnan(distinction):
+                        plane[components == component] = np.clip(a * distinction + b, 0.01, 1)
             planes.append(plane.ravel())
             marks.append(levels.ravel())
         return np.concatenate(planes), np.concatenate(marks)
@@ -277,24 +217,33 @@ def test_accuracy_and_reproducibility_are_eq_3(given, built, tmp_path, interval)
         marks = [first_marks, second_marks, *(marks for _, marks in of_annotators["supervisor"])]
         for c in CONFIDENCES:
             voxels = np.logical_or.reduce([of_run == c for of_run in marks])
-            value = number(row[f"confidence_{c}"])
-            if not voxels.any():
-                assert math.isnan(value)
-            else:
-                expected = plain_dice(means[annotator][voxels], means["supervisor"][voxels])
-                assert value == pytest.approx(expected)
+            both = (means[name][voxels] for name in (annotator, "supervisor"))
+            expected = plain_dice(*both) if voxels.any() else math.nan
+            assert number(row[f"confidence_{c}"]) == pytest.approx(expected, nan_ok=True)
+    run_step("comparison", Benchmark(given.folder, tmp_path / "work", None, "cyst"))
+    for row in rows(tmp_path / "work" / "combinations.csv"):
+        if (row["method"], row["column"]) == ("alone", "all"):
+            for name in ("overall", *(f"confidence_{c}" for c in CONFIDENCES)):
+                expected = number(found[row["readers"], "accuracy"][name])
+                assert number(row[name]) == pytest.approx(expected, nan_ok=True)
     least = min(given.annotators, key=lambda annotator: float(found[annotator, "reproducibility"]["overall"]))
     assert least == "rough"
 
 
+def weights_of(work):
+    """Return the accuracies of the annotators: overall, and for each confidence."""
+    table = {}
+    for row in rows(work / "accuracy.csv"):
+        if row["measure"] == "accuracy":
+            overall = float(row["overall"])
+            own = [number(row[f"confidence_{c}"]) for c in CONFIDENCES]
+            table[row["reader"]] = np.array([overall, *(overall if math.isnan(w) else w for w in own)])
+    return table
+
+
 def test_combination_is_eq_4(given, built):
     values = np.array([0.0, *(float(row["value"]) for row in rows(built.work / "levels.csv"))])
-    weights = {}
-    for row in rows(built.work / "accuracy.csv"):
-        if row["measure"] == "accuracy":
-            own = [number(row[f"confidence_{c}"]) for c in CONFIDENCES]
-            overall = float(row["overall"])
-            weights[row["reader"]] = np.array([overall, *(overall if math.isnan(w) else w for w in own)])
+    weights = weights_of(built.work)
     for case in given.cases:
         levels = {r: volume(given.folder / "annotations" / r / f"{case.name}.mha") for r in given.annotators}
         total = sum(weights[r][of_annotator] for r, of_annotator in levels.items())
@@ -310,6 +259,72 @@ def test_combination_is_eq_4(given, built):
         for annotator, of_annotator in levels.items():
             kept = volume(built.output / "readers" / annotator / f"{case.name}.mha")
             np.testing.assert_array_equal(kept, of_annotator)
+
+
+def test_eq_4_and_the_average_are_scored_by_eq_3(given, built):
+    values = np.array([0.0, *(float(row["value"]) for row in rows(built.work / "levels.csv"))])
+    weights = weights_of(built.work)
+    vendors = {case.name: case.vendor for case in given.cases}
+    planes = {
+        (name, run, at): levels_of(given, name, run, *at)
+        for name in (*given.annotators, "supervisor")
+        for run in RUNS
+        for at in b_scans(given)
+    }
+    overall = {
+        row["reader"]: float(row["overall"])
+        for row in rows(built.work / "accuracy.csv")
+        if row["measure"] == "accuracy"
+    }
+    checked = set()
+    for row in rows(built.work / "combinations.csv"):
+        members = row["readers"].split("+")
+        if row["column"] == "quality":
+            continue
+        of = {"all": lambda name: "", "vendor": vendors.get, "volume": lambda name: name}[row["column"]]
+        chosen = [at for at in b_scans(given) if of(at[0]) == row["value"]]
+        assert int(row["b_scans"]) == len(chosen) > 0
+        levels = {
+            (name, run): np.concatenate([planes[name, run, at].ravel() for at in chosen])
+            for name in (*members, "supervisor")
+            for run in RUNS
+        }
+        found = 0
+        for run in RUNS:
+            weight = {m: weights[m][levels[m, run]] for m in members}
+            if row["method"] != "weighted":
+                weight = dict.fromkeys(members, 1.0)
+            combined = sum(weight[m] * values[levels[m, run]] for m in members) / sum(weight.values())
+            found = found + combined / 2
+        truth = sum(values[levels["supervisor", run]] for run in RUNS) / 2
+        assert float(row["overall"]) == pytest.approx(plain_dice(found, truth), abs=1e-9)
+        for c in CONFIDENCES:
+            voxels = np.logical_or.reduce([of_run == c for of_run in levels.values()])
+            expected = plain_dice(found[voxels], truth[voxels]) if voxels.any() else math.nan
+            assert number(row[f"confidence_{c}"]) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+        checked.add((row["readers"], row["method"], row["column"]))
+        if (row["method"], row["column"]) == ("alone", "all"):
+            assert float(row["overall"]) == pytest.approx(overall[row["readers"]])
+    pairs = ("high+low", "high+rough", "low+rough", "high+low+rough")
+    assert {key[:2] for key in checked} == {
+        *((name, "alone") for name in given.annotators),
+        *((readers, method) for readers in pairs for method in ("weighted", "average")),
+    }
+    assert {key[2] for key in checked} == {"all", "vendor", "volume"}
+    either = (np.maximum(*(planes["supervisor", run, at] for run in RUNS)) > 0 for at in b_scans(given))
+    cysts = sum(ndimage.label(plane, structure=np.ones((3, 3)))[1] for plane in either)
+    assert {int(row["cysts"]) for row in rows(built.work / "combinations.csv") if row["column"] == "all"} == {
+        cysts
+    }
+
+
+def test_counts_by_hand():
+    true = np.array([[1, 1, 0, 0, 1, 0, 1], [0, 0, 0, 0, 0, 1, 0]], dtype=bool)
+    marked = np.array([[0, 1, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0]], dtype=bool)
+    # The supervisor's cysts: the two pixels on the left, and three that touch at corners. One is touched; the
+    # marked pixel beside the other lies in none.
+    assert count_cysts(marked, true) == CystCounts(cysts=2, found=1, false=1)
+    assert count_cysts(marked, true) + CystCounts(1, 1, 1) == CystCounts(3, 2, 2)
 
 
 def test_an_organiser_may_change_a_table_between_two_steps(given, built, tmp_path):
@@ -339,7 +354,6 @@ TEXTS = [
     ),
     ("evaluation.csv", "V02,4", "V02,9999", "distinction", "expected B-scan 9999"),
     ("evaluation.csv", "V02,4\n", "", "distinction", "evaluation.csv, V02: expected 5 B-scans, found 4"),
-    ("evaluation.csv", "V02,4\n", "V02,4\nV02,6\n", "comparison", "V02: expected 5 B-scans, found 6"),
     ("evaluation.csv", "V02,4\n", "V02,4\nV99,4\n", "accuracy", "the volumes of volumes.csv, found 'V99'"),
     ("volumes.csv", "V02,", "V99,", "accuracy", "evaluation.csv, V99: expected 5 B-scans, found 0"),
     ("volumes.csv", "", "volume,vendor,quality_a\nV01,c,fine\nV02,c,good\n", "partition", "line 3"),
@@ -453,3 +467,17 @@ def test_changed_annotations_ask_for_the_first_step_again(given, built, tmp_path
 def test_a_step_without_those_before_it_says_which_table_is_missing(given, tmp_path):
     with faulted(PhaseError, "distinctions.csv"):
         run_step("transform", Benchmark(given.folder, tmp_path / "work", None))
+
+
+def test_an_annotator_without_accuracy_is_named(faulty):
+    table = faulty / "work" / "accuracy.csv"
+    lines = table.read_text().splitlines()
+    table.write_text("\n".join(line for line in lines if "low,acc" not in line) + "\n")
+    refused(faulty, "comparison", "the accuracy of low, found none")
+
+
+def test_combinations_of_annotators():
+    assert groups_of_annotators(["a", "b"]) == [("a",), ("b",), ("a", "b")]
+    four = groups_of_annotators(["a", "b", "c", "d"])
+    assert len(four) == 4 + 6 + 1
+    assert four[-1] == ("a", "b", "c", "d")

@@ -1,14 +1,18 @@
 """Eq. 4 by hand, and what holds for any annotators."""
 
+import math
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
-from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence
+from evaluation.organiser.cyst_benchmark.accuracy import (
+    SimilarityByConfidence,
+    similarity_of,
+    similarity_sums,
+)
 from evaluation.organiser.cyst_benchmark.combination import (
     AnnotatorMarks,
+    LevelCounts,
     combine,
     mean_levels,
     nearest_level,
@@ -16,13 +20,6 @@ from evaluation.organiser.cyst_benchmark.combination import (
 
 LEVELS = {1: 0.2, 2: 0.4, 3: 0.6, 4: 0.8, 5: 1.0}
 VALUES = np.array([0.0, *LEVELS.values()])
-weights = st.floats(0.01, 1)
-accuracies = st.builds(SimilarityByConfidence, weights, st.fixed_dictionaries(dict.fromkeys(LEVELS, weights)))
-marks = st.builds(
-    lambda levels, accuracy: AnnotatorMarks(levels, VALUES[levels], accuracy),
-    arrays(np.uint8, (3, 3), elements=st.integers(0, 5)),
-    accuracies,
-)
 
 
 def annotator(levels, overall, **by_confidence):
@@ -77,6 +74,8 @@ TIED = {1: 0.25, 2: 0.75, 3: 0.75, 4: 0.75, 5: 1.0}
         (0.75, 3.6, 4),
         (0.75, 5.0, 4),  # 5 has another value
         (0.9, 2.0, 5),
+        # No level is lost that all annotators gave.
+        *((TIED[level], float(level), level) for level in TIED),
     ],
 )
 def test_levels_of_one_value_are_told_apart_by_the_annotators_own(confidence, own, level):
@@ -91,16 +90,50 @@ def test_mean_levels_by_hand():
     assert mean_levels([first, second])[0].tolist() == pytest.approx(expected)
 
 
-@settings(max_examples=60)
-@given(
-    arrays(np.uint8, (2, 5), elements=st.integers(0, 5)),
-    st.lists(accuracies, min_size=1, max_size=3),
-    st.lists(st.sampled_from([0.3, 0.5, 0.8]), min_size=5, max_size=5).map(sorted),
-)
-def test_no_level_is_lost_that_all_annotators_gave(levels, of_annotators, values):
-    """However many levels isotonic regression has tied."""
-    by_level = dict(zip(LEVELS, values, strict=True))
-    table = np.array([0.0, *values])
-    marks = [AnnotatorMarks(levels, table[levels], accuracy) for accuracy in of_annotators]
-    found = nearest_level(combine(marks), mean_levels(marks), levels > 0, by_level)
-    np.testing.assert_array_equal(found, levels)
+def test_levels_that_are_lost_are_counted():
+    counts = LevelCounts()
+    first, second = np.array([[1, 2, 2, 0]]), np.array([[1, 4, 0, 0]])
+    counts.add(np.array([[1, 3, 1, 0]]), {"a": first, "b": second})
+    counts.add(np.array([[5, 5]]), {"a": np.array([[5, 5]])})
+    assert counts.combined == {1: 2, 3: 1, 5: 2}
+    assert counts.annotators["a"] == {1: 1, 2: 2, 5: 2}
+    lost = counts.warnings()
+    assert [line.split(":")[0] for line in lost] == ["level 2 is lost", "level 4 is lost"]
+    assert "2 voxels" in lost[0]
+    assert "1 voxels" in lost[1]
+
+
+# --- Eq. 3 by hand on three voxels ---
+
+
+def similarity(first, second, *levels):
+    return similarity_of(similarity_sums(np.asarray(first), np.asarray(second), *levels))
+
+
+def test_similarity_by_hand():
+    first, second = np.array([[0.5, 1.0, 0.0]]), np.array([[1.0, 0.5, 0.5]])
+    levels = [np.array([[1, 5, 0]]), np.array([[5, 1, 1]])]
+    found = similarity(first, second, *levels)
+    # 2 (0.5 + 0.5 + 0) / (0.25 + 1 + 0 + 1 + 0.25 + 0.25)
+    assert found.overall == pytest.approx(2 / 2.75)
+    # Confidence 5: voxels 0 and 1, marked by one side each; confidence 1: all three.
+    assert found.by_confidence[5] == pytest.approx(2 / 2.5)
+    assert found.by_confidence[1] == pytest.approx(2 / 2.75)
+    assert math.isnan(found.by_confidence[3])
+
+
+def test_planes_are_pooled_not_averaged():
+    one, zero, marked = np.array([[1.0]]), np.array([[0.0]]), np.array([[1]])
+    found = similarity_of(similarity_sums(one, one, marked) + similarity_sums(one, zero, marked))
+    assert found.overall == pytest.approx(2 * 1 / (2 + 1))
+    assert found.by_confidence[1] == pytest.approx(2 / 3)
+
+
+def test_nothing_marked_by_anybody_is_alike():
+    empty = np.zeros((2, 2))
+    assert similarity(empty, empty, empty).overall == 1.0
+
+
+@pytest.mark.parametrize(("confidence", "weight"), [(4, 0.9), (3, 0.6), (0, 0.6)])
+def test_an_unknown_accuracy_is_the_overall_one(confidence, weight):
+    assert SimilarityByConfidence(0.6, {3: math.nan, 4: 0.9}).weight(confidence) == weight

@@ -16,9 +16,10 @@ import pytest
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.image import build
-from evaluation.organiser.image.build import Recipe, _phase_files, build_image
+from evaluation.organiser.image.build import Recipe, build_image
 from evaluation.organiser.image.export import export_image, provenance
 from test.faults import faulted
+from test.organiser.starter.test_repository import committed
 from test.repository import REPOSITORY
 
 write_repository = pytest.importorskip("evaluation.organiser.starter.repository").write_repository
@@ -86,7 +87,15 @@ def test_an_image_is_built_and_labelled(engine, mine, capsys):
 
 def test_the_engine_gets_the_recipe_the_package_and_one_phase_alike_everywhere(engine, mine):
     (mine / "phase" / "cases.csv").chmod(0o600)
+    above = ("challenge.py", "overlap.py", "requirements.txt")
+    for name in above:
+        (mine / name).write_text("", encoding="utf-8")
     main(["build", str(mine)])
+    nonce = mine / "phase" / ".nonce"
+    assert re.fullmatch("[0-9a-f]{32}", kept := nonce.read_text())
+    assert stat.S_IMODE(nonce.stat().st_mode) == 0o600
+    main(["build", str(mine / "phase")])
+    assert nonce.read_text() == kept
     members = [line.split() for line in engine.context]
     # Folders are sent like files, as `docker build` does: both ways find the layers of the other.
     folders = {name for mode, _, name in members if mode == "755"}
@@ -95,7 +104,7 @@ def test_the_engine_gets_the_recipe_the_package_and_one_phase_alike_everywhere(e
     assert names[:2] == ["Dockerfile", "requirements.txt"]
     assert {name.partition("/")[0] for name in names[2:]} == {"evaluation", "ground-truth"}
     assert {name for name in names if name.startswith("ground-truth")} == {
-        f"ground-truth/mine/{name}" for name in ("phase.toml", "cases.csv", ".nonce")
+        f"ground-truth/mine/{name}" for name in ("phase.toml", "cases.csv", ".nonce", *above)
     }
     assert "evaluation/organiser/image/build.py" in names
     assert not [name for name in names if "__pycache__" in name]
@@ -105,20 +114,6 @@ def test_the_engine_gets_the_recipe_the_package_and_one_phase_alike_everywhere(e
         r"^ARG SOURCE_DATE_EPOCH=(.+)$", (REPOSITORY / "Dockerfile").read_text(), re.MULTILINE
     )
     assert {time for _, time, _ in members} == {epoch}
-
-
-def test_a_changed_phase_with_an_unchanged_version_gets_a_note(engine, mine, capsys):
-    def note() -> str:
-        assert main(["build", str(mine)]) == 0
-        return capsys.readouterr().err
-
-    assert note() == note() == ""
-    engine.say(manifest="4567")
-    assert note().startswith("Note: the phase is not that of the last image, but its version is still '1'")
-    engine.say(manifest="89ab")
-    config = mine / "phase" / "phase.toml"
-    config.write_text('version = "2"\n' + config.read_text())
-    assert note() == ""
 
 
 @pytest.mark.parametrize(
@@ -193,9 +188,7 @@ def test_provenance_says_what_was_built_of_which_sources_and_when(engine, mine):
     assert [part["digest"]["sha256"] for part in found["subject"]] == ["cc", "dd", "ee"]
     assert found["subject"][0]["annotations"] == {"created": "2026-01-02T03:04:05Z"}
     definition, details = found["predicate"]["buildDefinition"], found["predicate"]["runDetails"]
-    assert definition["buildType"].startswith("urn:")
     assert definition["externalParameters"] == {"PHASE": "mine", "BASE": BASE}
-    assert details["builder"]["id"].startswith("urn:")
     times = [details["metadata"][key] for key in ("startedOn", "finishedOn")]
     assert "2026-01-02T03:04:05Z" < times[0] <= times[1]
     materials = {part["name"]: part for part in definition["resolvedDependencies"]}
@@ -209,34 +202,25 @@ def test_provenance_says_what_was_built_of_which_sources_and_when(engine, mine):
     assert materials["challenge-evaluation"]["digest"]["dirHash"] == listed.split()[0]
     assert "phase" not in materials  # in no repository
 
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
-    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "a"]):
-        subprocess.run([*git, *command], cwd=mine, check=True)
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=mine, capture_output=True, text=True).stdout
+    commit = committed(mine)
     for change, expected in (("", False), ("# changed\n", True)):
         with (mine / "phase" / "phase.toml").open("a") as file:
             file.write(change)
         definition = json.loads(provenance(built))["predicate"]["buildDefinition"]
         materials = {part["name"]: part for part in definition["resolvedDependencies"]}
-        assert materials["phase"]["digest"] == {"gitCommit": commit.strip()}
+        assert materials["phase"]["digest"] == {"gitCommit": commit}
         assert materials["phase"]["annotations"] == {"uncommittedChanges": expected}
 
 
-def test_modules_and_packages_of_a_challenge_above_the_phase_are_sent(engine, mine):
-    names = ("challenge.py", "overlap.py", "requirements.txt")
-    for name in names:
-        (mine / name).write_text("", encoding="utf-8")
-    sent = dict(_phase_files(mine / "phase", "there"))
-    assert {f"there/{name}" for name in names} < sent.keys()
-    (mine / "requirements.txt").unlink()
-    without = dict(_phase_files(mine / "phase", "there"))
-    assert sent.keys() - without.keys() == {"there/requirements.txt"}
-
-
-def test_the_random_number_of_the_seal_is_kept(engine, mine):
-    nonce = mine / "phase" / ".nonce"
+def test_a_changed_phase_with_an_unchanged_version_gets_a_note(engine, mine, capsys):
     main(["build", str(mine)])
-    assert re.fullmatch("[0-9a-f]{32}", kept := nonce.read_text())
-    assert stat.S_IMODE(nonce.stat().st_mode) == 0o600
-    main(["build", str(mine / "phase")])
-    assert nonce.read_text() == kept
+    assert capsys.readouterr().err == ""
+    engine.say(manifest="4567")
+    main(["build", str(mine)])
+    note = "Note: the phase is not that of the last image, but its version is still '1'"
+    assert capsys.readouterr().err.startswith(note)
+    engine.say(manifest="89ab")
+    config = mine / "phase" / "phase.toml"
+    config.write_text('version = "2"\n' + config.read_text())
+    main(["build", str(mine)])
+    assert capsys.readouterr().err == ""

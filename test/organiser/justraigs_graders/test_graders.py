@@ -75,10 +75,6 @@ FAULTS = {
         [row("E", "NRG", "", ("RG", "RG", ""))],
         "line 2, Final Label: expected RG as the graders' labels give it, found 'NRG'",
     ),
-    "final label against the specialist": (
-        [row("E", "RG", "", ("RG", "NRG", "NRG"))],
-        "Final Label: expected NRG as the graders' labels give it, found 'RG'",
-    ),
     "no specialist": (
         [row("E", "RG", "", ("RG", "NRG", ""))],
         "line 2, Label G3: expected a specialist where G1 and G2 disagree, found nothing",

@@ -8,9 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType, TracebackType
 
 from distributed import Client
 
@@ -33,15 +31,8 @@ def free_port() -> int:
 class Dask:
     """A scheduler at one address and its workers, each with a nanny that replaces it when it dies."""
 
-    def __init__(
-        self,
-        folder: Path,
-        workers: int,
-        cwd: str = str(REPOSITORY),
-        nanny: str = "--nanny",
-        **environment: str,
-    ) -> None:
-        self._folder, self._workers, self._cwd, self._nanny = folder, workers, cwd, nanny
+    def __init__(self, folder: Path, workers: int, nanny: str = "--nanny", **environment: str) -> None:
+        self._folder, self._workers, self._nanny = folder, workers, nanny
         self._environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **_SETTINGS, **environment}
         self._port = free_port()
         self.address = f"tcp://127.0.0.1:{self._port}"
@@ -51,9 +42,7 @@ class Dask:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.end()
 
     def start(self) -> None:
@@ -72,35 +61,20 @@ class Dask:
         with Client(self.address) as client:
             client.wait_for_workers(len(self._processes) - 1)
 
-    def add_worker(self, memory_limit: str = "2GiB", cwd: str | None = None, **environment: str) -> None:
-        """Start a further worker, which may differ from the others."""
+    def add_worker(self) -> None:
+        """Start a further worker."""
         self._run(
             "dask_worker",
-            *(self.address, "--nthreads", "1", "--memory-limit", memory_limit, "--no-dashboard", self._nanny),
+            *(self.address, "--nthreads", "1", "--memory-limit", "2GiB", "--no-dashboard", self._nanny),
             *("--host", "127.0.0.1", "--local-directory", str(self._folder)),
-            cwd=cwd,
-            environment=environment,
         )
 
-    def lose_a_worker(self, number: int) -> None:
-        """Kill a worker with all its processes, as a machine that is lost, and start another."""
-        lost = self._processes.pop(1 + number)
-        os.killpg(lost.pid, signal.SIGKILL)
-        lost.wait()
-        self.add_worker()
-
-    def _run(
-        self,
-        command: str,
-        *arguments: str,
-        cwd: str | None = None,
-        environment: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
+    def _run(self, command: str, *arguments: str) -> None:
         self._processes.append(
             subprocess.Popen(
                 [sys.executable, "-m", f"distributed.cli.{command}", *arguments],
-                cwd=cwd or self._cwd,
-                env={**self._environment, **environment},
+                cwd=REPOSITORY,
+                env=self._environment,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,

@@ -28,11 +28,6 @@ def score_with_room(task: ScoringTask) -> Answer:
     return score_on_worker(task)
 
 
-def fail_at_once(task: ScoringTask) -> Answer:
-    """Answer without scoring, where it matters only that a worker was asked."""
-    return Answer.failed(f"{task.place} was not to be scored")
-
-
 def score_without_room(task: ScoringTask) -> Answer:
     """Answer that this worker has no room, whichever it is."""
     from distributed import get_worker

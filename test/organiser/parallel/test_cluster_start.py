@@ -5,25 +5,23 @@ import signal
 import sys
 import threading
 import types
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
 
 import dask
+import distributed
 import psutil
 import pytest
-from distributed import LocalCluster
 
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.parallel.cluster import (
     QUEUES,
-    OnCluster,
+    Scheduler,
+    score_on_worker,
     start_cluster,
     without_interrupts,
 )
-from evaluation.organiser.rescoring.run import score_all
+from evaluation.organiser.rescoring.task import ScoringTask, environment
 from test.faults import faulted
-from test.organiser.rescoring.teams import BEFORE, tasks_of, write_teams
-
-from .deadly_worker import fail_at_once
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="scores in processes"),
@@ -56,6 +54,10 @@ def test_a_job_of_each_batch_system_is_the_one_that_dask_is_configured_for(where
     with without_interrupts():
         importlib.import_module("dask_jobqueue")  # which adds its part of the configuration
     configuration = {f"jobqueue.{where}.{key}": value for key, value in keys.items()}
+    if where == "sge":
+        nothing = {**configuration, "jobqueue.sge.resource-spec": ""}
+        with dask.config.set(nothing), faulted(PhaseError, "--cluster sge"):
+            start_cluster("sge", 0)
     with dask.config.set(configuration), start_cluster(where, 0) as cluster:
         script = cluster.job_script()
     assert ASKS[where] in script
@@ -63,32 +65,17 @@ def test_a_job_of_each_batch_system_is_the_one_that_dask_is_configured_for(where
     assert "distributed.cli.dask_worker" in script
 
 
-class KubeCluster(LocalCluster):
-    """Stands in for that of dask_kubernetes.operator, with its keywords; its workers are threads here.
+class KubeCluster:
+    """Stands in for that of dask_kubernetes.operator, which is configured through Dask."""
 
-    As there, what the call does not give comes from `kubernetes` of Dask's configuration.
-    """
+    def __init__(self, quiet):
+        self.asked = [("quiet", quiet)]
 
-    made: ClassVar[list["KubeCluster"]] = []
+    def scale(self, workers):
+        self.asked.append(("scale", workers))
 
-    def __init__(
-        self, *, name=None, namespace=None, image=None, n_workers=None, resources=None, env=None, quiet=False
-    ):
-        self.is_told_to_be_quiet = quiet
-        self.image = image or dask.config.get("kubernetes.image")
-        self.asked: list[object] = []
-        KubeCluster.made.append(self)
-        super().__init__(
-            n_workers=n_workers or 0, threads_per_worker=1, processes=False, dashboard_address=":0"
-        )
-
-    def scale(self, n, worker_group="default"):
-        self.asked.append((n, worker_group))
-        super().scale(n)
-
-    def adapt(self, minimum=None, maximum=None):
-        self.asked.append("adapt")
-        super().adapt(minimum=1, maximum=1)
+    def adapt(self):
+        self.asked.append(("adapt",))
 
 
 @pytest.fixture
@@ -97,25 +84,12 @@ def kubernetes(monkeypatch):
     module.KubeCluster = KubeCluster
     monkeypatch.setitem(sys.modules, "dask_kubernetes", types.ModuleType("dask_kubernetes"))
     monkeypatch.setitem(sys.modules, "dask_kubernetes.operator", module)
-    KubeCluster.made.clear()
     return module
 
 
-@pytest.mark.parametrize(
-    ("workers", "asked"),
-    [(1, [(1, "default")]), (None, ["adapt"])],
-)
-def test_pods_are_those_that_dask_is_configured_for_and_end_with_the_run(
-    tmp_path, kubernetes, workers, asked
-):
-    tasks = tasks_of(*write_teams(tmp_path))
-    with dask.config.set({"kubernetes.image": "registry/evaluation:1"}):
-        answers = score_all(tasks, tmp_path / "o", OnCluster("kubernetes", workers, [].append, fail_at_once))
-        assert {task.place: answer.kind for task, answer in answers} == dict.fromkeys(BEFORE, "failed")
-    (cluster,) = KubeCluster.made
-    assert (cluster.image, cluster.asked[:1]) == ("registry/evaluation:1", asked)
-    assert cluster.is_told_to_be_quiet
-    assert cluster.status.name == "closed"
+def test_as_many_pods_as_are_asked_for_or_as_dask_is_configured_for(kubernetes):
+    assert start_cluster("kubernetes", 2).asked == [("quiet", True), ("scale", 2)]
+    assert start_cluster("kubernetes", None).asked == [("quiet", True), ("adapt",)]
 
 
 @pytest.mark.parametrize("error", [RuntimeError("no definitions"), OSError()])
@@ -145,19 +119,6 @@ def test_threads_that_are_started_within_do_not_get_the_interrupts_of_a_terminal
     assert signal.getsignal(signal.SIGINT) is handler
 
 
-@pytest.mark.parametrize(("spec", "refused"), [(None, True), ("", True), ("h_vmem=2G", False)])
-def test_jobs_of_sge_must_ask_for_memory(spec, refused, monkeypatch):
-    module = types.ModuleType("dask_jobqueue")
-    module.SGECluster = lambda: LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0")
-    monkeypatch.setitem(sys.modules, "dask_jobqueue", module)
-    with dask.config.set({"jobqueue.sge.resource-spec": spec}):
-        if refused:
-            with faulted(PhaseError, "--cluster sge"):
-                start_cluster("sge", 0)
-        else:
-            start_cluster("sge", 0).close()
-
-
 def test_a_local_cluster_listens_on_this_machine_alone():
     with start_cluster("local", 1):
         here = psutil.Process()
@@ -169,3 +130,85 @@ def test_a_local_cluster_listens_on_this_machine_alone():
         ]
     assert found
     assert set(found) == {"127.0.0.1"}
+
+
+# --- What is handed to a scheduler, and to which of its workers, with a client that only takes notes ---
+
+
+TASK = ScoringTask("team", "phase", "folder", "seal", "submission", environment())
+
+
+@dataclass
+class Future:
+    key: str
+    status: str = "pending"
+
+    def add_done_callback(self, tell) -> None:
+        self.tell = tell
+
+    def cancel(self) -> None:
+        self.status = "cancelled"
+        self.tell(self)
+
+
+@dataclass
+class Client:
+    workers: list[str]
+    status: str = "running"
+    submitted: list[tuple[str, list[str] | None]] = field(default_factory=list)
+    futures: list[Future] = field(default_factory=list)
+
+    def nthreads(self) -> dict[str, int]:
+        return dict.fromkeys(self.workers, 1)
+
+    def submit(self, *call, key, pure, workers) -> Future:
+        self.submitted.append((key, workers))
+        self.futures.append(Future(key))
+        return self.futures[-1]
+
+
+@pytest.fixture
+def scheduler():
+    made = Scheduler("tcp://here", score_on_worker, [].append, 1.0, look_seconds=0.0)
+    made._client = Client(["a", "b"])
+    return made
+
+
+def test_a_task_for_some_workers_goes_to_these_alone_until_they_have_ended(scheduler):
+    client = scheduler._client
+    assert scheduler.others_than(("a",)) == ("b",)
+    scheduler.give(TASK, failed_on=("a",), only_on=("b",))
+    assert scheduler.has_room()
+    assert client.submitted == [("team#1", ["b"])]
+    client.workers.remove("b")
+    assert scheduler.has_room()
+    assert client.submitted == [("team#1", ["b"]), ("team#2", None)]
+    assert scheduler.next() is None  # the first, which was cancelled
+    client.futures[1].status = "finished"
+    client.futures[1].tell(client.futures[1])
+    given = scheduler.next()
+    assert (given.task, given.failed_on, scheduler.is_idle()) == (TASK, ("a",), True)
+
+
+def test_no_more_is_handed_over_than_there_is_room_for(scheduler):
+    scheduler._client.workers = [str(number) for number in range(5)]
+    while scheduler.has_room():
+        scheduler.give(replace(TASK, place="one"))
+    assert len(scheduler._client.submitted) == 10  # two for each thread
+
+
+def test_without_a_next_scheduler_the_run_ends(scheduler, monkeypatch):
+    asked = []
+
+    def connect(to, timeout):
+        asked.append((to, timeout))
+        raise OSError("refused")
+
+    monkeypatch.setattr(distributed, "Client", connect)
+    scheduler.give(TASK)
+    scheduler._client.close = lambda timeout: None
+    scheduler._client.status = "closed"
+    with faulted(PhaseError, "tcp://here"):
+        scheduler.next()
+    assert 2 <= len(asked) <= 3  # a second, with a pause of a second
+    assert set(asked) == {("tcp://here", 1.0)}

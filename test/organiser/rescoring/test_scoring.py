@@ -1,8 +1,13 @@
 """One submission after the other in one process, each with an answer and none with an exception."""
 
 import errno
+import os
 import resource
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
+from importlib.metadata import version
 
 import pytest
 
@@ -11,6 +16,7 @@ from evaluation.organiser.rescoring import scorer as scoring
 from evaluation.organiser.rescoring.scorer import Scorer
 from evaluation.organiser.rescoring.task import environment
 from evaluation.workers.pool import DeadlineExceeded
+from test.repository import REPOSITORY
 
 from .teams import BEFORE, tasks_of, write_teams
 
@@ -106,3 +112,42 @@ def test_the_limit_of_memory_is_the_tasks_where_the_phase_has_none(tasks, scored
     for memory_mb in (300, None):
         scorer.answer(replace(tasks["folder"], memory_mb=memory_mb))
     assert [limits.worker_memory_mb for limits in seen] == [300, None]
+
+
+# --- The environment of a process, by which results are kept and workers compared ---
+
+
+PROGRAM = "from evaluation.organiser.rescoring.task import environment; print(environment().sources, end='')"
+
+
+def sources_in(folder) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_a_changed_metric_is_another_environment_and_a_copy_is_not(tmp_path):
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(REPOSITORY / "evaluation", tmp_path / "evaluation", ignore=ignored)
+    assert sources_in(tmp_path) == environment().sources
+    with (tmp_path / "evaluation" / "metrics" / "overlap.py").open("a") as file:
+        file.write("# changed\n")
+    assert sources_in(tmp_path) != environment().sources
+
+
+def test_a_difference_is_put_into_words():
+    here = environment()
+    assert here.difference(replace(here)) is None
+    assert (
+        here.difference(replace(here, version="9")) == f"version {here.version} of the package here, 9 there"
+    )
+    assert "numpy 0 there" in here.difference(replace(here, libraries="numpy 0"))
+    assert "other sources" in here.difference(replace(here, sources=""))
+    for library in ("numpy", "scikit-learn", "pandas", "zlib-ng"):
+        assert f"{library} {version(library)}" in here.libraries

@@ -1,4 +1,4 @@
-from dataclasses import astuple, replace
+from dataclasses import replace
 from math import cos, pi, sin
 
 import numpy as np
@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from evaluation.metrics.crops import Crop
 from evaluation.organiser.synthesis import (
     Ellipse,
-    intersection,
-    jitter,
     majority_vote,
     rasterise,
 )
@@ -53,19 +51,10 @@ BY_HAND = {
         5,
         "#.... .#... ..#.. ...#. ....#",
     ),
-    "negative tilt goes right and up": (
-        Ellipse(2, 2, 3, 0.5, -pi / 4),
-        5,
-        5,
-        "....# ...#. ..#.. .#... #....",
-    ),
-    "clipped at the first corner": (Ellipse(0, 0, 2, 2), 4, 3, "###. ##.. #..."),
     "clipped at the last corner": (Ellipse(3, 2, 2, 2), 4, 3, "...# ..## .###"),
     "covers a tiny image": (Ellipse(0, 0, 9, 9), 2, 1, "##"),
-    "one pixel": (Ellipse(0, 0, 0.1, 0.1), 1, 1, "#"),
     "between the pixels": (Ellipse(0.5, 0.5, 0.4, 0.4), 2, 2, ".. .."),
     "outside, right": (Ellipse(10, 1, 2, 2), 3, 3, "... ... ..."),
-    "outside, above": (Ellipse(1, -10, 2, 2), 3, 3, "... ... ..."),
 }
 
 
@@ -76,39 +65,13 @@ def test_rasterise_by_hand(ellipse, width, height, expected):
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(ellipse=ellipses, width=st.integers(1, 50), height=st.integers(1, 50))
 def test_rasterise_agrees_with_the_quadratic_form(ellipse, width, height):
     mask = rasterise(ellipse, width, height).in_image(height, width)
     form = quadratic_form(ellipse, width, height)
     assert mask[form < 1 - 1e-6].all()
     assert not mask[form > 1 + 1e-6].any()
-
-
-@pytest.mark.parametrize(
-    "values",
-    [(0, 0, 0, 1, 0), (0, 0, 1, -1, 0), (0, 0, np.inf, 1, 0), (np.nan, 0, 1, 1, 0), (0, 0, 1, 1, np.inf)],
-)
-def test_ellipse_refuses(values):
-    with pytest.raises(ValueError, match=r"^ellipse:"):
-        Ellipse(*values)
-
-
-@settings(max_examples=50)
-@given(first=ellipses, second=ellipses)
-def test_intersection_is_that_of_the_masks(first, second):
-    patches = rasterise(first, 40, 30), rasterise(second, 40, 30)
-    common = patches[0].in_image(30, 40) & patches[1].in_image(30, 40)
-    np.testing.assert_array_equal(intersection(*patches).in_image(30, 40), common)
-
-
-def test_jitter_has_the_stated_deviations():
-    rng = np.random.default_rng(5)
-    drawn = np.array([astuple(jitter(Ellipse(100, 200, 10, 20, 0.5), rng, 0.1)) for _ in range(4000)])
-    drawn[:, 2:4] = np.log(drawn[:, 2:4])
-    np.testing.assert_allclose(drawn.mean(axis=0), [100, 200, np.log(10), np.log(20), 0.5], atol=0.15)
-    np.testing.assert_allclose(drawn.std(axis=0), [1, 2, 0.1, 0.1, 0.1], rtol=0.05)
-    assert np.abs(np.corrcoef(drawn.T) - np.eye(5)).max() < 0.07
 
 
 ROW = {
@@ -130,21 +93,14 @@ ROW = {
         (["left", "left", "all", "none", "none"], "##.."),
         (["none"], "...."),
         ([], "...."),
+        (["left"] * 300 + ["none"], "##.."),  # more than a byte counts
     ],
 )
 def test_majority_vote_by_hand(names, expected):
     voted = majority_vote([ROW[name] for name in names], 4, 1)
     np.testing.assert_array_equal(voted, mask_of(expected))
-
-
-def test_majority_vote_places_the_patch():
-    voted = majority_vote([Crop(mask_of("## .#"), top=2, left=1)], 5, 6)
-    np.testing.assert_array_equal(voted, mask_of("..... ..... .##.. ..#.. ..... ....."))
-
-
-def test_majority_vote_counts_beyond_a_byte():
-    voted = majority_vote([ROW["left"]] * 300 + [ROW["none"]], 4, 1)
-    np.testing.assert_array_equal(voted, mask_of("##.."))
+    lower = majority_vote([replace(ROW[name], top=1) for name in names], 4, 2)
+    np.testing.assert_array_equal(lower, mask_of(f".... {expected}"))
 
 
 @pytest.mark.parametrize("moved", [{"left": -1}, {"left": 3}, {"top": -1}, {"top": 1}])

@@ -1,6 +1,5 @@
 """Phases from a Grand Challenge Forge pack; packs follow the generators that the platform publishes."""
 
-import copy
 import dataclasses
 import json
 import re
@@ -19,6 +18,7 @@ from evaluation.phase.form_file import write_form
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from test.faults import faulted
+from test.phases import replace_in
 
 
 def socket(slug, kind, path=None, super_kind="File"):
@@ -143,22 +143,10 @@ def test_every_kind_of_the_platform_is_scored_or_named_as_unscored(tmp_path):
     assert not [name for name, figure in found.items() if figure["value"] in (0, 1)]
 
 
-def test_a_phase_of_nothing_else_is_left_out(tmp_path):
-    content = pack(
-        {"inputs": [CT], "outputs": [output_of(kind) for kind, here in KINDS.items() if here is None]}
-    )
-    with pytest.raises(PhaseError) as error:
-        written(tmp_path, content)
-    expected = "phase final-test: left out: no output of a kind that can be declared"
-    assert error.value.problems == (f"pack.json: {expected}",)
-    assert not (tmp_path / "repositories").exists()
-
-
 def test_the_other_phases_of_a_pack_are_written(tmp_path, capsys):
-    content = pack({"inputs": [CT], "outputs": [MESH]})
-    content["challenge"]["phases"] += pack({"inputs": [CT], "outputs": [RISK]}, slug="risk")["challenge"][
-        "phases"
-    ]
+    content, other = pack({"inputs": [CT], "outputs": [MESH]}), pack({"inputs": [CT], "outputs": [RISK]})
+    other["challenge"]["phases"][0]["slug"] = "risk"
+    content["challenge"]["phases"] += other["challenge"]["phases"]
     file = tmp_path / "pack.json"
     file.write_text(json.dumps(content), encoding="utf-8")
     assert main(["new", str(tmp_path / "new"), "--from", str(file)]) == 1
@@ -170,35 +158,27 @@ def test_the_other_phases_of_a_pack_are_written(tmp_path, capsys):
 
 def test_sockets_become_fields(tmp_path):
     outputs = [RISK, socket("organs", "Segmentation", "images/organs", "Image")]
-    folder, notes = written(tmp_path, pack({"inputs": [AGE, CT], "outputs": outputs}))
+    of_both = ({"inputs": [AGE, CT], "outputs": outputs}, {"inputs": [MR, AGE], "outputs": outputs})
+    folder, notes = written(tmp_path, pack(*of_both))
     assert folder.name == "final-test"
-    assert (folder / "requirements.txt").is_file()
     assert not notes
     config = read_config(folder / "phase")
     assert config.submission == "algorithm"
-    assert config.input_sockets == ("thorax-ct",)
+    # Interfaces of the same outputs need no tables.
+    assert config.input_sockets == ("thorax-ct", "brain-mr")
     assert not config.interfaces
     fields = toml_of(folder)["fields"]
     assert {name: (field["socket"], field["output"]) for name, field in fields.items()} == {
         "risk": ("risk", "risk.json"),
         "organs": ("organs", "images/organs"),
     }
-
-
-def test_interfaces_of_the_same_outputs_need_no_tables(tmp_path):
-    folder, _ = written(
-        tmp_path, pack({"inputs": [CT], "outputs": [RISK]}, {"inputs": [MR, AGE], "outputs": [RISK]})
-    )
-    config = read_config(folder / "phase")
-    assert config.input_sockets == ("thorax-ct", "brain-mr")
-    assert not config.interfaces
     scored(folder)
 
 
 TWO = ({"inputs": [CT], "outputs": [SCORE_CT]}, {"inputs": [MR, AGE], "outputs": [SCORE_MR]})
 
 
-def test_fields_belong_to_interfaces(tmp_path):
+def test_fields_and_jobs_belong_to_interfaces(tmp_path):
     folder, _ = written(tmp_path, pack(*TWO))
     result = scored(folder)
     assert list(result["aggregates"]) == ["thorax_ct", "brain_mr"]
@@ -206,6 +186,19 @@ def test_fields_belong_to_interfaces(tmp_path):
     jobs = json.loads((folder / "submission" / "predictions.json").read_text(encoding="utf-8"))
     inputs = {tuple(item["socket"]["slug"] for item in job["inputs"]) for job in jobs}
     assert inputs == {("thorax-ct",), ("brain-mr", "patient-age")}
+    edit_jobs(folder, lambda jobs: with_inputs(jobs, "brain-mr", "patient-age")["outputs"].clear())
+    (fault,) = faults_of(folder)
+    assert "socket score-mr: expected an output, found none" in fault
+
+    def edit(jobs):
+        job = with_inputs(jobs, "thorax-ct")
+        job["inputs"][0]["image"]["name"] = "case090"  # a case of the other interface
+        with_inputs(jobs, "brain-mr", "patient-age")["inputs"].pop()
+
+    edit_jobs(folder, edit)
+    faults = faults_of(folder)
+    assert any("thorax-ct: expected the name of an image of interface thorax_ct" in f for f in faults)
+    assert any("(thorax_ct: thorax-ct; brain_mr: brain-mr, " in f for f in faults)
 
 
 def edit_jobs(folder, edit):
@@ -222,23 +215,6 @@ def faults_of(folder):
 
 def with_inputs(jobs, *slugs):
     return next(job for job in jobs if tuple(item["socket"]["slug"] for item in job["inputs"]) == slugs)
-
-
-def test_a_job_has_the_inputs_and_outputs_of_the_interface_of_its_case(tmp_path):
-    folder, _ = written(tmp_path, pack(*TWO))
-    edit_jobs(folder, lambda jobs: with_inputs(jobs, "brain-mr", "patient-age")["outputs"].clear())
-    (fault,) = faults_of(folder)
-    assert "socket score-mr: expected an output, found none" in fault
-
-    def edit(jobs):
-        job = with_inputs(jobs, "thorax-ct")
-        job["inputs"][0]["image"]["name"] = "case090"  # a case of the other interface
-        with_inputs(jobs, "brain-mr", "patient-age")["inputs"].pop()
-
-    edit_jobs(folder, edit)
-    faults = faults_of(folder)
-    assert any("thorax-ct: expected the name of an image of interface thorax_ct" in f for f in faults)
-    assert any("(thorax_ct: thorax-ct; brain_mr: brain-mr, " in f for f in faults)
 
 
 def test_an_interface_without_any_field_takes_its_jobs(tmp_path):
@@ -310,11 +286,25 @@ def test_a_file_is_named_like_its_case_with_the_extension_of_its_socket(tmp_path
     assert "expected the name of an image of this phase, found 'case" in faults_of(folder)[0]
 
 
+NOTHING = "cases.csv, line 2, input_value: expected the value of the input, found nothing"
+TWICE = "cases.csv, line 3, input_value: expected a value of its own, found that of line 2"
+
+
+@pytest.mark.parametrize(("value", "expected"), [("", NOTHING), ("The input of case02.", TWICE)])
+def test_values_that_tell_no_cases_apart(tmp_path, value, expected):
+    folder, _ = written(tmp_path, pack({"inputs": [REPORT], "outputs": [RISK]}))
+    replace_in(folder / "phase" / "cases.csv", "The input of case01.", value)
+    with pytest.raises(PhaseError) as error:
+        sealed(folder)
+    assert error.value.problems == (expected,)
+
+
 def test_values_tell_jobs_apart_together(tmp_path):
     folder, notes = written(tmp_path, pack({"inputs": [METADATA, REPORT, AGE], "outputs": [RISK]}))
     (note,) = notes
-    assert "jobs are told apart by the value of report and patient-age" in note
+    assert "jobs are told apart by the value of report and patient-age, the column input_value" in note
     expected = scored(folder)["aggregates"]
+    assert b"The input of" not in write_form(load_phase(folder / "phase").form)
     first = '"{""report"": ""The input of case01."", ""patient-age"": 43}"'
     table = folder / "phase" / "cases.csv"
     text = table.read_text(encoding="utf-8")
@@ -324,7 +314,8 @@ def test_values_tell_jobs_apart_together(tmp_path):
 
     def edit(jobs):
         for job in jobs:
-            change_value(job, lambda text: text.replace("case02", "case01"))
+            # White space does not matter.
+            change_value(job, lambda text: f" {text.replace('case02', 'case01').replace(' ', chr(10))}")
 
     edit_jobs(folder, edit)
     assert scored(folder)["aggregates"] == expected
@@ -346,44 +337,9 @@ def test_a_yes_or_no_tells_no_cases_apart(tmp_path):
     scored(folder)
 
 
-def test_jobs_are_told_apart_by_a_value(tmp_path):
-    folder, notes = written(tmp_path, pack({"inputs": [METADATA, REPORT], "outputs": [RISK]}))
-    (note,) = notes
-    assert note.endswith("jobs are told apart by the value of report, the column input_value of cases.csv")
-    result = scored(folder)
-    form = write_form(load_phase(folder / "phase").form)
-    assert b"The input of" not in form
-    # White space does not matter, another value does.
-    edit_jobs(folder, lambda jobs: change_value(jobs[0], lambda text: f" {text.replace(' ', chr(10))}"))
-    assert scored(folder)["aggregates"] == result["aggregates"]
-    edit_jobs(folder, lambda jobs: change_value(jobs[0], lambda text: f"{text} Later: ..."))
-    (fault,) = faults_of(folder)
-    assert "socket report: expected the value of a case of interface report, found another one" in fault
-
-
 def change_value(job, change):
     (item,) = (item for item in job["inputs"] if item["socket"]["slug"] == "report")
     item["value"] = change(item["value"])
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("", "cases.csv, line 2, input_value: expected the value of the input, found nothing"),
-        (
-            "The input of case02.",
-            "cases.csv, line 3, input_value: expected a value of its own, found that of line 2",
-        ),
-    ],
-)
-def test_values_that_tell_no_cases_apart(tmp_path, value, expected):
-    folder, _ = written(tmp_path, pack({"inputs": [REPORT], "outputs": [RISK]}))
-    table = folder / "phase" / "cases.csv"
-    text = table.read_text(encoding="utf-8").replace("The input of case01.", value)
-    table.write_text(text, encoding="utf-8")
-    with pytest.raises(PhaseError) as error:
-        sealed(folder)
-    assert error.value.problems == (expected,)
 
 
 def test_json_files_do_not_tell_jobs_apart(tmp_path):
@@ -400,25 +356,36 @@ def test_json_files_do_not_tell_jobs_apart(tmp_path):
     assert "found 'metadata.json', the name of the socket, which every job has" in faults_of(folder)[0]
 
 
+def flagged(slug, path, example=None, **flags):
+    """Return a socket as the platform's own generator has it since 2025."""
+    return {"slug": slug, "relative_path": path, "example_value": example, **flags}
+
+
+JSON = {"is_json_kind": True}
+TRANSFORM = {"3d_affine_transform": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]}
+VEGA = {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "data": {"values": []}, "layer": []}
 ADDITIONAL = [
-    socket("performance", "Chart", "figures/performance.json"),
+    flagged("performance", "figures/performance.json", VEGA, **JSON),
     socket("everything", "Anything"),
-    socket("page", "PDF file", "page.pdf"),
+    flagged("page", "page.pdf", is_file_kind=True),
+    flagged("table", "table.json", {"rows": []}, **JSON),
 ]
 
 
 def test_additional_outputs_are_written_to_their_place(tmp_path):
     content = pack({"inputs": [CT], "outputs": [RISK]}, evaluation_additional_outputs=ADDITIONAL)
     folder, notes = written(tmp_path, content)
-    assert not notes
+    (note,) = notes
+    assert "additional output table gets metrics.json: detach it if it has a schema" in note
     scored(folder)
     output = tmp_path / "output"
     places = {"--ground-truth": folder / "phase", "--input": folder / "submission", "--output": output}
     arguments = ["evaluate", "--workers", "0", *(str(part) for item in places.items() for part in item)]
     assert main(arguments) == 0
     files = {path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file()}
-    assert files == {"metrics.json", "everything.json", "figures/performance.json", "page.pdf"}
-    assert (output / "everything.json").read_bytes() == (output / "metrics.json").read_bytes()
+    whole = {"metrics.json", "everything.json", "table.json"}
+    assert files == {*whole, "figures/performance.json", "page.pdf"}
+    assert len({(output / name).read_bytes() for name in whole}) == 1
     chart = json.loads((output / "figures" / "performance.json").read_text(encoding="utf-8"))
     assert chart["$schema"] == "https://vega.github.io/schema/vega-lite/v5.json"
     page = (output / "page.pdf").read_bytes()
@@ -426,64 +393,28 @@ def test_additional_outputs_are_written_to_their_place(tmp_path):
     assert b"/Count 1" in page
 
 
-@pytest.mark.parametrize("kind", ["Image", "Thumbnail png", "Float", "CSV file"])
-def test_an_output_that_cannot_be_written_is_refused(tmp_path, kind):
-    content = pack({"inputs": [CT], "outputs": [RISK]}, evaluation_additional_outputs=[output_of(kind)])
-    with pytest.raises(PhaseError) as error:
-        written(tmp_path, content)
-    (problem,) = error.value.problems
-    assert f"additional output out-{slug_of(kind)} ({kind}): nothing can be written there" in problem
-
-
-def flagged(slug, path, example=None, **flags):
-    """Return a socket as the platform's own generator has it since 2025."""
-    return {"slug": slug, "relative_path": path, "example_value": example, **flags}
-
-
 # The shape of DEFAULT_PHASE_CONTEXT_STUB of the platform (app/tests/forge_tests/utils.py).
 PANIMG = {"is_image_kind": True, "is_panimg_kind": True}
 JSON_FILE = {"is_file_kind": True, "is_json_kind": True}
-DICOM = {"is_image_kind": True, "is_dicom_image_kind": True}
-DEFAULT_PHASE = {
-    "challenge": {"slug": "challenge-slug", "url": "https://challenge-slug.grand-challenge.org/"},
-    "slug": "phase-slug",
-    "archive": {"slug": "archive-slug", "url": "https://grand-challenge.org/archives/archive-slug/"},
-    "algorithm_interfaces": [
-        {
-            "inputs": [
-                flagged("input", "images/input", **PANIMG),
-                flagged("another-input", "another-input.json", {"key": "value"}, **JSON_FILE),
-                flagged("non-json-input", "non-json-input", is_file_kind=True),
-                flagged("dicom-input", "images/dicom-input", **DICOM),
-            ],
-            "outputs": [
-                flagged("output", "images/output", **PANIMG),
-                flagged("another-output", "output-value.json", {"key": "value"}, **JSON_FILE),
-                flagged("non-json-output", "non-json-output", is_file_kind=True),
-                flagged("dicom-output", "images/dicom-output", **DICOM),
-            ],
-        },
-        {
-            "inputs": [flagged("input-2", "images/input", **PANIMG)],
-            "outputs": [flagged("output-2", "images/output", **PANIMG)],
-        },
-    ],
-    "evaluation_additional_inputs": [flagged("additional-input", "images/additional", **PANIMG)],
-    "evaluation_additional_outputs": [
-        flagged("additional-image", "images/additional", **PANIMG),
-        flagged("additional-output", "output-value.json", {"key": "value"}, **JSON_FILE),
-    ],
-}
+
+
+def sockets_of_every_flag(name):
+    return [
+        flagged(name, f"images/{name}", **PANIMG),
+        flagged(f"another-{name}", f"another-{name}.json", {"key": "value"}, **JSON_FILE),
+        flagged(f"non-json-{name}", f"non-json-{name}", is_file_kind=True),
+        flagged(f"dicom-{name}", f"images/dicom-{name}", is_image_kind=True, is_dicom_image_kind=True),
+    ]
 
 
 def test_the_default_of_the_platforms_generator(tmp_path):
-    content = copy.deepcopy(DEFAULT_PHASE)
-    with pytest.raises(PhaseError) as error:
-        written(tmp_path, content)
-    (problem,) = error.value.problems
-    assert "additional output additional-image (Image): nothing can be written there" in problem
-    del content["evaluation_additional_outputs"][0]
-    folder, notes = written(tmp_path, content)
+    default = pack(
+        {"inputs": sockets_of_every_flag("input"), "outputs": sockets_of_every_flag("output")},
+        {"inputs": sockets_of_every_flag("input-2")[:1], "outputs": sockets_of_every_flag("output-2")[:1]},
+        evaluation_additional_inputs=[flagged("additional-input", "images/additional", **PANIMG)],
+    )["challenge"]
+    (phase,) = default.pop("phases")
+    folder, notes = written(tmp_path, {"challenge": default, **phase})
     assert [note.partition(": ")[2].partition(":")[0] for note in notes] == [
         "the evaluation's input additional-input (Image) is not used",
         "output output (Image) is declared as a segmentation",
@@ -497,11 +428,6 @@ def test_the_default_of_the_platforms_generator(tmp_path):
         "input": ["output_dice", "another_output_auc"],
         "input_2": ["output_2_dice"],
     }
-
-
-JSON = {"is_json_kind": True}
-TRANSFORM = {"3d_affine_transform": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]}
-VEGA = {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "data": {"values": []}, "layer": []}
 
 
 EXAMPLES = [
@@ -535,23 +461,6 @@ def test_the_example_shows_the_kind(tmp_path, named):
     assert sum("is not scored" in note for note in notes) == sum(kind is None for _, kind in EXAMPLES)
 
 
-def test_additional_outputs_are_known_by_example_and_extension(tmp_path):
-    outputs = [
-        flagged("chart", "chart.json", VEGA, **JSON),
-        flagged("page", "page.pdf", is_file_kind=True),
-        flagged("table", "table.json", {"rows": []}, **JSON),
-    ]
-    content = pack({"inputs": [CT], "outputs": [RISK]}, evaluation_additional_outputs=outputs)
-    folder, notes = written(tmp_path, content)
-    assert toml_of(folder)["outputs"] == {
-        "chart.json": "chart-metrics",
-        "page.pdf": "pdf",
-        "table.json": "metrics",
-    }
-    (note,) = notes
-    assert "additional output table gets metrics.json: detach it if it has a schema" in note
-
-
 FAULTS = {
     "no pack": ({"phases": []}, "pack.json: challenge is missing"),
     "no output": (pack({"inputs": [CT], "outputs": []}), "no output of a kind that can be declared"),
@@ -564,6 +473,13 @@ FAULTS = {
         pack({"inputs": [CT], "outputs": [socket("risk", "Float", "../risk.json")]}),
         "outputs.0.relative_path: ",
     ),
+    **{
+        f"an output of an evaluation of kind {kind}": (
+            pack({"inputs": [CT], "outputs": [RISK]}, evaluation_additional_outputs=[output_of(kind)]),
+            f"additional output out-{slug_of(kind)} ({kind}): nothing can be written there",
+        )
+        for kind in ("Image", "Float", "CSV file")
+    },
 }
 
 

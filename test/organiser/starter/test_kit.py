@@ -11,7 +11,18 @@ from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.starter.forge import write_from_pack
 from test.faults import faulted
-from test.organiser.starter.test_forge import CT, MR, SCORE_CT, SCORE_MR, VEGA, flagged, scored, toml_of
+from test.organiser.starter.test_forge import (
+    CT,
+    MR,
+    SCORE_CT,
+    SCORE_MR,
+    VEGA,
+    flagged,
+    pack,
+    scored,
+    socket,
+    toml_of,
+)
 
 # Calls of the program of a kit, as its template has them after black.
 PROGRAM = """
@@ -39,30 +50,19 @@ def process(job):
 def write_metrics(*, metrics):
     write_json_file(location=OUTPUT_DIRECTORY / "metrics.json", content=metrics)
 """
-IMAGE = {"is_image_kind": True, "is_panimg_kind": True, "is_json_kind": False, "is_file_kind": False}
-JSON = {"is_image_kind": False, "is_panimg_kind": False, "is_json_kind": True, "is_file_kind": False}
-FILE = {"is_image_kind": False, "is_panimg_kind": False, "is_json_kind": False, "is_file_kind": True}
+IMAGE, JSON, FILE = (
+    {f"is_{other}_kind": other == kind for other in ("image", "json", "file")}
+    for kind in ("image", "json", "file")
+)
 
 
-def value_of(socket, key):
-    given = {"image": None, "file": None, "value": None}
-    if socket["is_image_kind"]:
-        given["image"] = {"name": "the_original_filename_of_the_file_that_was_uploaded_or_image_set"}
-    elif socket["is_file_kind"]:
-        given["file"] = f"https://grand-challenge.org/media/some-link/{socket['relative_path']}"
-    else:
-        given["value"] = socket["example_value"]
-    return {key: socket, **given}
-
-
-def kit(path, *interfaces, slug="test-phase", key="socket", top="{slug}/", program=PROGRAM):
+def kit(path, *interfaces, slug="test-phase", key="socket", top="{slug}/"):
+    """Write a kit, whose jobs have no values here: nothing asks for them."""
     jobs = [
         {
             "pk": f"00000000-0000-4000-8000-{number:012d}",
-            "inputs": [value_of(socket, key) for socket in inputs],
-            "outputs": [value_of(socket, key) for socket in outputs],
-            "exec_duration": "PT22M17S",
-            "invoke_duration": None,
+            "inputs": [{key: socket, "value": None} for socket in inputs],
+            "outputs": [{key: socket, "value": None} for socket in outputs],
             "status": "Succeeded",
         }
         for number, (inputs, outputs) in enumerate(interfaces * 3)
@@ -71,7 +71,7 @@ def kit(path, *interfaces, slug="test-phase", key="socket", top="{slug}/", progr
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(f"{top.format(slug=slug)}README.md", "# Pack\n")
         archive.writestr(f"{method}/test/input/predictions.json", json.dumps(jobs, indent=4))
-        archive.writestr(f"{method}/evaluate.py", program.format(chart=VEGA))
+        archive.writestr(f"{method}/evaluate.py", PROGRAM.format(chart=VEGA))
     return path
 
 
@@ -84,8 +84,9 @@ LESIONS = flagged("lesions", "lesions.json", {"type": "Multiple points", "points
 @pytest.mark.parametrize(
     ("key", "top"), [("socket", "{slug}/"), ("interface", "pack/{slug}/"), ("socket", "")]
 )
-def test_a_kit_is_a_phase(tmp_path, key, top):
-    path = kit(tmp_path / "test-phase.zip", ([SCAN], [RISK, LESIONS]), key=key, top=top)
+def test_a_kit_is_a_phase_whose_interfaces_are_told_by_their_inputs(tmp_path, key, top):
+    interfaces = ([SCAN], [RISK, LESIONS]), ([CLIP], [RISK])
+    path = kit(tmp_path / "test-phase.zip", *interfaces, key=key, top=top)
     found = write_from_pack(tmp_path / "new", path)
     assert found.folders == (tmp_path / "new" / "test-phase",)
     (folder,) = found.folders
@@ -94,16 +95,9 @@ def test_a_kit_is_a_phase(tmp_path, key, top):
         "risk": "number",
         "lesions": "points",
     }
-    assert config["input_socket"] == ["scan"]
+    assert set(config["interfaces"]) == {"scan", "clip"}
     assert config["outputs"] == {"score-chart.json": "chart-metrics", "summary-page.pdf": "pdf"}
     assert found.notes == ("phase test-phase: the evaluation's input threshold (Anything) is not used",)
-    scored(folder)
-
-
-def test_interfaces_are_told_by_their_inputs(tmp_path):
-    path = kit(tmp_path / "kit.zip", ([SCAN], [RISK]), ([CLIP], [RISK, LESIONS]))
-    (folder,) = write_from_pack(tmp_path / "new", path).folders
-    assert set(toml_of(folder)["interfaces"]) == {"scan", "clip"}
     scored(folder)
 
 
@@ -111,13 +105,11 @@ def test_the_list_of_jobs_alone(tmp_path):
     with zipfile.ZipFile(kit(tmp_path / "kit.zip", ([SCAN], [RISK]))) as archive:
         archive.extractall(tmp_path)
     jobs = tmp_path / "test-phase" / "example_evaluation_method" / "test" / "input" / "predictions.json"
-    (folder,) = write_from_pack(tmp_path / "new", jobs).folders
-    assert folder.name == "test-phase"
-    assert set(toml_of(folder)["outputs"]) == {"score-chart.json", "summary-page.pdf"}
-    alone = jobs.rename(tmp_path / "predictions.json")
-    (folder,) = write_from_pack(tmp_path / "alone", alone).folders
-    assert folder.name == "phase"
-    assert "outputs" not in toml_of(folder)
+    for name, outputs in (("test-phase", {"score-chart.json", "summary-page.pdf"}), ("phase", set())):
+        (folder,) = write_from_pack(tmp_path / f"of {name}", jobs).folders
+        assert folder.name == name
+        assert set(toml_of(folder).get("outputs", ())) == outputs
+        jobs = jobs.rename(tmp_path / "predictions.json")
 
 
 def test_several_kits_are_one_repository(tmp_path, capsys):
@@ -133,13 +125,6 @@ def test_several_kits_are_one_repository(tmp_path, capsys):
     assert "(final/README.md)" in (folder / "README.md").read_text(encoding="utf-8")
     for name in ("debug", "final"):
         assert main(["seal", str(folder / name / "phase")]) == 0
-
-
-def zip_of(path, names):
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in names.items():
-            archive.writestr(name, content)
-    return path
 
 
 JOBS = "p/example_evaluation_method/test/input/predictions.json"
@@ -164,8 +149,11 @@ JOBS = "p/example_evaluation_method/test/input/predictions.json"
     ],
 )
 def test_faults_of_a_kit(tmp_path, names, expected):
+    with zipfile.ZipFile(tmp_path / "kit.zip", "w") as archive:
+        for name, content in names.items():
+            archive.writestr(name, content)
     with pytest.raises(PhaseError) as error:
-        write_from_pack(tmp_path / "new", zip_of(tmp_path / "kit.zip", names))
+        write_from_pack(tmp_path / "new", tmp_path / "kit.zip")
     assert expected in error.value.problems[0]
     assert not (tmp_path / "new").exists()
 
@@ -181,19 +169,11 @@ def test_files_that_are_no_kits(tmp_path):
 
 
 def test_the_zip_of_the_platforms_old_generator(tmp_path):
-    phase = {
-        "slug": "final-test",
-        "archive": {"slug": "a", "url": "https://grand-challenge.org/archives/a/"},
-        "algorithm_interfaces": [
-            {"inputs": [CT], "outputs": [SCORE_CT]},
-            {"inputs": [MR], "outputs": [{**SCORE_MR, "super_kind": "Value"}]},
-        ],
-        "evaluation_additional_inputs": [],
-        "evaluation_additional_outputs": [
-            {"slug": "page", "relative_path": "page.pdf", "kind": "PDF file", "super_kind": "File"}
-        ],
-    }
-    context = {"challenge": {"slug": "c", "url": "https://c.org/", "archives": [], "phases": [phase]}}
+    context = pack(
+        {"inputs": [CT], "outputs": [SCORE_CT]},
+        {"inputs": [MR], "outputs": [{**SCORE_MR, "super_kind": "Value"}]},
+        evaluation_additional_outputs=[socket("page", "PDF file", "page.pdf")],
+    )
     with zipfile.ZipFile(tmp_path / "pack.zip", "w") as archive:
         forge.generate_challenge_pack(
             output_zip_file=archive, target_zpath=tmp_path.relative_to("/"), context=context

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import evaluation
+from evaluation.cli.main import main
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.sources import JsonSource
@@ -120,20 +121,26 @@ def test_the_wheel_that_the_package_came_from_goes_along(tmp_path, installed_fro
     assert (tmp_path / "mine" / WHEEL).read_bytes() == b"a wheel"
 
 
+def committed(folder, *further):
+    """Make a folder a repository, run further commands of git, and return its commit."""
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "a"], *further):
+        subprocess.run([*git, *command], cwd=folder, check=True)
+    return subprocess.run(
+        [*git, "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True
+    ).stdout.strip()
+
+
 def test_a_package_that_runs_in_its_repository_has_the_address_of_that_without_a_password(
     tmp_path, installed_from
 ):
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
     clone = tmp_path / "clone"
     clone.mkdir()
     (clone / "pyproject.toml").touch()
-    remote = ["remote", "add", "origin", "https://me:secret@host/e.git"]
-    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "a"], remote):
-        subprocess.run([*git, *command], cwd=clone, check=True)
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=clone, capture_output=True, text=True).stdout
+    commit = committed(clone, ["remote", "add", "origin", "https://me:secret@host/e.git"])
     installed_from({"url": clone.as_uri(), "dir_info": {"editable": True}})
     write_repository(tmp_path / "mine", "classification")
-    expected = f"challenge-evaluation @ git+https://host/e.git@{commit}"
+    expected = f"challenge-evaluation @ git+https://host/e.git@{commit}\n"
     assert (tmp_path / "mine" / "requirements.txt").read_text() == expected
 
 
@@ -141,3 +148,43 @@ def test_a_folder_without_a_name(tmp_path):
     assert phase_name(tmp_path / "A_b c") == "a-b-c"
     with faulted(PhaseError, "---"):
         phase_name(tmp_path / "---")
+
+
+# --- The commands `new`, `build` and `export` ---
+
+
+def test_new_says_what_comes_next(tmp_path, capsys):
+    assert main(["new", str(tmp_path / "mine"), "--like", "regression"]) == 0
+    printed = capsys.readouterr().out
+    steps = re.findall(r"^```sh\n(.*?)^```", (tmp_path / "mine/README.md").read_text("utf-8"), re.M | re.S)[0]
+    assert "evaluation rehearse phase" in steps
+    assert printed.endswith(steps)
+    assert main(["seal", str(tmp_path / "mine" / "phase")]) == 0
+
+
+@pytest.mark.parametrize("arguments", [[], ["--like", "chess"], ["--like", "points", "--from", "pack.json"]])
+def test_new_needs_one_known_start(tmp_path, arguments):
+    with pytest.raises(SystemExit):
+        main(["new", str(tmp_path / "mine"), *arguments])
+
+
+@pytest.mark.parametrize("command", ["build", "export"])
+def test_a_folder_without_a_phase(tmp_path, capsys, command):
+    assert main([command, str(tmp_path)]) == 1
+    assert "expected phase.toml or phase/phase.toml, found neither" in capsys.readouterr().err
+    assert main([command, "chess"]) == 1
+    assert "expected a phase folder or the name of a phase, found neither" in capsys.readouterr().err
+
+
+def test_export_looks_at_the_settings_before_it_builds(tmp_path, capsys, monkeypatch):
+    main(["new", str(tmp_path / "mine"), "--like", "points"])
+    configuration = tmp_path / "mine" / "phase" / "phase.toml"
+    text = configuration.read_text(encoding="utf-8")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for length, expected in ((64, "docker: not installed"), (65, "score_title")):
+        configuration.write_text(f'{text}\n[titles]\n"detection.f1" = "{"x" * length}"\n', encoding="utf-8")
+        assert main(["export", str(tmp_path / "mine")]) == 1
+        assert expected in capsys.readouterr().err
+    assert main(["build", str(tmp_path / "mine")]) == 1
+    assert "docker: not installed" in capsys.readouterr().err
+    assert not (tmp_path / "mine" / "phase" / ".nonce").exists()
