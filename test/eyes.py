@@ -15,12 +15,12 @@ from evaluation.organiser.justraigs_tables import CASE_COLUMNS
 from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
+from test.phases import configuration
 
 FIELDS = fields_of(CHALLENGE.tasks(JustraigsOptions()))
 INPUT = "stacked-color-fundus-images"
 LIKELIHOODS = "multiple-referable-glaucoma-likelihoods"
 DECISIONS = "multiple-referable-glaucoma-binary-decisions"
-FEATURE_SOCKET = "stacked-referable-glaucomatous-features"
 NONE = (False,) * len(FEATURES)
 
 
@@ -65,16 +65,8 @@ def justraigs_phase(
 ) -> Phase:
     """Write and seal a phase folder, and return the phase."""
     folder.mkdir(parents=True, exist_ok=True)
-    configuration = {
-        "challenge": "justraigs",
-        "name": "justraigs-tiny",
-        "title": "Tiny",
-        "submission": "algorithm",
-        "resamples": 50,
-        **(keys or {}),
-    }
-    lines = [f"{key} = {json.dumps(value)}" for key, value in configuration.items()]
-    (folder / "phase.toml").write_text("\n".join([*lines, tables, ""]), encoding="utf-8")
+    content = configuration("justraigs", {"submission": "algorithm", "resamples": 50, **(keys or {})}, tables)
+    (folder / "phase.toml").write_text(content, encoding="utf-8")
     places = {
         name: (stack.name, str(index))
         for stack in stacks_of(eyes, size)

@@ -12,7 +12,7 @@ otherwise it fails. `test/challenges/declared/test_oracles.py` fails for a card 
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.util
 import inspect
 import re
 import sys
@@ -20,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import Any, TypeVar
 from unittest import mock
 
@@ -151,19 +151,16 @@ def _watched(paths: Collection[str]) -> Iterator[tuple[set[str], set[str]]]:
 
         def note(frame: FrameType, event: str, argument: Any) -> None:
             if event == "call":
-                code = frame.f_code
+                caller, called = frame.f_back, frame.f_code
                 # Where mutmut has changed it, a part of a longer name.
-                if "measure" in code.co_name and isinstance(frame.f_locals.get("self"), MetricTable):
+                if "measure" in frame.f_code.co_name and isinstance(frame.f_locals.get("self"), MetricTable):
                     scored.add(name_of(type(frame.f_locals["self"])))
-                if code in codes and _from_a_test(frame.f_back, codes[code].partition(".")[0]):
-                    calls.add(codes[code])
-            elif (
-                event == "c_call"
-                and inspect.isbuiltin(argument)
-                and argument in codes
-                and _from_a_test(frame, codes[argument].partition(".")[0])
-            ):
-                calls.add(codes[argument])
+            elif event == "c_call" and inspect.isbuiltin(argument):
+                caller, called = frame, argument
+            else:
+                return
+            if called in codes and _from_a_test(caller, codes[called].partition(".")[0]):
+                calls.add(codes[called])
 
         before = sys.getprofile()
         sys.setprofile(note)
@@ -183,13 +180,9 @@ def _spy(function: Callable[..., Any], path: str, calls: set[str], *arguments: A
 def _callable(path: str) -> Any:
     """Return the callable of that path, None if its package is not installed: its values are recorded."""
     owner, name = path.rsplit(".", 1)
-    try:
-        module: ModuleType = importlib.import_module(owner)
-    except ModuleNotFoundError as error:
-        if error.name != path.partition(".")[0]:
-            raise
+    if importlib.util.find_spec(path.partition(".")[0]) is None:
         return None
-    return getattr(module, name)
+    return getattr(importlib.import_module(owner), name)
 
 
 def _from_a_test(frame: FrameType | None, package: str) -> bool:

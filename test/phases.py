@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
 from evaluation.core.challenge import fields_of
 from evaluation.io.kinds.points import Point
+from evaluation.io.tables import write_csv
 from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
@@ -73,21 +75,19 @@ def refuge_phase(
     are added to (or replace) columns of `cases.csv`, one value a case.
     """
     cases = tiny_cases(cases) if isinstance(cases, int) else cases
-    configuration = {
-        "challenge": "refuge",
-        "name": "refuge-tiny",
-        "title": "Tiny",
-        "submission": "archive",
-        "resamples": 200,
-        **(keys or {}),
-    }
-    lines = [f"{key} = {json.dumps(value)}" for key, value in configuration.items()]
-    write_phase(folder, "\n".join([*lines, tables, ""]), FIELDS, (_sample(case) for case in cases))
+    content = configuration("refuge", {"submission": "archive", "resamples": 200, **(keys or {})}, tables)
+    write_phase(folder, content, FIELDS, (_sample(case) for case in cases))
     if columns:
         _add_columns(folder / "cases.csv", columns)
     if sealed:
         seal(folder, scan(folder))
     return folder
+
+
+def configuration(challenge: str, keys: Mapping[str, Any], tables: str) -> str:
+    """Return a phase.toml with some keys, and TOML that follows them."""
+    named = {"challenge": challenge, "name": f"{challenge}-tiny", "title": "Tiny", **keys}
+    return "\n".join([*(f"{key} = {json.dumps(value)}" for key, value in named.items()), tables, ""])
 
 
 def loaded_phase(folder: Path, cases: Sequence[TinyCase] | int = 4, **arguments: Any) -> Phase:
@@ -135,14 +135,9 @@ def _sample(case: TinyCase) -> SampleCase:
 
 
 def _add_columns(path: Path, columns: Mapping[str, Sequence[object]]) -> None:
-    header, *rows = (line.split(",") for line in path.read_text(encoding="utf-8").splitlines())
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
     for name, values in columns.items():
-        if name in header:
-            position = header.index(name)
-        else:
-            position = len(header)
-            header.append(name)
         for row, value in zip(rows, values, strict=True):
-            row[position : position + 1] = [str(value)]
-    lines = [",".join(line) for line in (header, *rows)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            row[name] = str(value)
+    write_csv(path, list(rows[0]), [list(row.values()) for row in rows])

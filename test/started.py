@@ -38,11 +38,13 @@ def run(
     cwd: Path = _REPOSITORY,
     timeout: float = 100,
     output: int | None = None,
+    server: str = "",
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run `python -m evaluation` as `subprocess.run` does, and capture stderr and stdout.
 
-    ``output`` is another descriptor for stdout, ``environment`` holds further variables.
+    ``output`` is another descriptor for stdout, ``server`` a `strict_server`, ``environment`` holds further
+    variables.
     """
     words = [*map(str, arguments)]
     variables = {**os.environ, **environment}
@@ -57,7 +59,7 @@ def run(
         tempfile.TemporaryFile("w+", encoding="utf-8") as stderr,
     ):
         streams = [nothing.fileno(), stdout.fileno() if output is None else output, stderr.fileno()]
-        status = _ask(_server(), words, cwd, variables, streams, timeout)
+        status = _ask(server or _server(), words, cwd, variables, streams, timeout)
         for stream in (stdout, stderr):
             stream.seek(0)
         return subprocess.CompletedProcess(words, status, stdout.read(), stderr.read())
@@ -83,8 +85,13 @@ _started: list[subprocess.Popen[bytes]] = []
 """Kept, since forks of this process (`test.forks`) have no handler that would end the server, nor keep it."""
 
 
+def strict_server(repository: Path = _REPOSITORY) -> str:
+    """Return the address of a server of a repository in Python's development mode: a warning is an error."""
+    return _server(repository, "-X", "dev", "-W", "error")
+
+
 @cache
-def _server() -> str:
+def _server(repository: Path = _REPOSITORY, *options: str) -> str:
     """Return the address of this process's server; it ends with this process."""
     folder = tempfile.mkdtemp(prefix="evaluation-started-")
     address = f"{folder}/socket"
@@ -92,8 +99,8 @@ def _server() -> str:
         listening.bind(address)
         listening.listen(64)
         process = subprocess.Popen(
-            [sys.executable, "-m", "test.started", str(listening.fileno())],
-            cwd=_REPOSITORY,
+            [sys.executable, *options, "-m", "test.started", str(listening.fileno())],
+            cwd=repository,
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "default"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -198,7 +205,7 @@ def _run(arguments: list[str], cwd: str, environment: dict[str, str]) -> None:
     sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = sys.__stderr__ = open(2, "w", 1, encoding="utf-8", closefd=False)  # noqa: SIM115
     os.posix_spawn = _fork_server  # type: ignore[assignment]
-    sys.path[0] = cwd
+    sys.path.insert(0, cwd)  # the package is found from any folder, as if it were installed
     sys.argv = [f"{cwd}/evaluation/__main__.py", *arguments]
     if Path(cwd, "evaluation").is_dir():
         named._REPOSITORY = Path(cwd)  # a copy of the repository has phases of its own
@@ -214,7 +221,10 @@ def _run(arguments: list[str], cwd: str, environment: dict[str, str]) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     atexit._run_exitfuncs()
-    os._exit(status if isinstance(status, int) else 0 if status is None else 1)
+    code = status if isinstance(status, int) else 0 if status is None else 1
+    if sys.flags.dev_mode:
+        sys.exit(code)  # what is left open warns at the end
+    os._exit(code)
 
 
 def _fork_server(path: str, command: list[str], environment: dict[str, str], **options: object) -> int:

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.cli.main import COMMANDS
 from test.phases import refuge_phase, refuge_submission
 from test.repository import REPOSITORY as ROOT
-from test.rooms import ALL_LEAVES, LEAVES
+from test.rooms import LEAVES
 
 PACKAGE = ROOT / "evaluation"
 ORGANISER = "evaluation.organiser"
@@ -78,22 +77,6 @@ FOUND_BY_NAME = {
     },  # tells the message for an image, which has no such wing
     "evaluation.cli.evaluate_command": {"evaluation.organiser.cli.evaluate_each"},
 }
-# Heavy to import, and not needed to score.
-NOT_IN_EVALUATE = (
-    "pandas",
-    "scipy",
-    "sklearn",
-    "rich",
-    "matplotlib",
-    "jinja2",
-    "pypdf",
-    "vl_convert",
-    "dask",
-    "distributed",
-    "fsspec",
-)
-# Reports and papers need an extra: only their rooms may import it.
-OF_REPORTS = {"jinja2", "markupsafe", "pypdf", "vl_convert"}
 
 
 def place_of(module: str) -> tuple[bool, str]:
@@ -154,86 +137,21 @@ def imports_of(module: str) -> Iterator[str]:
 
 
 def test_imports_go_downwards():
+    """The rooms of `test.rooms` stand above all others of their wing, and do not import each other."""
     inner = ((module, name) for module in STANDING for name in imports_of(module) if name not in WINGS)
-    assert [(module, name) for module, name in inner if floor_of(name) > floor_of(module)] == []
-
-
-def test_nothing_imports_a_leaf():
-    """The rooms of `test.rooms` stand above all others of their wing, and are found by name."""
     leaves = {(True, leaf) for leaf in LEAVES}
-    importing = {
+    wrong = [
         (module, name)
-        for module in STANDING
-        for name in imports_of(module)
-        if name not in WINGS and place_of(name) in leaves - {place_of(module)}
-    }
-    assert importing == set()
-
-
-# The strings that name a leaf outside of it, each given to `found_leaf`, which may find none.
-LEAVES_FOUND_BY_NAME = {
-    f"{ORGANISER}.cli.audit_command": {"attacks.attack"},
-    f"{ORGANISER}.cli.evaluate_each": {"parallel.cluster", "parallel.lanes"},
-    f"{ORGANISER}.cli.fuse_command": {"cyst_benchmark.fuse_cysts", "justraigs_graders.fuse_graders"},
-    f"{ORGANISER}.cli.report_command": {"cyst_benchmark.report_benchmark"},
-    f"{ORGANISER}.further_analysis": {"analyses."},  # and the name of a challenge
-}
-
-
-def names_of_leaves(module: str) -> Iterator[str]:
-    """Yield the strings of a module that name a leaf: as a module, in a path, or as a part of one."""
-    leaves = "|".join(ALL_LEAVES)
-    divisions = (node for node in nodes_of(module) if isinstance(node, ast.BinOp))
-    parts = {id(node.right) for node in divisions if isinstance(node.op, ast.Div)}
-    for node in nodes_of(module):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            named = re.search(rf"organiser[./]({leaves})\b", node.value)
-            # A file of results, such as analyses.csv, may be called like a leaf.
-            begins = re.fullmatch(rf"({leaves})(/.*|\.(?!csv$|json$|html$)[\w.]*)", node.value)
-            if named or begins or (id(node) in parts and node.value in ALL_LEAVES):
-                yield node.value
-
-
-def test_a_leaf_is_named_only_where_it_is_found_by_name():
-    """Neither its modules nor its templates; `cli/commands.toml` has the modules of its commands."""
-    named = {
-        module: found
-        for module in STANDING
-        if place_of(module) not in {(True, leaf) for leaf in LEAVES}
-        and (found := set(names_of_leaves(module)))
-    }
-    assert named == LEAVES_FOUND_BY_NAME
-    for module in named:
-        assert f"{ORGANISER}.leaves" in imports_of(module)
-    told = re.findall(r"organiser\.(\w+)\.", (PACKAGE / "cli" / "commands.toml").read_text(encoding="utf-8"))
-    assert {room for room in told if room in ALL_LEAVES} == {
-        "justraigs_graders",
-        "paper",
-        "samples",
-        "starter",
-    }
+        for module, name in inner
+        if floor_of(name) > floor_of(module) or place_of(name) in leaves - {place_of(module)}
+    ]
+    assert wrong == []
 
 
 def test_every_room_of_the_floors_exists():
     named = {(False, room) for rooms in FLOORS for room in rooms}
     named |= {(True, room) for rooms in (*FLOORS_OF_THE_ORGANISER, LEAVES) for room in rooms}
     assert named == {place_of(module) for module in STANDING}
-
-
-def test_the_page_names_every_room_and_says_which_are_leaves():
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    trunk, _, of_leaves = text.partition("\n### What organisers run\n")[2].partition("\n| leaf |")
-    rooms = {True: set(), False: set()}  # whether a room is a leaf, by what stands there
-    for place in (PACKAGE / "organiser").iterdir():
-        if place.suffix == ".py" or (place / "__init__.py").is_file():
-            rooms[place.name in ALL_LEAVES].add(place.name)
-    link = r"\]\(\.\./evaluation/organiser/([\w.]+)\)"
-    assert set(re.findall(link, trunk)) == rooms[False] - {"__init__.py"}
-    named = re.findall(link, of_leaves.partition("\n## ")[0])
-    assert sorted(named) == sorted(ALL_LEAVES)
-    assert rooms[True] == set(LEAVES)
-    for room in {room for rooms in FLOORS for room in rooms} - {"__main__"}:
-        assert re.search(rf"\]\(\.\./evaluation/{room}(\.py)?\)", text), room
 
 
 def test_no_module_imports_itself_in_a_circle():
@@ -244,46 +162,14 @@ def test_no_module_imports_itself_in_a_circle():
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
-def test_a_command_imports_no_other_command():
-    commands = {f"evaluation.{command.module}" for command in COMMANDS.values()}
-    importing: dict[str, set[str]] = {}
-    for command in commands:
-        reached, left = set(), [command]
-        while left:
-            new = set(imports_of(left.pop())) & set(MODULES) - reached
-            reached |= new
-            left += new
-        if others := reached & commands - {command}:
-            importing[command] = others
-    assert importing == {}
-
-
-def test_no_folder_is_in_a_circle():
-    """Files may hang together without a circle while their folders do not."""
-    graph: dict[str, set[str]] = {}
-    for module in MODULES:
-        for inner in imports_of(module):
-            here, there = (str(MODULES[name].parent.relative_to(ROOT)) for name in (module, inner))
-            # Their modules are rooms, not the folder's content.
-            roots = {MODULES[wing].parent for wing in WINGS}
-            if here != there and roots.isdisjoint((MODULES[module].parent, MODULES[inner].parent)):
-                graph.setdefault(here, set()).add(there)
-    sorter = TopologicalSorter(graph)
-    sorter.prepare()  # raises CycleError, which names the circle
-    assert "evaluation/metrics" in sorter.get_ready()
-
-
 def test_the_package_imports_nothing_until_a_name_is_used():
     program = "import sys, evaluation; print(sorted(m for m in sys.modules if m.startswith('evaluation')))"
     assert python(ROOT, "-c", program).stdout == "['evaluation']\n"
 
 
-def test_nothing_outside_of_the_organisers_wing_imports_it():
+def test_nothing_outside_of_the_organisers_wing_names_it():
+    """By name either; it stands above the other one, so that no import goes there."""
     outside = [module for module in STANDING if not place_of(module)[0]]
-    importing = {
-        module for module in outside if any(name.startswith(ORGANISER) for name in imports_of(module))
-    }
-    assert importing == set()
     named: dict[str, set[str]] = {}
     for module in ("evaluation", *outside):
         for node in nodes_of(module):
@@ -312,18 +198,6 @@ def python(folder, *arguments):
     )
 
 
-def test_all_but_the_organisers_wing_can_be_imported_without_it(image):
-    names = [module for module in STANDING if not place_of(module)[0] and module != "evaluation.__main__"]
-    program = (
-        "import importlib, sys\n"
-        f"for name in {names!r}: importlib.import_module(name)\n"
-        "print({sys.modules[name].__file__.split('/evaluation/')[0] for name in sys.modules "
-        "if name.startswith('evaluation')})"
-    )
-    done = python(image, "-c", program)
-    assert (done.returncode, done.stdout) == (0, f"{{{str(image)!r}}}\n"), done.stderr
-
-
 def test_an_image_checks_and_scores_without_the_organisers_wing(image, tmp_path):
     form = tmp_path / "form.json"
     given = ("--input", "submission", "--ground-truth", "ground-truth/refuge-tiny")
@@ -339,8 +213,6 @@ def test_an_image_checks_and_scores_without_the_organisers_wing(image, tmp_path)
     summary = python(image, "-m", "evaluation", "summary", tmp_path / "metrics.json")
     assert summary.returncode == 0, summary.stderr
     assert summary.stdout.startswith("refuge-tiny: 4 of 4 cases scored")
-    commands = [name for name, command in COMMANDS.items() if command.module.startswith("organiser.")]
-    assert "seal" in commands
     done = python(image, "-m", "evaluation", "seal", "ground-truth/refuge-tiny")
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
@@ -358,31 +230,9 @@ def packages_of(module: str) -> set[str]:
     }
 
 
-def test_reports_alone_need_what_they_are_made_with():
-    users = {module for module in MODULES if packages_of(module) & OF_REPORTS}
-    assert users
-    assert all(module.startswith((f"{ORGANISER}.report.", f"{ORGANISER}.paper.")) for module in users)
-
-
 def test_metrics_know_neither_files_nor_policy():
     transforms = "evaluation.metrics.nearest"  # SimpleITK, which also reads files, has the distance transform
     modules = [name for name in MODULES if name.startswith("evaluation.metrics") and name != transforms]
     outside = {package for module in modules for package in packages_of(module)}
     assert "numpy" in outside
     assert not outside & {"os", "io", "pathlib", "csv", "json", "pydantic", "PIL", "SimpleITK", "pandas"}
-
-
-def test_scoring_in_one_process_imports_nothing_heavy(tmp_path):
-    phase, submission = refuge_phase(tmp_path / "phase", 24), refuge_submission(tmp_path / "submission", 24)
-    arguments = ["evaluate", "--input", str(submission), "--ground-truth", str(phase)]
-    arguments += ["--output", str(tmp_path / "output"), "--workers", "0"]
-    program = (
-        "import sys\nfrom evaluation.cli.main import main\n"
-        f"status = main({arguments!r})\n"
-        "print(status, *sorted({name.partition('.')[0] for name in sys.modules}))\n"
-    )
-    done = python(ROOT, "-c", program)
-    status, *loaded = done.stdout.splitlines()[-1].split()
-    assert status == "0", done.stdout + done.stderr
-    assert {"evaluation", "numpy"} <= set(loaded)
-    assert not set(loaded) & set(NOT_IN_EVALUATE)

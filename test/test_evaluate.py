@@ -30,15 +30,6 @@ def submission(tmp_path) -> Path:
     return refuge_submission(tmp_path / "submission", CASES, change=imperfect)
 
 
-def values(result: Result | Rejection) -> dict[str, float]:
-    assert isinstance(result, Result), result
-    return {
-        f"{task}.{name}": estimate.value
-        for task, metrics in result.figures.aggregates.items()
-        for name, estimate in metrics.items()
-    }
-
-
 def rewrite(path: Path, change) -> None:
     with path.open(newline="") as file:
         rows = list(csv.reader(file))
@@ -92,50 +83,6 @@ def test_all_faults_are_reported_at_once_by_kind_and_place_with_what_was_found(p
         (FaultKind.WRONG_VALUE, "fovea_location_results.csv, line 2, Fovea_X, Fovea_Y", "x = 16.5"),
     }
     assert check(phase.form, submission, 0).faults == result.faults
-
-
-# Without the table, say, no row of it can be malformed.
-HIDING = {
-    "missing row": (
-        lambda folder: rewrite(folder / "classification_results.csv", lambda rows: rows[:-1]),
-        (FaultKind.MISSING, "classification_results.csv, FileName", "none"),
-    ),
-    "missing column": (
-        lambda folder: rewrite(folder / "fovea_location_results.csv", lambda rows: [row[:2] for row in rows]),
-        (FaultKind.MISSING, "fovea_location_results.csv, line 1", '"ImageName", "Fovea_X"'),
-    ),
-    "missing table": (
-        lambda folder: (folder / "classification_results.csv").unlink(),
-        (FaultKind.MISSING, "classification_results.csv", "none"),
-    ),
-    "missing folder": (
-        lambda folder: shutil.rmtree(folder / "segmentation"),
-        (FaultKind.MISSING, "segmentation/", "none"),
-    ),
-}
-
-
-@pytest.mark.parametrize(("spoil", "expected"), HIDING.values(), ids=HIDING)
-def test_faults_that_hide_others(phase, submission, spoil, expected):
-    spoil(submission)
-    assert expected in told(evaluate(phase, submission, 0))
-
-
-def test_missing_results_take_worst_values_with_a_fixed_denominator(submission, tmp_path):
-    lenient = load_phase(refuge_phase(tmp_path / "lenient", CASES, keys={"missing": "worst"}))
-    result = evaluate(lenient, submission, 0)
-    before, table = values(result), result.tables["segmentation"]
-    (submission / "segmentation" / "V0004.png").unlink()
-    rewrite(submission / "classification_results.csv", lambda rows: rows[:-1])
-    result = evaluate(lenient, submission, 0)
-    after = values(result)
-    position = table.names.index("V0004")
-    for name, worst in (("dice_cup", 0.0), ("dice_disc", 0.0), ("vertical_cup_to_disc_ratio_error", 1.0)):
-        expected = before[f"segmentation.{name}"] + (worst - table[name][position]) / CASES
-        assert after[f"segmentation.{name}"] == pytest.approx(expected)
-    assert after["classification.auc"] < before["classification.auc"]
-    cases = result.metrics.cases
-    assert (cases.expected, cases.scored, cases.worst) == (CASES, CASES - 2, 2)
 
 
 def test_values_that_no_file_holds_reject_the_submission_with_a_note(phase, submission, monkeypatch):

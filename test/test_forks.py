@@ -68,15 +68,6 @@ def test_files_run_at_the_same_time_in_two_processes_whose_reports_are_told(tmp_
     assert (tmp_path / "torn down").read_text() == "xx"
 
 
-def test_the_first_failure_stops_all_where_it_should(tmp_path):
-    waiting = "import time\ndef test_that_waits():\n    time.sleep(90)\n"
-    failing = "def test_that_fails():\n    assert False\n"
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -x\n")
-    done = run(tmp_path, test_first=waiting, test_second=failing)
-    assert done.returncode == 1
-    assert "stopping after 1 failures" in done.stdout
-
-
 def test_a_process_that_ends_within_a_test_is_a_fault_that_names_it(tmp_path):
     ending = "import os\ndef test_that_ends_all():\n    os._exit(0)\n"
     done = run(tmp_path, test_first=ending, test_second="def test_other():\n    pass\n")

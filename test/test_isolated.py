@@ -49,7 +49,6 @@ def test_the_result_and_the_progress_come_back():
     [
         PhaseError("a; b", "c"),
         FileNotFoundError(2, "No such file or directory", "x.csv"),
-        MachineTrouble("write", "x.csv", "space on the disk"),
     ],
     ids=repr,
 )

@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import nullcontext
-from pathlib import Path
 
 import pytest
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError
+from evaluation.core.fault import Fault, FaultKind, FormFault
 from test.faults import faulted
 from test.repository import REPOSITORY
 
@@ -81,19 +80,6 @@ def test_no_test_matches_the_words_of_a_fault():
     assert [(file, fault) for file, tree in trees("match=") for fault in worded(tree)] == []
 
 
-def test_patches_and_words_are_found():
-    text = (
-        'patch.setattr(a, "_B", 1); setattr(a.b); mock.patch.object(a, "_c"); monkeypatch.setattr("a._D", 1)'
-    )
-    assert list(patched(ast.parse(text))) == ["_B", "_c", "_D"]
-    text = 'with pytest.raises((PhaseError, ValueError), match="a"), pytest.raises(ReadError): pass'
-    assert list(worded(ast.parse(text))) == ["PhaseError"]
-
-
-def test_each_reason_is_of_a_file():
-    assert [file for file in PATCHED if not Path(REPOSITORY, file).is_file()] == []
-
-
 @pytest.mark.parametrize(
     ("told", "kind", "is_met"),
     [
@@ -112,6 +98,3 @@ def test_a_fault_is_named_by_its_kind_its_place_and_the_value_found(told, kind, 
     )
     with nullcontext() if is_met else pytest.raises(AssertionError), faulted(FormFault, *told, kind=kind):
         raise FormFault(faults)
-    if kind is None:
-        with nullcontext() if is_met else pytest.raises(AssertionError), faulted(PhaseError, *told):
-            raise PhaseError("c.toml: expected b, found c", *map(str, faults))

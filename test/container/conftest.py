@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.cli.main import main
 from evaluation.organiser.image.build import Recipe, build_image
-from test.conftest import images_without_phase, once
+from test.conftest import once
 
 from .engine import HARDENED, REPOSITORY, evaluate, submission_of
 
@@ -22,13 +22,6 @@ def image_of(engine: None, tmp_path_factory: pytest.TempPathFactory) -> Callable
         return build_image(REPOSITORY / "ground-truth" / phase, Recipe(), print).name
 
     return lambda phase: once(tmp_path_factory, phase, lambda: build(phase))
-
-
-@pytest.fixture(scope="session")
-def images_of_the_package(engine: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return the names of the images without a phase, by the targets that they are: builder and base."""
-    names = images_without_phase(tmp_path_factory)
-    return {name.removeprefix("evaluation-").partition(":")[0]: name for name in names}
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tempfile
@@ -123,7 +122,3 @@ def submission_of(phase: str, folder: Path) -> Path:
     for path in (copy, *copy.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
     return copy
-
-
-def environment(**variables: str) -> dict[str, str]:
-    return {**os.environ, **variables}

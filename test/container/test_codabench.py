@@ -1,7 +1,6 @@
 """The image as the scoring program of Codabench, in the folders and with the limits of its compute worker."""
 
 import json
-import re
 import shutil
 import zipfile
 
@@ -81,6 +80,4 @@ def test_scores_of_a_submission(bundle, undisturbed, tmp_path):
     expected = json.loads(undisturbed)
     assert scores["classification_auc"] == expected["aggregates"]["classification"]["auc"]["value"]
     assert json.loads((output / "metrics.json").read_bytes())["aggregates"] == expected["aggregates"]
-    page = (output / "detailed_results.html").read_text(encoding="utf-8")
-    assert f"<td>{scores['classification_auc']}</td>" in page
-    assert not re.search("R00", page)
+    assert "R00" not in (output / "detailed_results.html").read_text(encoding="utf-8")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import time
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from evaluation.workers.confinement import missing_confinement
 from test.workers.test_confinement import write_captive
 from test.workers.unruly_phase import CHALLENGES, write_unruly
 
-from .engine import GROUND_TRUTH, HARDENED, Run, docker, evaluate, sealed_reference, submission_of
+from .engine import HARDENED, Run, docker, evaluate, submission_of
 
 pytestmark = [pytest.mark.container, pytest.mark.timeout(300)]
 
@@ -68,31 +67,11 @@ def test_cases_that_end_their_workers(image, tmp_path):
     ]
 
 
-def test_a_case_that_takes_more_than_its_share_of_memory(image, tmp_path):
-    limits = "[limits]\nworker_memory_mb = 256\n"
-    submission, options = unruly(tmp_path, {3: "score:memory_in_steps"}, limits)
+def test_file_for_which_the_machine_is_too_small(image, tmp_path):
+    limits = "[limits]\nworker_memory_mb = 4000\n"
+    submission, options = unruly(tmp_path, {3: "read:memory_in_steps"}, limits)
     run = evaluate(image, submission, *LITTLE_MEMORY, *options, arguments=UNRULY)
-    assert failed_cases(run, 1) == ["case003: failed, out of memory"]
-
-
-@pytest.mark.parametrize(
-    ("behaviour", "lack"),
-    [("memory_in_steps", "memory"), ("hang", "processor time")],
-)
-def test_file_for_which_the_machine_is_too_small_or_too_slow(behaviour, lack, image, tmp_path):
-    limits = "[limits]\nworker_memory_mb = 4000\ncase_seconds = 1\n"
-    submission, options = unruly(tmp_path, {3: f"read:{behaviour}"}, limits)
-    run = evaluate(image, submission, *LITTLE_MEMORY, *options, arguments=UNRULY)
-    assert_organisers_fault(run, f"cannot read behaviour.csv: the machine is short of {lack}", MACHINE)
-
-
-def test_file_that_crashes_its_reader(image, tmp_path):
-    submission, options = unruly(tmp_path, {3: "read:segmentation_fault"})
-    run = evaluate(image, submission, *LITTLE_MEMORY, *options, arguments=UNRULY)
-    assert (run.status, run.metrics) == (1, None)
-    assert run.stderr.splitlines() == [run.message]
-    assert "1 unreadable (first: behaviour.csv: " in run.message
-    assert run.stdout.splitlines()[-1] == "Rejected, 1 fault: 1 unreadable"
+    assert_organisers_fault(run, "cannot read behaviour.csv: the machine is short of memory", MACHINE)
 
 
 def assert_organisers_fault(run: Run, told: str, status: int = 1) -> None:
@@ -101,26 +80,17 @@ def assert_organisers_fault(run: Run, told: str, status: int = 1) -> None:
     assert told in run.stdout
 
 
-def test_full_output(image, tmp_path):
-    submission = submission_of("refuge-onsite", tmp_path)
-    run = evaluate(image, submission, *HARDENED, "--tmpfs=/output:nr_inodes=1,mode=1777", own_output=True)
-    assert_organisers_fault(run, "short of space on the disk", MACHINE)
-
-
-NO_OUTPUT = {
-    "read-only": ("--mount=type=bind,source={folder},target=/output,readonly", "Read-only file system"),
-    "not there": ("", "Read-only file system"),
-    # As root made it.
-    "of another user": ("--mount=type=volume,target=/output,volume-nocopy", "Permission denied"),
-}
-
-
-@pytest.mark.parametrize(("mount", "why"), NO_OUTPUT.values(), ids=NO_OUTPUT)
+@pytest.mark.parametrize(
+    ("mount", "why"),
+    [
+        ((), "Read-only file system"),
+        # As root made it.
+        (("--mount=type=volume,target=/output,volume-nocopy",), "Permission denied"),
+    ],
+)
 def test_output_that_cannot_be_written(mount, why, image, tmp_path):
     submission = submission_of("refuge-onsite", tmp_path)
-    (tmp_path / "output").mkdir()
-    options = [mount.format(folder=tmp_path / "output")] if mount else []
-    run = evaluate(image, submission, *HARDENED, *options, own_output=True)
+    run = evaluate(image, submission, *HARDENED, *mount, own_output=True)
     assert_organisers_fault(
         run,
         f"/output: cannot be written: {why}. Choose an output folder that user 1000 may write; in a "
@@ -182,46 +152,12 @@ def test_sigterm_in_the_middle(options, image, tmp_path):
     assert list(output.iterdir()) == []
 
 
-def test_altered_reference(image, tmp_path):
+def test_what_may_not_be_read(image, tmp_path):
     submission = submission_of("refuge-onsite", tmp_path)
-    with sealed_reference(image) as reference:
-        masks = sorted((reference / "masks").iterdir())
-        data = bytearray(masks[7].read_bytes())
-        data[-20] ^= 1
-        masks[7].chmod(0o644)
-        masks[7].write_bytes(data)
-        mount = f"--mount=type=bind,source={reference},target={GROUND_TRUTH},readonly"
-        run = evaluate(image, submission, *HARDENED, mount)
-    assert_organisers_fault(run, f"masks/{masks[7].name}: differs from the sealed file")
-
-
-UNREADABLE = {
-    "files": (("segmentation/R0001.bmp", "classification_results.csv"), "found a file that may not be read"),
-    "folder": (("segmentation",), "found one that cannot be listed"),
-}
-
-
-@pytest.mark.parametrize(("paths", "found"), UNREADABLE.values(), ids=UNREADABLE)
-def test_what_may_not_be_read(paths, found, image, tmp_path):
-    submission = submission_of("refuge-onsite", tmp_path)
-    for path in paths:
+    for path in ("segmentation", "classification_results.csv"):
         (submission / path).chmod(0)
-    try:
-        run = evaluate(image, submission, *HARDENED)
-    finally:
-        for path in paths:
-            (submission / path).chmod(0o755)
+    run = evaluate(image, submission, *HARDENED)
     assert (run.status, run.metrics) == (1, None)
     assert run.message.startswith("Submission rejected")
-    assert run.stdout.count(found) >= len(paths)
-
-
-def test_an_input_that_is_locked_is_no_fault_of_a_participant(image, tmp_path):
-    submission = submission_of("refuge-onsite", tmp_path)
-    submission.chmod(0)
-    try:
-        run = evaluate(image, submission, *HARDENED)
-    finally:
-        submission.chmod(0o755)
-    assert_organisers_fault(run, "/input: cannot be listed: Permission denied")
-    shutil.rmtree(submission)
+    assert "found a file that may not be read" in run.stdout
+    assert "found one that cannot be listed" in run.stdout

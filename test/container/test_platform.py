@@ -1,4 +1,4 @@
-"""Every phase under the stand-in for the platform's runtime: scored, rejected, not unpacked, out of time."""
+"""Images under the stand-in for the platform's runtime: scored, rejected, not unpacked, out of time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import functools
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 import time
 import zipfile
@@ -18,14 +17,10 @@ import pytest
 from evaluation.organiser.audience import Views, recorded_run, views_of
 from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings
 from evaluation.phase.phase import load_phase
-from scripts import platform_runtime
 
 from .engine import REPOSITORY, docker, on_platform, sealed_reference, submission_of
 
 pytestmark = pytest.mark.container
-
-OF_FORMS = ("refuge-onsite", "justraigs-phase1")
-"""A phase of folders and one of jobs; one of each other challenge is tried once a week."""
 
 
 @functools.cache
@@ -65,14 +60,8 @@ def spoilt(submission: Path, folder: Path) -> tuple[Path, str]:
     return copy, first.name
 
 
-@pytest.mark.parametrize(
-    "phase",
-    [
-        *OF_FORMS,
-        *(pytest.param(name, marks=pytest.mark.weekly) for name in ("adam-onsite", "cysts", "edd2020")),
-    ],
-)
-def test_a_phase_of_each_challenge_is_scored_and_rejects(phase, image_of, tmp_path):
+@pytest.mark.parametrize("phase", ["refuge-onsite", "justraigs-phase1"])
+def test_a_phase_of_folders_and_one_of_jobs_are_scored_and_reject(phase, image_of, tmp_path):
     image = image_of(phase)
     submission = submission_of(phase, tmp_path)
     bad, named = spoilt(submission, tmp_path)
@@ -80,68 +69,41 @@ def test_a_phase_of_each_challenge_is_scored_and_rejects(phase, image_of, tmp_pa
     min(path for path in submission.rglob("*") if path.is_file()).chmod(0o600)
     uploaded = submission if (submission / "predictions.json").exists() else as_zip(submission, tmp_path)
     # Nothing of a run is left for the next, although /tmp and the home folder are kept.
-    twice = [submission] if phase in OF_FORMS else []
-    first, *again, rejected = on_platform(image, tmp_path, uploaded, *twice, bad, submission)
+    first, again, rejected = on_platform(image, tmp_path, uploaded, submission, bad, submission)
 
     seen = views(first, image)
     assert (first / "status").read_text() == "0\n"
     assert (first / "stderr").read_text() == ""
-    assert seen.participant[0] == "The evaluation succeeded; it uses up an attempt."
     assert seen.public[0] == "On the leaderboard:"
     assert any(line.strip().startswith("Scored ") for line in seen.organiser)
     # Nothing beside the result, no link and no hidden file: all of /output is uploaded.
     assert [path.name for path in (first / "output").rglob("*")] == ["metrics.json"]
 
     seen = views(rejected, image)
-    assert seen.participant[0] == "The evaluation failed; it does not use up an attempt."
     assert seen.participant[1].startswith("Message: Submission rejected, ")
     assert named in seen.participant[1]
     assert seen.public[0] == "Nothing on the leaderboard."
     assert "exit status 1" in seen.organiser
     assert list((rejected / "output").iterdir()) == []
 
-    assert len(again) == len(twice)
-    for run in again:
-        assert (run / "output/metrics.json").read_bytes() == (first / "output/metrics.json").read_bytes()
-
-
-def said_of(submission: Path, folder: Path) -> str:
-    """Return what the stand-in says of a submission that it cannot unpack."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(platform_runtime, "INPUT", Path(tempfile.mkdtemp(dir=folder)))
-        with pytest.raises(platform_runtime.PlatformError) as error:
-            platform_runtime.download(submission, algorithm=False)
-    return str(error.value)
+    assert (again / "output/metrics.json").read_bytes() == (first / "output/metrics.json").read_bytes()
 
 
 def test_what_is_no_zip_or_cannot_be_unpacked(image, tmp_path):
     (tmp_path / "results.rar").write_bytes(b"Rar!")
-    absolute = tmp_path / "absolute.zip"
-    with zipfile.ZipFile(absolute, "w") as archive:
-        archive.writestr("/a/one.csv", b"x")
-        archive.writestr("two.csv", b"x")
-    outside = tmp_path / "outside.zip"
-    with zipfile.ZipFile(outside, "w") as archive:
-        archive.writestr("a/../../one.csv", b"x")
-        archive.writestr("two.csv", b"x")
-    encrypted = as_zip(submission_of("refuge-onsite", tmp_path), tmp_path)
-    data = bytearray(encrypted.read_bytes())
-    # The general purpose flag of each file, in its own header and in the directory.
-    for signature, offset in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
-        position = -1
-        while (position := data.find(signature, position + 1)) >= 0:
-            data[position + offset] |= 1
-    encrypted.write_bytes(data)
-    messages = [said_of(path, tmp_path) for path in (tmp_path / "results.rar", absolute, outside, encrypted)]
-    assert messages == [
-        "Input zip file could not be extracted",
-        "An unexpected error occurred",
-        "Zip file contains invalid paths",
-        "An unexpected error occurred",
+    absolute, outside = tmp_path / "absolute.zip", tmp_path / "outside.zip"
+    for path, name in ((absolute, "/a/one.csv"), (outside, "a/../../one.csv")):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(name, b"x")
+            archive.writestr("two.csv", b"x")
+    paths = tmp_path / "results.rar", absolute, outside
+    runs = [run for path in paths for run in on_platform(image, tmp_path, path, absolute)]
+    assert [views(run, image).participant[1] for run in runs] == [
+        "Message: Input zip file could not be extracted",
+        "Message: An unexpected error occurred",
+        "Message: Zip file contains invalid paths",
     ]
-    (run,) = on_platform(image, tmp_path, tmp_path / "results.rar", absolute)
-    assert views(run, image).participant[1] == f"Message: {messages[0]}"
-    assert (run / "stdout").read_text() == ""  # the container was not started
+    assert [(run / "stdout").read_text() for run in runs] == [""] * 3  # the container was not started
     # A csv file alone arrives as predictions.csv, beside the platform's inputs.json.
     table = REPOSITORY / "test/input/refuge-onsite/classification_results.csv"
     (run,) = on_platform(image, tmp_path, table)
@@ -174,13 +136,7 @@ def writable(path):
     except OSError:
         return False
     return True
-def standard_input_is_closed():
-    try:
-        os.fstat(0)
-    except OSError:
-        return True
-    return False
-closed = standard_input_is_closed()
+closed = not os.path.exists("/proc/self/fd/0")
 root = pathlib.Path("/input").resolve()
 files = sorted(root.rglob("*"))
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
@@ -300,17 +256,3 @@ def test_the_time_limit(image, tmp_path):
     assert list((stopped / "output").iterdir()) == []
     assert len(list(stopped.parent.glob("asked-*"))) == 2
     assert 7 < took < 30
-
-
-def test_an_uploaded_reference_is_the_containers_own(image, tmp_path, monkeypatch):
-    save = "import sys, tarfile; tar = tarfile.open(fileobj=sys.stdout.buffer, mode='w:gz'); "
-    with (tmp_path / "ground-truth.tar.gz").open("wb") as file:
-        file.write(inside_bytes(image, save + "tar.add('ground-truth', '.'); tar.close()"))
-    monkeypatch.setenv("GROUND_TRUTH", str(tmp_path / "ground-truth.tar.gz"))
-    (run,) = on_platform(image, tmp_path, submission_of("refuge-onsite", tmp_path))
-    assert json.loads((run / "output/metrics.json").read_text())["phase"]["source"] == "tarball"
-
-
-def inside_bytes(image: str, code: str) -> bytes:
-    command = ["docker", "run", "--rm", "--network=none", "--entrypoint=python", image, "-c", code]
-    return subprocess.run(command, capture_output=True, check=True, timeout=100).stdout

@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from evaluation.phase.manifest import scan, seal
 from test.phases import refuge_phase, replace_in
-from test.repository import PHASES
 from test.started import run as run_here
 
-from .engine import HARDENED, REPOSITORY, Run, docker, environment, evaluate, sealed_reference, submission_of
+from .engine import HARDENED, REPOSITORY, Run, docker, evaluate, sealed_reference, submission_of
 
 pytestmark = pytest.mark.container
 
 OF_FORMS = ("refuge-onsite", "justraigs-phase1")
-"""A phase of folders and one of jobs; the images of the others are built once a week."""
+"""A phase of folders and one of jobs."""
 OF_FORMATS = ("adam-onsite", "cysts", "edd2020")
 """Phases whose submissions have other formats of files; any image scores them from a folder."""
 
 
-def numbers(content: dict) -> dict[str, float]:
-    """Return the numbers of a metrics.json by their dotted path."""
-    found = {}
-
-    def visit(path: str, value: object) -> None:
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                visit(f"{path}.{key}", inner)
-        elif isinstance(value, int | float):
-            found[path] = value
-
-    visit("", content)
-    return found
+def content_of(metrics: str | bytes) -> dict:
+    """Return the content of a metrics.json, without what another processor may have in the last digits."""
+    return json.loads(metrics, parse_float=lambda text: round(float(text), 8))
 
 
 def scored_here(phase: Path, name: str, output: Path) -> dict:
@@ -45,47 +34,24 @@ def scored_here(phase: Path, name: str, output: Path) -> dict:
     places = ("--input", REPOSITORY / "test/input" / name, "--ground-truth", phase, "--output", output)
     done = run_here("evaluate", *places)
     assert done.returncode == 0, done.stderr
-    return json.loads((output / "metrics.json").read_text(encoding="utf-8"))
+    return content_of((output / "metrics.json").read_text(encoding="utf-8"))
 
 
 def assert_same(run: Run, local: dict, source: str) -> None:
     assert (run.status, run.stderr) == (0, "")
     assert run.readable
-    content = json.loads(run.metrics)
-    assert content["phase"].pop("source") == source
-    assert content["phase"] == {key: value for key, value in local["phase"].items() if key != "source"}
-    assert numbers(content) == pytest.approx(numbers(local), rel=0, abs=1e-9)
-    assert len(numbers(content)) > 5
+    assert content_of(run.metrics) == {**local, "phase": {**local["phase"], "source": source}}
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(name, marks=() if name in OF_FORMS else pytest.mark.weekly, id=name) for name in PHASES
-    ],
-)
-def phase(request) -> str:
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def hardened(phase, image_of, tmp_path_factory) -> Run:
-    """Return a run of the phase's image on its submission, restricted as on the platform and more."""
-    folder = tmp_path_factory.mktemp("hardened")
-    folder.chmod(0o755)
-    return evaluate(image_of(phase), submission_of(phase, folder), *HARDENED)
-
-
-def test_the_same_as_outside_the_container(phase, hardened, image_of, tmp_path):
-    with sealed_reference(image_of(phase)) as reference:
-        assert_same(hardened, scored_here(reference, phase, tmp_path), "image")
-
-
-def test_identical_bytes_without_restrictions_and_on_one_processor(phase, hardened, image_of, tmp_path):
+@pytest.mark.parametrize("phase", OF_FORMS)
+def test_the_same_as_outside_the_container_whatever_its_restrictions(phase, image_of, tmp_path):
     tmp_path.chmod(0o755)
-    run = evaluate(image_of(phase), submission_of(phase, tmp_path), "--cpuset-cpus=0")
-    assert (run.status, run.stderr) == (0, "")
-    assert run.metrics == hardened.metrics is not None
+    image, submission = image_of(phase), submission_of(phase, tmp_path)
+    hardened = evaluate(image, submission, *HARDENED)
+    with sealed_reference(image) as reference:
+        assert_same(hardened, scored_here(reference, phase, tmp_path / "here"), "image")
+    run = evaluate(image, submission, "--cpuset-cpus=0")
+    assert (run.status, run.stderr, run.metrics) == (0, "", hardened.metrics)
 
 
 @pytest.mark.parametrize("name", OF_FORMATS)
@@ -103,41 +69,18 @@ def test_an_image_reads_the_formats_of_other_challenges(name, image, tmp_path):
     assert_same(run, scored_here(phase, name, tmp_path / "here"), "folder")
 
 
-def test_sigterm_stops_process_1_without_a_result(image, tmp_path):
-    tmp_path.chmod(0o755)
-    submission = submission_of("refuge-onsite", tmp_path)
-    mounted = f"--mount=type=bind,source={submission},target=/input,readonly"
-    # a twentieth of a processor: Python itself starts within a second, the evaluation takes ten
-    container = docker("run", "--detach", *HARDENED, "--cpus=0.05", mounted, image).stdout.strip()
-    try:
-        time.sleep(2)
-        assert docker("inspect", "--format={{.State.Running}}", container).stdout.strip() == "true"
-        docker("stop", "--time=5", container)
-        status = docker("inspect", "--format={{.State.ExitCode}}", container).stdout.strip()
-    finally:
-        docker("rm", "--force", container)
-    # 137 would mean that it ignored the signal and had to be killed
-    assert status == "143"
-
-
 def test_run_script_uses_the_container(image, tmp_path):
     finished = subprocess.run(
         [REPOSITORY / "run.sh", "refuge-onsite", tmp_path / "output"],
         capture_output=True,
         text=True,
         timeout=300,
-        env=environment(EVALUATION_ENGINE="docker", COLUMNS="120"),
+        env={**os.environ, "EVALUATION_ENGINE": "docker", "COLUMNS": "120"},
     )
     assert finished.returncode == 0, finished.stderr
     assert "in the container" in finished.stderr
     content = json.loads((tmp_path / "output/metrics.json").read_text(encoding="utf-8"))
     assert f"{content['aggregates']['classification']['auc']['value']:.4f}" in finished.stdout
-
-
-def test_a_build_without_a_phase_says_so(engine):
-    finished = docker("build", "--quiet", REPOSITORY, check=False)
-    assert finished.returncode != 0
-    assert "--build-arg PHASE=" in finished.stdout + finished.stderr
 
 
 @pytest.fixture

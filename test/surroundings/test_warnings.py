@@ -1,22 +1,12 @@
-"""Every command in Python's development mode, where each warning is an error.
+"""Every command in Python's development mode, where each warning is an error."""
 
-Each is a fork of a process in that mode that has imported all commands, and once a week a process of its own.
-"""
-
-import os
 import re
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from evaluation.cli.main import COMMANDS
-from test.repository import REPOSITORY
 from test.rooms import COMMANDS_OF_LEAVES, GONE, gone_of, skip_without
+from test.started import run, strict_server
 
 # In their order: a command works on what those before it have written.
 LINES = """
@@ -52,66 +42,6 @@ WITH_DOCKER = {"audience", "build", "export"}
 """The tests of the container start them."""
 
 
-# Reads a command a line, runs it in a fork, and prints its status; the fork ends as Python ends.
-FORKING = """\
-import importlib, os, runpy, sys
-from test.started import _LATER
-from evaluation.cli.main import COMMANDS
-
-for name in (*(f"evaluation.{command.module}" for command in COMMANDS.values()), *_LATER):
-    importlib.import_module(name)
-for line in iter(sys.stdin.readline, ""):
-    process = os.fork()
-    if process == 0:
-        for number, name in ((1, "stdout"), (2, "stderr")):
-            os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-        sys.argv[1:] = line.split()
-        runpy.run_module("evaluation", run_name="__main__", alter_sys=True)
-        sys.exit()
-    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
-"""
-Start = Callable[[str], tuple[int, str, str]]
-"""Runs a line, and returns status, stdout and stderr."""
-
-
-def surroundings() -> dict[str, str]:
-    return {
-        **os.environ,
-        "OPENBLAS_NUM_THREADS": "1",
-        "PYTHONDEVMODE": "1",
-        "PYTHONPATH": str(REPOSITORY),
-        "PYTHONWARNINGS": "error",
-    }
-
-
-@contextmanager
-def forked(folder: Path) -> Iterator[Start]:
-    command = [sys.executable, "-c", FORKING]
-    with subprocess.Popen(
-        command, cwd=folder, env=surroundings(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-
-        def start(line: str) -> tuple[int, str, str]:
-            process.stdin.write(f"{line}\n")
-            process.stdin.flush()
-            status = int(process.stdout.readline())
-            return status, (folder / "stdout").read_text(), (folder / "stderr").read_text()
-
-        yield start
-
-
-@contextmanager
-def from_nothing(folder: Path) -> Iterator[Start]:
-    def start(line: str) -> tuple[int, str, str]:
-        command = [sys.executable, "-m", "evaluation", *line.split()]
-        done = subprocess.run(
-            command, cwd=folder, env=surroundings(), capture_output=True, text=True, timeout=200, check=False
-        )
-        return done.returncode, done.stdout, done.stderr
-
-    yield start
-
-
 def test_every_command_is_there():
     gone = {name for name, leaf in COMMANDS_OF_LEAVES.items() if leaf in GONE}
     assert {line.split()[0] for line in LINES} - gone == COMMANDS.keys() - WITH_DOCKER
@@ -130,16 +60,14 @@ def prepare(name: str, folder: Path) -> None:
         (folder / "annotations" / "cases.csv").write_text(few)
 
 
-@pytest.mark.parametrize("way", [forked, pytest.param(from_nothing, marks=pytest.mark.weekly)])
-def test_no_command_warns(way, tmp_path):
+def test_no_command_warns(tmp_path):
     skip_without("samples", "starter")  # the others work on what these write
     (tmp_path / "answers.csv").write_text("name,final_label,ann,bo\nE1,RG,RG,NRG\nE2,NRG,NRG,NRG\n")
-    with way(tmp_path) as start:
-        for line in LINES:
-            if gone_of(f"evaluation {line}"):
-                continue
-            prepare(line.split()[0], tmp_path)
-            status, stdout, stderr = start(line)
-            assert status == 0, line + stdout + stderr
-            # What is raised where nobody can catch it is only printed.
-            assert not re.search("Warning|Exception ignored", stderr), line + stderr
+    for line in LINES:
+        if gone_of(f"evaluation {line}"):
+            continue
+        prepare(line.split()[0], tmp_path)
+        done = run(*line.split(), cwd=tmp_path, server=strict_server())
+        assert done.returncode == 0, line + done.stdout + done.stderr
+        # What is raised where nobody can catch it is only printed.
+        assert not re.search("Warning|Exception ignored", done.stderr), line + done.stderr
