@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -36,27 +35,6 @@ def test_only_what_must_outlast_the_machine_is_synced(tmp_path):
         assert calls.counts["fsync"] == 1
 
 
-def test_a_real_limit_on_size_leaves_nothing_half_written(tmp_path):
-    # RLIMIT_FSIZE is what a full disk looks like without one: the write itself falls short.
-    program = f"""
-import resource, signal, sys
-from pathlib import Path
-from evaluation.core.trouble import MachineTrouble
-from evaluation.io.files import write_atomically
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, {resource.getrlimit(resource.RLIMIT_FSIZE)[1]}))
-try:
-    write_atomically(Path(sys.argv[1]) / "metrics.json", b"x" * 1_000_000)
-except MachineTrouble as error:
-    print(error.lack)
-"""
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", program, str(tmp_path)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "permitted size of files\n"
-    assert names_in(tmp_path) == []
-
-
 def test_a_folder_that_cannot_be_written_to_is_told_as_such(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
@@ -74,28 +52,6 @@ def test_no_link_is_followed(tmp_path, monkeypatch):
         write_atomically(tmp_path / "metrics.json", b"{}")
     assert (tmp_path / "other").read_text() == "other"
     assert names_in(tmp_path) == [".metrics.json.0.part", "other"]
-
-
-def test_processes_that_write_at_once_lose_nothing(tmp_path):
-    program = """
-import sys
-from pathlib import Path
-from evaluation.io.files import write_atomically
-for _ in range(200):
-    write_atomically(Path(sys.argv[1]), sys.argv[2].encode() * 100_000)
-"""
-    path = tmp_path / "new" / "metrics.json"
-    writers = [subprocess.Popen([sys.executable, "-c", program, path, letter]) for letter in "abc"]
-    seen = set()
-    while any(writer.poll() is None for writer in writers):
-        if path.exists():
-            data = path.read_bytes()
-            assert len(data) == 100_000
-            seen |= set(data)
-    assert [writer.returncode for writer in writers] == [0, 0, 0]
-    assert len(set(path.read_bytes())) == 1
-    assert seen <= set(b"abc")
-    assert names_in(path.parent) == ["metrics.json"]
 
 
 KILLED = """

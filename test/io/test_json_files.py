@@ -1,8 +1,6 @@
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io.json_files import parse_entries, parse_json
@@ -58,19 +56,6 @@ def test_accepts(text, value):
     assert parse_json(memoryview(text)) == value
 
 
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=10,
-)
-
-
-@settings(max_examples=50)
-@given(VALUES, st.booleans())
-def test_reads_what_python_writes(value, ascii_only):
-    assert parse_json(memoryview(json.dumps(value, ensure_ascii=ascii_only).encode())) == value
-
-
 # Entries of a list, one by one: what is refused is refused in the same words as the whole document is.
 
 
@@ -89,32 +74,13 @@ def list_of(text):
     return value
 
 
-@settings(max_examples=200)
-@given(
-    st.lists(VALUES, max_size=4),
-    st.booleans(),
-    st.sampled_from([None, 1]),
-    st.sampled_from(
-        ["", ",", "]", "[", "}", '"', " ", "\\", "\n", "0", "1e999", "NaN", '"\\ud800"', "\0", "\ufeff"]
-    ),
-    st.floats(0, 1),
-)
-def test_entries_are_those_of_the_list(values, ascii_only, indent, inserted, where):
-    text = json.dumps(values, ensure_ascii=ascii_only, indent=indent)
-    cut = round(where * len(text))
-    spoilt = (text[:cut] + inserted + text[cut:]).encode()
-    assert entries_of(text.encode()) == values
-    expected = list_of(spoilt)
-    if isinstance(expected, list | tuple):
-        assert entries_of(spoilt) == expected
-
-
 @pytest.mark.parametrize(
     "text",
     [
         b"[]", b" [ ] ", b"\xef\xbb\xbf[1, 2]\n", b"[1,]", b"[1 2]", b"[1] 2", b"[1]]", b"[1", b"[", b"[,1]",
         b"", b'[{"a": 1}, {"b": 1, "b": 2}]', b'["\\ud83d\\ude00", "\\ud83d"]', b'[1, "\xff"]',
-        b'["\\u00e9"]', b"[NaN, [}",
+        b'["\\u00e9"]', b"[NaN, [}", b"[null,\n true, 1.5e-3, []]", b'[[{"a": [1, {"b": "]}"}]}, "\\""], {}]',
+        b'["a\\', b"[1e999]", b'["\\ud800"]', b'["\0"]', b"[tru", b'[{"a": 1,\n}]', b"[[1], [2]", b"[1]x",
     ],
 )  # fmt: skip
 def test_entries_of_every_form_of_list(text):

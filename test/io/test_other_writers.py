@@ -1,74 +1,66 @@
 """Files of other people's writers: read as the same library reads them, or refused for a reason."""
 
-import fnmatch
-import warnings
-
+import cv2
+import nibabel
 import numpy as np
 import pytest
 
 from evaluation.core.fault import ReadError
-from evaluation.io.files import FileStream
 from evaluation.io.grey_images import read_numbers
 from evaluation.io.volume_header import Geometry, check_geometry
-from evaluation.io.volumes import open_volume
-from test.io.other_writers import WRITERS
+from test.io.volumes.files import VALUES, read
 
-REFUSED = {
-    "nibabel * [<>]c*": "another type of values",
-    "OpenCV four channels .tif": "another one",
-    "pynrrd space scanner-xyz .nrrd": "scanner-xyz",
+LABELS = (VALUES * 100).astype(np.uint8)
+TO_LEFT_AND_BACK = np.diag([-1.0, -1.0, 1.0])
+AFFINE = np.array([[0, -0.8, 0, -12.5], [0.7, 0, 0, 33], [0, 0, -2.5, 1000.25], [0, 0, 0, 1]])
+BOTH = {"sform": 2, "qform": 1}
+WRITTEN = {
+    "big-endian": ({"endianness": ">"}, "i2", BOTH),
+    "big-endian numbers": ({"endianness": ">"}, "f4", BOTH),
+    "matrix alone": ({}, "u1", {"sform": 4, "qform": 0}),
+    "rotation alone": ({}, "u1", {"sform": 0, "qform": 1}),
+    "extension of the header": ({"extensions": True}, "u1", BOTH),
+    "fourth axis of 1": ({"axes": 4}, "u1", BOTH),
+    "complex numbers": ({}, "c8", BOTH),
 }
-"""By writer, name and extension of files: what is found in them. The rest is read as its writer reads it."""
+REFUSED = {"complex numbers": "another type of values"}
+"""By name of a file: what is found in it. The rest is read as its writer reads it."""
 
 
-def read(folder, path, values):
-    """Return the values of a file, and where they are; images are told by the number of their axes."""
-    if values.ndim == 2 or path.suffix not in (".gz", ".nii", ".mha", ".nrrd", ".tif", ".tiff"):
-        return read_numbers(memoryview(path.read_bytes()), path.name, None), None
-    with FileStream(str(folder), path.name, 1 << 30) as stream:
-        volume = open_volume(stream, path.name)
-        for problem in check_geometry(volume.header.geometry, Geometry(values.shape[:3])):
-            raise problem
-        return np.stack([plane.values.copy() for plane in volume.planes()]), volume.header.geometry
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("kind", [nibabel.Nifti1Image, nibabel.Nifti2Image])
+def test_volumes_of_nibabel(kind, name, tmp_path):
+    options, dtype, codes = WRITTEN[name]
+    header = kind.header_class(endianness=options.get("endianness", "<"))
+    values = LABELS.astype(dtype).T
+    image = kind(values[..., np.newaxis] if "axes" in options else values, AFFINE, header, dtype=values.dtype)
+    image.set_sform(AFFINE if codes["sform"] else None, code=codes["sform"])
+    image.set_qform(AFFINE if codes["qform"] else None, code=codes["qform"])
+    if "extensions" in options:
+        image.header.extensions.append(nibabel.nifti1.Nifti1Extension("comment", b"a" * 1000))
+    image.to_filename(tmp_path / "V.nii")
+    data = (tmp_path / "V.nii").read_bytes()
+    if name in REFUSED:
+        with pytest.raises(ReadError) as error:
+            read(data, ".nii")
+        assert error.value.found == REFUSED[name]
+        return
+    header, found = read(data, ".nii")
+    np.testing.assert_array_equal(found, values.T)
+    assert found.dtype == values.dtype
+    spacing, matrix = (0.7, 0.8, 2.5), TO_LEFT_AND_BACK @ AFFINE[:3]
+    direction = (matrix[:, :3] / spacing).ravel().tolist()
+    expected = Geometry(found.shape, spacing, tuple(matrix[:, 3].tolist()), tuple(direction))
+    assert check_geometry(header.geometry, expected) == []
 
 
-def difference(folder, path, values, geometry):
-    """Return what differs between a file as it is read here and as its writer reads it, else nothing."""
-    try:
-        found, place = read(folder, path, values)
-    except ReadError as error:
-        return error.found
-    if found.shape != values.shape:
-        return f"shape {found.shape}, not {values.shape}"
-    if bool in (found.dtype, values.dtype):
-        found, values = found > 0, values > 0
-    if found.dtype != values.dtype.newbyteorder(found.dtype.byteorder):
-        return f"type {found.dtype}, not {values.dtype}"
-    if not np.array_equal(found, values):
-        return "other values"
-    if geometry is None:
-        return ""
-    # Both ways, since a file without a position is compared as if it were upright at the origin.
-    problems = [*check_geometry(place, geometry), *check_geometry(geometry, place)]
-    return "; ".join(map(str, problems))
-
-
-@pytest.mark.parametrize("writer", WRITERS)
-def test_files_of_a_writer_are_read_as_it_reads_them(writer, tmp_path):
-    expected, found = {}, {}
-    patterns = [pattern for pattern in REFUSED if pattern.startswith(writer)]
-    used = set()
-    for number, one in enumerate(WRITERS[writer]()):
-        # Names of their own: ITK reads `x.nii` where `x.nii.gz` is asked for.
-        path = tmp_path / f"{number}{one.extension}"
-        name = f"{one.name} {one.extension}"
-        assert name not in found
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            one.write(path)
-            found[name] = difference(tmp_path, path, *one.read(path))
-        matching = [pattern for pattern in patterns if fnmatch.fnmatchcase(name, pattern)]
-        used.update(matching)
-        expected[name] = REFUSED[matching[0]] if matching else ""
-    assert found == expected
-    assert used == set(patterns)
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
+@pytest.mark.parametrize("compression", [5, 8, 32946, 32773])
+def test_compressed_images_of_opencv(compression, dtype, tmp_path):
+    """LZW, both numbers of deflate, and PackBits; with differences, where the library writes them."""
+    values = np.kron(LABELS[0], np.ones((11, 13))).astype(dtype)
+    path = str(tmp_path / "a.tif")
+    cv2.imwrite(path, values, (cv2.IMWRITE_TIFF_COMPRESSION, compression))
+    found = read_numbers(memoryview((tmp_path / "a.tif").read_bytes()), "a.tif", None)
+    np.testing.assert_array_equal(found, cv2.imread(path, cv2.IMREAD_UNCHANGED))
+    np.testing.assert_array_equal(found, values)

@@ -1,6 +1,8 @@
 """PNG images, against Pillow and files packed by hand; `test_grey_images` reads what the tables hold."""
 
 import struct
+import subprocess
+import sys
 import zlib
 
 import numpy as np
@@ -26,6 +28,7 @@ from test.io.images import (
     saved,
     with_alpha,
 )
+from test.repository import REPOSITORY
 
 
 def png_chunk(kind, content):
@@ -219,6 +222,31 @@ def test_numbers_of_16_bits_are_read_as_they_are(data):
 def test_numbers_that_are_refused(data, found):
     with faulted(ReadError, found, kind=FaultKind.WRONG_VALUE):
         read_numbers(memoryview(data), "x", None)
+
+
+BOMB = """
+import resource, sys, zlib
+import numpy as np
+from evaluation.io.grey_images import read_numbers
+from evaluation.io.pixels import Size
+from test.io.test_png import END, of, png_file, png_header
+
+read_numbers(memoryview(of(np.zeros((2, 2), np.uint8), "PNG")), "x", None)  # imports the decoder
+deflate = zlib.compressobj(1)
+pixels = b"".join(deflate.compress(bytes(1 << 24)) for _ in range(16)) + deflate.flush()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for depth in (8, 16):
+    data = png_file(png_header(7, 6, depth), (b"IDAT", pixels), END)
+    assert not read_numbers(memoryview(data), "x", Size(7, 6)).any()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_pixels_behind_those_of_the_header_take_no_memory():
+    done = subprocess.run(
+        [sys.executable, "-c", BOMB], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 64 << 10  # in kB, of the 256 MB that the chunk holds
 
 
 @pytest.mark.parametrize("bits", [2, 4])

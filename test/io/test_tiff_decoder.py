@@ -10,7 +10,15 @@ import tifffile
 from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.tiff import PAGE_TAGS, decode_page, read_pages
+from evaluation.io.pixels import Size
+from evaluation.io.tiff import (
+    KIND_TAGS,
+    PAGE_TAGS,
+    check_pages,
+    decode_page,
+    read_page,
+    read_pages,
+)
 from test.faults import faulted
 
 RANDOM = np.random.default_rng(0)
@@ -124,6 +132,8 @@ PAGE = {256: [4], 257: [2], 258: [8], 259: [8], 262: [1], 278: [1]}
 def test_deflated_strips_by_hand():
     data = by_hand(PAGE, [zlib.compress(b"abcd"), zlib.compress(b"efgh")], order=">")
     assert read(data).tobytes() == b"abcdefgh"
+    # Any larger number of rows of a strip stands for all of them.
+    assert read(by_hand({**PAGE, 278: [2**32 - 1]}, [zlib.compress(b"abcdefgh")])).tobytes() == b"abcdefgh"
 
 
 @pytest.mark.parametrize(
@@ -155,20 +165,75 @@ def test_strips_that_do_not_hold_what_the_tags_say(tags, strips):
     assert caught.value.kind == FaultKind.UNREADABLE
 
 
-def test_numbers_beyond_32_bits_are_no_other_fault():
-    """BigTIFF may say that a strip has 2⁶⁴ − 1 rows, which means all of them."""
-    data = bytearray(tiff(GREY, bigtiff=True, compression="zlib"))
-    (start,) = struct.unpack_from("<Q", data, 8)
-    (entries,) = struct.unpack_from("<Q", data, start)
-    for position in range(start + 8, start + 8 + 20 * entries, 20):
-        if struct.unpack_from("<H", data, position) == (278,):
-            struct.pack_into("<HQQ", data, position + 2, 16, 1, 2**64 - 1)
-        if struct.unpack_from("<H", data, position) == (259,):
-            struct.pack_into("<Q", data, position + 12, 5)
-    with pytest.raises(ReadError):
-        read(data)
-
-
 def test_a_type_without_a_reader():
     with faulted(ReadError, "another type of values", kind=FaultKind.WRONG_VALUE):
         read(tiff(GREY.astype(np.complex64)))
+
+
+def pages(*arrays, **options):
+    file = io.BytesIO()
+    with tifffile.TiffWriter(file, **options) as writer:
+        for array in arrays:
+            writer.write(array, photometric="minisblack", metadata=None)
+    return bytearray(file.getvalue())
+
+
+GREY_PAGES = np.zeros((3, 4), np.uint8)
+
+
+@pytest.mark.parametrize("bigtiff", [False, True])
+@pytest.mark.parametrize("byteorder", ["<", ">"])
+@pytest.mark.parametrize("dtype", ["u1", "u2", "i4", "f4"])
+def test_what_the_tags_say(bigtiff, byteorder, dtype):
+    data = memoryview(
+        pages(GREY_PAGES.astype(dtype), GREY_PAGES.astype(dtype), bigtiff=bigtiff, byteorder=byteorder)
+    )
+    first, second = read_pages(data, KIND_TAGS)
+    assert first.size == second.size == Size(4, 3)
+    assert first.dtype == np.dtype(f"{byteorder}{dtype}")
+    assert first.following > 0 == second.following
+    tags, count = check_pages(data, (1,), max_pages=2)
+    assert (tags, count) == (first, 2)
+
+
+def in_a_circle(page):
+    """Return a file whose second page says that it is followed by itself."""
+    data = pages(page, page)
+    second = read_page(memoryview(data), ()).following
+    (entries,) = struct.unpack_from("<H", data, second)
+    struct.pack_into("<I", data, second + 2 + 12 * entries, second)
+    return bytes(data)
+
+
+def test_pages_in_a_circle():
+    with faulted(ReadError, "pages that form a cycle", kind=FaultKind.UNREADABLE):
+        list(read_pages(memoryview(in_a_circle(GREY_PAGES)), ()))
+
+
+@pytest.mark.parametrize(
+    "other", [GREY_PAGES[:, :3], GREY_PAGES.astype(np.uint16), GREY_PAGES.astype(np.int8), GREY_PAGES > 0]
+)
+def test_pages_unlike_the_first(other):
+    data = memoryview(pages(GREY_PAGES, GREY_PAGES, np.ascontiguousarray(other)))
+    with faulted(ReadError, "another at page 3", kind=FaultKind.WRONG_VALUE):
+        check_pages(data, (1,), max_pages=9)
+
+
+def test_too_many_pages():
+    with faulted(ReadError, "more", kind=FaultKind.TOO_LARGE):
+        check_pages(memoryview(pages(GREY_PAGES, GREY_PAGES, GREY_PAGES)), (1,), max_pages=2)
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"", "other content"),
+        (b"II*", "an invalid header"),
+        (b"II*\0", "a header that points outside the file"),
+        (b"MM\0*\0\0\0\x08\0\2" + bytes(12), "an incomplete header"),
+    ],
+)
+def test_what_is_no_page(content, found):
+    with pytest.raises(ReadError) as caught:
+        read_page(memoryview(content), KIND_TAGS)
+    assert caught.value.found == found

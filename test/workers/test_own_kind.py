@@ -9,8 +9,6 @@ import pytest
 
 import evaluation
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.rehearsal import rehearse
-from evaluation.phase.phase import load_phase
 from evaluation.workers.confinement import landlock_version, missing_filter
 from test.challenges.declared.phases import write_table
 from test.faults import faulted
@@ -74,14 +72,3 @@ def test_a_right_wanted_to_choose_the_cases_of_a_field_is_told_too(tmp_path):
     line = text.splitlines().index(f"    {choice}") + 1
     with faulted(PhaseError, f"challenge.py, line {line}"):
         evaluation.check(phase, submission, workers=1)
-
-
-def test_the_rehearsal_tells_the_line(tmp_path):
-    phase, _ = phase_of(tmp_path, ["exists", "thread", "now"])
-    source = Path(own_kind.__file__).read_text(encoding="utf-8").splitlines()
-    with pytest.raises(PhaseError) as error:
-        rehearse(load_phase(phase), workers=1)
-    for name in ("exists", "thread"):
-        (text,) = (text for text in source if text.startswith(f'    "{name}": '))
-        place = f"challenge.py, line {source.index(text) + 1}: "
-        assert any(place in problem for problem in error.value.problems)

@@ -74,19 +74,15 @@ def test_stopped_worker_is_noticed_within_the_time_of_one_case():
     assert 4.0 <= time.monotonic() - started < 4.0 + 8.0
 
 
-def test_stopped_server_is_replaced():
+@pytest.mark.parametrize("sent", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_server_that_is_gone_is_replaced(sent):
     processes.warm_up()
-    stopped = processes._server.process
-    os.kill(stopped, signal.SIGSTOP)
-    processes.stop(processes.start_worker((), seconds=5.0))
+    gone = processes._server.process
+    os.kill(gone, sent)
+    if sent == signal.SIGSTOP:
+        processes.stop(processes.start_worker((), seconds=5.0))
     assert values(run([case(number) for number in range(4)], settings_of(10.0))) == [1.0] * 4
-    assert processes._server.process != stopped
-
-
-def test_killed_server_is_replaced():
-    processes.warm_up()
-    os.kill(processes._server.process, signal.SIGKILL)
-    assert values(run([case(number) for number in range(4)], settings_of(10.0))) == [1.0] * 4
+    assert processes._server.process != gone
 
 
 def test_a_server_that_never_answers_is_short_of_time():
@@ -133,12 +129,10 @@ class SetupThatLooks:
 @pytest.mark.parametrize(
     ("challenge", "below", "found"),
     [
-        ("edd2020", "", True),
         ("refuge", "", True),
         ("declared", ".displacement", True),
         (None, "", False),
         ("at home", "", False),
-        ("ä" * 200, "", False),
         ("ä" * 3000, "", False),
         ("..", "", False),
     ],

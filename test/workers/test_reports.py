@@ -1,4 +1,3 @@
-import contextlib
 import struct
 import tracemalloc
 from dataclasses import replace
@@ -145,12 +144,3 @@ def test_every_case_is_in_one_batch(positions):
     report = IndexReport(Faults(), (), (), (), (Batch(positions, b""),))
     with pytest.raises(HandoverError):
         IndexReport.unpacked(joined(report.packed()), TASKS, 3)
-
-
-@settings(deadline=None)
-@given(st.binary(max_size=300))
-def test_any_bytes_are_a_report_or_refused(data):
-    with contextlib.suppress(HandoverError):
-        IndexReport.unpacked(memoryview(data), TASKS, 3)
-    with contextlib.suppress(HandoverError):
-        BatchReport.unpacked(memoryview(data), 3)

@@ -1,12 +1,25 @@
+"""Numbers, labels, times of events and scores of a condition."""
+
 import math
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, JsonSource
-from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.number import (
+    Label,
+    Number,
+    ObservedTime,
+    SurvivalPrediction,
+    TimeToEvent,
+    TwoClasses,
+)
+from evaluation.metrics.regression import weighted_concordance_index
 
 CASE = CaseForm("V0001", 16, 12)
 
@@ -55,13 +68,10 @@ def test_a_cell_that_is_no_number(text):
     ("json_value", "found"),
     [
         (True, "true"),
-        (None, "null"),
-        ("0.5", "the text '0.5'"),
         ([0.5], "a list of 1"),
         ({"risk": 1}, "an object"),
         (10**400, "a number that is not finite"),
         (float("nan"), "a number that is not finite"),
-        (float("-inf"), "a number that is not finite"),
     ],
 )
 def test_json_that_is_no_number(json_value, found):
@@ -94,12 +104,9 @@ def test_a_number_outside_its_range(text, found):
     ("kind", "words"),
     [
         (Number(), "a finite number"),
-        (Number(0), "a finite number of at least 0"),
         (Number(0, 1), "a finite number from 0 to 1"),
         (Number(maximum=1), "a finite number of at most 1"),
-        (Number(unit="mm"), "a finite number, in mm"),
         (Number(0, unit="years"), "a finite number of at least 0 years"),
-        (Number(0, 100, unit="%"), "a finite number from 0 to 100 %"),
         (Number(maximum=0, unit="dB"), "a finite number of at most 0 dB"),
         (Label(), "0 or 1"),
     ],
@@ -127,19 +134,76 @@ def test_a_label_in_json_is_a_boolean(label):
     assert Label().read(cell(*Label().write_cells(label)), CASE, None) == label
 
 
+KIND = TwoClasses(("RG", "suspect"), ("NRG",), ("U", ""))
+
+
 @pytest.mark.parametrize(
-    ("kind", "reference", "near", "empty", "inverted"),
-    [
-        (Number(), 1, 0.95, 0.0, 0.0),
-        (Number(), 0, 0.05, 0.0, 1.0),
-        (Number(), math.nan, 0.05, 0.0, 1.0),
-        (Label(), math.nan, 0, 0, 1),
-        (Number(0, 10), 2.0, 2.3, 0.0, 8.0),
-        (Number(minimum=1), 4.0, 3.65, 1.0, 1.0),
-        (Label(), 1, 1, 0, 0),
-        (Label(), 0, 0, 0, 1),
-    ],
+    ("text", "value"), [("RG", 1), ("suspect", 1), ("NRG", 0), ("U", math.nan), ("", math.nan)]
 )
-def test_variants_for_a_rehearsal(kind, reference, near, empty, inverted):
-    expected = (0.0 if math.isnan(reference) else float(reference), near, empty, inverted)
-    assert [kind.rehearse(reference, CASE, variant) for variant in Variant] == pytest.approx(expected)
+def test_a_cell_is_one_of_two_classes_or_left_out(text, value):
+    assert KIND.read(cell(text), CASE, None) == pytest.approx(value, nan_ok=True)
+
+
+def test_any_other_cell_is_a_fault():
+    expected = "risks.csv, line 7, Risk: expected one of 'RG', 'suspect', 'NRG', 'U', '', found 'rg'"
+    assert str(fault_of(KIND, cell("rg"))) == expected
+    with pytest.raises(TypeError):
+        KIND.read(JsonSource("RG", "class.json"), CASE, None)
+
+
+@pytest.mark.parametrize("value", [1.0, 0.0, math.nan])
+def test_what_is_written_reads_back_the_same(value):
+    assert KIND.read(cell(*KIND.write_cells(value)), CASE, None) == pytest.approx(value, nan_ok=True)
+
+
+KIND_TIME = TimeToEvent("months")
+
+
+def cells(*texts):
+    return CellsSource(texts, "cases.csv", 7, ("time", "event"))
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [(cells("12.5", "1"), (12.5, 1)), (cells("0", "0"), (0.0, 0)), (cells("3", "1.0"), (3.0, 1))],
+)
+def test_a_time_and_an_event_are_read(source, expected):
+    assert KIND_TIME.read(source, CASE, None) == ObservedTime(*expected)
+
+
+@pytest.mark.parametrize(
+    ("source", "found"), [(cells("-1", "2"), ["-1", "2"]), (cells("", "yes"), ["nothing", '"yes"'])]
+)
+def test_every_fault_is_named(source, found):
+    with pytest.raises(FormFault) as caught:
+        KIND_TIME.read(source, CASE, None)
+    assert [(fault.field, fault.found) for fault in caught.value.faults] == list(
+        zip(("time", "event"), found, strict=True)
+    )
+    assert {(fault.file, fault.line) for fault in caught.value.faults} == {("cases.csv", 7)}
+
+
+def test_what_is_written_reads_back_the_same_time():
+    value = ObservedTime(1 / 3, 1)
+    assert KIND_TIME.read(cells(*KIND_TIME.write_cells(value)), CASE, None) == value
+    assert KIND_TIME.describe() == "a finite number of at least 0 months, and 1 (event) or 0 (censored)"
+
+
+TIMES = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 1)), min_size=2, max_size=12)
+BOUNDS = st.sampled_from([{}, {"minimum": 0.0, "maximum": 1.0}, {"minimum": 5.0}, {"maximum": -2.0}])
+
+
+@given(TIMES, BOUNDS, st.booleans(), st.sampled_from([1, 1000, 0.01]))
+def test_variants_for_a_rehearsal_have_the_concordance_that_they_should(cases, bounds, risk, scale):
+    kind = SurvivalPrediction(**bounds, risk=risk)
+    times = [ObservedTime(scale * time, event) for time, event in cases]
+    time, event = np.array(times, dtype=float).T
+    expected = {Variant.PERFECT: 1.0, Variant.NEAR: 1.0, Variant.EMPTY: 0.5, Variant.INVERTED: 0.0}
+    for variant, wanted in expected.items():
+        values = np.array([kind.rehearse(observed, CASE, variant) for observed in times])
+        assert (values >= kind.minimum).all()
+        assert (values <= kind.maximum).all()
+        found = weighted_concordance_index(
+            -values if risk else values, time, event, np.ones((1, len(times)))
+        )[0]
+        assert np.isnan(found) or found == pytest.approx(wanted)

@@ -1,16 +1,19 @@
-"""Points out of rows, cells and the platform's JSON, their faults, and what is written reads back."""
+"""Points, named points and single ones, their faults, and what objects share."""
 
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from evaluation.core.fault import FormFault
+from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, JsonSource, RowsSource
-from evaluation.io.kinds.objects import Attributes, Space
-from evaluation.io.kinds.points import Points, point_set
+from evaluation.core.sources import CellsSource, FileSource, JsonSource, RowsSource
+from evaluation.io.handover import HandoverError
+from evaluation.io.kinds.annotation_json import MAX_FAULTS
+from evaluation.io.kinds.objects import Attributes, Space, all_or_faults
+from evaluation.io.kinds.points import Keypoints, Point, PointInImage, Points, distance, point_set
 
 CASE = CaseForm("S1", 100, 50)
 MM = Points(Space(3))
@@ -149,3 +152,182 @@ def test_variants_for_a_rehearsal():
     empty = point_set([], 3)
     assert plain(MM.rehearse(empty, CASE, Variant.INVERTED)) == [[1e6, 0, 0, 0, 1, None]]
     assert plain(MM.rehearse(empty, CASE, Variant.NEAR)) == []
+
+
+KIND = Keypoints(("nose", "ear"), Space(2, "pixels"))
+
+
+def test_points_are_in_the_order_of_the_names():
+    found = KIND.read(rows(KIND, "1,2,ear", "3,4,nose"), CASE, None)
+    assert found.positions.tolist() == [[3, 4], [1, 2]]
+    written = KIND.write_json(found)
+    assert [point["name"] for point in written["points"]] == ["nose", "ear"]
+    again = KIND.read(JsonSource(written, "p.json"), CASE, None)
+    assert again.positions.tolist() == [[3, 4], [1, 2]]
+    assert KIND.write_rows(found) == [("3.0", "4.0", "nose"), ("1.0", "2.0", "ear")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["1,2,ear"], ["the point 'nose' of S1 once, found none"]),
+        (
+            ["1,2,ear"] * 2,
+            ["the point 'nose' of S1 once, found none", "the point 'ear' of S1 once, found 2 times"],
+        ),
+        (["1,2,ear", "1,2,eye", "1,2,nose"], ['a class (nose, ear), found "eye"']),
+        (["1,2,ear"] * 5, ["at most 4 rows for S1, found 5"]),
+    ],
+)
+def test_each_name_once(lines, expected):
+    assert [fault.partition(": expected ")[2] for fault in faults(KIND, rows(KIND, *lines))] == expected
+
+
+def test_one_name_alone():
+    kind = Keypoints(("fovea",), Space(2, "pixels"))
+    assert kind.read(rows(kind, "1,2,fovea"), CASE, None).positions.tolist() == [[1, 2]]
+    (fault,) = faults(kind, rows(kind, "1,2,disc"))
+    assert fault.endswith('expected a class (fovea), found "disc"')
+
+
+def test_variants_for_a_rehearsal_keypoints():
+    reference = KIND.read(rows(KIND, "1,2,ear", "93,4,nose"), CASE, None)
+    assert KIND.rehearse(reference, CASE, Variant.EMPTY) is None
+    assert KIND.rehearse(reference, CASE, Variant.NEAR).positions.tolist() == [[92, 4], [2, 2]]
+    assert KIND.rehearse(reference, CASE, Variant.INVERTED).positions.tolist() == [[0, 50], [100, 50]]
+
+
+SMALL = CaseForm("V0001", width=16, height=12)
+IN_IMAGE = PointInImage()
+
+
+def cells(x, y):
+    return CellsSource((x, y), "fovea.csv", 3, ("Fovea_X", "Fovea_Y"))
+
+
+def faults_of(source):
+    with pytest.raises(FormFault) as caught:
+        IN_IMAGE.read(source, SMALL, None)
+    return caught.value.faults
+
+
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (16, 12), (16, 0), (7.25, 3.5)])
+def test_a_point_is_read_from_cells_and_json(x, y):
+    assert IN_IMAGE.read(cells(str(x), str(y)), SMALL, None) == Point(x, y)
+    assert IN_IMAGE.read(JsonSource([x, y], "fovea.json"), SMALL, None) == Point(x, y)
+    # A third coordinate of the platform is left aside.
+    assert IN_IMAGE.read(JsonSource([x, y, 0], "fovea.json"), SMALL, None) == Point(x, y)
+
+
+BOTH = "Fovea_X, Fovea_Y"
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "faults"),
+    [
+        ("16.5", "3", [(BOTH, "x = 16.5")]),
+        ("3", "13", [(BOTH, "y = 13")]),
+        ("-1", "nan", [(BOTH, "x = -1"), ("Fovea_Y", '"nan"')]),
+        ("", "left", [("Fovea_X", "nothing"), ("Fovea_Y", '"left"')]),
+    ],
+)
+def test_the_faults_of_both_coordinates_are_reported(x, y, faults):
+    assert [(fault.field, fault.found) for fault in faults_of(cells(x, y))] == faults
+    assert {(fault.file, fault.line) for fault in faults_of(cells(x, y))} == {("fovea.csv", 3)}
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [({"x": 1, "y": 2}, "an object"), ([1], "a list of 1"), (None, "null"), ([], "a list of 0")],
+)
+def test_json_that_is_no_point_is_one_fault(value, found):
+    (fault,) = faults_of(JsonSource(value, "fovea.json"))
+    assert str(fault) == f"fovea.json: expected a list [x, y], found {found}"
+    assert fault.kind is FaultKind.MALFORMED
+
+
+def test_distance_is_euclidean():
+    assert distance(Point(1, 1), Point(4, 5)) == 5
+    assert distance(Point(0, 0), Point(16, 12)) == math.hypot(16, 12) == 20
+
+
+SIZED, UNSIZED = CaseForm("a", 100, 50), CaseForm("a")
+LARGEST = 1 << 26
+
+
+@pytest.mark.parametrize(
+    ("space", "case", "bounds"),
+    [
+        (Space(2, "pixels"), SIZED, ((0, 100), (0, 50))),
+        (Space(3, "pixels"), SIZED, ((0, 100), (0, 50), (0, LARGEST))),
+        (Space(2, "pixels"), UNSIZED, ((0, LARGEST),) * 2),
+        (Space(3), SIZED, ((-LARGEST, LARGEST),) * 3),
+    ],
+)
+def test_bounds(space, case, bounds):
+    assert space.bounds(case) == bounds
+    low, high = zip(*bounds, strict=True)
+    assert list(space.faults(FileSource("f"), low, case)) == []
+    assert list(space.faults(FileSource("f"), high, case)) == []
+    beyond = [value + 1 for value in high]
+    assert len(list(space.faults(FileSource("f"), beyond, case))) == space.axes
+
+
+@pytest.mark.parametrize("space", [Space(2), Space(3), Space(2, "pixels"), Space(3, "pixels")])
+@pytest.mark.parametrize("case", [SIZED, UNSIZED])
+@pytest.mark.parametrize("position", [(0.0, 0.0, 0.0), (80.0, 10.0, 5.0)])
+def test_far_away_is_within_the_bounds(space, case, position):
+    position = position[: space.axes]
+    far = space.farthest(position, case)
+    assert list(space.faults(FileSource("f"), far, case)) == []
+    assert abs(far[0] - position[0]) >= 50
+
+
+BOTH_OBJECTS = Attributes(("a", "b"), with_probability=True)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "columns", "cells", "name"),
+    [
+        (Attributes(), (), [], None),
+        (Attributes(("a",)), (), [], None),
+        (Attributes(("a",), always_named=True), ("class",), ["a"], "a"),
+        (BOTH_OBJECTS, ("class", "probability"), ["a", "0.5"], "a"),
+    ],
+)
+def test_columns_and_cells(attributes, columns, cells, name):
+    assert attributes.columns == columns
+    assert list(attributes.cells(0, 0.5)) == cells
+    assert attributes.name(0) == name
+
+
+@pytest.mark.parametrize(
+    ("labels", "probabilities"), [([2.0], [0.5]), ([0.5], [0.5]), ([0.0], [1.5]), ([0.0], [-0.5])]
+)
+def test_forged_attributes(labels, probabilities):
+    BOTH_OBJECTS.check(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    with pytest.raises(HandoverError):
+        BOTH_OBJECTS.check(np.array(labels), np.array(probabilities))
+
+
+@pytest.mark.parametrize("packed", [np.zeros((3, 4)), np.zeros((1, 3)), np.full((1, 4), np.nan), None, []])
+def test_forged_tables(packed):
+    few = Points(Space(2), most=2)
+    assert few.unpacked(np.zeros((2, 4)), 4).shape == (2, 4)
+    with pytest.raises(HandoverError):
+        few.unpacked(packed, 4)
+
+
+def test_no_row_is_read_after_so_many_faults():
+    read, faults = [], []
+
+    def rows():
+        for number in range(10 * MAX_FAULTS):
+            read.append(number)
+            faults.extend([Fault(FaultKind.MISSING, "a.csv", "a number", "none", number)] * (number % 2))
+            yield (float(number),)
+
+    with pytest.raises(FormFault) as caught:
+        all_or_faults(rows(), faults)
+    assert (len(read), len(caught.value.faults)) == (2 * MAX_FAULTS, MAX_FAULTS)
+    assert all_or_faults(iter([(1.0,), (2.0,)]), []) == [(1.0,), (2.0,)]

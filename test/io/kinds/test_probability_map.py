@@ -1,20 +1,23 @@
-"""Probability maps, against SimpleITK and tifffile."""
+"""Probability and detection maps, against SimpleITK and tifffile."""
 
 import io
 
 import numpy as np
 import pytest
+import SimpleITK
 import tifffile
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
-from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.io.kinds.probability_map import ProbabilityMap
+from evaluation.io.kinds.probability_map import DetectionMap, ProbabilityMap
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.components import components_of
+from test.faults import faulted
 from test.io.memory import InMemory
 from test.io.volumes.files import written_by_simpleitk
 
@@ -80,16 +83,74 @@ def test_other_values_are_faults(kind, place, value):
     assert fault.found == f"{value:.{digits}g}{place}"
 
 
-def test_variants_for_a_rehearsal():
-    positions = np.array([[[1, 2], [3, 1]]], np.uint8)
-    reference = LabelMapValue(VolumeCrop(positions, (1, 1, 2)), (3, 4, 5), (2.0, 0.25, 0.5))
-    kind = ProbabilityMap(foreground=2)
-    mask = np.zeros((3, 4, 5))
-    mask[1, 1:3, 2:4] = [[1, 1], [0, 1]]
-    derived = {variant: kind.rehearse(reference, CASE, variant) for variant in Variant}
-    np.testing.assert_array_equal(derived[Variant.PERFECT].whole, mask)
-    np.testing.assert_array_equal(derived[Variant.INVERTED].whole, 1 - mask)
-    assert derived[Variant.EMPTY].probabilities.size == 0
-    assert np.argwhere(derived[Variant.NEAR].whole != mask).tolist() == [[1, 1, 4]]
-    assert {value.shape for value in derived.values()} == {(3, 4, 5)}
-    assert {value.spacing_mm for value in derived.values()} == {(2.0, 0.25, 0.5)}
+SHAPE = (3, 4, 5)
+KIND, FINDINGS = DetectionMap(), DetectionMap(dimensions=2)
+
+
+def read_findings(values, kind=KIND, extension=".mha"):
+    data = kind.write_file(Volume(values, GEOMETRY), extension)
+    case = CASE if kind is KIND else CaseForm("V1", values.shape[2], values.shape[1])
+    return read(data, extension, kind, case)
+
+
+def confidences_of(found):
+    """Return the value of every voxel in the whole image."""
+    candidates = found.crop.within((0, 0, 0), found.shape)
+    return np.concatenate([[0], found.confidences])[candidates]
+
+
+MASKS = arrays(np.bool_, SHAPE, elements=st.sampled_from([False, False, False, True]))
+
+
+@given(MASKS, st.sampled_from([".mha", ".nii.gz", ".nii"]), st.randoms(use_true_random=False))
+@settings(max_examples=40)
+def test_every_component_has_its_confidence(mask, extension, random):
+    image = SimpleITK.ConnectedComponent(SimpleITK.GetImageFromArray(mask.astype(np.uint8)), True)
+    components = SimpleITK.GetArrayFromImage(image)
+    count = components.max()
+    values = np.array([0, *(random.randint(1, 64) / 64 for _ in range(count))], np.float32)[components]
+    found = read_findings(values, extension=extension)
+    assert len(found.confidences) == count
+    np.testing.assert_array_equal(confidences_of(found), values)
+    # The same components under other numbers.
+    pairs = {*zip(found.crop.within((0, 0, 0), SHAPE).ravel(), components.ravel(), strict=True)}
+    assert len(pairs) == len(np.unique(components))
+
+
+def test_findings_of_an_image():
+    values = np.zeros((1, 4, 5), np.float32)
+    values[0, 0, :2] = 0.5
+    values[0, 3, 4] = 0.25
+    found = read_findings(values, FINDINGS, ".tif")
+    assert found.confidences.tolist() == [0.5, 0.25]
+    np.testing.assert_array_equal(confidences_of(found), values)
+
+
+@pytest.mark.parametrize("places", [[(1, 1, 1), (1, 1, 2)], [(1, 1, 1), (2, 2, 2)]], ids=["face", "corner"])
+def test_a_component_of_several_values_is_a_fault(places):
+    values = np.zeros(SHAPE, np.float32)
+    for place, value in zip(places, (0.25, 0.75), strict=True):
+        values[place] = value
+    values[0, 3, 4] = 1
+    expected = ("V1.mha", "0.25 to 0.75 in one of 1 components")
+    with faulted(FormFault, *expected):
+        read_findings(values)
+
+
+def test_values_beyond_0_to_1_are_faults():
+    values = np.zeros(SHAPE, np.float32)
+    values[1] = 2
+    with faulted(FormFault, "V1.mha", "2 in plane 2", kind=FaultKind.WRONG_VALUE):
+        read_findings(values)
+
+
+def test_too_many_findings_are_a_fault():
+    values = np.zeros((1, 80, 80), np.float32)
+    values[0, ::2, ::2] = 0.5
+    with faulted(FormFault, "V1.mha", "1600", kind=FaultKind.WRONG_VALUE):
+        read_findings(values, FINDINGS)
+
+
+def test_nothing_has_no_components():
+    labelled, count = components_of(np.zeros((0, 0, 0), np.bool_))
+    assert (labelled.shape, count) == ((0, 0, 0), 0)

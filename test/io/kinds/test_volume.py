@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
 from evaluation.io.kinds.volume import (
@@ -74,13 +73,6 @@ def test_values_beyond_0_to_1_are_faults(tmp_path, value, dtype, found):
     assert (fault.expected, fault.found) == ("values from 0 to 1", found)
 
 
-def test_all_faults_of_the_geometry_are_told_before_any_voxel(tmp_path):
-    other = Geometry((2, 3, 4), (0.5, 0.3, 0.125), (1.0, 2.0, 4.0), UPRIGHT)
-    with pytest.raises(FormFault) as error:
-        read(tmp_path, values((1, 0, 0), 99.0), geometry=other)
-    assert [fault.found for fault in error.value.faults] == ["0.5, 0.3, 0.125 mm", "1, 2, 4 mm"]
-
-
 def test_a_stack_has_a_size_only(tmp_path):
     assert read(tmp_path, values(), geometry=Geometry((2, 3, 4)), extension=".tif")
     with faulted(FormFault, "V1.tif", "3 B-scans of 4 × 3 pixels", kind=FaultKind.WRONG_SIZE):
@@ -134,24 +126,3 @@ def test_a_reference_is_not_opened_before_its_planes_are_asked_for():
             raise AssertionError
 
     assert LEVELS.read(FileSource("V1.mha"), CASE, Closed()).path == "V1.mha"
-
-
-def test_variants_for_a_rehearsal(tmp_path):
-    array = values()
-    array[1, 1, 0:2] = 0.5
-    (tmp_path / "V1.mha").write_bytes(ConfidenceVolume().write_file(Volume(array, GEOMETRY), ".mha"))
-    reference = ReferenceVolume(0.01, 1, whole=False).read(
-        FileSource("V1.mha"), CASE, SubmissionFiles(str(tmp_path))
-    )
-    derived = {
-        variant: np.array(
-            [plane.within(WHOLE) for plane in ConfidenceVolume().rehearse(reference, CASE, variant)]
-        )
-        for variant in Variant
-    }
-    np.testing.assert_array_equal(derived[Variant.PERFECT], array)
-    np.testing.assert_array_equal(derived[Variant.EMPTY], values())
-    np.testing.assert_array_equal(derived[Variant.INVERTED], array == 0)
-    assert np.argwhere(derived[Variant.NEAR] != array).tolist() == [[1, 1, 2]]
-    assert derived[Variant.NEAR][1, 1, 2] == 0.5
-    assert ConfidenceVolume().pixels(CASE) == 24

@@ -27,8 +27,9 @@ def read(data, extension, slab_bytes=1 << 20):
 
 def written_by_simpleitk(path, values, compress=True, geometry=GEOMETRY):
     image = SimpleITK.GetImageFromArray(values)
-    image.SetSpacing(geometry.spacing_mm)
-    image.SetOrigin(geometry.origin_mm)
-    image.SetDirection(geometry.direction)
+    if values.ndim == 3:
+        image.SetSpacing(geometry.spacing_mm)
+        image.SetOrigin(geometry.origin_mm)
+        image.SetDirection(geometry.direction)
     SimpleITK.WriteImage(image, str(path), useCompression=compress)
     return path.read_bytes()

@@ -1,24 +1,27 @@
+"""Geometry of files and of the case table."""
+
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evaluation.core.fault import PhaseError, ReadError
 from evaluation.core.form import CaseForm
 from evaluation.io.volume_header import (
+    B_SCAN_COLUMNS,
+    DEPTH,
+    GEOMETRY_COLUMNS,
     UPRIGHT,
     Geometry,
     check_geometry,
     geometry_columns,
     geometry_of,
     header_of,
+    plane_geometry_of,
 )
 from test.faults import faulted
 
-NUMBERS = st.floats(-1e6, 1e6) | st.sampled_from([1.0, 1.00000006, 1000.0, 1000.0001])
 EXPECTED = Geometry((5, 512, 256), (0.01, 0.004, 0.12))
 
 
@@ -121,14 +124,64 @@ def test_an_origin_that_single_precision_rounds_is_equal(position, spacing_mm):
     assert len(check_geometry(further, expected)) == 1
 
 
-@given(st.tuples(NUMBERS, NUMBERS, NUMBERS), st.tuples(NUMBERS, NUMBERS, NUMBERS))
-def test_an_expected_and_a_found_position_never_look_alike(one, other):
-    for problem in check_geometry(Geometry((1, 1, 1), None, one), Geometry((1, 1, 1), None, other)):
-        assert problem.expected.removesuffix(" (x, y, z)") != f"origin {problem.found}"
-
-
 def test_zero_has_no_sign():
     cells = geometry_columns(
         Geometry((1, 1, 1), (1, 1, 1), (-0.0, 0.0, 0.0), (1, -0.0, 0, 0, 1, 0, -0.0, 0, 1))
     )
     assert (cells["origin_mm"], cells["direction"]) == ("0 0 0", "1 0 0 0 1 0 0 0 1")
+
+
+GEOMETRY = Geometry((2, 3, 4), (0.5, 0.25, 0.125), (1.0, 2.0, 3.0), UPRIGHT)
+COLUMNS = geometry_columns(GEOMETRY)
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [(COLUMNS, B_SCAN_COLUMNS), (geometry_columns(GEOMETRY, DEPTH), GEOMETRY_COLUMNS)],
+)
+def test_the_columns_of_a_geometry_read_back(columns, names):
+    assert set(columns) == {"width", "height", *names}
+    assert geometry_of(CaseForm("V1", 4, 3, columns)) == GEOMETRY
+
+
+def test_a_position_that_is_not_given_is_not_compared():
+    case = CaseForm("V1", 4, 3, {"depth": "2", "spacing_mm": "0.5 0.25 0.125"})
+    assert geometry_of(case) == Geometry((2, 3, 4), (0.5, 0.25, 0.125))
+
+
+@pytest.mark.parametrize(
+    ("column", "columns"),
+    [
+        ("b_scans", {"b_scans": ""}),
+        ("b_scans", {"b_scans": "2.5"}),
+        ("spacing_mm", {"spacing_mm": "1 1"}),
+        ("spacing_mm", {"spacing_mm": "1 0 1"}),
+        ("direction", {"direction": "1 0 0"}),
+        ("origin_mm", {"origin_mm": "a b c"}),
+        ("depth", {"b_scans": None}),
+        ("depth", {"b_scans": None, "depth": "0"}),
+    ],
+)
+def test_faults_of_the_case_table(column, columns):
+    given = {name: text for name, text in (COLUMNS | columns).items() if text is not None}
+    with faulted(PhaseError, f"cases.csv, V1, {column}", repr(columns.get(column, ""))):
+        geometry_of(CaseForm("V1", 4, 3, given))
+
+
+@pytest.mark.parametrize(
+    ("columns", "spacing"),
+    [
+        ({}, None),
+        ({"spacing_mm": ""}, None),
+        ({"spacing_mm": "1 1 1"}, None),
+        ({"spacing_mm": "0.5 0.25"}, (0.5, 0.25, 1.0)),
+    ],
+)
+def test_an_image_has_one_plane(columns, spacing):
+    assert plane_geometry_of(CaseForm("V1", 4, 3, columns)) == Geometry((1, 3, 4), spacing)
+
+
+@pytest.mark.parametrize("text", ["1", "1 -1"])
+def test_faults_of_the_spacing_of_an_image(text):
+    with faulted(PhaseError, "cases.csv, V1, spacing_mm", repr(text)):
+        plane_geometry_of(CaseForm("V1", 4, 3, {"spacing_mm": text}))

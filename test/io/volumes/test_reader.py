@@ -1,21 +1,23 @@
-import io
+"""Volumes of every format, against SimpleITK, their planes and their bytes."""
+
+import gzip
+import zlib
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import SimpleITK
-import tifffile
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io.volume_header import UPRIGHT, Geometry, check_geometry
-from evaluation.io.volumes import write_volume
+from evaluation.io.volumes import open_volume, write_volume
+from evaluation.io.voxels import GZIPPED, ZLIB, Plane, VoxelBytes, whole_plane
+from evaluation.metrics.crops import Box
 from test.faults import faulted
-from test.io.volumes.files import EXTENSIONS, GEOMETRY, TILTED, VALUES, read, written_by_simpleitk
-
-MHA = write_volume(VALUES, GEOMETRY, ".mha")
-TIFF = write_volume(VALUES, GEOMETRY, ".tif")
+from test.io.volumes.files import EXTENSIONS, GEOMETRY, TILTED, VALUES, Bytes, read, written_by_simpleitk
 
 
 @pytest.mark.parametrize("direction", [UPRIGHT, TILTED, (0, 0, 1, -1, 0, 0, 0, -1, 0)], ids=str)
@@ -53,35 +55,6 @@ def test_the_same_volume_gives_the_same_bytes(extension):
     assert write_volume(VALUES, GEOMETRY, extension) == write_volume(VALUES.copy(), GEOMETRY, extension)
 
 
-@pytest.mark.parametrize("extension", EXTENSIONS)
-@given(slab_bytes=st.integers(1, 500))
-@settings(max_examples=15)
-def test_the_size_of_slabs_changes_nothing(extension, slab_bytes):
-    _, found = read(write_volume(VALUES, GEOMETRY, extension), extension, slab_bytes)
-    np.testing.assert_array_equal(found, VALUES)
-
-
-@pytest.mark.parametrize(
-    ("data", "extension", "kind", "found"),
-    [
-        (TIFF[: len(TIFF) // 2], ".tif", FaultKind.UNREADABLE, "an incomplete header"),
-        (MHA, ".tif", FaultKind.UNREADABLE, "a MetaImage"),
-    ],
-)
-def test_faults_of_a_file(data, extension, kind, found):
-    with faulted(ReadError, found, kind=kind):
-        read(data, extension)
-
-
-def test_pages_must_be_alike():
-    data = io.BytesIO()
-    with tifffile.TiffWriter(data) as file:
-        file.write(np.zeros((4, 5), np.uint8), photometric="minisblack")
-        file.write(np.zeros((4, 6), np.uint8), photometric="minisblack")
-    with faulted(ReadError, "another at page 2", kind=FaultKind.WRONG_VALUE):
-        read(data.getvalue(), ".tif")
-
-
 @pytest.mark.parametrize(
     ("other", "expected"),
     [
@@ -100,3 +73,147 @@ def test_pages_must_be_alike():
 )
 def test_tolerances_of_the_geometry(other, expected):
     assert [problem.found for problem in check_geometry(other, GEOMETRY)] == expected
+
+
+def test_the_rows_that_are_looked_at_change_nothing():
+    values = np.zeros((5, 6), dtype=np.float32)
+    values[2:4, [1, 4]] = 0.5
+    for plane in (whole_plane(values), Plane(values, 2, 4), Plane(values, 1, 5)):
+        assert plane.crop.box == Box(2, 4, 1, 5)
+        np.testing.assert_array_equal(plane.crop.values, values[2:4, 1:5])
+
+
+@pytest.mark.parametrize("plane", [whole_plane(np.zeros((5, 6))), Plane(np.zeros((5, 6)), 3, 3)])
+def test_an_empty_plane_lies_at_the_corner(plane):
+    assert plane.crop.box == Box(0, 0, 0, 0)
+    assert plane.crop.values.shape == (0, 0)
+
+
+@pytest.mark.parametrize("extension", [".mha", ".nii.gz", ".nii", ".tif"])
+@given(
+    values=arrays(np.int16, st.tuples(*[st.integers(1, 9)] * 3), fill=st.just(0)), planes=st.integers(1, 9)
+)
+def test_nothing_lies_outside_the_rows_of_a_file(extension, values, planes):
+    data = write_volume(values, Geometry(values.shape), extension)
+    volume = open_volume(Bytes(data), f"V1{extension}", planes * values[0].nbytes)
+    for expected, plane in zip(values, volume.planes(), strict=True):
+        np.testing.assert_array_equal(plane.values, expected)
+        np.testing.assert_array_equal(plane.crop.in_image(*expected.shape), expected)
+
+
+def test_empty_planes_are_known_without_looking_at_them():
+    values = np.zeros((4, 512, 1024), dtype=np.uint8)
+    values[1, 300, 7] = values[3, 511, 1023] = 1
+    volume = open_volume(Bytes(write_volume(values, Geometry(values.shape), ".mha")), "V1.mha", values.nbytes)
+    rows = [(plane.top, plane.bottom) for plane in volume.planes()]
+    assert rows[0] == rows[2] == (0, 0)
+    assert rows[1][0] <= 300 < rows[1][1]
+    assert rows[3][0] <= 511 < rows[3][1]
+
+
+DATA = bytes(range(200)) * 5
+FORMS = {
+    None: DATA,
+    ZLIB: zlib.compress(DATA),
+    GZIPPED: gzip.compress(DATA[:300], mtime=0) + gzip.compress(DATA[300:], mtime=0),
+}
+
+
+class Counting(Bytes):
+    """Bytes that can be read on, and how many were handed out."""
+
+    handed_out = 0
+
+    def read(self, count):
+        data = super().read(count)
+        self.handed_out += len(data)
+        return data
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(sizes=st.lists(st.integers(0, 300), max_size=9))
+@settings(max_examples=20)
+def test_pieces_of_any_size_make_up_the_data(form, sizes):
+    voxels = VoxelBytes(Bytes(FORMS[form]), "a volume", form)
+    found = bytearray()
+    for size in [*sizes, 10**6]:
+        piece = bytearray(min(size, len(DATA) - len(found)))
+        voxels.fill(memoryview(piece))
+        found += piece
+    assert found == DATA
+    voxels.finish()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_too_few_and_too_many_bytes(form):
+    with faulted(ReadError, "a file that ends before its voxels", kind=FaultKind.UNREADABLE):
+        VoxelBytes(Bytes(FORMS[form]), "a volume", form).fill(memoryview(bytearray(len(DATA) + 1)))
+    voxels = VoxelBytes(Bytes(FORMS[form]), "a volume", form)
+    voxels.fill(memoryview(bytearray(len(DATA) - 1)))
+    with faulted(ReadError, "more voxels than its header says", kind=FaultKind.UNREADABLE):
+        voxels.finish()
+
+
+def read_all(voxels, data=DATA):
+    voxels.fill(memoryview(bytearray(len(data))))
+    voxels.finish()
+
+
+@pytest.mark.parametrize("data", [DATA, bytes(1 << 20)], ids=["values", "zeros"])
+@pytest.mark.parametrize("form", [ZLIB, GZIPPED])
+@pytest.mark.parametrize("position", range(4))
+def test_a_wrong_checksum_is_seen_at_the_end(position, form, data):
+    compressed = bytearray(zlib.compress(data) if form == ZLIB else gzip.compress(data, mtime=0))
+    compressed[-8 + position if form == GZIPPED else -4 + position] ^= 1
+    with faulted(ReadError, "damaged or incomplete image data", kind=FaultKind.UNREADABLE):
+        read_all(VoxelBytes(Bytes(bytes(compressed)), "a volume", form), data)
+
+
+def test_little_of_a_file_is_read_for_the_first_voxels():
+    stream = Counting(zlib.compress(np.random.default_rng(0).bytes(1 << 22)))
+    VoxelBytes(stream, "a volume", ZLIB).fill(memoryview(bytearray(1000)))
+    assert stream.handed_out <= 1 << 18
+
+
+ZEROS = st.integers(1, 1 << 20).map(bytes)
+SPARSE = st.lists(st.one_of(ZEROS, st.binary(max_size=50)), max_size=6).map(b"".join)
+
+
+@pytest.mark.parametrize("form", [ZLIB, GZIPPED])
+@given(data=SPARSE)
+@settings(max_examples=40, deadline=None)
+def test_zeros_are_left_as_they_are_and_all_else_is_named(form, data):
+    voxels = VoxelBytes(Bytes(zlib.compress(data) if form == ZLIB else gzip.compress(data)), "a volume", form)
+    found = bytearray(len(data))
+    ranges = voxels.fill(memoryview(found))
+    voxels.finish()  # the checksum of zlib is right
+    assert found == data
+    assert ranges == sorted(ranges)
+    for first, last in ranges:
+        assert any(data[first:last])
+        data = data[:first] + bytes(last - first) + data[last:]
+    assert not any(data)
+
+
+def test_a_checksum_that_is_cut_short_is_a_file_that_ends_early():
+    voxels = VoxelBytes(Bytes(FORMS[ZLIB][:-1]), "a volume", ZLIB)
+    with faulted(ReadError, "a file that ends before its voxels", kind=FaultKind.UNREADABLE):
+        read_all(voxels)
+
+
+@given(header=st.binary(min_size=2, max_size=2))
+@settings(max_examples=300)
+@example(header=bytes([0x78, 0xBB]))  # a dictionary
+@example(header=bytes([0x88, 0x1C]))  # a larger window than there is
+@example(header=bytes([0x79, 0x18]))  # another method
+@example(header=bytes([0x08, 0x1D]))  # the smallest window
+def test_headers_are_those_that_zlib_takes(header):
+    data = header + FORMS[ZLIB][2:]
+    try:
+        expected = zlib.decompress(data)
+    except zlib.error:
+        with faulted(ReadError, "damaged or incomplete image data", kind=FaultKind.UNREADABLE):
+            read_all(VoxelBytes(Bytes(data), "a volume", ZLIB))
+    else:
+        assert expected == DATA
+        read_all(VoxelBytes(Bytes(data), "a volume", ZLIB))

@@ -1,11 +1,14 @@
+"""Masks of grey values and of channels."""
+
 import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
-from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
-from evaluation.io.kinds.masks import LabelMask
+from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.tiff import write_tiff
+from test.faults import faulted
 from test.io.memory import InMemory
 
 CASE = CaseForm("V0001", width=5, height=4)
@@ -77,40 +80,20 @@ def test_another_size_names_both():
     assert (fault.expected, fault.found) == ("4 × 5 pixels", "5 × 4 pixels")
 
 
-def test_a_file_has_room_for_colours_and_a_header_and_not_for_a_bomb():
-    files = InMemory({"a.bmp": STRICT.write_file(MASK, ".bmp")})
-    STRICT.read(FileSource("a.bmp"), CASE, files)
-    assert 4 * 20 < files.limits[0] < 4 * 20 + (2 << 20)
+def test_a_file_has_room_for_four_bytes_a_pixel_and_a_header_and_not_for_a_bomb():
+    limits = []
+    for side in (1, 1000):
+        image, case = np.full((side, side), 255, np.uint8), CaseForm("V0001", side, side)
+        files = InMemory({"a.bmp": STRICT.write_file(image, ".bmp")})
+        STRICT.read(FileSource("a.bmp"), case, files)
+        limits += files.limits
+    assert 1 << 10 < limits[0] < 2 << 20
+    assert limits[1] - limits[0] == 4 * (1000 * 1000 - 1)
 
 
-def derived(pixels, variant):
-    """Return the full image of a variant; its crop must be as tight as that of a mask that was read."""
-    mask = STRICT.rehearse(read(STRICT, pixels), CASE, variant)
-    assert mask.values.base is None or variant is Variant.PERFECT  # no whole image is kept for a part of it
-    image = np.full(MASK.shape, 255, np.uint8)
-    height, width = mask.values.shape
-    image[mask.top : mask.top + height, mask.left : mask.left + width] = mask.values
-    tight = read(STRICT, image)
-    assert (mask.top, mask.left) == (tight.top, tight.left)
-    assert mask.values.tolist() == tight.values.tolist()
-    return image
-
-
-def test_variants_for_a_rehearsal():
-    assert (derived(MASK, Variant.PERFECT) == MASK).all()
-    assert (derived(MASK, Variant.EMPTY) == 255).all()
-    assert ((derived(MASK, Variant.INVERTED) == 0) == (MASK == 255)).all()
-    ((y, x),) = np.argwhere(derived(MASK, Variant.NEAR) != MASK)
-    assert MASK[y, x] == 255
-    assert MASK[y, x - 1] != 255
-
-
-def test_variants_of_an_empty_and_of_a_full_mask():
-    empty, full = np.full_like(MASK, 255), np.zeros_like(MASK)
-    assert (derived(empty, Variant.NEAR) == 255).all()
-    assert (derived(empty, Variant.INVERTED) == 0).all()
-    assert (derived(full, Variant.NEAR) == 0).all()
-    assert (derived(full, Variant.INVERTED) == 255).all()
+def test_only_values_that_are_kept_can_be_unlisted_in_regions():
+    assert STRICT.regions.unlisted is not None
+    assert LENIENT.regions.unlisted is None
 
 
 NUMBERS = "numbers of classes? Write the grey values of the format"
@@ -132,3 +115,42 @@ def test_a_mask_of_class_numbers_is_recognised(kind, values, hint):
     with pytest.raises(FormFault) as raised:
         read(kind, pixels, ".png")
     assert [fault.hint for fault in raised.value.faults] == [hint]
+
+
+KIND = MultilabelMask(("BE", "HGD", "polyp"))
+PATH = "semantic_masks/E1_mask.tif"
+
+
+def read_channels(values):
+    return KIND.read(FileSource(PATH), CaseForm("E1", 5, 4), InMemory({PATH: write_tiff(values)}))
+
+
+def test_each_class_is_a_region_of_its_own():
+    mask = np.zeros((3, 4, 5), bool)
+    mask[0, 1:3, 2:5] = True
+    mask[2, 2, 2] = True
+    files = InMemory({PATH: KIND.write_file(mask, ".tif")})
+    regions = KIND.read(FileSource(PATH), CaseForm("E1", 5, 4), files)
+    assert [(region.values.shape, (region.top, region.left)) for region in regions] == [
+        ((2, 3), (1, 2)),
+        ((0, 0), (0, 0)),
+        ((1, 1), (2, 2)),
+    ]
+    assert all(region.values.all() for region in regions)
+
+
+def test_other_values_are_faults_of_their_channels():
+    values = np.zeros((3, 4, 5), np.uint8)
+    values[0, 0, 0], values[0, 1, 1], values[2, 3, 4] = 1, 255, 128
+    with pytest.raises(FormFault) as caught:
+        read_channels(values)
+    assert list(map(str, caught.value.faults)) == [
+        "semantic_masks/E1_mask.tif, channel BE: expected values 0 or 255 only, found 1 "
+        "(a 0/1 mask? Write 255 for 1)",
+        "semantic_masks/E1_mask.tif, channel polyp: expected values 0 or 255 only, found 128",
+    ]
+
+
+def test_another_size_is_a_fault():
+    with faulted(FormFault, "semantic_masks/E1_mask.tif", "6 × 4 pixels", kind=FaultKind.WRONG_SIZE):
+        read_channels(np.zeros((3, 4, 6), np.uint8))
