@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.cli.main import COMMANDS
 from test.phases import refuge_phase, refuge_submission
 from test.repository import REPOSITORY as ROOT
-from test.rooms import LEAVES
+from test.rooms import ALL_LEAVES, LEAVES
 
 PACKAGE = ROOT / "evaluation"
 ORGANISER = "evaluation.organiser"
@@ -77,6 +78,8 @@ FOUND_BY_NAME = {
     },  # tells the message for an image, which has no such wing
     "evaluation.cli.evaluate_command": {"evaluation.organiser.cli.evaluate_each"},
 }
+
+OF_REPORTS = {"jinja2", "markupsafe", "pypdf", "vl_convert"}
 
 
 def place_of(module: str) -> tuple[bool, str]:
@@ -162,6 +165,52 @@ def test_no_module_imports_itself_in_a_circle():
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
+def test_no_folder_is_in_a_circle():
+    """Files may hang together without a circle while their folders do not."""
+    graph: dict[str, set[str]] = {}
+    for module in MODULES:
+        for inner in imports_of(module):
+            here, there = (str(MODULES[name].parent.relative_to(ROOT)) for name in (module, inner))
+            roots = {
+                MODULES[wing].parent for wing in WINGS
+            }  # their modules are rooms, not the folder's content
+            if here != there and roots.isdisjoint((MODULES[module].parent, MODULES[inner].parent)):
+                graph.setdefault(here, set()).add(there)
+    sorter = TopologicalSorter(graph)
+    sorter.prepare()  # raises CycleError, which names the circle
+    assert "evaluation/metrics" in sorter.get_ready()
+
+
+def test_a_command_imports_no_other_command():
+    commands = {f"evaluation.{command.module}" for command in COMMANDS.values()}
+    importing: dict[str, set[str]] = {}
+    for command in commands:
+        reached, left = set(), [command]
+        while left:
+            new = set(imports_of(left.pop())) & set(MODULES) - reached
+            reached |= new
+            left += new
+        if others := reached & commands - {command}:
+            importing[command] = others
+    assert importing == {}
+
+
+def test_the_page_names_every_room_and_says_which_are_leaves():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    trunk, _, of_leaves = text.partition("\n### What organisers run\n")[2].partition("\n| leaf |")
+    rooms = {True: set(), False: set()}  # whether a room is a leaf, by what stands there
+    for place in (PACKAGE / "organiser").iterdir():
+        if place.suffix == ".py" or (place / "__init__.py").is_file():
+            rooms[place.name in ALL_LEAVES].add(place.name)
+    link = r"\]\(\.\./evaluation/organiser/([\w.]+)\)"
+    assert set(re.findall(link, trunk)) == rooms[False] - {"__init__.py"}
+    named = re.findall(link, of_leaves.partition("\n## ")[0])
+    assert sorted(named) == sorted(ALL_LEAVES)
+    assert rooms[True] == set(LEAVES)
+    for room in {room for rooms in FLOORS for room in rooms} - {"__main__"}:
+        assert re.search(rf"\]\(\.\./evaluation/{room}(\.py)?\)", text), room
+
+
 def test_the_package_imports_nothing_until_a_name_is_used():
     program = "import sys, evaluation; print(sorted(m for m in sys.modules if m.startswith('evaluation')))"
     assert python(ROOT, "-c", program).stdout == "['evaluation']\n"
@@ -228,6 +277,59 @@ def packages_of(module: str) -> set[str]:
             [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
         )
     }
+
+
+def _named_in(node: ast.expr) -> set[str]:
+    """Return the names in an expression, the last part of each."""
+    found = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return found | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+
+
+def _is_call_of(node: ast.Call, *names: str) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id in names
+
+
+def test_few_places_ask_for_the_class_of_a_kind_and_each_says_why():
+    """A kind answers for itself, or has a view; `match` and `type(kind) is` would be the same question."""
+    bases = {
+        node.name: set[str]().union(*map(_named_in, node.bases))
+        for module in MODULES
+        for node in nodes_of(module)
+        if isinstance(node, ast.ClassDef)
+    }
+    kinds = {"Kind"}
+    while more := {name for name, of in bases.items() if of & kinds} - kinds:
+        kinds |= more
+    assert {"ColumnKind", "Number", "LabelMap", "SurvivalPrediction", "AgreedFeatures"} <= kinds
+    asking, silent, compared = [], [], []
+    for module in MODULES:
+        lines = text_of(module).splitlines()
+        for node in nodes_of(module):
+            if isinstance(node, ast.MatchClass) and _named_in(node.cls) & kinds:
+                compared.append(module)
+            elif isinstance(node, ast.Compare):
+                sides = (node.left, *node.comparators)
+                of_types = any(isinstance(side, ast.Call) and _is_call_of(side, "type") for side in sides)
+                if of_types and set[str]().union(*map(_named_in, sides)) & {*kinds, "kind"}:
+                    compared.append(module)
+            elif isinstance(node, ast.Call) and _is_call_of(node, "isinstance", "issubclass"):
+                if not _named_in(node.args[1]) & kinds:
+                    continue
+                asking.append(place := f"{module}, line {node.lineno}")
+                before, here = lines[node.lineno - 2 : node.lineno]
+                if "  # " not in here and not before.lstrip().startswith("# "):
+                    silent.append(place)
+    assert len(asking) < 6, asking
+    assert silent == []
+    # `Field.is_like_its_reference`, which rooms ask.
+    assert compared == ["evaluation.core.field"]
+
+
+def test_reports_alone_need_what_they_are_made_with():
+    users = {module for module in MODULES if packages_of(module) & OF_REPORTS}
+    assert users
+    rooms = ("evaluation.organiser.report.", "evaluation.organiser.paper.")
+    assert all(module.startswith(rooms) for module in users)
 
 
 def test_metrics_know_neither_files_nor_policy():
