@@ -2,6 +2,7 @@
 
 import cv2
 import nibabel
+import nrrd
 import numpy as np
 import pytest
 
@@ -64,3 +65,27 @@ def test_compressed_images_of_opencv(compression, dtype, tmp_path):
     found = read_numbers(memoryview((tmp_path / "a.tif").read_bytes()), "a.tif", None)
     np.testing.assert_array_equal(found, cv2.imread(path, cv2.IMREAD_UNCHANGED))
     np.testing.assert_array_equal(found, values)
+
+
+@pytest.mark.parametrize("encoding", ["raw", "gzip", "ascii"])
+@pytest.mark.parametrize("dtype", ["u1", ">i2", "f4"])
+def test_volumes_of_pynrrd(encoding, dtype, tmp_path):
+    values = LABELS.astype(dtype)
+    header = {
+        "space": "right-anterior-superior",
+        "space directions": AFFINE[:3, :3].T,
+        "space origin": AFFINE[:3, 3],
+        "encoding": encoding,
+    }
+    nrrd.write(str(tmp_path / "V.nrrd"), values.T, header)
+    data = (tmp_path / "V.nrrd").read_bytes()
+    if encoding == "ascii":
+        with pytest.raises(ReadError):
+            read(data, ".nrrd")
+        return
+    found_header, found = read(data, ".nrrd")
+    np.testing.assert_array_equal(found, nrrd.read(str(tmp_path / "V.nrrd"))[0].T)
+    np.testing.assert_array_equal(found, values)
+    assert found_header.geometry.spacing_mm == pytest.approx((0.7, 0.8, 2.5))
+    origin = (TO_LEFT_AND_BACK @ AFFINE[:3, 3]).tolist()
+    assert found_header.geometry.origin_mm == pytest.approx(origin)
