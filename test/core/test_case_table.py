@@ -39,11 +39,6 @@ def test_some_of_the_cases_in_another_order(table):
     np.testing.assert_array_equal(taken["dice"], [1.0, 0.5])
 
 
-def test_a_table_of_no_case():
-    table = CaseTable([], [])
-    assert (len(table), table.column_names) == (0, ())
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_is_derived_is_derived_once_for_each_key(table, weighted):
     calls = []
@@ -110,12 +105,6 @@ def test_a_column_of_rows_of_several_sources_in_any_order():
 
 def test_rows_of_which_one_is_by_itself_are_no_columns():
     assert places_of([SHARED[0], {"dice": 0.5}]) is None
-
-
-def test_no_rows():
-    places = places_of([])
-    assert places is not None
-    assert (places.numbers("dice").tolist(), places.entries("dice")) == ([], [])
 
 
 NUMBER = st.floats() | st.integers(-10, 10) | st.booleans()

@@ -1,19 +1,13 @@
 """Estimators over cases: quantiles and figures by group under weights, against NumPy and pandas."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.estimator import ByGroup, Figure, Mean, Quantile, RatioOfSums, Share
+from evaluation.core.estimator import ByGroup, Figure, Mean, RatioOfSums, Share
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, joined
-
-NUMBERS = st.one_of(st.just(np.nan), st.floats(-9, 9).map(lambda number: round(number, 2)))
 
 
 def table_of(**columns):
@@ -25,48 +19,7 @@ def values(estimator, table, weights):
     return estimator.values(WeightedCases(table, np.atleast_2d(weights)))
 
 
-@given(
-    arrays(np.float64, 7, elements=NUMBERS),
-    arrays(np.int64, (3, 7), elements=st.integers(0, 3)),
-    st.floats(0, 1),
-)
-def test_a_quantile_is_that_of_the_repeated_cases(column, weights, level):
-    found = values(Quantile("value", level), table_of(value=column.tolist()), weights)
-    for row, value in zip(weights, found, strict=True):
-        repeated = np.repeat(column, row)
-        repeated = repeated[~np.isnan(repeated)]
-        assert value == pytest.approx(np.quantile(repeated, level) if repeated.size else np.nan, nan_ok=True)
-
-
-GROUPS = [*"ababbca", ""]
 VALUES = [1.0, 5.0, 2.0, np.nan, 7.0, np.nan, 6.0, 100.0]
-
-
-def test_the_mean_over_groups_leaves_out_groups_without_a_figure_and_cases_without_a_group():
-    table = table_of(value=VALUES, group=GROUPS)
-    frame = pd.DataFrame({"value": VALUES, "group": GROUPS}).query("group != ''")
-    by_group = frame.groupby("group")["value"]
-    assert values(ByGroup(Mean("value"), "group"), table, np.ones(8)) == by_group.mean().mean()
-    assert values(ByGroup(Quantile("value", 0.5), "group"), table, np.ones(8)) == by_group.median().mean()
-    assert ByGroup(Mean("value"), "group").strata(table).tolist() == [0, 0, 0, -1, 0, -1, 0, -1]
-
-
-@given(arrays(np.int64, (4, 8), elements=st.integers(0, 3)), st.sampled_from(["mean", "median"]))
-def test_figures_of_groups_are_those_of_the_repeated_cases_of_each(weights, figure):
-    """A group counts as often as that one of its cases that is drawn most often."""
-    estimator = ByGroup(Mean("value") if figure == "mean" else Quantile("value", 0.5), "group")
-    found = values(estimator, table_of(value=VALUES, group=GROUPS), weights)
-    for row, value in zip(weights, found, strict=True):
-        figures, times = [], []
-        for name in "abc":
-            members = [case for case, group in enumerate(GROUPS) if group == name]
-            repeated = np.repeat([VALUES[case] for case in members], row[members])
-            repeated = repeated[~np.isnan(repeated)]
-            if repeated.size:
-                figures.append(getattr(np, figure)(repeated))
-                times.append(row[members].max())
-        expected = np.average(figures, weights=times) if figures else np.nan
-        assert value == pytest.approx(expected, nan_ok=True)
 
 
 def test_groups_of_two_columns_are_kept_apart():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError, apart, in_digits, printable
+from evaluation.core.fault import Fault, FaultKind, FormFault, apart, in_digits, printable
 from evaluation.core.trouble import LACKS, MachineTrouble, raise_trouble_of, trouble_of
 
 
@@ -52,21 +52,11 @@ def test_a_long_path_keeps_both_ends():
     assert shown.endswith("xxx/V0001.png")
 
 
-def test_a_read_error_gets_its_file_later():
-    error = ReadError(FaultKind.MALFORMED, "a number", "x", 4)
-    assert error.fault("a.csv", "Risk") == Fault(FaultKind.MALFORMED, "a.csv", "a number", "x", 4, "Risk")
-
-
 def test_a_form_fault_carries_one_or_many():
     one, two = (Fault(FaultKind.MISSING, name, "a file", "none") for name in ("a", "b"))
     assert FormFault(one).faults == (one,)
     assert FormFault(iter([one, two])).faults == (one, two)
     assert str(FormFault([one, two])) == "a: expected a file, found none; b: expected a file, found none"
-
-
-def test_faults_cross_into_other_processes():
-    fault = Fault(FaultKind.MISSING, "a", "a file", "none", 1, "x")
-    assert pickle.loads(pickle.dumps(fault)) == fault
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))

@@ -68,22 +68,6 @@ def value_of(estimator: Estimator, table: CaseTable, weights: np.ndarray) -> flo
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-@settings(max_examples=20)
-@given(data=st.data())
-def test_the_figure_of_sums_is_that_of_the_weighted_cases(kind, data):
-    rows = data.draw(st.lists(st.sampled_from(kind.rows), min_size=1, max_size=8))
-    weights = np.array(data.draw(st.lists(st.integers(1, 4), min_size=len(rows), max_size=len(rows))), float)
-    table = table_of(rows)
-    sums = kind.estimator.of_sums(table, 0.0, 1.0)
-    assert sums is not None
-    whole = value_of(kind.estimator, table, np.ones(len(rows)))
-    assert sums.figure(sums.columns.sum(axis=1)) == pytest.approx(whole, nan_ok=True)
-    assert sums.figure(sums.columns @ weights) == pytest.approx(
-        value_of(kind.estimator, table, weights), nan_ok=True
-    )
-
-
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @settings(max_examples=30)
 @given(data=st.data())
 def test_no_case_moves_the_figure_farther_than_the_unseen_ones(kind, data):

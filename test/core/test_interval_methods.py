@@ -20,7 +20,7 @@ from evaluation.core.class_estimators import (
     RocArea,
     SensitivityAtSpecificity,
 )
-from evaluation.core.estimator import Figure, Mean, Share
+from evaluation.core.estimator import Mean, Share
 from evaluation.core.intervals import default_method, intervals, possible_methods
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
@@ -57,13 +57,6 @@ METRICS = {
     "t.share": Metric("share", "Share", Share("right"), 1, 0),
     "t.f1": Metric("f1", "F1", PresenceF1("right", "label"), 1, 0),
 }
-DEFAULTS = {
-    "t.auc": "logit-DeLong",
-    "t.sensitivity": "Wilson-bootstrap",
-    "t.dice": "Gaffke",
-    "t.share": "Clopper-Pearson",
-    "t.f1": "Gaffke",
-}
 CASES = 60
 CLUSTERS = {f"V{case:03}": f"P{case // 2}" for case in range(CASES)}
 
@@ -79,12 +72,6 @@ def table(seed: int) -> CaseTable:
     }
     rows = [{name: float(column[case]) for name, column in columns.items()} for case in range(CASES)]
     return CaseTable(list(CLUSTERS), rows)
-
-
-def test_defaults():
-    assert {name: default_method(metric, False) for name, metric in METRICS.items()} == DEFAULTS
-    clustered = {name: default_method(metric, True) for name, metric in METRICS.items()}
-    assert clustered == {**DEFAULTS, "t.share": "Gaffke"}
 
 
 def test_a_phase_may_always_choose_percentiles():
@@ -202,21 +189,15 @@ def concordance(risk, time, event, weights):
     return float((pairs * won).sum() / pairs.sum())
 
 
-@pytest.mark.parametrize("clusters", [None, "person"])
+@pytest.mark.parametrize("clusters", [None, CLUSTERS])
 def test_a_concordance_has_the_variance_of_the_infinitesimal_jackknife(clusters):
     rng = np.random.default_rng(11)
     time, event = rng.exponential(size=CASES), (rng.random(CASES) < 0.7).astype(float)
     risk = np.round(-np.log(time) + rng.normal(size=CASES), 1)
-    cases = CaseTable(
-        [f"c{number}" for number in range(CASES)],
-        [
-            {"risk": one, "time": when, "event": whether}
-            for one, when, whether in zip(risk.tolist(), time.tolist(), event.tolist(), strict=True)
-        ],
-    )
+    rows = [{"risk": a, "time": b, "event": c} for a, b, c in zip(risk, time, event, strict=True)]
     metric = Metric("c", "C", Concordance("risk", "time", "event", risk=True), 1, 0)
-    persons = {f"c{number}": f"p{number // 2}" for number in range(CASES)} if clusters else None
-    found = intervals({"t.c": metric}, [cases], Resampling(3, 200, 5, clusters=persons)).found["t.c"][0]
+    choice = Resampling(3, 200, 5, clusters=clusters)
+    ((found,),) = intervals({"t.c": metric}, [CaseTable(list(CLUSTERS), rows)], choice).found.values()
     assert found.method == "Wilson-jackknife"
     ones, step = np.ones(CASES), 1e-6
     value = concordance(risk, time, event, ones)
@@ -244,20 +225,14 @@ def test_a_correlation_without_spread_has_a_bound_on_one_side():
     assert 0.5 < found.interval.lower < found.interval.upper == 1
 
 
-def test_figures_of_scores_count_two_negatives_above_all_cases():
-    """Four positives above sixteen negatives: with two negatives before them, precisions k / (k + 2)."""
+def test_unseen_persons_of_two_images_each_are_four_negatives_above_all():
+    """Four positives above sixteen negatives: with four negatives before them, precisions k / (k + 4)."""
     cases = CaseTable(
         [f"C{case:02}" for case in range(20)],
         [{"score": -float(case), "label": float(case < 4)} for case in range(20)],
     )
-    (unseen,) = AveragePrecision("score", "label").with_unseen(cases)
-    assert unseen == pytest.approx(np.mean([1 / 3, 2 / 4, 3 / 5, 4 / 6]))
-    # Two persons of two images each are four.
     (persons,) = AveragePrecision("score", "label").with_unseen(cases, 2)
     assert persons == pytest.approx(np.mean([1 / 5, 2 / 6, 3 / 7, 4 / 8]))
-    # Of the specificities from ¾ on, two negatives above all take 2 / 18, as part of the quarter.
-    area = PartialRocArea("score", "label", Fraction(3, 4), Fraction(1), standardised=False)
-    assert area.with_unseen(cases) == pytest.approx([1 / 4 - 2 / 18])
 
 
 def test_ranks_that_nearly_agree_have_an_interval_that_reaches_above_their_ties():
@@ -271,13 +246,6 @@ def test_ranks_that_nearly_agree_have_an_interval_that_reaches_above_their_ties(
         ((found,),) = intervals({"t.m": metric}, [cases], Resampling(3, 100, 10)).found.values()
         inside += found.interval.lower <= true <= found.interval.upper
     assert inside >= 53  # of 60, as many as 99 of 100 intervals of 95 % would; about the bootstrap alone: 49
-
-
-def test_an_envelope_is_too_high_by_the_rise_of_halves():
-    """The mean of the highest of n draws falls with n as the bias does: here exactly by √2 − 1 of 1 / √n."""
-    cases = CaseTable([f"C{case:02}" for case in range(64)], [{} for _ in range(64)])
-    figure = Figure(lambda weighted: 0.5 + 1 / np.sqrt(weighted.weights.sum(axis=1)), of_envelope=True)
-    assert figure.with_unseen(cases) == pytest.approx([0.5])
 
 
 def units_or_cases(units):

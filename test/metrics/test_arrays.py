@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -59,15 +59,6 @@ def test_is_that_of_a_stable_sort(detections: list[tuple[int, float]], apart: in
     assert found == sorted(range(len(detections)), key=lambda i: (detections[i][0], -detections[i][1]))
 
 
-@pytest.mark.parametrize("largest", [1 << 20, 1 << 40])
-def test_many_detections_with_ties(largest: int) -> None:
-    rng = np.random.default_rng(3)
-    groups = rng.integers(0, largest, 5000) // 7 * 7
-    groups[::2] = groups[0]
-    confidence = rng.random(5000).round(2)
-    np.testing.assert_array_equal(order_in_groups(groups, confidence), np.lexsort((-confidence, groups)))
-
-
 PREDICTIONS = st.lists(
     st.tuples(st.sampled_from([0.1, 0.5, 0.9]), *[st.sampled_from([-1.0, 0.0, 2.0, np.inf])] * 2), max_size=12
 )
@@ -105,23 +96,6 @@ def test_means_of_many_columns_are_those_of_each(same):
         weighted_means([[1, np.inf]], [[1, 1]])
 
 
-@settings(max_examples=20)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 30))
-def test_weights_are_repetitions(seed, cases):
-    generator = np.random.default_rng(seed)
-    values = generator.normal(size=cases)
-    values[generator.random(cases) < 0.2] = NAN
-    weights = generator.integers(0, 4, (4, cases))
-    found = weighted_mean(values, weights)
-    for row, mean in zip(weights, found, strict=True):
-        repeated = np.repeat(values, row)
-        repeated = repeated[~np.isnan(repeated)]
-        assert mean == pytest.approx(
-            math.fsum(repeated) / repeated.size if repeated.size else NAN, nan_ok=True
-        )
-    np.testing.assert_array_equal(weighted_mean(values, 2 * weights), found)
-
-
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -142,14 +116,8 @@ def test_spread_by_hand(values, expected):
         assert type(getattr(found, name)) is float
 
 
-@settings(max_examples=20)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
-def test_weighted_deviation_is_that_of_the_copies(seed, cases):
-    generator = np.random.default_rng(seed)
-    values = generator.random(cases) + 1000
-    values[generator.random(cases) < 0.2] = np.nan
-    weights = generator.integers(0, 4, (3, cases))
-    copies = [np.repeat(values, row)[~np.isnan(np.repeat(values, row))] for row in weights]
-    expected = [np.std(of_row) if of_row.size else np.nan for of_row in copies]
-    # The variance is rounded at 1e-16 of the squared spread, so the deviation at 1e-8 of the spread.
-    np.testing.assert_allclose(weighted_deviation(values, weights), expected, atol=3e-8)
+def test_a_deviation_far_from_zero_keeps_its_digits():
+    values = np.array([1e6, 1e6 + 0.1, np.nan, 1e6 + 0.4])
+    found = weighted_deviation(values, [[1, 1, 1, 1], [2, 0, 5, 1], [0, 0, 1, 0]])
+    expected = [np.std([0, 0.1, 0.4]), np.std([0, 0, 0.4]), np.nan]
+    np.testing.assert_allclose(found, expected, rtol=1e-8)

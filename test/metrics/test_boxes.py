@@ -1,9 +1,5 @@
-import contextlib
-import io
-import itertools
 import json
 import math
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycocotools import mask as coco_mask
-from pycocotools.coco import COCO
-from pycocotools.cocoeval import COCOeval
 
 from evaluation.metrics import (
     box_average_precision,
@@ -31,67 +25,11 @@ from evaluation.metrics.boxes import (
     match_boxes,
     suppress_boxes,
 )
-from test.metrics import plain_detection as plain
 from test.metrics.record_box_fusion import models_of
-
-CLASSES = ("polyp", "cancer")
 
 corners = st.tuples(*[st.integers(0, 4)] * 4).map(
     lambda c: (min(c[0], c[2]), min(c[1], c[3]), max(c[0], c[2]), max(c[1], c[3]))
 )
-
-predictions = st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0.1, 0.5, 0.9]), corners), max_size=6)
-
-references = st.lists(st.tuples(st.integers(0, 1), corners), max_size=4)
-
-images = st.lists(st.tuples(predictions, references), min_size=1, max_size=3)
-
-
-def arguments(content, chosen=None):
-    """Return the columns of both sides; names of images and classes are texts."""
-    found = [
-        (number, *row) for number, (rows, _) in enumerate(content) for row in rows if chosen in (None, row[0])
-    ]
-    true = [
-        (number, *row) for number, (_, rows) in enumerate(content) for row in rows if chosen in (None, row[0])
-    ]
-    both = {
-        "boxes": [row[3] for row in found],
-        "scores": [row[2] for row in found],
-        "images": [f"image {row[0]}" for row in found],
-        "reference_boxes": [row[2] for row in true],
-        "reference_images": [f"image {row[0]}" for row in true],
-    }
-    if chosen is None:
-        both["classes"] = [CLASSES[row[1]] for row in found]
-        both["reference_classes"] = [CLASSES[row[1]] for row in true]
-    return both
-
-
-@settings(max_examples=30)
-@given(images, st.sampled_from([0.25, 0.5, 0.75]))
-def test_detection_is_that_of_the_plain_rules(content, threshold):
-    flat = [([(k, s, *c) for k, s, c in found], [(k, *c) for k, c in true]) for found, true in content]
-    names, exact = range(len(flat)), Fraction(threshold)
-    voc = {"inclusive_corners": True, "matching": "voc", "curve": "all_points"}
-    voc["iou_thresholds"] = (threshold,)
-    values = []
-    for label in range(2):
-        wanted = plain.average_precision(flat, names, label, exact)
-        values.append(math.nan if wanted is None else float(wanted))
-        columns = arguments(content, label)
-        assert box_average_precision(**columns, **voc) == pytest.approx(values[-1], abs=1e-12, nan_ok=True)
-        for with_missed in (False, True):
-            wanted = plain.mean_iou(flat, names, label, exact, with_missed)
-            found = mean_detection_iou(
-                **columns, iou_threshold=threshold, with_missed=with_missed, inclusive_corners=True
-            )
-            expected = math.nan if wanted is None else float(wanted)
-            assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
-    existing = [value for value in values if not math.isnan(value)]
-    found = mean_average_precision(**arguments(content), **voc)
-    expected = sum(existing) / len(existing) if existing else math.nan
-    assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 @settings(max_examples=25)
@@ -102,45 +40,6 @@ def test_iou_is_that_of_pycocotools(pairs):
     with np.errstate(invalid="ignore"):
         expected = np.nan_to_num(coco_mask.iou(*as_sizes, [0] * len(second)))
     np.testing.assert_allclose(box_iou(first[:, None], second), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_defaults_are_those_of_pycocotools(seed):
-    # Crowded boxes, so that detections compete for a box and more than ten of an image can count.
-    generator = np.random.default_rng(seed)
-
-    def rows(number):
-        lower = generator.integers(0, 20, (number, 2)).astype(float)
-        return generator.integers(0, 3, number), np.hstack(
-            (lower, lower + generator.integers(5, 30, (number, 2)))
-        )
-
-    (true_images, true), (images, found) = rows(12), rows(60)
-    scores = generator.permutation(60) / 60
-    coco = COCO()
-    coco.dataset = {
-        "images": [{"id": number + 1} for number in range(3)],
-        "categories": [{"id": 1}],
-        "annotations": [
-            {"id": place + 1, "image_id": int(number) + 1, "category_id": 1, "iscrowd": 0, "area": 100}
-            | {"bbox": [x1, y1, x2 - x1, y2 - y1]}
-            for place, (number, (x1, y1, x2, y2)) in enumerate(zip(true_images, true.tolist(), strict=True))
-        ],
-    }
-    results = [
-        {"image_id": int(number) + 1, "category_id": 1, "bbox": [x1, y1, x2 - x1, y2 - y1], "score": score}
-        for number, (x1, y1, x2, y2), score in zip(images, found.tolist(), scores.tolist(), strict=True)
-    ]
-    with contextlib.redirect_stdout(io.StringIO()):
-        coco.createIndex()
-        evaluation = COCOeval(coco, coco.loadRes(results), "bbox")
-        evaluation.evaluate()
-        evaluation.accumulate()
-    expected = evaluation.eval["precision"][:, :, 0, 0, :].mean(axis=(0, 1))
-    arguments = (found, scores, images, true, true_images)
-    few = [box_average_precision(*arguments, max_detections=most) for most in (1, 10)]
-    assert [*few, box_average_precision(*arguments)] == pytest.approx(expected, abs=1e-12)
-    assert len(set(expected.tolist())) == 3
 
 
 NO_BOXES = ([], [], [])
@@ -194,22 +93,6 @@ def test_by_default_a_hundred_boxes_of_an_image_count():
 def test_a_threshold_of_one_is_reached_by_equal_boxes():
     square = [[0, 0, 1, 1]]
     assert box_average_precision(square, [0.5], [1], square, [1], iou_thresholds=(1.0,)) == 1
-
-
-@pytest.mark.parametrize("matching", ["coco", "voc"])
-def test_equal_confidences_together_whatever_their_order(matching):
-    """Two images whose only box is found, with a false box of the same confidence, in each order of rows."""
-    found = np.array([[0, 0, 9, 9], [0, 0, 9, 8], [50, 50, 60, 60], [70, 70, 80, 80]])
-    images, scores, true = np.array([1, 1, 1, 2]), np.array([0.5] * 4), [[0, 0, 9, 9]]
-    options = {"matching": matching, "curve": "all_points", "ties": "together", "iou_thresholds": (0.5, 0.95)}
-    for most in (1, 2, 100):
-        values = {
-            box_average_precision(
-                found[order], scores[order], images[order], true, [1], max_detections=most, **options
-            )
-            for order in map(list, itertools.permutations(range(4)))
-        }
-        assert len(values) == 1
 
 
 UNEQUAL = st.lists(st.lists(st.sampled_from([0.0, 0.4, 0.5, 0.7]), min_size=2, max_size=2), max_size=6)
@@ -431,18 +314,6 @@ def test_nothing_gives_nothing():
         assert found.scores.shape == found.classes.shape == (0,)
 
 
-real_box = st.tuples(*[st.floats(0, 20)] * 4).map(
-    lambda c: (min(c[0], c[2]), min(c[1], c[3]), max(c[0], c[2]), max(c[1], c[3]))
-)
-
-given_boxes = st.lists(st.tuples(real_box, st.sampled_from([0.0, 0.1, 0.5, 0.5, 1.0])), max_size=12)
-
-
-def arrays(boxes):
-    corners = np.array([corners for corners, _ in boxes], dtype=np.float64).reshape(-1, 4)
-    return corners, np.array([confidence for _, confidence in boxes], dtype=np.float64)
-
-
 def test_a_box_joins_the_fused_box_not_the_first_one():
     # With the first box its IoU is 10/20, with the mean of the first two, 0 … 15, it is 15/20.
     corners = np.array([[0, 0, 10, 10], [0, 0, 20, 10], [0, 0, 20, 10.0]])
@@ -487,21 +358,6 @@ def test_boxes_with_three_axes():
     corners = np.array([[0, 0, 0, 2, 2, 2], [0, 0, 0, 2, 2, 4.0]])
     fused = fuse_boxes(corners, np.array([0.5, 0.5]), 2, 0.45, False)
     assert fused.corners.tolist() == [[0, 0, 0, 2, 2, 3]]
-
-
-@settings(max_examples=40)
-@given(given_boxes, st.booleans())
-def test_kept_boxes_overlap_no_more_than_the_threshold(boxes, inclusive):
-    corners, confidence = arrays(boxes)
-    kept = suppress_boxes(corners, confidence, 0.3, inclusive)
-    overlap = iou_of_corners(kept.corners[:, None], kept.corners[None], inclusive)
-    assert (overlap[~np.eye(len(overlap), dtype=bool)] <= 0.3).all()
-    again = suppress_boxes(kept.corners, kept.confidence, 0.3, inclusive)
-    np.testing.assert_array_equal(again.corners, kept.corners)
-    for given_box, confidence_of_box, place in zip(corners, confidence, kept.group, strict=True):
-        assert confidence_of_box <= kept.confidence[place]
-        is_kept = (given_box == kept.corners[place]).all()
-        assert is_kept or iou_of_corners(given_box, kept.corners[place], inclusive) > 0.3
 
 
 def test_defaults_and_a_threshold_of_zero():

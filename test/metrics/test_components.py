@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import SimpleITK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -44,18 +43,6 @@ def test_components_are_those_of_scipy(together, cropped, across_planes, data, m
     levels = np.where(mask, data.draw(arrays(np.uint8, mask.shape, elements=st.integers(1, 5))), 0)
     found = counted(mask, touching, levels, across_planes, cropped, runs_together=together)
     np.testing.assert_array_equal(found, expected(mask, touching, levels, across_planes))
-
-
-def test_a_large_random_volume_has_the_components_of_simpleitk():
-    mask = np.random.default_rng(3).random((12, 40, 50)) < 0.12
-    image = SimpleITK.GetImageFromArray(mask.astype(np.uint8))
-    connected = SimpleITK.ConnectedComponentImageFilter()
-    connected.FullyConnectedOn()
-    connected.Execute(image)
-    nothing = np.zeros_like(mask)
-    found = counted(mask, nothing, nothing.astype(np.uint8), across_planes=True)
-    assert connected.GetObjectCount() > 50
-    assert found.sum() == connected.GetObjectCount()
 
 
 def test_two_arms_that_meet_in_a_later_plane_are_one_component():

@@ -131,15 +131,6 @@ def test_mean_over_classes_leaves_out_those_that_do_not_exist():
     assert np.isnan(mean_over_classes(np.full((1, 2, 1), math.nan))).all()
 
 
-@settings(max_examples=15)
-@given(st.lists(image, min_size=1, max_size=3), st.integers(0, CLASSES - 1))
-def test_the_table_of_one_class_has_its_figures(images, label):
-    table, ones = table_of(images), np.ones((1, len(images)))
-    of_class = table.single_class(label)
-    for function in (lambda t: t.average_precision(ones), lambda t: t.mean_iou(ones, True)):
-        np.testing.assert_array_equal(function(of_class)[:, 0], function(table)[:, label])
-
-
 def test_the_table_of_one_class_keeps_what_its_own_has():
     """Detections never made, and equal confidences that pass a threshold together."""
     images = [([(0, 0.9, 0, 0, 9, 9)], [(0, 0, 0, 9, 9)]), ([], [(0, 0, 0, 9, 9)])]

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score
 
 from evaluation.metrics import froc, froc_curve, froc_sensitivity
 from evaluation.metrics.froc import Candidates, FrocTable
@@ -56,13 +55,6 @@ def test_between_two_points_the_curve_is_a_line_or_a_step():
     )
 
 
-def test_a_strict_radius():
-    options = {"radius": 1, "all_images": [1], "false_positives_per_case": (1,)}
-    arguments = ([[0, 1]], [0.5], [1], [[0, 0]], [1])
-    assert froc_sensitivity(*arguments, **options)[0] == 1
-    assert froc_sensitivity(*arguments, **options, boundary="excluded")[0] == 0
-
-
 def test_nothing_found_and_nothing_to_find():
     nothing = ([], [], [])
     assert froc_sensitivity(*nothing, [[0, 0]], ["a"], radius=1, all_images=["a"]).tolist() == [0] * 7
@@ -114,48 +106,6 @@ def test_no_candidate_has_no_sensitivity():
 
 
 CANDIDATES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6), st.booleans()), min_size=1, max_size=20)
-
-
-@given(
-    CANDIDATES,
-    st.lists(st.integers(0, 2), min_size=4, max_size=4),
-    st.lists(st.integers(1, 3), min_size=4, max_size=4),
-)
-def test_average_precision_as_scikit_learn(candidates, missed, weights):
-    case, confidence, hit = (np.array(column) for column in zip(*candidates, strict=True))
-    confidence, hit, weights = confidence + 1.0, hit.astype(bool), np.array(weights, dtype=float)
-    references = np.bincount(case[hit], minlength=4) + missed
-    found = table(case, confidence, hit, references).average_precision(weights[None])[0]
-    if not references.any():
-        assert np.isnan(found)
-        return
-    # Missed objects enter as positives of confidence 0, as in PI-CAI's evaluation; they alone are a last
-    # threshold at which everything is found, whose gain in recall is taken off again.
-    of_missed = np.repeat(np.arange(4), missed)
-    expected = average_precision_score(
-        np.concatenate((hit, np.ones(len(of_missed)))),
-        np.concatenate((confidence, np.zeros(len(of_missed)))),
-        sample_weight=weights[np.concatenate((case, of_missed))],
-    )
-    lost = weights[of_missed].sum()
-    made = weights[case].sum() + lost
-    objects = float(weights @ references)
-    precision = objects / made
-    assert found == pytest.approx(expected - lost / objects * precision, abs=1e-12)
-
-
-@given(CANDIDATES, st.lists(st.integers(0, 2), min_size=4, max_size=4))
-def test_sensitivity_is_the_polyline_of_the_curve(candidates, missed):
-    case, confidence, hit = (np.array(column) for column in zip(*candidates, strict=True))
-    references = np.bincount(case[hit.astype(bool)], minlength=4) + missed
-    if not references.any():
-        return
-    froc = table(case, confidence, hit, references)
-    curve = froc.curve(np.ones(4))
-    # Between the points, since NumPy's interpolation does not define which end of a step counts.
-    rates = [0.1, 0.3, 0.6, 1.1, 3.1]
-    expected = np.interp(rates, curve.false_positives_per_case, curve.sensitivity)
-    np.testing.assert_allclose(froc.sensitivity_at(np.ones((1, 4)), rates)[0], expected, atol=1e-12)
 
 
 @given(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import binomtest, norm, t
 from sklearn.metrics import roc_auc_score
@@ -133,42 +132,18 @@ def test_limits_are_where_the_area_is_just_not_rejected(share, positives, negati
     assert (other.lower, other.upper) == pytest.approx((1 - found.upper, 1 - found.lower), abs=1e-9)
 
 
-def wilson_size_solved(proportion, half_width, level=0.95):
-    """Return n of h²(n + z²)² = z²(n·p·q + z²/4), the quadratic equation of Wilson's half-width."""
-    z = norm.ppf((1 + level) / 2)
-    spread = z * z * proportion * (1 - proportion)
-    linear = 2 * half_width**2 * z**2 - spread
-    constant = half_width**2 * z**4 - z**4 / 4
-    root = math.sqrt(linear**2 - 4 * half_width**2 * constant)
-    return (root - linear) / (2 * half_width**2)
-
-
-def test_the_fewest_cases_solve_the_equation():
+def test_one_case_fewer_has_a_wider_interval():
     for proportion, half_width in itertools.product((0, 0.03, 0.5, 0.95, 1), (0.005, 0.02, 0.13, 0.39)):
-        exact = wilson_size_solved(proportion, half_width)
-        assert wilson_sample_size(proportion, half_width) == max(1, math.ceil(exact))
-    for level in (0.9, 0.99):
-        assert wilson_sample_size(0.8, 0.02, level) == math.ceil(wilson_size_solved(0.8, 0.02, level))
+        for level in (0.9, 0.95):
+            cases = wilson_sample_size(proportion, half_width, level)
+            assert wilson_of(proportion, cases, level).half_width <= half_width
+            assert cases == 1 or wilson_of(proportion, cases - 1, level).half_width > half_width
 
 
 def test_the_test_set_of_justraigs():
     # 9,741 eyes of which 16 % are referable; the design document's 2 % and 0.5 % are half-widths.
     assert class_sizes(9741, Fraction("0.16")) == (1559, 8182)
     assert [round(wilson_of(*one).half_width, 4) for one in ((0.8, 1559), (0.95, 8182))] == [0.0198, 0.0047]
-
-
-def hanley_mcneil_half_width(area, positives, negatives):
-    """Return half of Newcombe's score interval, each bound found by SciPy's root finder."""
-    z, mean = norm.ppf(0.975), (positives + negatives) / 2
-
-    def excess(theta):
-        q1, q2 = theta / (2 - theta), 2 * theta**2 / (1 + theta)
-        variance = theta * (1 - theta) + (mean - 1) * (q1 - theta**2 + q2 - theta**2)
-        return (area - theta) ** 2 - z * z * variance / (positives * negatives)
-
-    lower = brentq(excess, 1e-9, area, xtol=1e-13)
-    upper = brentq(excess, area, 1 - 1e-9, xtol=1e-13)
-    return (upper - lower) / 2
 
 
 @pytest.mark.parametrize(
@@ -180,7 +155,7 @@ def test_the_fewest_cases_of_an_area(area, prevalence, half_width):
 
     def half_width_of(count):
         positives = math.floor(count * prevalence + 0.5)
-        return hanley_mcneil_half_width(area, positives, count - positives)
+        return score_interval(area, positives, count - positives).half_width
 
     assert half_width_of(cases) <= half_width < half_width_of(cases - 1)
 

@@ -12,7 +12,6 @@ from evaluation.metrics import (
     label_average_surface_distance,
     label_hausdorff_distance,
     label_surface_dice,
-    surface_dice,
 )
 from evaluation.metrics.label_surfaces import compare_labels, compare_surfaces
 
@@ -30,32 +29,6 @@ def test_a_label_that_one_map_lacks_is_a_diagonal_or_the_stated_worst_away(funct
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def expected_dice(prediction, reference, spacing_mm, tolerance_mm):
-    distances = oracle.compute_surface_distances(reference, prediction, spacing_mm)
-    return oracle.compute_surface_dice_at_tolerance(distances, tolerance_mm)
-
-
-@pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
-@settings(max_examples=15)
-@given(SEEDS)
-def test_public_functions_compare_elements_by_default_as_surface_distance(seed):
-    maps = np.random.default_rng(seed).integers(0, 3, (2, 4, 6, 5))
-    maps[:, 0, 0, :2] = [1, 2]
-    found = label_surface_dice(*maps, [1, 2], [0.33, 1.77], SPACING_MM)
-    expected = [expected_dice(*(maps == i), SPACING_MM, mm) for i, mm in ((1, 0.33), (2, 1.77))]
-    assert found.tolist() == pytest.approx(expected, rel=1e-12)
-    assert surface_dice(*(maps == 1), 0.33, SPACING_MM) == pytest.approx(expected[0], rel=1e-12)
-    distances = [
-        oracle.compute_surface_distances(maps[1] == label, maps[0] == label, SPACING_MM) for label in (2, 1)
-    ]
-    found = label_hausdorff_distance(*maps, [2, 1], SPACING_MM, percentile=95)
-    expected = [oracle.compute_robust_hausdorff(of_label, 95) for of_label in distances]
-    assert found.tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    directed = [oracle.compute_average_surface_distance(of_label) for of_label in distances]
-    found = label_average_surface_distance(*maps, [2, 1], SPACING_MM, directions="directed")
-    assert found.tolist() == pytest.approx([max(means) for means in directed], rel=1e-12, abs=1e-12)
-
-
 def test_a_percentile_of_voxels_by_each_method():
     """Bars of 4 and 1 voxels: 0, 1, 2 and 3 from the other bar, whose own distance is 0."""
     bars = [[1, 1, 1, 1]], [[1, 0, 0, 0]]
@@ -64,21 +37,6 @@ def test_a_percentile_of_voxels_by_each_method():
     assert found == [1.5, 1]
     assert hausdorff_distance(*bars, surface="voxels") == 3
     assert hausdorff_distance(*bars, surface="voxels", worst=0.25) == 0.25
-
-
-def test_surfaces_of_a_label_have_the_neighbours_that_are_asked_for():
-    """A voxel next to a notch along an edge is surface only where neighbours across edges count."""
-    ball = np.pad(np.ones((5, 5, 5), np.uint8), 2)
-    ball[2, 2, :] = 0
-    maps, found = (ball, np.roll(ball, 1, axis=2)), set()
-    for neighbours in ("faces", "all"):
-        alone = compare_surfaces(maps[0] > 0, maps[1] > 0, (1.0,) * 3, "voxels", neighbours)
-        (of_label,) = label_average_surface_distance(
-            *maps, [1], surface="voxels", surface_neighbours=neighbours
-        )
-        assert of_label == alone.average_distance()
-        found.add(of_label)
-    assert len(found) == 2
 
 
 @pytest.mark.parametrize(
@@ -103,20 +61,6 @@ def test_a_hausdorff_distance_is_by_the_convention_that_is_asked_for(options):
 def test_a_tolerance_of_zero_takes_what_lies_on_the_other_surface():
     bars = [[1, 1, 1, 1]], [[1, 1, 0, 0]]
     assert label_surface_dice(*bars, [1], 0, surface="voxels").tolist() == [pytest.approx(4 / 6)]
-
-
-MAPS = np.array([[0, 2, 2, 7], [0, 2, 7, 7]])
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float32])
-def test_labels_of_any_type(dtype):
-    maps = MAPS.astype(dtype)
-    found = label_hausdorff_distance(maps, np.roll(maps, 1, axis=0), [2, 7], (3.0, 0.5))
-    expected = [
-        label_hausdorff_distance(label == MAPS, np.roll(MAPS, 1, axis=0) == label, [1], (3.0, 0.5))[0]
-        for label in (2, 7)
-    ]
-    assert found.tolist() == expected
 
 
 SHAPES = st.sampled_from([(5, 8, 7), (1, 6, 7), (4, 1, 1), (9, 8)])

@@ -164,23 +164,12 @@ def test_surfaces_of_all_pairs_at_once(shape, spacing_mm):
     )
 
 
-@given(
-    st.lists(st.lists(st.floats(0, 99), min_size=1, max_size=6), min_size=2, max_size=8),
-    st.floats(0, 100),
-)
-def test_each_pair_has_its_own_percentile(distances, percentile):
-    """Distances of many pairs in one array, in any order: each percentile is NumPy's of the pair's own."""
-    half = len(distances) // 2
-    directions = []
-    for chosen in (distances[:half], distances[half : 2 * half]):
-        pair = np.repeat(np.arange(half), [len(one) for one in chosen])
-        mixed = np.random.default_rng(0).permutation(len(pair))
-        directions.append((pair[mixed], np.concatenate(chosen)[mixed]))
-    expected = [
-        max(np.percentile(one, percentile) for one in both)
-        for both in zip(distances[:half], distances[half : 2 * half], strict=True)
-    ]
-    found = object_surfaces.hausdorff_distances(tuple(directions), half, percentile)
+@pytest.mark.parametrize("percentile", [0, 90, 100])
+def test_each_pair_has_its_own_percentile(percentile):
+    pair, distance = np.array([2, 0, 2, 1, 0, 2]), np.array([5.0, 1.0, 8.0, 4.0, 3.0, 6.0])
+    expected = [np.percentile(distance[pair == one], percentile) for one in range(3)]
+    directions = (pair, distance), (pair, 0 * distance)
+    found = object_surfaces.hausdorff_distances(directions, 3, percentile)
     assert found == pytest.approx(np.array(expected))
 
 

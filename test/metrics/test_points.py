@@ -3,7 +3,6 @@ import math
 
 import numpy as np
 import pytest
-from grand_challenge_metrics.scorers import score_detection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,20 +38,6 @@ POINTS = st.lists(st.tuples(*[st.integers(0, 8)] * 2), max_size=7).map(
 
 
 @settings(max_examples=30)
-@given(POINTS, POINTS)
-def test_nearest_as_the_platforms_package(predicted, reference):
-    # Ties of distances are resolved by a tree there, so points are moved apart a little.
-    predicted = predicted + np.linspace(0.001, 0.002, len(predicted))[:, None] * [1, 1.7]
-    if not len(predicted) or not len(reference):
-        expected = (0, len(predicted), len(reference))
-    else:
-        theirs = score_detection(ground_truth=reference, predictions=predicted, radius=3.0)
-        expected = (theirs.true_positives, theirs.false_positives, theirs.false_negatives)
-    found = match_points(predicted, reference, 3.0)
-    assert (found.true_positives, found.false_positives, found.false_negatives) == expected
-
-
-@settings(max_examples=30)
 @given(POINTS.filter(lambda points: len(points) < 5), POINTS.filter(lambda points: 0 < len(points) < 5))
 def test_optimal_as_all_assignments(predicted, reference):
     near = np.linalg.norm(predicted[:, None] - reference, axis=2) if len(predicted) else np.zeros((0, 1))
@@ -85,6 +70,14 @@ def test_rules_by_hand(rule, hit, false):
     found = match_within(predicted, reference, 2.0, rule, confidence=[0.9, 0.5, 0.8])
     assert found.hit.tolist() == hit
     assert found.false.tolist() == false
+
+
+@pytest.mark.parametrize(("rule", "hit"), [("nearest", [0, 1]), ("nearest_only", [0, -1])])
+def test_whether_a_second_choice_counts(rule, hit):
+    """The first prediction is the nearest of both; the second one is near to the second reference as well."""
+    found = match_within([[1.0, 0], [4.0, 0]], [[0.0, 0], [2.0, 0]], 2.0, rule)
+    assert found.hit.tolist() == hit
+    assert found.false.tolist() == [False, hit[1] < 0]
 
 
 @pytest.mark.parametrize(("strict", "hits"), [(False, 2), (True, 1)])

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
-from sklearn import metrics as oracle
 from sklearn.metrics import average_precision_score, brier_score_loss
 
 from evaluation.metrics import average_precision, brier_score, expected_calibration_error, macro_auc
@@ -19,60 +18,11 @@ from evaluation.metrics.probabilities import (
 )
 
 
-@settings(max_examples=25)
-@given(st.integers(3, 5), st.integers(0, 2**32 - 1))
-def test_several_classes_as_scikit_learn(classes, seed):
-    generator = np.random.default_rng(seed)
-    labels = np.concatenate((np.arange(classes), generator.integers(0, classes, 10)))
-    shares = generator.multinomial(4, np.full(classes, 1 / classes), len(labels)) / 4  # many are tied
-    weights = generator.integers(1, 4, len(labels))
-    for chosen in (None, weights):
-        options = {"labels": range(classes), "sample_weight": chosen}
-        expected = oracle.brier_score_loss(labels, shares, scale_by_half=False, **options)
-        assert brier_score(shares, labels, weights=chosen) == pytest.approx(expected)
-        expected = oracle.roc_auc_score(labels, shares, multi_class="ovr", sample_weight=chosen)
-        assert macro_auc(shares, labels, weights=chosen) == pytest.approx(expected)
-
-
-@settings(max_examples=40)
-@given(
-    st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.integers(1, 3)), min_size=1, max_size=20),
-    st.integers(1, 12),
-)
-def test_two_classes_by_their_definitions(cases, bins):
-    shares, labels, weights = (np.array(column, dtype=float) for column in zip(*cases, strict=True))
-    expected = oracle.brier_score_loss(labels, shares, sample_weight=weights, pos_label=1)
-    assert brier_score(shares, labels, weights=weights) == pytest.approx(expected, abs=1e-12)
-    distance = 0.0
-    for number in range(bins):
-        # The bin of a number is decided by its product with the number of bins.
-        position = np.minimum(np.floor(shares * bins), bins - 1)
-        inside = position == number
-        if inside.any():
-            predicted, observed = (np.average(x[inside], weights=weights[inside]) for x in (shares, labels))
-            distance += weights[inside].sum() / weights.sum() * abs(predicted - observed)
-    found = expected_calibration_error(shares, labels, bins=bins, weights=weights)
-    assert found == pytest.approx(distance, abs=1e-12)
-
-
 def test_empty_input():
     assert math.isnan(brier_score([], []))
     assert math.isnan(expected_calibration_error([], []))
     assert math.isnan(macro_auc(np.zeros((0, 3)), []))
     assert math.isnan(average_precision([0.5], [0]))
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_each_row_of_weights_has_its_own_average_precision(seed):
-    generator = np.random.default_rng(seed)
-    probability, positive = generator.integers(0, 20, 15) / 20, generator.random(15) < 0.4
-    table = roc_table(probability, positive)
-    rows = generator.integers(0, 3, (3, len(probability)))
-    for reading in ("step", "trapezoid"):
-        alone = [weighted_average_precision(table, row[np.newaxis], reading)[0] for row in rows]
-        np.testing.assert_allclose(weighted_average_precision(table, rows, reading), alone)
-        public = average_precision(probability, positive, reading=reading, weights=rows[0])
-        assert public == pytest.approx(alone[0], nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -134,16 +84,6 @@ def test_calibration_errors_where_the_probabilities_are_right():
     assert np.isnan(expected_calibration_errors_when_right(np.zeros(0), 10, 2, seed=1)).all()
 
 
-def test_calibration_when_right_of_certain_answers():
-    # Certain answers are drawn as they are: no error, in the last bin as in the first.
-    certain = np.array([[1.0, 0.0], [0.0, 1.0]])
-    assert expected_calibration_errors_when_right(certain, 10, 3, seed=1).tolist() == [0, 0, 0]
-    # Of probability 0.25 in every case a share s is drawn: both classes are off by |s − 0.25|.
-    found = expected_calibration_errors_when_right(np.tile([0.25, 0.75], (8, 1)), 10, 200, seed=1)
-    assert set((found * 8).round(9)) <= {abs(drawn - 2) for drawn in range(9)}
-    assert found.mean() == pytest.approx(binom(8, 0.25).expect(lambda drawn: abs(drawn - 2)) / 8, abs=0.02)
-
-
 def test_calibration_error_has_ten_bins():
     """0.28 and 0.32 are of two of ten bins, and of one of eleven; one is right, one wrong."""
     probabilities, labels = [0.28, 0.32], [1, 0]
@@ -151,14 +91,6 @@ def test_calibration_error_has_ten_bins():
     assert expected_calibration_error(probabilities, labels) == pytest.approx(expected)
     rows = np.ones((1, 2))
     assert weighted_expected_calibration_error(probabilities, labels, rows)[0] == pytest.approx(expected)
-
-
-def test_each_row_of_weights_has_its_own_calibration_error():
-    rng = np.random.default_rng(2)
-    probabilities = np.where(np.arange(30) % 7, rng.random(30), np.nan)
-    labels, rows = rng.random(30) < 0.5, rng.integers(0, 3, (4, 30))
-    alone = [weighted_expected_calibration_error(probabilities, labels, [row])[0] for row in rows]
-    np.testing.assert_allclose(weighted_expected_calibration_error(probabilities, labels, rows), alone)
 
 
 def test_probabilities_of_several_bins_when_they_are_right():

@@ -3,8 +3,6 @@ import math
 
 import numpy as np
 import pytest
-import SimpleITK
-from grand_challenge_metrics.stats import hausdorff_distance_measures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -117,23 +115,11 @@ def test_an_empty_prediction_is_a_diagonal_away():
     assert found.mean == found.hausdorff_95 == DIAGONAL
 
 
+# Nothing: as in a box that is too large for a window.
+@pytest.mark.parametrize("window", [surfaces.MAX_WINDOW_VOXELS, 0])
 @given(first=VOLUMES, second=VOLUMES)
 @settings(max_examples=25)
-def test_the_default_is_what_grand_challenge_metrics_gives(first, second):
-    if not first.any() or not second.any():
-        return
-    library = hausdorff_distance_measures(first, second, SPACING_OF_SURFACE_DISTANCE, percentile=0.95)
-    with pytest.MonkeyPatch.context() as patch:
-        # As in a box that is too large for the library.
-        patch.setattr(surfaces, "MAX_WINDOW_VOXELS", 0)
-        found = distances(first, second)
-    assert found.hausdorff_95 == pytest.approx(library.percentile_distance, rel=1e-12, abs=1e-15)
-    assert found.mean == pytest.approx(library.modified_distance, rel=1e-12, abs=1e-15)
-
-
-@given(first=VOLUMES, second=VOLUMES)
-@settings(max_examples=25)
-def test_every_convention_of_voxels_is_what_all_pairs_give(first, second):
+def test_every_convention_of_voxels_is_what_all_pairs_give(window, first, second):
     if not first.any() or not second.any():
         return
     points = [
@@ -143,7 +129,9 @@ def test_every_convention_of_voxels_is_what_all_pairs_give(first, second):
     pairs = cdist(*points)
     directed = (pairs.min(axis=1), pairs.min(axis=0))
     for percentile, directions in itertools.product(("index", "linear"), ("directed", "pooled")):
-        found = distances(first, second, percentile=percentile, directions=directions)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(surfaces, "MAX_WINDOW_VOXELS", window)
+            found = distances(first, second, percentile=percentile, directions=directions)
         method = {"index": "lower", "linear": "linear"}[percentile]
         sets = directed if directions == "directed" else (np.concatenate(directed),)
         expected = max(np.percentile(values, 95, method=method) for values in sets)
@@ -162,17 +150,6 @@ def test_elements_are_what_surface_distance_gives(first, second):
     assert found.hausdorff_95 == pytest.approx(compute_robust_hausdorff(expected, 95), rel=1e-12, abs=1e-15)
     means = compute_average_surface_distance(expected)
     assert found.mean == pytest.approx(max(means), rel=1e-12, abs=1e-15)
-
-
-@given(volume=VOLUMES)
-@settings(max_examples=25)
-def test_the_surface_is_what_simpleitk_calls_contour(volume):
-    padded = np.pad(volume, 1).astype(np.uint8)
-    contour = SimpleITK.BinaryContour(
-        SimpleITK.GetImageFromArray(padded), fullyConnected=False, backgroundValue=0, foregroundValue=1
-    )
-    expected = np.argwhere(SimpleITK.GetArrayFromImage(contour)[1:-1, 1:-1, 1:-1])
-    np.testing.assert_array_equal(coordinates(surface_planes(planes(volume))), expected)
 
 
 EQUAL = WeightedDistances(np.array([3.0, 0.0, 1.0]), None)
@@ -247,17 +224,6 @@ def test_area_of_every_cell_as_surface_distance(spacing_mm):
     for code in range(1, 255):
         cell = np.array([code >> bit & 1 for bit in range(7, -1, -1)], dtype=bool).reshape(2, 2, 2)
         assert sizes[element_codes(cell)[1, 1, 1]] == pytest.approx(expected[code], rel=1e-12)
-
-
-@pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
-@settings(max_examples=20)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(SPACINGS), st.booleans())
-def test_elements_as_surface_distance(seed, spacing_mm, flat):
-    mask = np.random.default_rng(seed).random((4, 5, 6)) > 0.6
-    if flat:
-        mask, spacing_mm = mask[0], spacing_mm[:2]
-    expected = compute_surface_distances(mask, np.ones_like(mask), spacing_mm)["surfel_areas_gt"]
-    np.testing.assert_allclose(np.sort(sizes_of(mask, spacing_mm)), np.sort(expected))
 
 
 def test_a_flat_contour_by_hand():

@@ -2,8 +2,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from evaluation.metrics import concordance_index
 from evaluation.metrics.regression import concordance_influence, weighted_concordance_index
@@ -15,20 +13,6 @@ RECORDED = Recorded(
     "lifelines.utils.concordance_index",
     {0: 0.7725918570009931, 1: 0.7276073619631902, 2: 0.7690815006468306},
 )
-
-
-@settings(max_examples=30)
-@given(
-    st.lists(st.tuples(*[st.integers(0, 4)] * 2, st.booleans(), st.integers(0, 3)), min_size=2, max_size=12)
-)
-def test_a_weight_is_a_number_of_copies(cases):
-    predicted, time, event, weights = (np.array(column, dtype=float) for column in zip(*cases, strict=True))
-    copies = np.repeat(np.arange(len(cases)), weights.astype(int))
-    weighted = weighted_concordance_index(predicted, time, event, weights[None])
-    repeated = weighted_concordance_index(
-        predicted[copies], time[copies], event[copies], np.ones((1, len(copies)))
-    )
-    np.testing.assert_allclose(weighted, repeated, atol=1e-12)
 
 
 @pytest.mark.parametrize(

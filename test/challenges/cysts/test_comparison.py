@@ -4,7 +4,6 @@ from scipy import ndimage
 
 from evaluation.challenges.cysts.rules import VolumeComparison
 from evaluation.metrics.crops import Crop, box_of_content
-from evaluation.metrics.segmentation import weighted_dice_of_sums
 
 SHAPE = (6, 20, 30)
 
@@ -72,25 +71,6 @@ def test_components_join_planes_only_where_these_are_near(share, across_planes):
     expected = np.zeros((6, 2), int)
     np.add.at(expected, (highest, seen.astype(int)), 1)
     assert found.cysts.tolist() == expected.tolist()
-
-
-def test_equal_maps_reach_1_and_leave_nothing_false():
-    _, level, confidence = random_volumes(9)
-    found = compared(confidence, level, confidence)
-    assert weighted_dice_of_sums(found.sums) == 1
-    assert found.false_components == 0
-    assert found.cysts[:, 0].sum() == 0
-
-
-def test_planes_are_kept_cut_to_what_is_marked():
-    prediction, level, confidence = (np.zeros(SHAPE, dtype) for dtype in ("f4", "u1", "f4"))
-    prediction[1] = 0.005  # below the threshold everywhere
-    prediction[1, 3:5, 7] = 1
-    found = compared(prediction, level, confidence)
-    assert found.predicted_planes[1].values.tolist() == [[True], [True]]
-    assert found.predicted_planes[1].box.slices == (slice(3, 5), slice(7, 8))
-    assert found.predicted_planes[0].box.is_empty
-    assert all(plane.box.is_empty for plane in found.reference_planes)
 
 
 def test_planes_that_are_given_cut_keep_their_place():

@@ -2,9 +2,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
 from evaluation.core.challenge import fields_of, references_of
@@ -13,9 +10,7 @@ from evaluation.evaluate import Rejection, evaluate
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.organiser.submission_writer import (
-    AlgorithmWriter,
     ArchiveWriter,
-    InputImage,
     SampleCase,
     write_phase,
 )
@@ -54,33 +49,28 @@ def phase_of(
     geometry=GEOMETRY,
     keys="",
     annotators=None,
-    columns=None,
-    submission="archive",
 ):
     """Write, seal and load a phase; references are volumes of levels by case name."""
     names = tuple(dict.fromkeys(name for of_case in (annotators or {}).values() for name in of_case))
     fields = references_of(CHALLENGE.tasks(CystsOptions(readers=names)))
+
+    def values(case):
+        of_readers = (annotators or {}).get(case, {}).items()
+        level = references[case]
+        found = {
+            "level": level,
+            "cysts": confidence(level),
+            **{f"reader_{name}": of for name, of in of_readers},
+        }
+        return {name: Volume(of, geometry) for name, of in found.items()}
+
     listed = f"readers = {list(names)}\n" if names else ""
     write_phase(
         folder,
-        f'challenge = "cysts"\nname = "tiny"\ntitle = "Tiny"\nsubmission = "{submission}"\n'
+        f'challenge = "cysts"\nname = "tiny"\ntitle = "Tiny"\nsubmission = "archive"\n'
         f"resamples = 0\n{keys}\n[options]\n{listed}{options}\n",
         fields,
-        [
-            SampleCase(
-                name,
-                {**geometry_columns(geometry), **{c: v[name] for c, v in (columns or {}).items()}},
-                {
-                    "level": Volume(level, geometry),
-                    "cysts": Volume(confidence(level), geometry),
-                    **{
-                        f"reader_{r}": Volume(v, geometry)
-                        for r, v in (annotators or {}).get(name, {}).items()
-                    },
-                },
-            )
-            for name, level in references.items()
-        ],
+        [SampleCase(name, geometry_columns(geometry), values(name)) for name in references],
     )
     seal(folder, scan(folder))
     return load_phase(folder)
@@ -230,20 +220,6 @@ def test_a_volume_need_not_have_all_annotators(tmp_path):
     assert three["dice"] == 1
 
 
-def test_pooled_dice_and_the_components_of_the_ranking(tmp_path):
-    phase = phase_of(tmp_path / "phase", dict.fromkeys(("V1", "V2", "V3"), REFERENCE))
-    perfect, nothing = confidence(REFERENCE), np.zeros(SHAPE, np.float32)
-    submission = submission_of(tmp_path / "sub", {"V1": perfect, "V2": nothing, "V3": perfect})
-    result = evaluate(phase, submission, workers=0)
-    # 2·2·1.13 / (2·1.13 + 3·1.13)
-    assert result.figures.aggregates["cysts"]["pooled_weighted_dice"].value == pytest.approx(4 / 5)
-    assert list(result.metrics.ranking.components["cysts"]) == [
-        "weighted_dice",
-        "detection_ratio",
-        "false_components",
-    ]
-
-
 def test_a_voxel_is_marked_from_a_hundredth_on(tmp_path):
     prediction = np.zeros(SHAPE, dtype=np.float32)
     prediction[0, 1, 1], prediction[0, 1, 2] = 0.01, 0.009
@@ -255,48 +231,6 @@ def test_another_threshold_is_an_option(tmp_path):
     row = row_of(tmp_path, REFERENCE, prediction, options="marked_from = 0.5\nsurface_distances = false")
     assert row["recall"] == 0
     assert "hausdorff_95_mm" not in row
-
-
-PREDICTIONS = arrays(np.float32, SHAPE, elements=st.sampled_from([0, 0, 0.005, 0.25, 1]))
-LEVELS = arrays(np.uint8, SHAPE, elements=st.sampled_from([0, 0, 0, 1, 3, 5]))
-
-
-@given(reference=LEVELS, prediction=PREDICTIONS)
-@settings(max_examples=8)
-def test_a_missing_volume_is_worse_than_any(tmp_path_factory, reference, prediction):
-    folder = tmp_path_factory.mktemp("phase")
-    other = levels((2, 1, 1, 1))
-    phase = phase_of(folder / "phase", {"V1": reference, "V2": other}, keys='missing = "worst"')
-    with_it = evaluate(phase, submission_of(folder / "a", {"V1": prediction, "V2": other.clip(0, 1)}), 0)
-    without = evaluate(phase, submission_of(folder / "b", {"V2": other.clip(0, 1)}), 0)
-    better, worse = (result.figures.aggregates["cysts"] for result in (with_it, without))
-    assert set(better) == set(worse)
-    for metric in phase.tasks[0].metrics:
-        if metric.name in better:
-            change = worse[metric.name].value - better[metric.name].value
-            assert (change if metric.better == "higher" else -change) <= 1e-12, metric.name
-
-
-@pytest.mark.parametrize("extension", [".tif"])
-def test_an_algorithm_phase_scores_like_the_archive(tmp_path, extension):
-    references = {"V1": REFERENCE, "V2": levels((3, 1, [0, 1], 2)), "V3": levels()}
-    draw = np.random.default_rng(7)
-    volumes = {name: draw.random(SHAPE, dtype=np.float32) * (level > 0) for name, level in references.items()}
-    volumes["V2"][0, 0, 0] = 0.5
-    archive = phase_of(tmp_path / "archive", references)
-    expected = evaluate(archive, submission_of(tmp_path / "zip", volumes), workers=0)
-    phase = phase_of(tmp_path / "phase", references, submission="algorithm")
-    fields = fields_of(CHALLENGE.tasks(CystsOptions()))
-    images = [InputImage(f"{name}.mha", (name,)) for name in volumes]
-    writer = AlgorithmWriter(tmp_path / "jobs", fields, images, "oct-volume", extension=extension)
-    for name, values in volumes.items():
-        writer.add(name, {"cysts": Volume(values, GEOMETRY)})
-    writer.close()
-    found = evaluate(phase, tmp_path / "jobs", workers=0)
-    assert not isinstance(found, Rejection), found
-    aggregates = found.figures.aggregates
-    assert aggregates == expected.figures.aggregates
-    assert 0 < aggregates["cysts"]["weighted_dice"].value < 1
 
 
 def sealed_with(tmp_path, **changed):

@@ -13,10 +13,8 @@ from evaluation.challenges.declared.boxes import BoxAveragePrecision, BoxAverage
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
-from evaluation.core.intervals import intervals
-from evaluation.core.resampling import Resampling
 from evaluation.io.kinds.boxes import Boxes
-from test.challenges.declared.phases import declared_phase, figures_of, write_table
+from evaluation.metrics import mean_average_precision
 from test.oracles import checked
 
 CLASSES = ["a", "b", "c"]
@@ -51,14 +49,9 @@ def images_of(seed, count=15):
     return [image(random, random.integers(0, 7), random.integers(0, 12)) for _ in range(count)]
 
 
-def figures(measure, images, missing=()):
-    rows = [
-        measure.worst({"boxes": Boxes(true)})
-        if number in missing
-        else measure.row(FieldComparison("boxes", Boxes(found), {"boxes": Boxes(true)}))
-        for number, (found, true) in enumerate(images)
-    ]
-    return metric_values(measure.metrics, CaseTable([str(number) for number in range(len(images))], rows))
+def figures(measure, images):
+    names = [str(number) for number in range(len(images))]
+    return metric_values(measure.metrics, CaseTable(names, rows_of(measure, images)))
 
 
 def rows_of(measure, images):
@@ -126,13 +119,17 @@ def test_coco(seed, most):
         each = [found[f"figure_{label}"] for label in CLASSES]
         assert each == pytest.approx(expected.mean(axis=0), rel=1e-12)
         assert found["figure"] == pytest.approx(expected.mean(), rel=1e-12)
-
-
-def test_a_class_without_objects_does_not_count():
-    images = [(found[found[:, 0] < 2], true[true[:, 0] < 2]) for found, true in images_of(1)]
-    found = figures(measure_of(PRECISION), images)
-    assert np.isnan(found["figure_c"])
-    assert found["figure"] == pytest.approx((found["figure_a"] + found["figure_b"]) / 2)
+    # The function on arrays has the rules of COCO by default.
+    columns = [
+        np.vstack([np.column_stack([np.full(len(rows), number), rows]) for number, rows in enumerate(side)])
+        for side in zip(*images, strict=True)
+    ]
+    (image, label, score, *_), (true_image, true_label, *_) = (table.T for table in columns)
+    found, true = (table[:, 3:] for table in columns)
+    public = mean_average_precision(
+        found, score, label, image, true, true_label, true_image, max_detections=most
+    )
+    assert public == pytest.approx(precision.mean(), rel=1e-12)
 
 
 def test_the_rules_of_voc():
@@ -147,24 +144,8 @@ def test_the_rules_of_voc():
     assert {rule: figure["figure"] for rule, figure in by_rule.items()} == {"coco": 1, "voc": 0.5}
 
 
-def test_precisions_know_that_they_are_too_high_on_few_images():
-    """The highest precision at any higher recall is above that of many images; a recall is not."""
-    for table, is_too_high in ((PRECISION, True), (RECALL, False)):
-        measure, images = measure_of(table), images_of(3)
-        cases = CaseTable([str(number) for number in range(len(images))], rows_of(measure, images))
-        for metric in measure.metrics:
-            lower = metric.estimator.with_unseen(cases)
-            assert [one < figures(measure, images)[metric.name] for one in lower] == [True] * is_too_high
-
-
 def test_many_images_have_an_interval_only_if_asked_for():
-    measure = measure_of(PRECISION)
-    rows = CaseTable(["a", "b"], rows_of(measure, images_of(3)[:2]))
-    for images, most, exists in ((2000, None, True), (2001, None, False), (2001, 2001, True)):
-        table = rows.take(np.arange(images) % 2)
-        chosen = {metric.name: metric for metric in measure.metrics[:2]}
-        found = intervals(chosen, [table], Resampling(3, 5, 2, most)).found
-        assert {name: one is not None for name, (one,) in found.items()} == dict.fromkeys(found, exists)
+    assert {metric.estimator.max_cases for metric in measure_of(PRECISION).metrics} == {2000}
 
 
 def test_curves_are_those_of_the_whole_figure_at_its_first_threshold():
@@ -207,19 +188,3 @@ def test_ties_together_depend_on_no_order(table, most, matching):
         changed |= figures(by_order, shuffled)["figure"] != figures(by_order, images)["figure"]
     # Otherwise nothing has been tested; without a limit hardly any recall depends on the order.
     assert changed or (table is RECALL and most == 100)
-
-
-@pytest.mark.parametrize(("ties", "values"), [("", (0.5, 0.5)), ('ties = "order"\n', (1, 0.5))])
-def test_names_of_cases_decide_ties_only_if_asked(tmp_path, ties, values):
-    found = []
-    for first, second in ("ab", "ba"):
-        tables = '[fields.boxes]\nkind = "boxes"\nprobability = true\n'
-        tables += f"[tasks.d.metrics.box_average_precision]\n{ties}"
-        cases = {"name": ["a", "b"], "width": [99] * 2, "height": [99] * 2}
-        phase = declared_phase(tmp_path / first / "phase", tables, cases)
-        corners = {"x1": [0, 50], "y1": [0, 50], "x2": [10, 60], "y2": [10, 60]}
-        true = {name: of[:1] for name, of in corners.items()}
-        write_table(phase / "boxes.csv", {"case": [first], **true})
-        made = {"case": [first, second], **corners, "probability": [1, 1]}
-        found += figures_of(phase, tmp_path / first, made).values()
-    assert tuple(found) == values

@@ -1,17 +1,13 @@
 """Decided classes through whole declared phases, against scikit-learn."""
 
-import json
-
 import numpy as np
 import pytest
 from sklearn import metrics as oracle
 
-import evaluation
 from evaluation.challenges.declared.classes import Accuracy
 from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.tables import FieldComparison
 from test.catalogue import FIELD as FIELDS_OF_CATALOGUE
-from test.challenges.declared.phases import write_table
 from test.challenges.declared.scalars import figures, sealed, values
 from test.oracles import checked
 
@@ -175,41 +171,6 @@ def test_as_scikit_learn(phases, cases, answers, kind, tmp_path):
     of = 2 if kind == "class" else 1
     true = true if kind == "class" else (true == 2).astype(int)
     assert found == pytest.approx(expected_values(true, made[entering], of), abs=1e-6)
-
-
-def test_leaving_cases_out_never_pays(phases, cases, answers, tmp_path):
-    column, _ = submitted("class", answers)
-    complete = values(phases["class"], tmp_path / "complete", {"case": cases["name"], "grade": column})
-    kept = np.flatnonzero(np.arange(80) % 3)
-    part = {"case": np.array(cases["name"])[kept], "grade": np.array(column)[kept]}
-    incomplete = values(phases["class"], tmp_path / "part", part)
-    assert incomplete.keys() == complete.keys()
-    for name, value in incomplete.items():
-        sign = -1 if name.endswith("cost") or name.startswith("negative_like") else 1
-        assert sign * value <= sign * complete[name] + 1e-9, name
-    # By hand: of the cases that enter, those without a result are wrong.
-    true = np.array(cases["grade"])
-    right = np.array([GRADES[answer] for answer in answers]) == true
-    expected = right[kept].sum() / (true != "ungradable").sum()
-    assert incomplete["accuracy"] == pytest.approx(expected, abs=1e-6)
-
-
-def test_the_organiser_gets_the_confusion_matrix(phases, cases, answers, tmp_path):
-    kept = np.arange(80) % 5 > 0
-    table = {"case": np.array(cases["name"])[kept], "grade": np.array(submitted("class", answers)[0])[kept]}
-    write_table(tmp_path / "predictions.csv", table)
-    evaluation.evaluate(phases["class"], tmp_path, workers=0).write(tmp_path)
-    details = json.loads((tmp_path / "cases.json").read_text())["details"]["grading"]
-    true = np.array(cases["grade"])
-    entering = kept & (true != "ungradable")
-    made = np.array(GRADES)[answers]
-    assert details["grade_confusion_matrix"] == {
-        "classes": GRADES,
-        "by_true_and_decided": oracle.confusion_matrix(
-            true[entering], made[entering], labels=GRADES
-        ).tolist(),
-        "without_result": [np.count_nonzero(~kept & (true == grade)) for grade in GRADES],
-    }
 
 
 def test_intervals_and_shares(phases, cases, answers, tmp_path):

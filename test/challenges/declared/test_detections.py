@@ -1,8 +1,6 @@
 """Sums and curves of detections: weights, and what a case without a result costs."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evaluation.challenges.declared.detections import (
     CERTAIN,
@@ -16,17 +14,6 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import worst_row
 
-PROBABILITIES = st.lists(st.sampled_from([0.1, 0.3, 0.5, 0.9]), max_size=4).map(np.array)
-CASES = st.lists(
-    st.builds(
-        lambda hits, false, missed: Hits(hits, false, len(hits) + missed),
-        PROBABILITIES,
-        PROBABILITIES,
-        st.integers(0, 2),
-    ),
-    min_size=1,
-    max_size=5,
-)
 ONE_CLASS = CaseDetections(
     hits=lambda comparison: [comparison], objects=lambda references: [references.objects]
 )
@@ -72,14 +59,3 @@ def test_a_missing_result_is_a_missed_object_and_a_false_prediction_each():
     # The false prediction is above the hit: at ½ per case it has been passed.
     expected = {"froc_at_0_5": 0.5, "froc_at_1": 0.5, "froc_at_2": 0.5, "froc": 0.5}
     assert figures(MEASURES["froc"], cases, missing={1}) == expected
-
-
-@given(st.sampled_from(list(MEASURES)), CASES, st.data())
-def test_a_missing_result_is_never_better_than_what_it_was(name, cases, data):
-    number = data.draw(st.integers(0, len(cases) - 1))
-    present, missing = (figures(MEASURES[name], cases, of) for of in ((), {number}))
-    for figure, value in present.items():
-        assert np.isnan(value) == np.isnan(missing[figure])
-        # As many false predictions as objects: who has more of them is not made better off.
-        if len(cases[number].false) <= max(1, cases[number].objects) and not np.isnan(value):
-            assert missing[figure] <= value + 1e-12

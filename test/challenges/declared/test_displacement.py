@@ -15,7 +15,7 @@ import evaluation
 from evaluation.challenges.declared.displacement import DisplacementFieldTable, FoldedShare
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.io.kinds.displacement import Displacement
-from evaluation.metrics.displacement import jacobian_determinants, warp_labels
+from evaluation.metrics.displacement import jacobian_determinants
 from test.challenges.declared import images
 from test.challenges.declared.phases import write_table
 from test.challenges.declared.scalars import rehearsed
@@ -184,13 +184,3 @@ def test_an_archive_is_never_unpacked_beyond_its_array(phase, tmp_path):
     (tmp_path / "flow" / "a.npz").write_bytes(gzip.compress(b"x" * 400))
     (fault,) = evaluation.check(phase, tmp_path, workers=1).faults
     assert fault.file == "flow/a.npz"
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_shift_by_whole_voxels_moves_labels_and_keeps_volumes(seed):
-    random = np.random.default_rng(seed)
-    moving, shift = random.integers(0, 4, (7, 8, 9)), random.integers(-3, 4, 3)
-    field = np.broadcast_to(shift[:, np.newaxis, np.newaxis, np.newaxis], (3, 7, 8, 9)).astype(np.float32)
-    grid = np.indices(moving.shape) + shift[::-1].reshape(3, 1, 1, 1)
-    assert (warp_labels(moving, field) == ndimage.map_coordinates(moving, grid, order=0)).all()
-    assert (jacobian_determinants(field) == 1).all()

@@ -69,25 +69,6 @@ def quality(made, true, threshold=0.5):
     return len(matched), len(made) - len(matched), len(true) - len(matched), sum(matched)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_panoptic_quality_of_classes(seed):
-    made, true = drawn(seed)
-    row = row_of(lesions.PanopticQuality(metric="panoptic_quality"), made, true)
-    for name, span in (("a", (1, 100)), ("b", (100, 999))):
-        hits, false, missed, total = quality(masks(made, *span), masks(true, *span))
-        assert row[f"figure_{name}"] == pytest.approx(total / (hits + false / 2 + missed / 2))
-    assert row["figure"] == pytest.approx((row["figure_a"] + row["figure_b"]) / 2)
-
-
-def test_coefficients_of_several_labels_and_of_one_have_no_interval():
-    table = instances.CountDetermination(metric="count_determination")
-    one = InstanceMapField(kind="instance_map", labels={"1": "a"}, dimensions=2)
-    for field, names in ((FIELD, ["figure", "figure_a", "figure_b"]), (one, ["figure"])):
-        metrics = table.measure("figure", "map", field).metrics
-        assert [metric.name for metric in metrics] == names
-        assert all(metric.no_interval for metric in metrics)
-
-
 @pytest.mark.parametrize(("neighbours", "objects"), [("all", 1), ("faces", 2)])
 def test_which_neighbours_join_the_objects_of_a_label_map(neighbours, objects):
     field = LabelMapField(kind="label_map", labels={"1": "a"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,19 +20,16 @@ from test.challenges.declared.scalars import rehearsed
 CASES = ["a", "b", "c"]
 LESION = np.zeros((2, 20, 20), np.uint8)
 LESION[1, 1:3, 2] = 1
-VERSION = {"version": {"major": 1, "minor": 0}}
 CORNERS = {"x1": 2, "y1": 2, "x2": 6, "y2": 6}
-BOX = {"corners": [[2, 2, 0], [6, 2, 0], [6, 6, 0], [2, 6, 0]]}
 POINT = {"x": 1, "y": 1, "z": 1}
 
 
 @dataclass
 class Example:
-    """A field with a metric, and one value: the rows of a table, JSON, or an image."""
+    """A field with a metric, and one value: the rows of a table, or an image."""
 
     metric: str
     rows: list[dict[str, Any]] = field(default_factory=list)
-    json: Any = None
     keys: str = ""
     options: str = ""
     cells: dict[str, Any] | None = None
@@ -43,53 +39,26 @@ class Example:
 
 CLASSES = 'classes = ["x", "y"]'
 KINDS = {
-    "number": Example("mean_absolute_error", [{"number": 1}], 1, options="worst = 9", cells={"number": 1}),
-    "class": Example("accuracy", [{"class": "x"}], "x", CLASSES, cells={"class": "x"}),
+    "number": Example("mean_absolute_error", [{"number": 1}], options="worst = 9", cells={"number": 1}),
+    "class": Example("accuracy", [{"class": "x"}], CLASSES, cells={"class": "x"}),
     "decision": Example(
-        "accuracy", [{"decision": 1}], True, 'positive = ["x"]\nnegative = ["y"]', cells={"decision": "x"}
+        "accuracy", [{"decision": 1}], 'positive = ["x"]\nnegative = ["y"]', cells={"decision": "x"}
     ),
     "class_probabilities": Example(
-        "accuracy", [{"x": 1, "y": 0}], {"x": 1, "y": 0}, CLASSES, cells={"class_probabilities": "x"}
+        "accuracy", [{"x": 1, "y": 0}], CLASSES, cells={"class_probabilities": "x"}
     ),
-    "flags": Example("hamming_distance", [{"f": 1}], {"f": True}, 'names = ["f"]', cells={"f": 1}),
+    "flags": Example("hamming_distance", [{"f": 1}], 'names = ["f"]', cells={"f": 1}),
     # Comparable pairs need times that differ.
-    "survival": Example("concordance_index", [{"survival": 1}], 1, cells={"time": [1, 2, 3], "event": 1}),
+    "survival": Example("concordance_index", [{"survival": 1}], cells={"time": [1, 2, 3], "event": 1}),
     "point": Example(
-        "mean_radial_error",
-        [POINT],
-        {"type": "Point", "point": [1, 1, 1], **VERSION},
-        options="worst = 9",
-        cells={f"point_{axis}": 1 for axis in "xyz"},
+        "mean_radial_error", [POINT], options="worst = 9", cells={f"point_{axis}": 1 for axis in "xyz"}
     ),
-    "box": Example(
-        "box_iou",
-        [CORNERS],
-        {"type": "2D bounding box", **BOX, **VERSION},
-        cells={f"box_{name}": cell for name, cell in CORNERS.items()},
-    ),
+    "box": Example("box_iou", [CORNERS], cells={f"box_{name}": cell for name, cell in CORNERS.items()}),
     "keypoints": Example(
-        "mean_radial_error",
-        [{**POINT, "name": name} for name in "nm"],
-        {
-            "type": "Multiple points",
-            "points": [{"point": [1, 1, 1], "name": name} for name in "nm"],
-            **VERSION,
-        },
-        'names = ["n", "m"]',
-        "worst = 9",
+        "mean_radial_error", [{**POINT, "name": name} for name in "nm"], 'names = ["n", "m"]', "worst = 9"
     ),
-    "points": Example(
-        "point_f1",
-        [POINT],
-        {"type": "Multiple points", "points": [{"point": [1, 1, 1]}], **VERSION},
-        options="radius = 1",
-    ),
-    "boxes": Example(
-        "box_f1",
-        [CORNERS],
-        {"type": "Multiple 2D bounding boxes", "boxes": [BOX], **VERSION},
-        options='matching = "optimal"',
-    ),
+    "points": Example("point_f1", [POINT], options="radius = 1"),
+    "boxes": Example("box_f1", [CORNERS], options='matching = "optimal"'),
     "label_map": Example("dice", keys='labels = { 1 = "lesion" }', image=LESION),
     "instance_map": Example(
         "recognition_quality",
@@ -97,15 +66,11 @@ KINDS = {
         image=LESION,
     ),
     # It has no metric of its own.
-    "instance_classes": Example("", [{"instance": 1, "class": "x"}], {"1": "x"}, CLASSES),
+    "instance_classes": Example("", [{"instance": 1, "class": "x"}], CLASSES),
     "image": Example("image_mean_absolute_error", options="worst = 9", image=LESION.astype(np.float32)),
     "probability_map": Example("voxel_brier_score", image=LESION.astype(np.float32)),
     "presence_probabilities": Example(
-        "macro_average_precision",
-        [{"u": 1, "v": 0}],
-        {"u": 1, "v": 0},
-        'names = ["u", "v"]',
-        cells={"u": 1, "v": 0},
+        "macro_average_precision", [{"u": 1, "v": 0}], 'names = ["u", "v"]', cells={"u": 1, "v": 0}
     ),
     "displacement_field": Example(
         "dice",
@@ -169,42 +134,19 @@ def write_archive(folder, cases):
                 write_map(folder / kind / f"{case}.mha", example.image)
 
 
-def write_outputs(folder, cases):
-    jobs = []
-    for case in cases:
-        outputs = []
-        for kind, example in KINDS.items():
-            slug = kind.replace("_", "-")
-            path = f"{slug}.json" if example.image is None else f"images/{slug}"
-            output = {"socket": {"slug": slug, "relative_path": path}, "value": example.json}
-            if example.image is not None:
-                write_map(folder / case / "output" / path / "found.mha", example.image)
-                output["image"] = {"name": "found.mha"}
-            outputs.append(output)
-        scan = {"slug": "scan", "relative_path": "images/scan"}
-        given = [{"socket": scan, "image": {"name": f"{case}.mha"}}]
-        jobs.append({"pk": case, "inputs": given, "outputs": outputs})
-    (folder / "predictions.json").write_text(json.dumps(jobs), encoding="utf-8")
-
-
-WRITERS = {"archive": write_archive, "algorithm": write_outputs}
-
-
 def test_every_kind_is_tried():
     assert sorted(KINDS) == sorted(map(name_of, FIELDS))
 
 
-@pytest.mark.parametrize("submission", WRITERS)
-def test_a_case_without_a_value_takes_the_worst(tmp_path, submission):
-    phase = write_phase(tmp_path / "phase", submission, "worst")
-    WRITERS[submission](tmp_path / "submission", CASES[:2])
+def test_a_case_without_a_value_takes_the_worst(tmp_path):
+    phase = write_phase(tmp_path / "phase", "archive", "worst")
+    write_archive(tmp_path / "submission", CASES[:2])
     result = evaluation.evaluate(phase, tmp_path / "submission", workers=0)
-    tasks = [kind for kind, example in KINDS.items() if example.metric]
-    missing = [kind for kind in tasks if submission == "algorithm" or kind not in HAVE_EMPTY_LISTS]
+    missing = [kind for kind, of in KINDS.items() if of.metric and kind not in HAVE_EMPTY_LISTS]
     assert [record["worst"] for record in result.records["cases"]] == [[], [], missing]
 
 
-@pytest.mark.parametrize("submission", WRITERS)
+@pytest.mark.parametrize("submission", ["archive", "algorithm"])
 def test_a_phase_of_all_kinds_is_rehearsed(tmp_path, submission):
     result = rehearsed(write_phase(tmp_path, submission, "worst"))
     assert (result.problems, result.without_perfect) == ((), ("displacement_field.dice",))

@@ -13,7 +13,6 @@ from evaluation.challenges.declared.declarable import METRICS, name_of
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import worst_row
-from evaluation.phase.phase import load_phase
 from test.catalogue import measures_of
 from test.challenges.declared.images import figures_of, volume_phase
 from test.challenges.declared.test_entering import (
@@ -99,26 +98,6 @@ def test_dice_by_each_estimator(found):
 def test_a_group_is_a_column_of_the_case_table(tmp_path):
     with faulted(evaluation.PhaseError, "cases.csv", "nowhere"):
         dice_phase(tmp_path, f'{FIELD}[tasks.scans.metrics]\ndice = {{ group = "nowhere" }}\n')
-
-
-TITLES = {
-    "": "Dice, tumour",
-    'over_cases = "mean"': "Dice, tumour",
-    'over_cases = "median"': "Dice, tumour, median over cases",
-    "over_cases = { quantile = 0.3 }": "Dice, tumour, 0.3 quantile over cases",
-    'over_cases = "pooled"': "Dice, tumour, all cases together",
-    'group = "centre"': "Dice, tumour, mean over centre",
-    'over_cases = "pooled", group = "centre"': "Dice, tumour, cases together, mean over centre",
-    'over_cases = "pooled", title = "Overlap"': "Overlap, tumour",
-}
-
-
-@pytest.mark.parametrize("options", TITLES)
-def test_a_title_says_how_cases_become_one_figure_unless_it_is_ones_own(options, tmp_path):
-    folder = dice_phase(tmp_path, f"{FIELD}[tasks.scans.metrics]\ndice = {{ {options} }}\n")
-    evaluation.seal(folder)
-    phase = load_phase(folder)
-    assert phase.challenge.figures_of(phase.tasks)["scans.dice_tumour"].title == TITLES[options]
 
 
 # --- Over the whole catalogue ---

@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 import evaluation
 from evaluation.challenges import declared
 from evaluation.challenges.declared import prepare
-from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of, names_of
+from evaluation.challenges.declared.declarable import FIELDS, METRICS
 from evaluation.challenges.declared.names import names_in
 from evaluation.core.fault import PhaseError
 from evaluation.core.scheme import Method
@@ -278,22 +278,6 @@ def test_all_faults_are_listed_at_once_and_none_that_follows_from_another(tmp_pa
     assert fault.startswith("tasks.screening.metrics.auc.field")
 
 
-@pytest.mark.parametrize(
-    ("metric", "title"),
-    [
-        ("pearson_correlation = {}", "Pearson's correlation"),
-        ('pearson_correlation = { title = "r" }', "r"),
-        ('of_ages = { metric = "pearson_correlation" }', "Of ages"),
-        ('of_ages = { metric = "pearson_correlation", title = "r" }', "r"),
-        ("root_mean_squared_error = {}", "Root mean squared error"),
-    ],
-)
-def test_a_title_is_ones_own_or_that_of_the_metric_or_its_name(tmp_path, columns, metric, title):
-    tables = f'[fields.age]\nkind = "number"\nminimum = 0\nmaximum = 120\n\n[tasks.all.metrics]\n{metric}\n'
-    phase = load_phase(write_phase(tmp_path, columns, tables))
-    assert [of.title for of in phase.challenge.figures_of(phase.tasks).values()] == [title]
-
-
 BOARDS = """boards = [
 { name = "age", terms = [{ rank = "patient.mean_absolute_error" }] },
 { name = "eye", terms = [{ rank = "screening.early" }] },
@@ -368,8 +352,3 @@ def test_words_of_a_file_are_kinds_and_metrics_where_they_are_declared():
     assert METRICS.named("froc").__pydantic_complete__
     with pytest.raises(AttributeError):
         _ = declared.nothing
-
-
-def test_kinds_that_have_a_base_in_common_are_named():
-    (dice,) = (one for one in METRICS if name_of(one) == "dice")
-    assert names_of(dice.kinds) == ["displacement_field", "instance_map", "label_map"]

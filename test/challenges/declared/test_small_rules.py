@@ -2,73 +2,17 @@
 
 import numpy as np
 import pytest
-from scipy.spatial import KDTree
 from sklearn import metrics as oracle
 
-import evaluation
 from evaluation.challenges.declared.class_probabilities import MacroAveragePrecision, PresencesField
+from evaluation.challenges.declared.declarable import METRICS
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
-from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings
 from evaluation.phase.phase import load_phase
 from test.challenges.declared import test_average_precision
-from test.challenges.declared.phases import declared_phase, figures_of, write_table
 from test.challenges.declared.scalars import rehearsed, sealed, values
 from test.oracles import checked
-
-MONKEY = """\
-[fields.cells]
-kind = "points"
-axes = 2
-unit = "pixels"
-probability = true
-
-[tasks.detection.metrics.froc]
-radius = 5
-matching = "nearest_only"
-area = "mm2"
-lowest_threshold = "left_out"
-false_positives_per_case = [10, 20, 90]
-"""
-
-
-def _curve(hits, false, objects, area):
-    """Return false positives per area and sensitivity at each probability but the lowest, ascending."""
-    limits = sorted({*hits, *false})[1:]
-    points = [(sum(np.array(false) >= at) / area, sum(np.array(hits) >= at) / objects) for at in limits]
-    return np.array([*points, (0, 0)])[::-1].T
-
-
-def test_free_response_per_area_with_one_nearest_prediction_of_each_object(tmp_path):
-    random = np.random.default_rng(5)
-    names, areas = ["a", "b", "c"], [0.1, 0.25, 0.07]
-    true = [random.uniform(0, 100, (12, 2)).round(2) for _ in names]
-    found = [np.vstack([of + random.normal(0, 3, of.shape), random.uniform(0, 100, (9, 2))]) for of in true]
-    found = [of.clip(0, 100).round(2) for of in found]
-    chances = [random.choice([0.2, 0.4, 0.6, 0.8, 0.9], len(of)) for of in found]
-    hits, false = [], []
-    for objects, predictions, chance in zip(true, found, chances, strict=True):
-        distance, nearest = KDTree(predictions).query(objects)
-        taken = set(nearest[distance <= 5].tolist())
-        hits += chance[list(taken)].tolist()
-        false += np.delete(chance, list(taken)).tolist()
-    expected = np.interp([10, 20, 90], *_curve(hits, false, 36, sum(areas)))
-    cases = {"name": names, "width": [100] * 3, "height": [100] * 3, "mm2": areas}
-    phase = declared_phase(tmp_path / "phase", MONKEY, cases, keys="value_digits = 9\n")
-
-    def table(points, **more):
-        rows = {"case": np.repeat(names, [len(of) for of in points])}
-        return {**rows, "x": np.concatenate(points)[:, 0], "y": np.concatenate(points)[:, 1], **more}
-
-    write_table(phase / "cells.csv", table(true))
-    figures = figures_of(phase, tmp_path, table(found, probability=np.concatenate(chances)))
-    keys = ("froc_at_10", "froc_at_20", "froc_at_90")
-    assert [figures[key] for key in keys] == pytest.approx(expected.tolist(), abs=1e-8)
-    assert figures["froc"] == pytest.approx(expected.mean(), abs=1e-8)
-    titles = {metric.title for task in load_phase(phase).tasks for metric in task.metrics}
-    assert "Sensitivity at 90 false positives per mm²" in titles
-
 
 TOOLS = """\
 [fields.tools]
@@ -106,8 +50,6 @@ def test_titles_take_the_words_of_a_phase(tmp_path):
     assert titles["frames.macro_average_precision_clipper"] == "Macro average precision, clipper"
     assert (titles["frames.of_videos"], titles["total"]) == ("Average precision by video", "Sum of both")
     assert titles["twice"] == "Twice the precision"
-    columns = platform_settings(phase, metrics_of_empty_submission(phase, 0))["extra_results_columns"]
-    assert columns[-1]["title"] == "Sum of both"
 
 
 @checked(macro_average_precision="sklearn.metrics.average_precision_score")
@@ -155,35 +97,6 @@ def test_a_frame_without_a_result_is_not_found_and_comes_first_where_it_has_no_f
     assert found == {"figure_a": 1 / 2, "figure_b": 1 / 2, "figure": 1 / 2}
 
 
-VESSEL = """\
-[fields.lumen]
-kind = "number"
-unit = "mm"
-excluded = ["", "0"]
-
-[tasks.vessels.metrics]
-mean_absolute_error = { worst = 9 }
-normalised_absolute_error = { worst = 9 }
-root_mean_squared_error = { worst = 9 }
-pearson_correlation = {}
-"""
-
-
-def test_a_regression_leaves_out_references_that_are_missing_or_zero(tmp_path):
-    true = ["2.5", "", "4", "0", "3", "6"]
-    phase = sealed(tmp_path / "phase", VESSEL, {"name": list("abcdef"), "lumen": true})
-    found = values(phase, tmp_path, {"case": list("abcdef"), "lumen": [2, 7, 5, 8, 3.5, 6]})
-    wanted, made = np.array([2.5, 4, 3, 6]), np.array([2, 5, 3.5, 6])
-    expected = {
-        "mean_absolute_error": oracle.mean_absolute_error(wanted, made),
-        "normalised_absolute_error": abs(wanted - made).sum() / wanted.sum(),
-        "root_mean_squared_error": oracle.root_mean_squared_error(wanted, made),
-        "pearson_correlation": np.corrcoef(wanted, made)[0, 1],
-    }
-    assert found == pytest.approx(expected, abs=5e-7)
-    assert any("1 of 6" in told for told in evaluation.seal(phase).notices)
-
-
 def test_classes_on_several_levels_are_averaged_on_each_and_then_over_the_levels():
     """Quadrant and diagnosis, each by pycocotools."""
     levels = ([0, 0, 1], [0, 1, 0])
@@ -192,9 +105,9 @@ def test_classes_on_several_levels_are_averaged_on_each_and_then_over_the_levels
     )
     drawn = test_average_precision.images_of(2)
     both = []
-    for metric, kind in (("precision", "box_average_precision"), ("recall", "box_average_recall")):
+    for kind in ("box_average_precision", "box_average_recall"):
         option = {"metric": kind, "level_separator": " - ", "ties": "order"}
-        of = getattr(test_average_precision, "BoxA" + f"verage{metric.title()}").model_validate(option)
+        of = METRICS.named(kind).model_validate(option)
         found = test_average_precision.figures(of.measure("figure", "boxes", table), drawn)
         for level, names in zip(levels, (["1", "2"], ["caries", "lesion"]), strict=True):
             mapped = [
@@ -202,7 +115,9 @@ def test_classes_on_several_levels_are_averaged_on_each_and_then_over_the_levels
                 for image in drawn
             ]
             precision, recall = test_average_precision.coco_of(mapped)
-            each = (precision.mean(axis=(0, 1)) if metric == "precision" else recall.mean(axis=0))[:2]
+            each = (precision.mean(axis=(0, 1)) if kind == "box_average_precision" else recall.mean(axis=0))[
+                :2
+            ]
             number = levels.index(level) + 1
             assert [found[f"figure_level_{number}_{name}"] for name in names] == pytest.approx(each.tolist())
             both.append(each.mean())

@@ -138,14 +138,7 @@ def test_components_and_tunnels_of_small_masks(mask, expected):
     assert betti_numbers(mask) == expected
 
 
-CLDICE = """\
-[fields.map]
-kind = "label_map"
-labels = { 1 = "vessel" }
-
-[tasks.scans.metrics]
-centreline_dice = {}
-"""
+CLDICE = TABLES.partition("components")[0] + "centreline_dice = {}\n"
 
 
 def test_a_region_without_a_skeleton_takes_no_case_out_of_the_mean(tmp_path):

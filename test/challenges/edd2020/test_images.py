@@ -61,15 +61,6 @@ def test_the_second_set_by_itself():
     assert generalisation.details(table_of(IMAGES[:1], generalisation)) == {}
 
 
-def test_corners_count_as_the_phase_says():
-    # 5 of 10 rows with inclusive corners, 4 of 9 without.
-    image = [([(BE, 0.9, 0, 0, 9, 4)], [(BE, *ONE)])]
-    for inclusive, found in ((True, 1), (False, 0)):
-        of_task = task("detection", inclusive_corners=inclusive)
-        counts = of_task.details(table_of(image, of_task))["boxes_of_images"]["E0"]
-        assert counts == {"true": found, "false": 1 - found, "missed": 1 - found}
-
-
 def test_difficulty_by_hand():
     detection = task("detection")
     metrics = {f"detection.{metric.name}": metric for metric in detection.metrics}
@@ -86,11 +77,3 @@ def test_difficulty_by_hand():
     assert {(row.metric, row.measure) for row in found} == {
         ("detection.map_d", "F1 of the image's boxes at IoU 0.5, mean over teams")
     }
-
-
-def test_images_of_the_first_set_are_not_hard_for_the_second():
-    generalisation = task("generalisation")
-    metrics = {"generalisation.map_g": next(m for m in generalisation.metrics if m.name == "map_g")}
-    table = table_of([IMAGES[0], (*IMAGES[1], True)], generalisation)
-    found = case_difficulties(metrics, TeamCases(("a",), ({"generalisation": table},)))
-    assert [(row.case, row.value) for row in found] == [("E1", 0.5)]

@@ -1,6 +1,5 @@
 """Scoring of single REFUGE images against masks worked out by hand, and the table of edge cases."""
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +8,6 @@ from PIL import Image
 
 import evaluation
 from evaluation.challenges.refuge import CHALLENGE, VERTICAL, RefugeOptions, ranking
-from evaluation.core.form import CaseForm
 from evaluation.metrics.crops import crop
 from evaluation.phase.validation import InvalidTableError, read_table
 
@@ -114,21 +112,6 @@ def test_an_error_is_signed_and_horizontal_too():
     by_extent = score(slanted, slanted, vertical_diameter="extent")
     assert by_extent["predicted_horizontal_cup_to_disc_ratio"] == pytest.approx(1 / 5)
     assert score(slanted, slanted)["predicted_horizontal_cup_to_disc_ratio"] == pytest.approx(1 / 3)
-
-
-def test_a_missing_mask_has_the_measures_of_the_reference_only():
-    worst = task("segmentation").worst_row(CaseForm("R0001", width=5, height=6), {"segmentation": TRUE})
-    row = score(TRUE, TRUE)
-    assert worst.keys() == row.keys()
-    assert worst["vertical_cup_to_disc_ratio_error"] == 1.0
-    assert {name: worst[name] for name in worst if name.startswith("reference")} == {
-        name: row[name] for name in row if name.startswith("reference")
-    }
-    undefined = {name for name in worst if math.isnan(worst[name])}
-    assert undefined == {
-        *(name for name in row if name.startswith("predicted") or name.endswith("signed_error")),
-        "horizontal_cup_to_disc_ratio_error",
-    }
 
 
 SEGMENTATION = (
