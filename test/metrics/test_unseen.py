@@ -16,9 +16,11 @@ from evaluation.core.intervals import intervals, value_of
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.unseen import (
+    FigureOfSums,
     joint_distance,
     share_interval,
     size_of_unseen,
+    unseen_case_intervals,
 )
 
 
