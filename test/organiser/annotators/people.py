@@ -12,13 +12,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.io.kinds.points import Point
 from evaluation.io.tables import write_csv
 from evaluation.organiser.submission_writer import ArchiveWriter
-from evaluation.organiser.synthesis import (
-    FundusCase,
-    Quality,
-    draw_cases,
-    predicted_fovea,
-    predicted_mask,
-)
+from evaluation.organiser.synthesis import FundusCase, Quality, draw_cases, predicted_fovea, predicted_mask
 
 FIELDS = fields_of(CHALLENGE.tasks(RefugeOptions()))
 SEVEN = tuple(f"g{number}" for number in range(1, 8))

@@ -1,43 +1,45 @@
-"""Flags, classes that overlap, volumes, points and masks combined: by hand and against SimpleITK."""
+"""Values of every kind combined: by hand, against SimpleITK, and whatever the order."""
 
+import csv
 import itertools
+import math
 
 import numpy as np
 import pytest
 import SimpleITK
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.classes import FlagSet
+from evaluation.core.sources import FileSource
+from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
+from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.number import Label
+from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.agreement import staple
-from evaluation.metrics.crops import Crop, box_of_content, crop
+from evaluation.metrics.crops import Crop, crop
 from evaluation.organiser.annotators import combine as masks_module
+from evaluation.organiser.annotators.annotations import open_annotators
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, majority_vote
+from evaluation.organiser.annotators.ensemble import write_ensemble
+from evaluation.organiser.annotators.reference import fuse_annotators
+from evaluation.phase.manifest import scan
+from evaluation.phase.phase import load_phase
+from test.challenges.declared.phases import declared_phase, write_table
 from test.faults import faulted
 
 CASE = CaseForm("V01", 4, 3)
 FOREGROUND = CombinationRules(tie="foreground")
 
 
-@pytest.mark.parametrize(
-    ("values", "rules", "expected"),
-    [
-        ([1, 1, 0], CombinationRules(), 1),
-        ([1, 0], CombinationRules(), 0),
-        ([1, 0], FOREGROUND, 1),
-    ],
-)
-def test_labels(values, rules, expected):
-    assert combine(Label(), values, CASE, rules) == expected
+def test_labels():
+    assert combine(Label(), [1, 1, 0], CASE, CombinationRules()) == 1
+    assert combine(Label(), [1, 0], CASE, CombinationRules()) == 0
+    assert combine(Label(), [1, 0], CASE, FOREGROUND) == 1
 
 
 def test_flags_are_voted_by_those_who_give_them():
@@ -63,24 +65,16 @@ def test_classes_that_overlap_are_voted_one_by_one():
     np.testing.assert_array_equal(kind.writable(found, CASE), expected)
 
 
-def planes(values):
-    return tuple(
-        Crop(plane[box.slices], box.top, box.left) for plane in values for box in [box_of_content(plane)]
-    )
-
-
 def test_confidences_are_averaged_voxel_by_voxel():
     geometry = Geometry((2, 3, 4), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0), UPRIGHT)
-    columns = geometry_columns(geometry)
-    case = CaseForm("V01", 4, 3, columns)
+    case = CaseForm("V01", 4, 3, geometry_columns(geometry))
     first, second = np.zeros((2, 3, 4), np.float32), np.zeros((2, 3, 4), np.float32)
     first[0, 0, 0], second[0, 2, 3], second[0, 0, 0] = 0.25, 1.0, 0.75
-    kind = ConfidenceVolume()
-    found = kind.writable(combine(kind, [planes(first), planes(second)], case, CombinationRules()), case)
-    np.testing.assert_allclose(found.values, (first + second) / 2)
-    assert found.geometry == geometry
-    back = kind.writable(combine(kind, [planes(second), planes(first)], case, CombinationRules()), case)
-    np.testing.assert_array_equal(back.values, found.values)
+    kind, given = ConfidenceVolume(), [tuple(Crop(plane, 0, 0) for plane in one) for one in (first, second)]
+    for order in (given, given[::-1]):
+        found = kind.writable(combine(kind, order, case, CombinationRules()), case)
+        np.testing.assert_allclose(found.values, (first + second) / 2)
+        assert found.geometry == geometry
 
 
 class Unknown(Kind):
@@ -100,27 +94,23 @@ def test_a_kind_that_is_not_registered_is_not_combined():
 
 
 ALWAYS, MAY_BE_INVISIBLE = PointInImage(), PointInImage(may_be_invisible=True)
-coordinates = st.floats(0, 2000)
-points = st.builds(Point, coordinates, coordinates)
 
 
 @pytest.mark.parametrize(
-    ("kind", "given_points", "tie_is_visible", "expected"),
+    ("kind", "given_points", "rules", "expected"),
     [
-        (ALWAYS, [(10, 20), (20, 40)], False, (15, 30)),
-        (ALWAYS, [(0, 0), (20, 40)], False, (10, 20)),
+        (ALWAYS, [(0, 0), (20, 40)], CombinationRules(), (10, 20)),
         # Two of three see it: the mean of these two.
-        (MAY_BE_INVISIBLE, [(10, 20), (0, 0), (20, 40)], False, (15, 30)),
-        (MAY_BE_INVISIBLE, [(10, 20), (0, 0), (0, 0)], False, (0, 0)),
-        (MAY_BE_INVISIBLE, [(10, 20), (0, 0)], False, (0, 0)),
-        (MAY_BE_INVISIBLE, [(10, 20), (0, 0)], True, (10, 20)),
-        (MAY_BE_INVISIBLE, [(0, 0), (0, 0)], True, (0, 0)),
+        (MAY_BE_INVISIBLE, [(10, 20), (0, 0), (20, 40)], CombinationRules(), (15, 30)),
+        (MAY_BE_INVISIBLE, [(10, 20), (0, 0), (0, 0)], CombinationRules(), (0, 0)),
+        (MAY_BE_INVISIBLE, [(10, 20), (0, 0)], CombinationRules(), (0, 0)),
+        (MAY_BE_INVISIBLE, [(10, 20), (0, 0)], FOREGROUND, (10, 20)),
+        (MAY_BE_INVISIBLE, [(0, 0), (0, 0)], FOREGROUND, (0, 0)),
         # On the left border, and visible.
-        (MAY_BE_INVISIBLE, [(0, 7), (0, 9)], False, (0, 8)),
+        (MAY_BE_INVISIBLE, [(0, 7), (0, 9)], CombinationRules(), (0, 8)),
     ],
 )
-def test_by_hand(kind, given_points, tie_is_visible, expected):
-    rules = FOREGROUND if tie_is_visible else CombinationRules()
+def test_points(kind, given_points, rules, expected):
     found = combine(kind, [Point(*point) for point in given_points], CASE, rules)
     assert (found.x, found.y) == expected
 
@@ -129,17 +119,16 @@ NESTED = LabelMask({0: "cup", 128: "disc"}, 255, nested="column_count")
 APART = LabelMask({1: "one", 2: "two"}, 0)
 
 
-def combine_label_masks(kind, masks, case, rules, left_out=()):
-    return kind.writable(combine(kind, masks, case, rules, left_out), case)
+def combine_label_masks(kind, masks, case, rules):
+    return kind.writable(combine(kind, masks, case, rules), case)
 
 
 SMALL, DOT = CaseForm("V1", 5, 4), CaseForm("V1", 1, 1)
-grey = arrays(np.uint8, (4, 5), elements=st.sampled_from([0, 128, 255]))
 
 
-@settings(max_examples=25)
-@given(arrays(bool, st.tuples(st.sampled_from([1, 3, 5, 7]), st.just(4), st.just(3))))
-def test_majority_is_simpleitks_label_voting(votes):
+@pytest.mark.parametrize("annotators", [1, 3, 5, 7])
+def test_majority_is_simpleitks_label_voting(annotators):
+    votes = np.random.default_rng(annotators).random((annotators, 4, 30)) < 0.5
     images = [SimpleITK.GetImageFromArray(vote.astype(np.uint8)) for vote in votes]
     expected = SimpleITK.GetArrayFromImage(SimpleITK.LabelVoting(images, 255))
     np.testing.assert_array_equal(majority_vote(votes), expected.astype(bool))
@@ -153,29 +142,233 @@ def test_staple_that_does_not_converge_names_the_case(monkeypatch):
 
 
 def test_of_regions_that_exclude_each_other_the_last_has_a_tied_pixel():
-    annotators = [np.array([[1]], np.uint8), np.array([[2]], np.uint8)]
-    masks = [crop(image, 0) for image in annotators]
+    masks = [crop(np.array([[value]], np.uint8), 0) for value in (1, 2)]
     assert combine_label_masks(APART, masks, DOT, CombinationRules()).tolist() == [[0]]
-    assert combine_label_masks(APART, masks, DOT, CombinationRules(tie="foreground")).tolist() == [[2]]
+    assert combine_label_masks(APART, masks, DOT, FOREGROUND).tolist() == [[2]]
 
 
-@settings(max_examples=15)
-@given(grey, st.integers(1, 4), st.sampled_from(["majority", "staple"]))
-def test_equal_annotators_are_reproduced(image, annotators, method):
-    masks = [crop(image, 255)] * annotators
-    np.testing.assert_array_equal(
-        combine_label_masks(NESTED, masks, SMALL, CombinationRules(method=method)), image
-    )
+@pytest.mark.parametrize("method", ["majority", "staple"])
+@pytest.mark.parametrize("annotators", [1, 2, 3, 4])
+def test_equal_annotators_are_reproduced(annotators, method):
+    (image,) = drawn(annotators, 1)
+    rules = CombinationRules(method=method)
+    found = combine_label_masks(NESTED, [crop(image, 255)] * annotators, SMALL, rules)
+    np.testing.assert_array_equal(found, image)
 
 
-@settings(max_examples=30)
-@given(st.lists(grey, min_size=2, max_size=4), st.sampled_from(["background", "foreground"]))
-def test_regions_are_the_votes_in_any_order(images, tie):
-    rules = CombinationRules(tie=tie)
+@pytest.mark.parametrize("annotators", [2, 3, 4])
+@pytest.mark.parametrize("rules", [CombinationRules(), FOREGROUND], ids=["background", "foreground"])
+def test_regions_are_the_votes_in_any_order(annotators, rules):
+    images = drawn(annotators, annotators)
     masks = [crop(image, 255) for image in images]
     found = combine_label_masks(NESTED, masks, SMALL, rules)
     for region in ([0], [0, 128]):
-        votes = np.stack([np.isin(image, region) for image in images])
-        np.testing.assert_array_equal(np.isin(found, region), majority_vote(votes, rules.tie_is_foreground))
+        votes = majority_vote(np.isin(images, region), rules.tie_is_foreground)
+        np.testing.assert_array_equal(np.isin(found, region), votes)
     for order in itertools.permutations(masks):
         np.testing.assert_array_equal(combine_label_masks(NESTED, order, SMALL, rules), found)
+
+
+def drawn(seed, images):
+    return np.random.default_rng(seed).choice([0, 128, 255], (images, 4, 5)).astype(np.uint8)
+
+
+SQUARE = CaseForm("E1", 100, 100)
+LESIONS = ("BE", "polyp")
+DETECTED = BoxList(LESIONS, with_confidence=True, inclusive_corners=False)
+ANNOTATED = BoxList(LESIONS, with_confidence=False, inclusive_corners=False)
+
+
+def boxes(*rows):
+    return Boxes(np.array(rows, dtype=np.float64).reshape(-1, 6))
+
+
+def combined(kind, *given, **rules):
+    return combine(kind, [boxes(*rows) for rows in given], SQUARE, CombinationRules(**rules)).rows.tolist()
+
+
+def test_submissions_are_fused_class_by_class():
+    found = combined(
+        DETECTED,
+        [(0, 0.9, 0, 0, 10, 10), (1, 0.6, 0, 0, 10, 10)],
+        [(0, 0.3, 0, 0, 10, 14)],
+        [(0, 0.6, 50, 50, 60, 60)],
+    )
+    assert found == [
+        # 0.6 · 2 of 3, height (0.9 · 10 + 0.3 · 14) / 1.2; then 0.6 · 1 of 3 twice, by class.
+        [0, pytest.approx(0.4), 0, 0, 10, 11],
+        [0, pytest.approx(0.2), 50, 50, 60, 60],
+        [1, pytest.approx(0.2), 0, 0, 10, 10],
+    ]
+    assert combined(DETECTED, [], []) == []
+    assert combined(ANNOTATED, [], []) == []
+
+
+def test_suppression_keeps_confidences_and_the_box_on_which_most_agree():
+    low, high, other = (0, 0.9, 0, 0, 10, 10), (0, 0.3, 0, 0, 10, 14), (1, 0.2, 0, 0, 10, 14)
+    assert combined(DETECTED, [low], [high, other], boxes="nms") == [list(low), list(other)]
+    assert len(combined(DETECTED, [low], [high], boxes="nms", box_iou=0.8)) == 2
+    narrow, middle, wide = ((0, 1, 0, 0, 10, height) for height in (10, 12, 15))
+    # Overlaps: narrow and middle 10/12, middle and wide 12/15, narrow and wide 10/15.
+    assert combined(ANNOTATED, [wide], [narrow], [middle], boxes="nms") == [list(middle)]
+
+
+def test_both_corners_count_where_the_phase_says_so():
+    given = [(0, 0.5, 0, 0, 1, 0)], [(0, 0.5, 1, 0, 2, 0)]  # 1 pixel of 3
+    both = BoxList(LESIONS, with_confidence=True, inclusive_corners=True)
+    assert len(combined(both, *given, box_iou=0.3)) == 1
+    assert len(combined(DETECTED, *given, box_iou=0.3)) == 2
+
+
+def test_annotators_vote_on_a_box():
+    three = [
+        [(0, 1, 0, 0, 10, 10), (1, 1, 40, 40, 50, 50)],
+        [(0, 1, 0, 0, 10, 13)],
+        [(0, 1, 50, 50, 60, 60)],
+    ]
+    assert combined(ANNOTATED, *three) == [[0, 1, 0, 0, 10, 11.5]]
+    # One of two is no majority, unless ties are foreground.
+    assert combined(ANNOTATED, *three[::2]) == []
+    assert len(combined(ANNOTATED, *three[::2], tie="foreground")) == 3
+    # They overlap by 10/14, and each is closest to that of the others.
+    small, large = (0, 1, 0, 0, 10, 10), (0, 1, 0, 0, 10, 14)
+    larger = (0, 1, 0, 0, 10, 15)
+    found = combined(ANNOTATED, [small, large], [larger, small], [small])
+    assert sorted(found) == [list(small), [0, 1, 0, 0, 10, 14.5]]
+    # One annotator is no majority of three, however often the object was drawn.
+    assert combined(ANNOTATED, [small, large, larger], [], []) == []
+
+
+def test_no_more_boxes_than_a_submission_may_have():
+    kind = BoxList(LESIONS, with_confidence=True, max_boxes=2)
+    rows = [(0, confidence, place, 0, place + 5, 5) for confidence, place in ((0.1, 0), (0.9, 20), (0.5, 40))]
+    assert [row[1] for row in combined(kind, rows, rows)] == [0.9, 0.5]
+
+
+def test_boxes_with_three_axes_and_single_boxes():
+    space = Space(axes=3, unit="pixels")
+    given = [np.array([[0, 0.5, 0, 0, 0, 2, 2, height]], dtype=np.float64) for height in (2, 3)]
+    with_probability = BoxesInSpace(space, Attributes(with_probability=True))
+    found = combine(with_probability, [Boxes(rows) for rows in given], SQUARE, CombinationRules())
+    assert found.rows.tolist() == [[0, 0.5, 0, 0, 0, 2, 2, 2.5]]
+    # Far apart, but there is exactly one box in every case.
+    single = BoxesInSpace(Space(axes=2, unit="pixels"), single=True)
+    apart = [boxes((0, 1, 0, 0, 10, 10)), boxes((0, 1, 40, 50, 60, 70))]
+    assert combine(single, apart, SQUARE, CombinationRules()).rows.tolist() == [[0, 1, 20, 25, 35, 40]]
+
+
+@pytest.mark.parametrize("method", ["wbf", "nms"])
+@pytest.mark.parametrize("kind", [DETECTED, ANNOTATED], ids=["detected", "annotated"])
+def test_the_order_does_not_matter_and_the_result_is_read_back(kind, method):
+    rng = np.random.default_rng(3)
+
+    class Files:
+        def read(self, path, limit_bytes, may_be_empty=False):
+            return memoryview(text)
+
+    for _ in range(10):
+        (x1, x2), (y1, y2) = (np.sort(rng.integers(0, 20, (2, 3, 4)), axis=0) for _ in range(2))
+        confidence = rng.choice([0.3, 0.7], (3, 4)) if kind is DETECTED else np.ones((3, 4))
+        given = np.stack([rng.integers(0, 2, (3, 4)), confidence, x1, y1, x2, y2], axis=-1).tolist()
+        found = combined(kind, *given, boxes=method)
+        assert combined(kind, *given[::-1], boxes=method) == found
+        text = kind.write_file(boxes(*found), ".txt")
+        assert kind.read(FileSource("e.txt"), SQUARE, Files()).rows.tolist() == found
+
+
+LABEL = ClassLabel(("none", "mild", "severe"))
+CASES, NAMED = ({key: ["a", "b", "c"]} for key in ("name", "case"))
+GRADE = """\
+[fields.grade]
+kind = "class"
+classes = ["none", "mild", "severe"]
+excluded = ["ungradable"]
+
+[tasks.grading]
+metrics = ["accuracy"]
+"""
+PROBABILITIES = """\
+[fields.grade]
+kind = "class_probabilities"
+classes = ["none", "mild", "severe"]
+
+[tasks.grading]
+metrics = ["macro_auc"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("votes", "first", "last"),
+    [
+        ([2, 1, 2], 2, 2),
+        ([0, 1, 2, 1], 1, 1),
+        ([0, 2], 0, 2),
+        ([1], 1, 1),
+        # Excluded only if more say so than name any class.
+        ([math.nan, 1], 1, 1),
+        ([math.nan, math.nan, 0, 1], math.nan, math.nan),
+        ([math.nan], math.nan, math.nan),
+    ],
+)
+def test_the_most_frequent_class(votes, first, last):
+    for tie, expected in (("background", first), ("foreground", last)):
+        rules = CombinationRules(tie=tie)
+        found = combine(LABEL, votes, CASE, rules)
+        assert found == expected or (math.isnan(found) and math.isnan(expected))
+        assert repr(combine(LABEL, votes[::-1], CASE, rules)) == repr(found)
+
+
+def mean_of(given):
+    return combine(ClassProbabilities(("none", "mild", "severe")), given, CASE, CombinationRules())
+
+
+def test_mean_probabilities():
+    assert mean_of([(0.5, 0.25, 0.25), (0.0, 1.0, 0.0)]) == (0.25, 0.625, 0.125)
+    third = (1 / 3, 1 / 3, 1 / 3)
+    assert sum(mean_of([third] * 7)) == pytest.approx(1)
+    assert mean_of([(1.0, 0.0)] * 3) == (1.0, 0.0)
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return {row.pop("case", None) or row.pop("name"): row for row in csv.DictReader(file)}
+
+
+def test_an_ensemble_averages_probabilities(tmp_path):
+    cases = CASES | {"grade": ["none", "mild", "severe"]}
+    folder = declared_phase(tmp_path / "phase", PROBABILITIES, cases)
+    phase = load_phase(folder, scan(folder))
+    for name, none in (("x", [1, 0.5, 0]), ("y", [0, 0.5, 0])):
+        of_classes = {"none": none, "mild": [1 - share for share in none], "severe": [0, 0, 0]}
+        write_table(tmp_path / name / "predictions.csv", NAMED | of_classes)
+    folders = {name: tmp_path / name for name in "xy"}
+    write_ensemble(phase.form, phase.tasks, folders, tmp_path / "ensemble", CombinationRules())
+    (table,) = (tmp_path / "ensemble").iterdir()
+    found = {name: (float(row["none"]), float(row["mild"])) for name, row in rows_of(table).items()}
+    assert found == {"a": (0.5, 0.5), "b": (0.5, 0.5), "c": (0, 1)}
+
+
+def test_annotators_vote_on_classes_and_on_leaving_a_case_out(tmp_path):
+    folder = declared_phase(tmp_path / "annotations", GRADE, CASES)
+    given = {
+        "x": ["mild", "ungradable", "severe"],
+        "y": ["mild", "ungradable", "none"],
+        "z": ["none", "mild", "none"],
+    }
+    for name, grades in given.items():
+        write_table(folder / "readers" / name / "predictions.csv", NAMED | {"grade": grades})
+    fused = fuse_annotators(open_annotators(folder), tmp_path / "fused", CombinationRules(), workers=0)
+    grades = {name: row["grade"] for name, row in rows_of(tmp_path / "fused" / "cases.csv").items()}
+    assert grades == {"a": "mild", "b": "ungradable", "c": "none"}
+    accuracy = {score.annotator: score.value for score in fused.scores if score.metric == "accuracy"}
+    # Of the cases that enter and that the annotator did not leave out.
+    assert accuracy == {"x": 0.5, "y": 1.0, "z": 0.5}
+    kappas = {(a.measure, a.first, a.second): a.cases for a in fused.agreement}
+    assert kappas["Cohen's kappa", "x", "y"] == 3
+
+
+def test_probabilities_are_no_annotations(tmp_path):
+    folder = declared_phase(tmp_path / "annotations", PROBABILITIES, CASES)
+    (folder / "readers" / "x").mkdir(parents=True)
+    with faulted(PhaseError, "Grade"):
+        open_annotators(folder)

@@ -1,9 +1,16 @@
-"""Ensembles of submissions: by hand on tiny phases, and better than their members on samples."""
+"""Ensembles of submissions, what they gain, and the first teams of a board as members."""
 
+import csv
+import json
+import shutil
+from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
+from sklearn.metrics import roc_auc_score
 
 from evaluation.core.aggregation import metric_values
 from evaluation.core.fault import PhaseError
@@ -13,10 +20,21 @@ from evaluation.io.grey_images import read_grey
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.points import Point
 from evaluation.organiser.annotators.combine import CombinationRules, normalised
-from evaluation.organiser.annotators.ensemble import write_ensemble
-from evaluation.phase.phase import Phase
+from evaluation.organiser.annotators.ensemble import (
+    Ensemble,
+    EnsembleGain,
+    best_of_board,
+    ensemble_gain,
+    write_agreement,
+    write_ensemble,
+    write_gain,
+)
+from evaluation.organiser.ranking.pair_tests import TestChoice
+from evaluation.phase.manifest import scan, seal
+from evaluation.phase.phase import Phase, load_phase
 from test.faults import faulted
 from test.phases import loaded_phase, refuge_submission
+from test.repository import REPOSITORY
 
 CASE = CaseForm("V0001", 4, 4)
 
@@ -59,22 +77,15 @@ def test_by_hand(tmp_path):
     risks = {"a": [0.0, 10.0], "b": [3.0, 3.0], "c": [5.0, 4.0]}
     foveas = {"a": (6, 4), "b": (8, 4), "c": (10, 10)}
 
-    def change(name):
-        def values_of(case, values):
-            position = case.number - 1
-            return {
-                **values,
-                "glaucoma_risk": risks[name][position],
-                "fovea": Point(*foveas[name]),
-                "segmentation": values["segmentation"] if name != "c" else np.full_like(case.mask, 255),
-            }
+    def submission(name):
+        def change(case, values):
+            mask = values["segmentation"] if name != "c" else np.full_like(case.mask, 255)
+            own = {"glaucoma_risk": risks[name][case.number - 1], "fovea": Point(*foveas[name])}
+            return {**values, **own, "segmentation": mask}
 
-        return values_of
+        return refuge_submission(tmp_path / name, 2, change=change, extension=".bmp")
 
-    submissions = {
-        name: refuge_submission(tmp_path / name, 2, change=change(name), extension=".bmp") for name in "abc"
-    }
-    written = ensemble(phase, submissions, tmp_path / "ensemble")
+    written = ensemble(phase, {name: submission(name) for name in "abc"}, tmp_path / "ensemble")
     # Normalised: a 0, 1; b is constant: ½, ½; c 1, 0. Mean ½ for both.
     assert (written / "classification_results.csv").read_text() == (
         "FileName,Glaucoma Risk\nV0001,0.5\nV0002,0.5\n"
@@ -84,53 +95,268 @@ def test_by_hand(tmp_path):
     )
     # Two of three drew the mask; its format is the first submission's.
     assert sorted(path.name for path in (written / "segmentation").iterdir()) == ["V0001.bmp", "V0002.bmp"]
-    for case in phase.form.cases:
-        data = (written / "segmentation" / f"{case.name}.bmp").read_bytes()
-        reference = (phase.folder / "masks" / f"{case.name}.png").read_bytes()
-        np.testing.assert_array_equal(
-            read_grey(memoryview(data), "a.bmp", None), read_grey(memoryview(reference), "a.png", None)
-        )
+    assert metrics(phase, written)["segmentation.dice_cup"] == 1.0
+
+
+# Several masks, volumes, boxes, flags with decisions.
+@pytest.mark.parametrize("name", ["adam-onsite", "cysts", "edd2020", "justraigs-phase1"])
+def test_an_ensemble_of_copies_scores_like_the_submission(name, tmp_path):
+    copied = Path(shutil.copytree(REPOSITORY / "ground-truth" / name, tmp_path / "phase"))
+    seal(copied, scan(copied))
+    phase, given = load_phase(copied), REPOSITORY / "test" / "input" / name
+    written = ensemble(phase, {"a": given, "b": given}, tmp_path / "ensemble")
+    assert metrics(phase, written) == pytest.approx(metrics(phase, given), nan_ok=True)
 
 
 def test_all_faults_of_all_submissions_at_once_and_nothing_written(tmp_path):
     phase = loaded_phase(tmp_path / "phase", 2)
-    bad = refuge_submission(
-        tmp_path / "bad", 2, change=lambda case, values: {**values, "fovea": Point(1e6, 3)}
+
+    def change(case, values):
+        return {**values, "fovea": Point(1e6, 3)}
+
+    bad, worse = (
+        refuge_submission(tmp_path / "bad", 2, change=change),
+        refuge_submission(tmp_path / "worse", 2),
     )
-    worse = refuge_submission(tmp_path / "worse", 2)
     (worse / "segmentation" / "V0002.png").write_bytes(b"none")
     with pytest.raises(PhaseError) as error:
         ensemble(phase, {"bad": bad, "worse": worse}, tmp_path / "ensemble")
-    text = str(error.value)
-    assert text.count("bad: fovea_location_results.csv") == 2
-    assert "worse: segmentation/V0002.png" in text
-    assert not (tmp_path / "ensemble").exists()
+    assert str(error.value).count("bad: fovea_location_results.csv") == 2
+    assert "worse: segmentation/V0002.png" in str(error.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad", "phase", "worse"]
 
 
 def test_what_is_no_ensemble(tmp_path):
     phase = loaded_phase(tmp_path / "phase", 2)
     whole, part = refuge_submission(tmp_path / "a", 2), refuge_submission(tmp_path / "b", 1)
-    with faulted(PhaseError, "b: segmentation/V0002.bmp", "none"):
-        ensemble(phase, {"a": whole, "b": part}, tmp_path / "ensemble")
-    for members in ({}, {"a": whole}):
-        with faulted(PhaseError, str(len(members))):
-            ensemble(phase, members, tmp_path / "ensemble")
-    with faulted(PhaseError, "one that is not empty"):
-        ensemble(phase, {"a": whole, "c": whole}, tmp_path / "a")
+    for members, output, *told in (
+        ({"a": whole, "b": part}, "ensemble", "b: segmentation/V0002.bmp", "none"),
+        ({}, "ensemble", "0"),
+        ({"a": whole}, "ensemble", "1"),
+        ({"a": whole, "c": whole}, "a", "one that is not empty"),
+    ):
+        with faulted(PhaseError, *told):
+            ensemble(phase, members, tmp_path / output)
 
 
 def test_where_missing_cases_count_an_ensemble_uses_the_others(tmp_path):
     phase = loaded_phase(tmp_path / "phase", 2, keys={"missing": "worst"})
-    whole, part = refuge_submission(tmp_path / "a", 2), refuge_submission(tmp_path / "b", 1)
+    fields = ("glaucoma_risk", "segmentation")
+    whole, part = (refuge_submission(tmp_path / name, n, fields=fields) for name, n in (("a", 2), ("b", 1)))
     written = ensemble(phase, {"a": whole, "b": part}, tmp_path / "ensemble")
     assert metrics(phase, written)["segmentation.dice_disc"] == 1.0
+    # It has the optional tasks of its members.
+    assert metrics(phase, written).keys() == metrics(phase, whole).keys()
 
 
-def test_an_ensemble_has_the_optional_tasks_of_its_members(tmp_path):
-    phase = loaded_phase(tmp_path / "phase", 4)
-    submissions = {
-        name: refuge_submission(tmp_path / name, 4, fields=("glaucoma_risk", "segmentation")) for name in "ab"
+TWO_DOZEN = 24
+MEMBERS = "abc"
+
+
+def noisy(seed: int):
+    """Likelihoods and masks whose errors grow with the number of the case, and so does disagreement."""
+    rng = np.random.default_rng(seed)
+
+    def change(case, values):
+        spread = case.number / TWO_DOZEN
+        mask = np.array(values["segmentation"], copy=True)
+        flipped = rng.random(mask.shape) < 0.3 * spread
+        mask[flipped] = np.where(mask[flipped] == 255, 128, 255)
+        risk = values["glaucoma_risk"] + 0.2 * spread * rng.normal()
+        return {**values, "segmentation": mask, "glaucoma_risk": risk}
+
+    return change
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> tuple[Phase, Path, Ensemble, EnsembleGain]:
+    folder = tmp_path_factory.mktemp("gain")
+    phase = loaded_phase(folder / "phase", TWO_DOZEN)
+    members = {
+        name: refuge_submission(folder / name, TWO_DOZEN, change=noisy(seed))
+        for seed, name in enumerate(MEMBERS)
     }
-    written = ensemble(phase, submissions, tmp_path / "ensemble")
-    assert metrics(phase, written).keys() == metrics(phase, submissions["a"]).keys()
+    written = write_ensemble(phase.form, phase.tasks, members, folder / "ensemble", CombinationRules())
+    found = ensemble_gain(
+        phase, ("ensemble", folder / "ensemble"), members, written.disagreement, 0, TestChoice(1)
+    )
+    return phase, folder, written, found
+
+
+def discs(folder: Path, masks: str = "segmentation") -> dict[str, np.ndarray]:
+    paths = sorted((folder / masks).iterdir())
+    return {path.stem: read_grey(memoryview(path.read_bytes()), path.name, None) != 255 for path in paths}
+
+
+def dice(one: np.ndarray, other: np.ndarray) -> float:
+    return 2 * (one & other).sum() / (one.sum() + other.sum())
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def risks(folder: Path) -> np.ndarray:
+    return np.array([float(row["Glaucoma Risk"]) for row in rows_of(folder / "classification_results.csv")])
+
+
+def test_the_gain_over_every_member(made):
+    phase, folder, _, found = made
+    truth = discs(folder / "phase", "masks")
+    means = {
+        name: np.mean([dice(mask, truth[case]) for case, mask in discs(folder / name).items()])
+        for name in (*MEMBERS, "ensemble")
+    }
+    gains = {gain.member: gain for gain in found.gains if gain.metric == "segmentation.dice_disc"}
+    assert tuple(gains) == tuple(MEMBERS)
+    for name, gain in gains.items():
+        assert gain.gain == pytest.approx(means["ensemble"] - means[name])
+        assert gain.gain > 0
+        assert gain.favours == "ensemble"
+        assert gain.p_value <= gain.p_holm <= 3 * gain.p_value + 1e-12
+    labels = np.array([float(row.cells["glaucoma"]) for row in phase.rows])
+    for gain in found.gains:
+        if gain.metric == "classification.auc":
+            areas = [roc_auc_score(labels, risks(folder / name)) for name in ("ensemble", gain.member)]
+            assert [gain.ensemble_value, gain.member_value] == pytest.approx(areas)
+        if gain.metric == "segmentation.vertical_cup_to_disc_ratio_error":
+            assert gain.gain == pytest.approx(gain.member_value - gain.ensemble_value)
+
+
+def test_gain_and_disagreement_by_case(made):
+    _, folder, _, found = made
+    of_all = [discs(folder / name) for name in (*MEMBERS, "ensemble")]
+    gains, distances = [], []
+    by_case = {gain.case: gain for gain in found.cases if gain.metric == "segmentation.dice_disc"}
+    for case, true in discs(folder / "phase", "masks").items():
+        *members, ensemble = (masks[case] for masks in of_all)
+        mean = np.mean([dice(one, true) for one in members])
+        gains.append(dice(ensemble, true) - mean)
+        distances.append(np.mean([1 - dice(*pair) for pair in combinations(members, 2)]))
+        assert (by_case[case].members_mean, by_case[case].gain) == pytest.approx((mean, gains[-1]))
+    (row,) = (
+        one
+        for one in found.by_disagreement
+        if (one.metric, one.disagreement) == ("segmentation.dice_disc", "1 − optic disc Dice")
+    )
+    assert row.cases == TWO_DOZEN
+    assert row.spearman == pytest.approx(spearmanr(distances, gains).statistic)
+    thirds = np.array(gains)[np.argsort(distances)].reshape(3, 8).mean(axis=1)
+    assert [row.lowest_third, row.middle_third, row.highest_third] == pytest.approx(thirds.tolist())
+
+
+def test_the_agreement_needs_no_label(made, tmp_path):
+    _, folder, written, _ = made
+    write_agreement(tmp_path, written)
+    names = ("measure", "submission_1", "submission_2")
+    values = {
+        tuple(row[name] for name in names): float(row["value"]) for row in rows_of(tmp_path / "agreement.csv")
+    }
+    a, b = discs(folder / "a"), discs(folder / "b")
+    expected = np.mean([dice(a[case], b[case]) for case in a])
+    assert values["mean optic disc Dice", "a", "b"] == pytest.approx(expected)
+    scaled = [(risk - risk.min()) / (risk.max() - risk.min()) for risk in (risks(folder / n) for n in "ab")]
+    assert values["mean difference", "a", "b"] == pytest.approx(np.mean(scaled[0] - scaled[1]))
+    disputed = rows_of(tmp_path / "disagreement.csv")
+    means = [float(row["mean"]) for row in disputed if row["measure"] == "1 − optic disc Dice"]
+    assert means == sorted(means, reverse=True)
+
+
+def test_the_files_and_a_rejected_member(made, tmp_path):
+    phase, folder, _, found = made
+    write_gain(tmp_path, found)
+    assert len(rows_of(tmp_path / "gain.csv")) == len(found.gains) > 0
+    assert len(rows_of(tmp_path / "gain-cases.csv")) == len(found.cases) > 0
+    assert len(rows_of(tmp_path / "gain-disagreement.csv")) == len(found.by_disagreement) > 0
+    with pytest.raises(PhaseError) as error:
+        ensemble_gain(phase, ("e", folder / "ensemble"), {"empty": tmp_path}, [], 0, TestChoice(1))
+    assert all(problem.startswith("empty: ") for problem in error.value.problems)
+
+
+TABLE = """\
+team,eligible,overall place,segmentation place,submission,note
+b,yes,2,1,,
+a,yes,1,3,2,
+organiser,no,,,,
+c,yes,3,1,,
+d,yes,3,4,,
+late,yes,,,,rejected
+"""
+
+
+def board(tmp_path: Path, text: str = TABLE) -> Path:
+    (tmp_path / "leaderboard.csv").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def folders(*names: str) -> dict[str, Path]:
+    return {name: Path("submissions") / name for name in names}
+
+
+ALL = folders("a", "b", "c", "d", "organiser", "late")
+
+
+def test_the_first_by_the_overall_place_and_the_submission_that_counts(tmp_path):
+    chosen = best_of_board(board(tmp_path), ALL, 2)
+    assert (list(chosen.folders), chosen.column) == (["a", "b"], "overall place")
+    assert best_of_board(tmp_path / "leaderboard.csv", ALL, 2) == chosen
+    # Teams with one place come in the order of their names; both are among the first two.
+    assert list(best_of_board(tmp_path, ALL, 2, "segmentation").folders) == ["b", "c"]
+    assert list(best_of_board(tmp_path, ALL, 4).folders) == ["a", "b", "c", "d"]
+    (tmp_path / "teams" / "a" / "2").mkdir(parents=True)
+    given = {**ALL, "a": tmp_path / "teams" / "a"}
+    assert best_of_board(board(tmp_path), given, 2).folders["a"] == tmp_path / "teams" / "a" / "2"
+
+
+def test_boards_without_an_overall_place(tmp_path):
+    text = "place,team,score\n2,a,1\n1,b,1\n3,c,1\n"
+    assert list(best_of_board(board(tmp_path, text), ALL, 2).folders) == ["b", "a"]
+    text = "team,dice place\na,2\nb,1\n"
+    assert best_of_board(board(tmp_path, text), ALL, 2).column == "dice place"
+    board(tmp_path, "team,x place,y place\na,1,1\nb,2,2\n")
+    with faulted(PhaseError, "leaderboard.csv", "x, y"):
+        best_of_board(tmp_path, ALL, 2)
+
+
+@pytest.mark.parametrize(
+    ("count", "name", "given", "told"),
+    [
+        (3, None, ALL, ("overall place", "c, d")),
+        (5, None, ALL, ("leaderboard.csv", "4")),
+        (2, "fovea", ALL, ("leaderboard.csv", "'fovea'")),
+        (2, None, folders("a", "c"), ("b",)),
+    ],
+)
+def test_faults(tmp_path, count, name, given, told):
+    with faulted(PhaseError, *told):
+        best_of_board(board(tmp_path), given, count, name)
+
+
+def scored(name: str, digest: str) -> SimpleNamespace:
+    """What the choice of members is told of the phase that an ensemble is scored on."""
+    return SimpleNamespace(config=SimpleNamespace(name=name), manifest=SimpleNamespace(digest=digest))
+
+
+def test_members_that_were_chosen_on_the_cases_of_the_phase_are_known(tmp_path):
+    assert best_of_board(board(tmp_path), ALL, 2).members(scored("offline", "1")) == "not known"
+    phases = [
+        {"role": role, "phase": phase, "manifest": manifest}
+        for role, phase, manifest in (("first", "offline", "1"), ("second", "onsite", "2"))
+    ]
+    (tmp_path / "leaderboard.json").write_text(json.dumps({"phases": phases}), encoding="utf-8")
+    table, final = tmp_path / "leaderboard-first.csv", tmp_path / "leaderboard.csv"
+    table.write_text(TABLE, encoding="utf-8")
+    final.write_text("place,team,first place,second place\n1,a,1,2\n2,b,2,1\n", encoding="utf-8")
+    here, other = "on these cases", "on other cases"
+    # The final places are of both phases; the same seal under another name is the same set.
+    given = [scored(*one) for one in (("offline", "9"), ("onsite", "9"), ("copy", "1"), ("next", "9"))]
+    for path, name, expected in (
+        (final, None, [here, here, here, other]),
+        (table, None, [here, other, here, other]),
+        (final, "second", [other, here, other, other]),
+    ):
+        assert [best_of_board(path, ALL, 2, name).members(one) for one in given] == expected
+    (tmp_path / "leaderboard.json").write_text("[]", encoding="utf-8")
+    with faulted(PhaseError, "leaderboard.json"):
+        best_of_board(final, ALL, 2)

@@ -1,4 +1,4 @@
-"""How far annotators agree on one field, by kind of value, by hand."""
+"""How far annotators agree on one field, and on which cases not, by kind of value, by hand."""
 
 import math
 
@@ -11,7 +11,7 @@ from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.metrics.crops import Crop, crop
-from evaluation.organiser.annotators.agreement import FieldAgreement
+from evaluation.organiser.annotators.agreement import FieldAgreement, most_disputed
 
 
 def agreement(kind, *cases):
@@ -43,19 +43,17 @@ def test_agreement_on_points_where_both_see_one():
 
 
 def test_agreement_on_masks_where_somebody_drew_something():
-    kind = LabelMask({0: "lesion"}, 255)
-    empty = np.full((2, 2), 255, np.uint8)
-    one, two = empty.copy(), empty.copy()
-    one[0, 0] = two[0, 0] = two[0, 1] = 0
-    found = agreement(
-        kind,
-        {"a": crop(one, 255), "b": crop(two, 255)},
-        {"a": crop(empty, 255), "b": crop(empty, 255)},
-        {"a": crop(empty, 255), "b": crop(one, 255)},
-    )
+    empty, one, two, four = (crop(np.array(rows, np.uint8), 255) for rows in MASKS)
+    found = agreement(LESION, {"a": one, "b": two}, {"a": empty, "b": empty}, {"a": empty, "b": one})
     # 2·1 / (1 + 2), none, 0.
     assert found["mean lesion Dice", "a", "b"] == (pytest.approx((2 / 3 + 0) / 2), 2)
     assert found["lesion present: Cohen's kappa", "a", "b"][1] == 3
+    found = agreement(LESION, {"a": one, "b": four}, {"a": four, "b": four})
+    assert found["lesion area in pixels: mean difference", "a", "b"] == (-1.5, 2)
+
+
+LESION = LabelMask({0: "lesion"}, 255)
+MASKS = ([[255, 255], [255, 255]], [[0, 255], [255, 255]], [[0, 0], [255, 255]], [[0, 0], [0, 0]])
 
 
 def test_agreement_on_numbers():
@@ -78,27 +76,18 @@ def test_agreement_on_numbers():
     assert upper.lower < upper.value < upper.upper
 
 
-def test_agreement_on_areas_places_and_classes():
-    kind = LabelMask({0: "lesion"}, 255)
-    small, large = np.full((2, 2), 255, np.uint8), np.zeros((2, 2), np.uint8)
-    small[0, 0] = 0
-    masks = crop(small, 255), crop(large, 255)
-    found = agreement(kind, {"a": masks[0], "b": masks[1]}, {"a": masks[1], "b": masks[1]})
-    assert found["lesion area in pixels: mean difference", "a", "b"] == (-1.5, 2)
-    points = PointInImage(may_be_invisible=True)
+def test_agreement_on_places_and_classes():
     seen = agreement(
-        points,
+        PointInImage(may_be_invisible=True),
         {"a": Point(1, 5), "b": Point(2, 5)},
         {"a": Point(3, 9), "b": Point(6, 9)},
         {"a": Point(0, 0), "b": Point(6, 9)},
     )
     assert seen["x in pixels: mean difference", "a", "b"] == (-2.0, 2)
     assert seen["y in pixels: ICC(2,1)", "all", ""] == (1.0, 2)
-    kind = MultilabelMask(("one", "two"))
     dot, nothing = Crop(np.ones((1, 1), bool), 0, 0), Crop(np.zeros((0, 0), bool), 0, 0)
-    found = agreement(
-        kind, {"a": (dot, nothing), "b": (dot, nothing)}, {"a": (nothing, dot), "b": (dot, dot)}
-    )
+    cases = {"a": (dot, nothing), "b": (dot, nothing)}, {"a": (nothing, dot), "b": (dot, dot)}
+    found = agreement(MultilabelMask(("one", "two")), *cases)
     assert found["mean one Dice", "a", "b"] == (0.5, 2)
     assert found["mean two Dice", "a", "b"] == (1.0, 1)
     assert not any(math.isnan(value) for value, _ in found.values())
@@ -161,3 +150,56 @@ def test_boxes_without_classes_and_single_boxes():
     kind = BoxesInSpace(SPACE, single=True)
     found = agreement(kind, {"a": boxes((0, 0, 0, 10, 10)), "b": boxes((0, 0, 9, 10, 19))})
     assert found == {("mean IoU", "a", "b"): (pytest.approx(10 / 190), 1)}
+
+
+MASK = LabelMask({0: "optic cup", 128: "optic disc"}, 255, nested="column_count")
+
+
+def mask(*rows: str):
+    signs = {".": 255, "d": 128, "c": 0}
+    return crop(np.array([[signs[sign] for sign in row] for row in rows], dtype=np.uint8), 255)
+
+
+def distances(kind, first, second):
+    found = FieldAgreement("field", kind).add("A", {"x": first, "y": second})
+    return {one.measure: one.mean for one in found}
+
+
+def test_distances_by_kind():
+    # Disc: 3 and 4 pixels, 3 shared; cup: 1 and none.
+    assert distances(MASK, mask("dcd."), mask("dddd")) == {
+        "1 − optic disc Dice": pytest.approx(1 - 6 / 7),
+        "1 − optic cup Dice": 1.0,
+        "optic disc present": 0.0,
+        "optic cup present": 1.0,
+    }
+    # One of two boxes of each is shared, by 8 of 10 rows; the others are apart.
+    boxes = BoxList(("polyp",), with_confidence=False, inclusive_corners=False)
+    one, other = (
+        Boxes(np.array([[0, 1, 0, 0, 10, height], [0, 1, place, 50, 60, 60]], dtype=float))
+        for height, place in ((10, 40), (8, 55))
+    )
+    assert distances(boxes, one, other) == {
+        "1 − boxes F1": 0.5,
+        "1 − boxes IoU": pytest.approx(0.2),
+        "polyp present": 0.0,
+    }
+    assert distances(Label(), 0, 1) == {"label": 1.0}
+    assert distances(Number(), 0.25, 1.0) == {"difference": 0.75}
+    assert distances(PointInImage(), Point(0, 0), Point(3, 4)) == {"distance in pixels": 5.0}
+
+
+def test_the_most_disputed_case_comes_first_with_who_said_what():
+    collected = FieldAgreement("risk", Label())
+    found = collected.add("A", {"x": 1, "y": 1, "z": 1})
+    found += collected.add("B", {"x": 1, "y": 0, "z": 1})
+    found += collected.add("C", {"x": 1, "y": 0})
+    first, second = most_disputed(found)  # all agree on A
+    assert (first.case, first.mean, first.values, first.farthest) == ("C", 1.0, 2, "")
+    assert first.votes == "0: y; 1: x"
+    # Two of three pairs differ; y differs from both others, x and z from one.
+    assert (second.case, second.mean, second.largest) == ("B", pytest.approx(2 / 3), 1.0)
+    assert (second.farthest, second.votes) == ("y", "1: x z; 0: y")
+    points = {"x": Point(0, 0), "y": Point(0, 1), "z": Point(0, 9)}
+    (one,) = FieldAgreement("fovea", PointInImage()).add("A", points)
+    assert (one.mean, one.largest, one.farthest) == (pytest.approx((1 + 9 + 8) / 3), 9.0, "z")

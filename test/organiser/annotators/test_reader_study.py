@@ -22,17 +22,10 @@ resamples = 0
 """
 REFUGE = f'challenge = "refuge"\n{HEAD}'
 DECLARED = f"""{HEAD}
-[fields.referable]
-kind = "decision"
-
-[fields.grade]
-kind = "class"
-classes = ["none", "mild", "severe"]
-
-[fields.thickness]
-kind = "number"
-minimum = 0
-maximum = 9
+[fields]
+referable = {{ kind = "decision" }}
+grade = {{ kind = "class", classes = ["none", "mild", "severe"] }}
+thickness = {{ kind = "number", minimum = 0, maximum = 9 }}
 
 [tasks.all.metrics]
 referable = {{ metric = "accuracy", field = "referable" }}
@@ -40,18 +33,10 @@ grade = {{ metric = "accuracy", field = "grade" }}
 thickness = {{ metric = "mean_absolute_error", field = "thickness" }}
 """
 BOXED = f"""{HEAD}
-[fields.lesions]
-kind = "boxes"
-unit = "UNIT"
-table = "lesions.csv"
-
-[fields.disc]
-kind = "box"
-unit = "UNIT"
-
-[fields.findings]
-kind = "flags"
-names = ["none", "mild", "severe"]
+[fields]
+lesions = {{ kind = "boxes", unit = "UNIT", table = "lesions.csv" }}
+disc = {{ kind = "box", unit = "UNIT" }}
+findings = {{ kind = "flags", names = ["none", "mild", "severe"] }}
 
 [tasks.all.metrics]
 lesions = {{ metric = "box_f1", field = "lesions", matching = "optimal" }}
@@ -59,9 +44,8 @@ disc = {{ metric = "box_iou", field = "disc" }}
 findings = {{ metric = "hamming_distance", field = "findings" }}
 """
 OPTIONS = [
-    {"id": 11, "title": "none", "default": False},
-    {"id": 12, "title": "mild"},
-    {"id": 13, "title": "severe"},
+    {"id": number, "title": title, "default": False}
+    for number, title in ((11, "none"), (12, "mild"), (13, "severe"))
 ]
 QUESTIONS = {
     "Referable?": ("Bool", []), "Grade": ("Choice", OPTIONS), "Thickness": ("Number", []),
@@ -139,29 +123,23 @@ class Export:
         return paths
 
 
+VERSION = {"version": {"major": 1, "minor": 0}}
+
+
 def point(x, y):
-    return {"type": "Point", "name": "f", "point": [x, y, 0.5], "version": {"major": 1, "minor": 0}}
+    return {"type": "Point", "name": "f", "point": [x, y, 0.5], **VERSION}
 
 
 def square(size):
-    corners = [
-        [-0.5, -0.5, 0.5],
-        [size - 0.5, -0.5, 0.5],
-        [size - 0.5, size - 0.5, 0.5],
-        [-0.5, size - 0.5, 0.5],
-    ]
-    return {
-        "type": "Polygon",
-        "path_points": corners,
-        "seed_point": corners[0],
-        "version": {"major": 1, "minor": 0},
-    }
+    low, high = -0.5, size - 0.5
+    path = [[x, y, 0.5] for x, y in ((low, low), (high, low), (high, high), (low, high))]
+    return {"type": "Polygon", "path_points": path, "seed_point": path[0], **VERSION}
 
 
-def corners(x1, y1, x2, y2, size_mm):
-    """Return the corners of a box in pixels, as viewers give them: in mm, from the first one on around."""
+def box(x1, y1, x2, y2, size_mm):
+    """Return a box in pixels as viewers give it: its corners in mm, from the first one on around."""
     around = [(x1, y1), (x1, y2), (x2, y2), (x2, y1)]
-    return [[x * size_mm, y * size_mm, 0.5] for x, y in around]
+    return {"corners": [[x * size_mm, y * size_mm, 0.5] for x, y in around]}
 
 
 def annotations(tmp_path, toml, cases="name,width,height\nF1,12,10\nF2,12,10\n"):
@@ -190,35 +168,52 @@ def rows_in(folder):
         return {row["name"]: row for row in csv.DictReader(file)}
 
 
+def fused(folder, export, *more, extension=".json"):
+    """Fuse an export into the folder "out" beside it; return the status and this folder."""
+    output = folder.with_name("out")
+    arguments = ["fuse", "annotators", str(folder), *export.write(extension), "--output", str(output)]
+    return main([*arguments, *map(str, more)]), output
+
+
 @pytest.mark.parametrize("extension", [".json", ".csv"])
-def test_answers_become_a_reference(study, tmp_path, capsys, extension):
-    folder, export = study
-    output = tmp_path / "out"
-    assert main(["fuse", "annotators", str(folder), *export.write(extension), "--output", str(output)]) == 0
+def test_answers_become_a_reference(study, capsys, extension):
+    status, output = fused(*study, extension=extension)
     told = capsys.readouterr().err
+    assert status == 0
     assert "24 answers" in told
     assert "questions of no field: Remarks" in told
     rows = rows_in(output)
     assert [rows[case]["referable"] for case in ("F1", "F2")] == ["1", "0"]
     assert {row["grade"] for row in rows.values()} == {"severe"}
     assert {float(row["thickness"]) for row in rows.values()} == {4.5}
-    assert (tmp_path / "out-report").is_dir()
+    assert output.with_name("out-report").is_dir()
 
 
-def test_points_and_polygons(tmp_path):
+@pytest.mark.parametrize("drawn", [False, True])
+def test_points_and_polygons_or_masks_that_were_drawn(tmp_path, drawn):
     folder, export = annotations(tmp_path, REFUGE)
-    for reader, x, size in (("ana", 2.0, 6), ("bob", 3.0, 6), ("cy", 4.0, 8)):
+    for number, size in enumerate((6, 6, 8)):
         for case in (1, 2):
-            export.say(reader, case, "Glaucoma risk", case == 1)
-            export.say(reader, case, "Fovea", point(x, 5))
-            export.say(reader, case, "Optic disc", square(size))
-            export.say(reader, case, "Optic cup", square(3))
-    output = tmp_path / "out"
-    assert main(["fuse", "annotators", str(folder), *export.write(), "--output", str(output)]) == 0
+            export.say(f"reader {number}", case, "Glaucoma risk", case == 1)
+            export.say(f"reader {number}", case, "Fovea", point(2.0 + number, 5))
+            if not drawn:
+                export.say(f"reader {number}", case, "Optic disc", square(size))
+                export.say(f"reader {number}", case, "Optic cup", square(3))
+                continue
+            mask = np.full((10, 12), 255, np.uint8)
+            mask[:size, :size], mask[:3, :3] = 128, 0
+            key = uuid(5, 10 * number + case)
+            Image.fromarray(mask).save(tmp_path / f"{key}.png")
+            image = f"{SITE}/cases/images/{key}/"
+            export.say(f"reader {number}", case, "Segmentation", None, answer_image=image)
+    if drawn:
+        assert fused(folder, export)[0] == 1
+    status, output = fused(folder, export, *(("--masks", tmp_path) if drawn else ()))
+    assert status == 0
     row = rows_in(output)["F1"]
     assert (float(row["fovea_x"]), float(row["fovea_y"])) == (3, 5)
-    (mask,) = (path for path in output.rglob("F1.*"))
-    found = np.asarray(Image.open(mask))
+    (path,) = output.rglob("F2.*")
+    found = np.asarray(Image.open(path))
     assert found.shape == (10, 12)
     # Cup and disc of two of three readers.
     assert sorted(np.unique(found, return_counts=True)[1].tolist()) == [9, 36 - 9, 120 - 36]
@@ -229,68 +224,47 @@ def test_points_and_polygons(tmp_path):
     [(".json", "pixels", 0.5), (".csv", "pixels", 1.0), (".json", "mm", 1.0)],
 )
 def test_boxes_and_several_choices(tmp_path, extension, unit, size_mm):
-    cases = f"name,width,height,spacing_mm\nF1,100,100,{size_mm} {size_mm}\nF2,100,100,{size_mm} {size_mm}\n"
+    rows = [f"{case},100,100,{size_mm} {size_mm}\n" for case in ("F1", "F2")]
+    cases = "".join(["name,width,height,spacing_mm\n", *rows])
     folder, export = annotations(tmp_path, BOXED.replace("UNIT", unit), cases)
-    version = {"major": 1, "minor": 0}
     for reader, moved in (("ana", 0.0), ("bob", 1.0), ("cy", 2.0)):
         for case in (1, 2):
             boxes = [
-                {"name": "Box 1", "corners": corners(10 + moved, 10, 30 + moved, 30, size_mm)},
-                {"corners": corners(50, 60, 70, 80, size_mm)},
+                {"name": "Box 1", **box(10 + moved, 10, 30 + moved, 30, size_mm)},
+                box(50, 60, 70, 80, size_mm),
             ]
             # In the second case, one of three readers alone sees the second box.
             found = boxes if case == 1 or reader == "ana" else boxes[:1]
-            many = {"type": "Multiple 2D bounding boxes", "boxes": found, "version": version}
+            many = {"type": "Multiple 2D bounding boxes", "boxes": found, **VERSION}
             export.say(reader, case, "Lesions", many)
-            disc = {"corners": corners(20, 20 + moved, 40, 40 + moved, size_mm), "name": "disc"}
-            export.say(reader, case, "Disc", {"type": "2D bounding box", **disc, "version": version})
+            disc = {"name": "disc", **box(20, 20 + moved, 40, 40 + moved, size_mm)}
+            export.say(reader, case, "Disc", {"type": "2D bounding box", **disc, **VERSION})
             export.say(reader, case, "Findings", [13] if reader == "cy" else [12, 13])
-    output = tmp_path / "out"
-    assert main(["fuse", "annotators", str(folder), *export.write(extension), "--output", str(output)]) == 0
+    status, output = fused(folder, export, extension=extension)
+    assert status == 0
+    ends = ("x1", "y1", "x2", "y2")
     with (output / "lesions.csv").open(encoding="utf-8", newline="") as file:
-        lines = [
-            (row["case"], *(float(row[key]) for key in ("x1", "y1", "x2", "y2")))
-            for row in csv.DictReader(file)
-        ]
+        lines = [(row["case"], *(float(row[key]) for key in ends)) for row in csv.DictReader(file)]
     assert sorted(lines) == [("F1", 11, 10, 31, 30), ("F1", 50, 60, 70, 80), ("F2", 11, 10, 31, 30)]
     for row in rows_in(output).values():
-        assert [float(row[f"disc_{key}"]) for key in ("x1", "y1", "x2", "y2")] == [20, 21, 40, 41]
+        assert [float(row[f"disc_{key}"]) for key in ends] == [20, 21, 40, 41]
         assert [row[name] for name in ("none", "mild", "severe")] == ["0", "1", "1"]
     assert main(["seal", str(output)]) == 0
 
 
-def test_unanswered_edited_and_ground_truth_are_told_apart(study, tmp_path, capsys):
+def test_unanswered_edited_and_ground_truth_are_told_apart(study, capsys):
     folder, export = study
     export.say("dan", 1, "Grade", None)
     export.say("dan", 2, "Referable?", "")
     export.say("ana", 1, "Referable?", False, at="11:00:00", modified="12:00:00")
     export.say("expert", 1, "Grade", 11, is_ground_truth=True)
-    assert main(["fuse", "annotators", str(folder), *export.write(), "--output", str(tmp_path / "out")]) == 0
+    status, output = fused(folder, export)
     told = capsys.readouterr().err
+    assert status == 0
     assert " 0 " not in told
     for words in ("2 unanswered", "1 edited", "1 of the ground truth", "1 replaced by a later one"):
         assert words in told
-    assert rows_in(tmp_path / "out")["F1"]["referable"] == "0"  # ana has changed her mind
-
-
-def test_masks_that_were_drawn(tmp_path):
-    folder, export = annotations(tmp_path, REFUGE)
-    masks = tmp_path / "masks"
-    masks.mkdir()
-    for number, reader in enumerate(("ana", "bob", "cy")):
-        drawn = np.full((10, 12), 255, np.uint8)
-        drawn[2 : 5 + number] = 128
-        for case in (1, 2):
-            key = uuid(5, 10 * number + case)
-            Image.fromarray(drawn).save(masks / f"{key}.png")
-            export.say(reader, case, "Segmentation", None, answer_image=f"{SITE}/cases/images/{key}/")
-            export.say(reader, case, "Glaucoma risk", case == 1)
-            export.say(reader, case, "Fovea", point(2, 5))
-    arguments = ["fuse", "annotators", str(folder), *export.write(), "--output", str(tmp_path / "out")]
-    assert main(arguments) == 1
-    assert main([*arguments, "--masks", str(masks)]) == 0
-    (mask,) = (path for path in (tmp_path / "out").rglob("F2.*"))
-    assert int((np.asarray(Image.open(mask)) == 128).sum()) == 4 * 12
+    assert rows_in(output)["F1"]["referable"] == "0"  # ana has changed her mind
 
 
 @pytest.mark.parametrize(
@@ -302,12 +276,13 @@ def test_masks_that_were_drawn(tmp_path):
         (("zed", 1, "Thickness", 99), "99"),
     ],
 )
-def test_faults_of_answers(study, tmp_path, capsys, say, told):
+def test_faults_of_answers(study, capsys, say, told):
     folder, export = study
     export.say(*say, at="15:00:00")
-    assert main(["fuse", "annotators", str(folder), *export.write(), "--output", str(tmp_path / "out")]) == 1
+    status, output = fused(folder, export)
+    assert status == 1
     assert told in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
+    assert not output.exists()
 
 
 def test_rank_reads_decisions_of_readers(study):
@@ -316,11 +291,8 @@ def test_rank_reads_decisions_of_readers(study):
     with faulted(PhaseError, "'Referable?', 'Thickness', 'Glaucoma risk'"):
         read_annotators(export.folder, ("F2", "F1"))
     columns = read_annotators(export.folder.with_name("export=Referable?"), ("F2", "F1"))
-    assert {reader: column.tolist() for reader, column in columns.items()} == {
-        "ana": [0, 1],
-        "bob": [0, 1],
-        "cy": [1, 0],
-    }
+    found = {reader: column.tolist() for reader, column in columns.items()}
+    assert found == {"ana": [0, 1], "bob": [0, 1], "cy": [1, 0]}
 
 
 def test_pixels_of_a_polygon():

@@ -1,16 +1,26 @@
-"""A phase from seven graders: the result by hand, agreement, scores, dropped graders, faults."""
+"""A phase from several graders: the result by hand, agreement, scores, dropped graders, ellipses, faults."""
 
+import csv
+import io
 import json
+import math
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from evaluation.core.fault import PhaseError
+from evaluation.core.form import CaseForm
 from evaluation.io.grey_images import read_grey
+from evaluation.io.kinds.masks import LabelMask
 from evaluation.io.tables import write_csv
-from evaluation.metrics.segmentation import count_overlap, dice_of_counts
-from evaluation.organiser.annotators.annotations import open_annotators
+from evaluation.organiser.annotators.annotations import (
+    ellipses_as_masks,
+    open_annotators,
+    read_ellipses,
+    value_of,
+)
 from evaluation.organiser.annotators.combine import CombinationRules
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.phase.cases import read_cases
@@ -28,81 +38,89 @@ def mask_in(folder: Path, name: str):
     return read_grey(memoryview((folder / "masks" / f"{name}.png").read_bytes()), "a.png", None)
 
 
+def cells_in(folder: Path) -> dict[str, dict[str, str]]:
+    return {row.cells["name"]: row.cells for row in read_cases(folder, ()).rows}
+
+
 def test_masks_points_and_labels_are_those_of_the_majority(tmp_path):
     given = seven_graders(tmp_path / "in")
     fused = fuse(given.folder, tmp_path / "phase")
     seal(tmp_path / "phase", scan(tmp_path / "phase"))
     assert len(load_phase(tmp_path / "phase").rows) == len(given.cases)
-    cells = {row.cells["name"]: row.cells for row in read_cases(tmp_path / "phase", ()).rows}
+    cells = cells_in(tmp_path / "phase")
     for name, of_graders in given.said.items():
         said = list(of_graders.values())
         votes = sum(values["glaucoma_risk"] for values in said)
         assert cells[name]["glaucoma"] == str(int(votes >= 4))
-        fovea = (float(cells[name]["fovea_x"]), float(cells[name]["fovea_y"]))
-        expected = np.mean([(values["fovea"].x, values["fovea"].y) for values in said], axis=0)
-        assert fovea == pytest.approx(tuple(expected))
+        fovea = [float(cells[name][axis]) for axis in ("fovea_x", "fovea_y")]
+        assert fovea == pytest.approx(np.mean([[one["fovea"].x, one["fovea"].y] for one in said], axis=0))
         masks = np.stack([values["segmentation"] for values in said])
         disc, cup = (masks != 255).sum(axis=0) >= 4, (masks == 0).sum(axis=0) >= 4
-        np.testing.assert_array_equal(
-            mask_in(tmp_path / "phase", name), np.where(cup, 0, np.where(disc, 128, 255))
-        )
+        found = mask_in(tmp_path / "phase", name)
+        np.testing.assert_array_equal(found, np.where(cup, 0, np.where(disc, 128, 255)))
     assert fused.annotators_of_cases["segmentation"] == {7: len(given.cases)}
 
 
 def test_graders_are_scored_and_agree_as_their_own_values_say(tmp_path):
     given = seven_graders(tmp_path / "in")
     fused = fuse(given.folder, tmp_path / "phase")
-    scores = {(s.annotator, f"{s.task}.{s.metric}"): s for s in fused.scores}
-    discs = {}
-    for annotator in SEVEN:
+    reference = {name: mask_in(tmp_path / "phase", name) != 255 for name in given.said}
+    discs = {s.annotator: s for s in fused.scores if s.metric == "dice_disc"}
+    assert set(discs) == set(SEVEN)
+    for annotator, score in discs.items():
         overlaps = [
-            count_overlap(
-                of_graders[annotator]["segmentation"] != 255, mask_in(tmp_path / "phase", name) != 255
-            )
+            dice_of(of_graders[annotator]["segmentation"] != 255, reference[name])
             for name, of_graders in given.said.items()
         ]
-        score = scores[annotator, "segmentation.dice_disc"]
-        expected = np.mean([dice_of_counts(counts, both_empty=1.0) for counts in overlaps])
-        assert (score.value, score.cases) == (pytest.approx(expected), len(given.cases))
-        discs[annotator] = score.value
-    assert min(discs, key=lambda annotator: discs[annotator]) == SEVEN[-1]  # the careless one
+        assert (score.value, score.cases) == (pytest.approx(np.mean(overlaps)), len(given.cases))
     found = {(a.field, a.measure): a for a in fused.agreement if (a.first, a.second) == SEVEN[:2]}
     pairs = [tuple(of_graders[name] for name in SEVEN[:2]) for of_graders in given.said.values()]
     distances = [np.hypot(a["fovea"].x - b["fovea"].x, a["fovea"].y - b["fovea"].y) for a, b in pairs]
     assert found["fovea", "mean distance in pixels"].value == pytest.approx(np.mean(distances))
-    overlaps = [count_overlap(a["segmentation"] == 0, b["segmentation"] == 0) for a, b in pairs]
-    expected = np.mean([dice_of_counts(counts, both_empty=1.0) for counts in overlaps])
-    assert found["segmentation", "mean optic cup Dice"].value == pytest.approx(expected)
+    cups = np.mean([dice_of(a["segmentation"] == 0, b["segmentation"] == 0) for a, b in pairs])
+    assert found["segmentation", "mean optic cup Dice"].value == pytest.approx(cups)
     assert found["glaucoma_risk", "Cohen's kappa"].cases == len(pairs)
 
 
-def test_a_dropped_grader_does_not_count_for_that_image(tmp_path):
+def dice_of(one, other):
+    return 2 * (one & other).sum() / (one.sum() + other.sum())
+
+
+def test_what_is_dropped_does_not_count_for_that_image(tmp_path):
     given = seven_graders(tmp_path / "in", graders=("a", "b", "c"))
     write_csv(
         given.folder / "dropped.csv",
-        ["reader", "name", "field", "reason"],
-        [["c", "V0001", "", "blurred"], ["b", "V0001", "fovea", ""], ["b", "V0002", "segmentation", ""]],
+        ["reader", "name", "field", "reason", "region"],
+        [
+            ["c", "V0001", "", "blurred", ""],
+            ["b", "V0001", "fovea", "", ""],
+            ["b", "V0002", "segmentation", "", ""],
+            ["c", "V0004", "segmentation", "", "optic cup"],
+        ],
     )
     (given.folder / "readers/c/segmentation/V0003.png").unlink()  # not every annotator has seen every case
-    fused = fuse(given.folder, tmp_path / "phase")
-    cells = {row.cells["name"]: row.cells for row in read_cases(tmp_path / "phase", ()).rows}
-    alone = given.said["V0001"]["a"]["fovea"]
-    assert (float(cells["V0001"]["fovea_x"]), float(cells["V0001"]["fovea_y"])) == (alone.x, alone.y)
+    fused, cases = fuse(given.folder, tmp_path / "phase"), len(given.cases)
+    cells, alone = cells_in(tmp_path / "phase")["V0001"], given.said["V0001"]["a"]["fovea"]
+    assert (float(cells["fovea_x"]), float(cells["fovea_y"])) == (alone.x, alone.y)
     # Two graders are left for the mask: both must agree, a tie being background.
-    both = [given.said["V0001"][annotator]["segmentation"] != 255 for annotator in "ab"]
-    np.testing.assert_array_equal(mask_in(tmp_path / "phase", "V0001") != 255, both[0] & both[1])
-    assert fused.annotators_of_cases["fovea"] == {1: 1, 3: len(given.cases) - 1}
-    assert fused.annotators_of_cases["segmentation"] == {2: 3, 3: len(given.cases) - 3}
-    assert fused.values_of_annotators["b"] == {
-        "glaucoma_risk": len(given.cases),
-        "segmentation": len(given.cases) - 1,
-        "fovea": len(given.cases) - 1,
-    }
-    # What was dropped is not scored either.
-    cases = {(s.annotator, s.metric): s.cases for s in fused.scores}
-    assert cases["c", "dice_disc"] == len(given.cases) - 2
-    assert cases["b", "dice_disc"] == len(given.cases) - 1
-    assert cases["a", "dice_disc"] == len(given.cases)
+    first, second = (given.said["V0001"][annotator]["segmentation"] != 255 for annotator in "ab")
+    np.testing.assert_array_equal(mask_in(tmp_path / "phase", "V0001") != 255, first & second)
+    # Of the fourth image three graders vote for the disc, and two for the cup.
+    masks = np.stack([values["segmentation"] for values in given.said["V0004"].values()])
+    disc, cup = (masks != 255).sum(axis=0) >= 2, (masks[:2] == 0).all(axis=0)
+    assert not np.array_equal(cup, (masks == 0).sum(axis=0) >= 2)
+    found = mask_in(tmp_path / "phase", "V0004")
+    np.testing.assert_array_equal(found, np.where(cup, 0, np.where(disc, 128, 255)))
+    assert fused.annotators_of_cases["fovea"] == {1: 1, 3: cases - 1}
+    assert fused.annotators_of_cases["segmentation"] == {2: 3, 3: cases - 3}
+    values = {"glaucoma_risk": cases, "segmentation": cases - 1, "fovea": cases - 1}
+    assert fused.values_of_annotators["b"] == values
+    assert fused.dropped == 3 + 1 + 1 + 1
+    # What was dropped is not scored either, and a mask that lacks a region is incomplete.
+    scored = {s.annotator: s.cases for s in fused.scores if s.metric == "dice_disc"}
+    assert scored == {"a": cases, "b": cases - 1, "c": cases - 3}
+    agreement = {a.measure: a.cases for a in fused.agreement if (a.first, a.second) == ("a", "c")}
+    assert agreement["mean optic disc Dice"] == agreement["mean optic cup Dice"] + 1 == cases - 2
 
 
 def test_labels_of_the_case_table_are_kept(tmp_path):
@@ -111,11 +129,16 @@ def test_labels_of_the_case_table_are_kept(tmp_path):
     lines = [f"{header},glaucoma", *(f"{row},1" for row in rows)]
     (given.folder / "cases.csv").write_text("\n".join(lines) + "\n")
     fused = fuse(given.folder, tmp_path / "phase")
-    cells = [row.cells for row in read_cases(tmp_path / "phase", ()).rows]
-    assert {row["glaucoma"] for row in cells} == {"1"}
+    assert {cells["glaucoma"] for cells in cells_in(tmp_path / "phase").values()} == {"1"}
     assert fused.kept == ("glaucoma_risk",)
     assert open_annotators(given.folder).ignored == {"glaucoma": list(SEVEN)}
     assert "glaucoma_risk" not in {agreement.field for agreement in fused.agreement}
+
+
+DROPPED = "reader,name,field,region\n"
+FOVEAS, CUPS = (
+    "".join(f"{one},V0001,{field}\n" for one in SEVEN) for field in ("fovea,", "segmentation,optic cup")
+)
 
 
 @pytest.mark.parametrize(
@@ -123,11 +146,11 @@ def test_labels_of_the_case_table_are_kept(tmp_path):
     [
         ("readers/g2/segmentation/V0003.png", "x", ("g2: segmentation/V0003.png",)),
         ("dropped.csv", "reader,name,field\nnobody,V9,mask\n", ("dropped.csv, line 2, reader", "'nobody'")),
-        (
-            "dropped.csv",
-            "reader,name,field\n" + "".join(f"{grader},V0001,fovea\n" for grader in SEVEN),
-            ("V0001, fovea",),
-        ),
+        ("dropped.csv", DROPPED + FOVEAS, ("V0001, fovea",)),
+        ("dropped.csv", DROPPED + CUPS, ("V0001, segmentation, optic cup", "none")),
+        ("dropped.csv", f"{DROPPED}g1,V0001,segmentation,macula\n", ("dropped.csv", "'macula'")),
+        ("dropped.csv", f"{DROPPED}g1,V0001,fovea,optic cup\n", ("dropped.csv", "'optic cup'")),
+        ("dropped.csv", f"{DROPPED}g1,V0001,,optic cup\n", ("dropped.csv", "nothing")),
         ("phase.toml", "challenge = 'x'", ("phase.toml",)),
         (
             "readers/g1/classification_results.csv",
@@ -146,20 +169,102 @@ def test_faults_name_the_annotator_and_leave_nothing(tmp_path, file, content, to
 
 def test_the_report_is_the_same_for_the_same_input(tmp_path):
     given = seven_graders(tmp_path / "in", cases=3)
+    reports = []
     for name in ("one", "other"):
-        write_reference_report(
-            tmp_path / f"{name}-report", fuse(given.folder, tmp_path / name), CombinationRules()
-        )
-    files = sorted(path.name for path in (tmp_path / "one-report").iterdir())
-    assert files == ["adjudication.csv", "agreement.csv", "annotators.csv", "report.json"]
-    for name in files:
-        one = (tmp_path / "one-report" / name).read_bytes()
-        assert one == (tmp_path / "other-report" / name).read_bytes()
-    content = json.loads((tmp_path / "one-report" / "report.json").read_text())
+        folder = tmp_path / f"{name}-report"
+        write_reference_report(folder, fuse(given.folder, tmp_path / name), CombinationRules())
+        reports.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert reports[0] == reports[1]
+    assert sorted(reports[0]) == ["adjudication.csv", "agreement.csv", "annotators.csv", "report.json"]
+    content = json.loads(reports[0]["report.json"])
     assert set(content["annotators"]) == set(SEVEN)
-    assert content["rules"] == {
-        "tie": "background",
-        "method": "majority",
-        "boxes": "wbf",
-        "box_iou": 0.55,
-    }
+    rules = {"tie": "background", "method": "majority", "boxes": "wbf", "box_iou": 0.55}
+    assert content["rules"] == rules
+    rows = list(csv.DictReader(io.StringIO(reports[0]["adjudication.csv"].decode())))
+    labels = {name: {one["glaucoma_risk"] for one in said.values()} for name, said in given.said.items()}
+    disputed = {row["case"] for row in rows if row["field"] == "glaucoma_risk"}
+    assert disputed == {name for name, of_case in labels.items() if len(of_case) == 2}
+    discs = [float(row["mean"]) for row in rows if row["measure"] == "1 − optic disc Dice"]
+    assert len(discs) == len(given.cases)
+    assert discs == sorted(discs, reverse=True)
+
+
+HEADER = ("name", "region", "center_x", "center_y", "radius_x", "radius_y", "rotation")
+KIND = LabelMask({0: "optic cup", 128: "optic disc"}, 255, nested="column_count")
+REGIONS = KIND.regions.names
+CASES = (CaseForm("V0001", 40, 30),)
+
+
+def table(folder: Path, *rows: tuple[object, ...]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_csv(folder / "ellipses.csv", HEADER, [[str(cell) for cell in row] for row in rows])
+    return folder / "ellipses.csv"
+
+
+def inside(
+    x: float, y: float, radius_x: float, radius_y: float, degrees: float, shape=(30, 40)
+) -> np.ndarray:
+    """Whether the pixels of an image lie in an ellipse, by its equation in complex numbers."""
+    rows, columns = np.mgrid[: shape[0], : shape[1]]
+    turned = ((columns - x) + 1j * (rows - y)) * np.exp(-1j * math.radians(degrees))
+    return (turned.real / radius_x) ** 2 + (turned.imag / radius_y) ** 2 <= 1
+
+
+def test_disc_and_cup_are_tilted_ellipses(tmp_path):
+    rows = [
+        ("V0001.jpg", "optic disc", 20.3, 14.6, 12.1, 8.2, 30),
+        ("v0001", "optic cup", 21.2, 13.3, 5, 3, ""),
+    ]
+    (ellipses,) = read_ellipses(table(tmp_path, *rows), REGIONS, CASES).values()
+    mask = KIND.writable(value_of(KIND.regions, ellipses, CASES[0]), CASES[0])
+    disc, cup = inside(20.3, 14.6, 12.1, 8.2, 30), inside(21.2, 13.3, 5, 3, 0)
+    np.testing.assert_array_equal(mask, np.where(cup, 0, np.where(disc, 128, 255)))
+
+
+def test_they_vote_like_masks(tmp_path):
+    given = seven_graders(tmp_path / "in", graders=("a", "b", "c"))
+    rows = [
+        (case.name, region, 36, 36, radius, radius + 2, 10)
+        for case in given.cases
+        for region, radius in (("optic disc", 14), ("optic cup", 6))
+    ]
+    for grader in "abc":
+        shutil.rmtree(given.folder / "readers" / grader / "segmentation")
+        table(given.folder / "readers" / grader, *rows)
+    with ellipses_as_masks(given.folder) as folder:
+        fused = fuse_annotators(open_annotators(folder), tmp_path / "phase", CombinationRules(), workers=0)
+    assert not folder.exists()
+    (path, *_) = sorted((tmp_path / "phase" / "masks").iterdir())
+    mask = read_grey(memoryview(path.read_bytes()), path.name, None)
+    disc, cup = (inside(36, 36, radius, radius + 2, 10, (72, 72)) for radius in (14, 6))
+    np.testing.assert_array_equal(mask, np.where(cup, 0, np.where(disc, 128, 255)))
+    # All agree on the masks, so that only labels and points are listed.
+    assert {one.field for one in fused.disagreement} == {"glaucoma_risk", "fovea"}
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (("V9", "optic disc", 1, 1, 1, 1, 0), ("name", "'V9'")),
+        (("V0001", "macula", 1, 1, 1, 1, 0), ("region", "'macula'")),
+        (("V0001", "optic disc", "", 1, 1, 1, 0), ("center_x", "nothing")),
+        (("V0001", "optic disc", 1, 1, -2, 1, 0), ("radius_x", "'-2'")),
+        (("V0001", "optic disc", 1, 1, 1, 1, "left"), ("rotation",)),
+    ],
+)
+def test_faults_of_a_table(tmp_path, row, told):
+    with faulted(PhaseError, "ellipses.csv, line 2", *told):
+        read_ellipses(table(tmp_path, row), REGIONS, CASES)
+
+
+def test_an_annotator_gives_masks_or_ellipses(tmp_path):
+    given = seven_graders(tmp_path / "in", graders=("a", "b"))
+    table(given.folder / "readers" / "a", ("V0001", "optic disc", 9, 9, 3, 3, 0))
+    table(given.folder / "readers" / "b", ("V0001", "macula", 9, 9, 3, 3, 0))
+    with pytest.raises(PhaseError) as error, ellipses_as_masks(given.folder):
+        pass
+    assert "a: expected ellipses.csv or segmentation/, found both" in error.value.problems
+    assert any(problem.startswith("b: ellipses.csv, line 2, region") for problem in error.value.problems)
+    row = ("V0001", "optic disc", 9, 9, 3, 3, 0)
+    with faulted(PhaseError, "ellipses.csv, line 3, region", "V0001"):
+        read_ellipses(table(tmp_path, row, row), REGIONS, CASES)

@@ -10,6 +10,12 @@ import numpy as np
 from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
+from evaluation.core.scheme import Scheme
+from evaluation.organiser.ranking.analysis import RankOptions
+from evaluation.organiser.ranking.leaderboard import RankedPhase, rank_phase
+from evaluation.organiser.ranking.result_tables import MetricDefinition, TableDefinition, read_results_table
+from evaluation.organiser.ranking.results import read_results
+from evaluation.phase.places import scheme_of
 from evaluation.platform.result_file import render
 
 TASKS = {task.name: task for task in CHALLENGE.tasks(RefugeOptions())}
@@ -107,3 +113,23 @@ def write_team(
 
 def to_list(values: np.ndarray) -> list[float]:
     return [float(value) for value in values]
+
+
+def ranked(folder: Path, **choices: object) -> RankedPhase:
+    """Rank a folder of results by the scheme of its challenge."""
+    results = read_results(folder)
+    return rank_phase(results, scheme_of(results.challenge, results.options), RankOptions(**choices))
+
+
+def ranked_table(
+    folder: Path,
+    text: str,
+    metrics: Mapping[str, MetricDefinition],
+    scheme: Scheme | None = None,
+    **choices: object,
+) -> RankedPhase:
+    """Rank a table of results, by the scheme that follows from its metrics if none is given."""
+    (folder / "results.csv").write_text(text, encoding="utf-8")
+    results = read_results_table(folder / "results.csv", TableDefinition(metrics=metrics, resamples=0))
+    scheme = scheme or scheme_of(results.challenge, results.options)
+    return rank_phase(results, scheme, RankOptions(**choices))

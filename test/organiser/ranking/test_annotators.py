@@ -1,36 +1,56 @@
-"""Annotators beside teams: REFUGE's two experts, and the values of ADAM's Tables 7 and 14."""
+"""Annotators beside teams: their figures in papers, teams at their specificity, and the average reader.
 
+REFUGE's two experts (section 4.1), ADAM's Tables 7 and 14, and Obuchowski and Rockette's analysis:
+`van_dyke.csv` holds the ratings (1 to 5) of Van Dyke et al. 1993 ("Cine MRI in the diagnosis of thoracic
+aortic dissection",
+79th RSNA meeting): two modalities, five readers, 69 cases without and 45 with a dissection, one digit each.
+They are distributed with OR-DBM MRMC, MRMCaov and RJafroc. The expected results are those of OR-DBM MRMC 2.51
+(Schartz, Hillis, Pesce, Berbaum), trapezoidal areas with covariances by the jackknife.
+"""
+
+import csv
+import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
+from sklearn.metrics import roc_auc_score, roc_curve
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import RocArea, SensitivityAtSpecificity
 from evaluation.core.estimator import Mean
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
+from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.annotator_scores import beside_teams, read_annotator_scores
 from evaluation.organiser.ranking.annotators import describe_annotators, operating_point, read_annotators
 from evaluation.organiser.ranking.leaderboard_file import MetricOfTeam, Team
+from evaluation.organiser.ranking.pair_tests import TestChoice
+from evaluation.organiser.ranking.readers import (
+    AnnotatorPoint,
+    _Compared,
+    against_readers,
+    annotator_points,
+    mcnemar_p,
+    mean_of_readers,
+)
+from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
 from test.faults import faulted
-from test.organiser.ranking.test_published import read
 
 # 40 positives, then 360 negatives. Both experts find the same 34 positives. They call 328 and 329 negatives
 # negative: 321 both, 7 the first alone, 8 the second alone, 24 neither.
 LABEL = np.repeat([1.0, 0.0], [40, 360])
 FIRST = np.repeat([1.0, 0.0, 0.0, 0.0, 1.0, 1.0], [34, 6, 321, 7, 8, 24])
 SECOND = np.repeat([1.0, 0.0, 0.0, 1.0, 0.0, 1.0], [34, 6, 321, 7, 8, 24])
-METRICS = {
-    "classification.auc": Metric("auc", "AUC", RocArea("likelihood", "glaucoma"), best=1, worst=0),
-    "classification.sensitivity": Metric(
-        "sensitivity",
-        "Sensitivity",
-        SensitivityAtSpecificity("likelihood", "glaucoma", Fraction(85, 100)),
-        best=1,
-        worst=0,
-    ),
+CURVES = {
+    f"classification.{name}": Metric(name, name, estimator, best=1, worst=0)
+    for name, estimator in (
+        ("auc", RocArea("likelihood", "glaucoma")),
+        ("sensitivity", SensitivityAtSpecificity("likelihood", "glaucoma", Fraction(85, 100))),
+    )
 }
 NAMES = [f"C{position}" for position in range(400)]
 TABLES = {
@@ -39,23 +59,21 @@ TABLES = {
 
 
 def described(**columns: np.ndarray):
-    return describe_annotators(columns, METRICS, TABLES)
+    return describe_annotators(columns, CURVES, TABLES)
 
 
 def test_the_published_figures_of_the_two_experts():
+    """85 %, 91.11 % and 91.39 %, 90.50 % and 90.75 %; they agree on 96.25 %, 92.21 % of it rightly."""
     found = described(first=FIRST, second=SECOND)
-    first, second = found.points["first"], found.points["second"]
-    assert (first.true_positives, first.positives) == (second.true_positives, second.positives) == (34, 40)
-    assert (first.true_negatives, second.true_negatives, first.negatives) == (328, 329, 360)
-    # 85 %, 91.11 % and 91.39 %, 90.50 % and 90.75 %.
-    assert (first.sensitivity, first.specificity, first.accuracy) == (34 / 40, 328 / 360, 362 / 400)
-    assert (second.sensitivity, second.specificity, second.accuracy) == (34 / 40, 329 / 360, 363 / 400)
+    for name, negatives in (("first", 328), ("second", 329)):
+        one = found.points[name]
+        assert (one.true_positives, one.positives) == (34, 40)
+        assert (one.true_negatives, one.negatives) == (negatives, 360)
+        shares = (34 / 40, negatives / 360, (34 + negatives) / 400)
+        assert (one.sensitivity, one.specificity, one.accuracy) == shares
     (pair,) = found.agreement
-    assert (pair.agreed, pair.cases) == (385, 400)  # 96.25 %
-    consensus = pair.consensus
-    assert (consensus.true_positives, consensus.positives) == (34, 40)
-    assert (consensus.true_negatives, consensus.negatives) == (321, 345)
-    assert consensus.accuracy == 355 / 385  # 92.21 %
+    assert (pair.agreed, pair.cases, pair.consensus.accuracy) == (385, 400, 355 / 385)
+    assert (pair.consensus.true_negatives, pair.consensus.negatives) == (321, 345)
 
 
 def test_scores_and_annotators_who_read_some_cases():
@@ -94,76 +112,6 @@ def test_reading_the_table(tmp_path):
         ("name,a\nC9,1\n", ("line 2, name", "'C9'")),
         ("name,a\nC1,1\nC1,0\n", ("line 3, name", "'C1'")),
         ("name,a\nC1,yes\n", ("line 2, a", '"yes"')),
-    ],
-)
-def test_faults_of_the_table(tmp_path, text, told):
-    path = tmp_path / "annotators.csv"
-    path.write_text(text, encoding="utf-8")
-    with faulted(PhaseError, *told):
-        read_annotators(path, ("C1", "C2"))
-
-
-BETTER = {"disc.dice": "higher", "disc.f1": "higher", "fovea.distance": "lower"}
-
-
-def team(name, **metrics):
-    values = {key.replace("__", "."): MetricOfTeam(float(value)) for key, value in metrics.items()}
-    return Team(name, True, name, 1, values, {})
-
-
-@pytest.fixture
-def annotators(tmp_path):
-    path = tmp_path / "annotators.csv"
-    columns = {"disc.dice": "disc_dice", "disc.f1": "disc_f1", "fovea.distance": "fovea_distance"}
-    lines = [",".join(["annotator", *columns])]
-    lines += [
-        ",".join([row["grader"], *(row[column] for column in columns.values())])
-        for row in read("adam_table14_graders.csv")
-    ]
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return read_annotator_scores(path, BETTER)
-
-
-def test_what_the_paper_says_of_the_fovea(annotators):
-    rows = read("adam_table7_fovea.csv")
-    teams = [team(row["team"], fovea__distance=row["euclidean_distance"]) for row in rows]
-    found = {
-        row.name: row
-        for row in beside_teams(teams, {row["team"] for row in rows}, annotators, BETTER)
-        if row.metric == "fovea.distance"
-    }
-    # Section 4.4: two teams are better than user3, and the top six better than user5.
-    assert (found["user3"].teams_better, found["user3"].rank, found["user3"].value) == (2, 3, 21.1393)
-    assert (found["user5"].teams_better, found["user5"].teams_worse) == (6, 4)
-    assert list(found)[:4] == ["VUNO EYE TEAM", "ForbiddenFruit", "user3", "Voxelcloud"]
-    assert {row.kind for row in found.values()} == {"team", "annotator"}
-
-
-def test_ties_teams_that_are_not_ranked_and_metrics_of_annotators():
-    teams = [team("a", disc__dice=0.9), team("b", disc__dice=0.8), team("x", disc__dice=0.9)]
-    rows = beside_teams(teams, {"a", "b"}, {"user": {"disc.dice": 0.8}}, BETTER)
-    assert [
-        (row.name, row.kind, row.rank, row.teams_better, row.teams_equal, row.teams_worse) for row in rows
-    ] == [
-        ("a", "team", 1, 0, 0, 1),
-        ("x", "unranked team", 1, 0, 1, 1),
-        ("b", "team", 2, 1, 0, 0),
-        ("user", "annotator", 2, 1, 1, 0),
-    ]
-    rows = beside_teams([team("a", disc__dice=0.9, disc__f1=1)], {"a"}, {"user": {"disc.f1": 0.5}}, BETTER)
-    assert {row.metric for row in rows} == {"disc.f1"}
-    assert beside_teams([team("a", disc__dice=0.9)], {"a"}, {}, BETTER) == ()
-
-
-def test_the_table_that_fuse_writes(tmp_path):
-    path = tmp_path / "annotators.csv"
-    path.write_text("annotator,task,metric,cases,value\nuser1,disc,dice,3,0.5\nuser1,fovea,distance,2,\n")
-    assert read_annotator_scores(path, BETTER) == {"user1": {"disc.dice": 0.5}}
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
         ("annotator,dice\nuser1,0.5\n", ("annotators.csv",)),
         ("annotator,disc.volume\nuser1,0.5\n", ("line 2, metric", "'disc.volume'")),
         ("annotator,disc.dice\nuser1,0.5\nuser1,0.6\n", ("disc.dice of 'user1'",)),
@@ -172,8 +120,304 @@ def test_the_table_that_fuse_writes(tmp_path):
         ("annotator,disc.dice\n", ("annotators.csv", "none")),
     ],
 )
-def test_faults(tmp_path, text, told):
+def test_faults_of_both_tables(tmp_path, text, told):
     path = tmp_path / "annotators.csv"
     path.write_text(text, encoding="utf-8")
     with faulted(PhaseError, *told):
-        read_annotator_scores(path, BETTER)
+        if text.startswith("annotator"):
+            read_annotator_scores(path, BETTER)
+        else:
+            read_annotators(path, ("C1", "C2"))
+
+
+BETTER = {"disc.dice": "higher", "disc.f1": "higher", "fovea.distance": "lower"}
+
+
+@pytest.mark.parametrize(("metric", "sign"), [("disc.dice", 1), ("fovea.distance", -1)])
+def test_ties_teams_that_are_not_ranked_and_metrics_of_annotators(metric, sign):
+    def team(name, **values):
+        found = {of: MetricOfTeam(float(value)) for of, value in values.items()}
+        return Team(name, True, name, 1, found, {})
+
+    teams = [team(name, **{metric: sign * value}) for name, value in (("a", 0.9), ("b", 0.8), ("x", 0.9))]
+    rows = beside_teams(teams, {"a", "b"}, {"user": {metric: sign * 0.8}}, BETTER)
+    assert [
+        (row.name, row.kind, row.rank, row.teams_better, row.teams_equal, row.teams_worse) for row in rows
+    ] == [
+        ("a", "team", 1, 0, 0, 1),
+        ("x", "unranked team", 1, 0, 1, 1),
+        ("b", "team", 2, 1, 0, 0),
+        ("user", "annotator", 2, 1, 1, 0),
+    ]
+    rows = beside_teams([team("a", **{metric: 1, "disc.f1": 1})], {"a"}, {"user": {"disc.f1": 0.5}}, BETTER)
+    assert {row.metric for row in rows} == {"disc.f1"}
+    assert beside_teams(teams, {"a"}, {}, BETTER) == ()
+
+
+def test_the_table_that_fuse_writes(tmp_path):
+    path = tmp_path / "annotators.csv"
+    path.write_text("annotator,task,metric,cases,value\nuser1,disc,dice,3,0.5\nuser1,fovea,distance,2,\n")
+    assert read_annotator_scores(path, BETTER) == {"user1": {"disc.dice": 0.5}}
+
+
+ROC = {"task.auc": Metric("auc", "AUC", RocArea("score", "label"), best=1, worst=0)}
+# 40 positives, then 360 negatives; the first expert detects 34 and calls 328 negatives negative.
+EXPERT = np.repeat([1.0, 0.0, 0.0, 1.0], [34, 6, 328, 32])
+
+
+def team_cases(scores, label, clusters=None) -> TeamCases:
+    """Return teams whose only task has a score and a label in each case."""
+    names = [f"C{case:03}" for case in range(len(label))]
+    tables = tuple(
+        {"task": CaseTable(names, [{"score": x, "label": y} for x, y in zip(of_team, label, strict=True)])}
+        for of_team in scores.values()
+    )
+    return TeamCases(tuple(scores), tables, clusters)
+
+
+def points(
+    scores: dict[str, np.ndarray],
+    decisions: dict[str, np.ndarray],
+    label: np.ndarray = LABEL,
+    clusters: dict[str, str] | None = None,
+    ranked: tuple[str, ...] | None = None,
+) -> dict[tuple[str, str], AnnotatorPoint]:
+    found = annotator_points(
+        lambda names: decisions,
+        ROC,
+        team_cases(scores, label, clusters),
+        tuple(scores) if ranked is None else ranked,
+        Resampling(seed=1, resamples=200, interval_minimum=10),
+        TestChoice(1),
+    )
+    return {(one.annotator, one.team): one for one in found}
+
+
+def test_a_team_that_finds_four_more_at_the_experts_specificity():
+    # 38 positives score 2. Of the negatives, 32 score 2 too and 328 less: the specificity is just reached.
+    score = np.repeat([2.0, 0.0, 1.0, 2.0], [38, 2, 328, 32])
+    found = points({"team": score}, {"expert": EXPERT})["expert", "team"]
+    assert (found.positives, found.negatives) == (40, 360)
+    assert (found.specificity, found.annotator_sensitivity) == (328 / 360, 34 / 40)
+    assert found.team_sensitivity == 38 / 40
+    assert found.difference == pytest.approx(0.1)  # "increments in sensitivity up to a 10 %" (section 5.3)
+    assert (found.only_team, found.only_annotator) == (4, 0)
+    assert found.p_value == pytest.approx(2 / 2**4)
+    assert found.lower <= 0.1 <= found.upper
+    # One negative more among the high scores: the threshold must rise above all scores.
+    score[40 + 327] = 2.0
+    assert points({"team": score}, {"expert": EXPERT})["expert", "team"].team_sensitivity == 0.0
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (0, 5), (3, 4), (7, 7), (30, 12)])
+def test_mcnemar_is_the_binomial_test_of_the_discordant_pairs(first, second):
+    expected = binomtest(first, first + second).pvalue if first + second else 1.0
+    assert mcnemar_p(first, second) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_sensitivity_is_the_highest_on_scikit_learns_curve_at_that_specificity(seed):
+    rng = np.random.default_rng(seed)
+    label = np.array([*rng.integers(0, 2, 20), 0, 1], dtype=float)
+    score, decision = rng.integers(0, 6, 22).astype(float), rng.integers(0, 2, 22).astype(float)
+    found = points({"t": score}, {"e": decision}, label)["e", "t"]
+    false_positive_rate, sensitivity, _ = roc_curve(label, score, drop_intermediate=False)
+    reached = false_positive_rate <= np.mean(decision[label == 0]) + 1e-9
+    assert found.team_sensitivity == pytest.approx(sensitivity[reached].max())
+
+
+def test_which_cases_enter_and_a_missing_positive_is_never_detected():
+    label, decision = LABEL.copy(), EXPERT.copy()
+    label[:5] = np.nan
+    decision[395:] = np.nan
+    score = np.linspace(1, 0, 400)
+    found = points({"team": score}, {"expert": decision}, label)["expert", "team"]
+    assert (found.positives, found.negatives) == (35, 355)
+    assert found.specificity == 328 / 355
+    everything = np.ones(400)
+    score = np.where(LABEL > 0, -math.inf, 0.0)
+    found = points({"team": score}, {"expert": everything})["expert", "team"]
+    # The expert calls all positive: every threshold has the specificity 0.
+    assert (found.specificity, found.annotator_sensitivity, found.team_sensitivity) == (0.0, 1.0, 0.0)
+
+
+def test_holm_clusters_and_what_is_no_operating_point():
+    better = np.repeat([2.0, 0.0, 1.0, 2.0], [40, 0, 328, 32])
+    scores = {"a": better, "b": EXPERT, "ensemble": better}
+    found = points(scores, {"expert": EXPERT}, ranked=("a", "b"))
+    assert found["expert", "a"].p_value == pytest.approx(2 / 2**6)
+    assert found["expert", "a"].p_holm == pytest.approx(2 * 2 / 2**6)
+    assert found["expert", "ensemble"].p_holm == found["expert", "ensemble"].p_value
+    # All differences are in one person: with two signs for it, p is 1.
+    score = np.repeat([2.0, 0.0, 1.0, 2.0], [38, 2, 328, 32])
+    persons = {f"C{position:03}": "" for position in range(400)} | {f"C{i:03}": "one" for i in range(34, 38)}
+    found = points({"team": score}, {"expert": EXPERT}, clusters=persons)["expert", "team"]
+    assert found.difference == pytest.approx(0.1)
+    assert found.method == "permutation of the mean"
+    assert found.p_value == 1.0
+    nothing = np.full(400, np.nan)
+    positives_only = np.where(LABEL > 0, 1.0, np.nan)
+    decisions = {"score": np.linspace(0, 1, 400), "none": nothing, "half": positives_only}
+    assert points({"team": np.linspace(1, 0, 400)}, decisions) == {}
+    assert annotator_points(None, ROC, TeamCases((), ()), (), Resampling(0, 0, 10), TestChoice(0)) == ()
+
+
+def test_resampling_weights_count_cases():
+    """The interval's figures are those of a table in which cases occur as often as they were drawn."""
+    rng = np.random.default_rng(0)
+    label = rng.random(40) < 0.4
+    score, decision = rng.integers(0, 6, 40).astype(float), rng.random(40) < 0.5
+    weights = rng.integers(0, 4, (20, 40)).astype(float)
+    one = _Compared(score, label, decision, None)
+    for row, difference in zip(weights, one.difference(weights), strict=True):
+        drawn = np.repeat(np.arange(40), row.astype(int))
+        again = _Compared(score[drawn], label[drawn], decision[drawn], None)
+        assert difference == pytest.approx(again.difference(np.ones((1, drawn.size)))[0])
+
+
+POSITIVE = np.repeat([False, True], [69, 45])
+FIGURE = "sensitivity at the readers' specificity"
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    """Return the ratings, shape (modalities, readers, cases)."""
+    with (Path(__file__).parent / "van_dyke.csv").open(encoding="ascii") as file:
+        rows = list(csv.DictReader(file))
+    columns = [[list(map(int, row[f"modality_{m}"])) for row in rows] for m in (1, 2)]
+    return np.array([[without + of for without, of in zip(c[::2], c[1::2], strict=True)] for c in columns])
+
+
+def jackknife(ratings):
+    """Return areas, shape (modalities, readers), and the areas without each case."""
+    areas = [[roc_auc_score(POSITIVE, one) for one in modality] for modality in ratings]
+    cases = np.arange(POSITIVE.size)
+    without = [
+        [[area(one[cases != case], POSITIVE[cases != case]) for case in cases] for one in modality]
+        for modality in ratings
+    ]
+    return np.array(areas), np.array(without)
+
+
+def area(score, positive):
+    above, below = score[positive][:, np.newaxis], score[~positive]
+    return np.mean((above > below) + (above == below) / 2)
+
+
+def covariance_of(without):
+    cases = without.shape[-1]
+    return np.cov(without) * (cases - 1) ** 2 / cases
+
+
+def test_two_modalities_of_van_dyke(ratings):
+    areas, without = jackknife(ratings)
+    found = mean_of_readers(areas[0] - areas[1], covariance_of(without[0] - without[1]))
+    # MS(T*R) = 0.00055103 and Cov2 − Cov3 = 0.00034407 − 0.00023903 are half of the differences' figures.
+    assert found.between / 2 == pytest.approx(0.00055103, abs=5e-9)
+    assert found.covariance / 2 == pytest.approx(0.00034407 - 0.00023903, abs=2e-8)
+    assert found.value == pytest.approx(-0.04380032, abs=5e-9)
+    assert (found.standard_error, found.degrees_of_freedom) == pytest.approx((0.02075, 15.26), abs=5e-3)
+    assert (found.value / found.standard_error) ** 2 == pytest.approx(4.46, abs=5e-3)
+    assert found.p_value == pytest.approx(0.0517, abs=5e-5)
+    assert (found.lower, found.upper) == pytest.approx((-0.08796, 0.00036), abs=5e-6)
+
+
+def test_negative_covariances_and_cases_that_not_all_read(ratings):
+    found = mean_of_readers([0.7, 0.9], [[1, -0.1], [-0.1, 1]])
+    # MS = 0.02; SE = √(0.02 / 2) = 0.1 with one degree of freedom, whose 97.5 % quantile is 12.706.
+    assert (found.standard_error, found.degrees_of_freedom) == pytest.approx((0.1, 1))
+    assert found.upper == pytest.approx(0.8 + 12.7062 * 0.1, abs=1e-5)
+    perfect = mean_of_readers([0.0, 0.0], np.zeros((2, 2)))
+    assert (perfect.lower, perfect.upper, perfect.p_value) == (None, None, 1.0)
+    assert mean_of_readers([0.1, 0.1], np.zeros((2, 2))).p_value is None
+    readers = ratings[0].astype(float)
+    readers[0, :9], readers[1, 110:] = np.nan, np.nan
+    assert against(readers, {"a": ratings[1][0]})["AUC", "a"].cases == 114 - 9 - 4
+
+
+def against(readings, scores, positive=POSITIVE, resamples=0, clusters=None):
+    given = {team: np.array(score, float) for team, score in scores.items()}
+    found = against_readers(
+        lambda _: {f"reader {number}": np.array(one, float) for number, one in enumerate(readings)},
+        ROC,
+        team_cases(given, positive.astype(float), clusters),
+        tuple(scores),
+        Resampling(seed=3, resamples=resamples, interval_minimum=10),
+    )
+    return {(one.figure, one.team): one for one in found}
+
+
+def delong(scores, positive):
+    """Return DeLong's covariances of the areas of several scores, from their placement values."""
+    wins = [
+        (s[positive][:, None] > s[~positive]) + (s[positive][:, None] == s[~positive]) / 2 for s in scores
+    ]
+    of_class = [np.cov([one.mean(axis=axis) for one in wins]) for axis in (1, 0)]
+    return of_class[0] / positive.sum() + of_class[1] / (~positive).sum()
+
+
+def test_an_algorithm_against_five_readers(ratings):
+    readers, algorithm = ratings[0], ratings[1].sum(axis=0)
+    matrix = delong([algorithm, *readers], POSITIVE)
+    apart = matrix[0, 0] - matrix[0, 1:] - matrix[1:, :1] + matrix[1:, 1:]
+    gains = [roc_auc_score(POSITIVE, algorithm) - roc_auc_score(POSITIVE, one) for one in readers]
+    expected = mean_of_readers(gains, apart)
+    found = against(readers, {"a": algorithm, "b": -algorithm})
+    one = found["AUC", "a"]
+    assert (one.readers, one.cases) == (5, 114)
+    assert (one.readers_value, one.team_value) == pytest.approx((0.897037037, 0.897037037 + np.mean(gains)))
+    names = ("standard_error", "degrees_of_freedom", "lower", "upper", "p_value")
+    assert [getattr(one, name) for name in names] == pytest.approx([getattr(expected, n) for n in names])
+    assert one.p_holm == pytest.approx(max(found["AUC", "b"].p_holm, one.p_value))
+    alone = found["AUC", None]
+    assert (alone.difference, alone.p_value) == (None, None)
+    # DeLong's covariances are near those of the jackknife, which give 0.8252 to 0.9689.
+    assert (alone.lower, alone.upper) == pytest.approx((0.8252, 0.9689), abs=2e-3)
+
+
+def test_cases_of_a_cluster_count_once(ratings):
+    readers, algorithm = ratings[0], ratings[1][0]
+    once = against(readers, {"a": algorithm})
+    twice = against(
+        np.repeat(readers, 2, axis=1),
+        {"a": np.repeat(algorithm, 2)},
+        np.repeat(POSITIVE, 2),
+        clusters={f"C{case:03}": f"{case // 2}" for case in range(228)},
+    )
+    for key in once:
+        assert twice[key].standard_error == pytest.approx(once[key].standard_error)
+
+
+def test_decisions_are_compared_at_each_readers_specificity(ratings):
+    decided = (ratings[0] > 3).astype(float)
+    perfect = POSITIVE + 0.001 * np.arange(114)
+    found = against(decided, {"a": perfect}, resamples=400)
+    hits, rejections = decided[:, POSITIVE], 1 - decided[:, ~POSITIVE]
+    assert found["sensitivity", None].readers_value == pytest.approx(hits.mean())
+    assert found["specificity", None].readers_value == pytest.approx(rejections.mean())
+    # With two readers a and b, the covariance of their shares among n cases is cov(a, b) / n.
+    expected = mean_of_readers(hits.mean(axis=1), np.cov(hits) / 45)
+    assert found["sensitivity", None].standard_error == pytest.approx(expected.standard_error)
+    # A perfect algorithm detects all: the difference varies as the readers' sensitivity does.
+    one = found[FIGURE, "a"]
+    assert (one.team_value, one.difference) == pytest.approx((1, 1 - hits.mean()))
+    assert one.standard_error == pytest.approx(expected.standard_error, rel=0.05)
+
+
+def test_intervals_are_cut_at_the_ends_of_the_range():
+    positive = np.repeat([True, False], 10)
+    readings = np.tile(positive.astype(float), (2, 1))
+    readings[1, :2] = 0  # sensitivities 1 and 0.8: MS = 0.02, Cov₂ = 0, one degree of freedom
+    found = against(readings, {"a": positive + 0.001 * np.arange(20)}, positive, resamples=50)
+    alone, beside = found["sensitivity", None], found[FIGURE, "a"]
+    assert alone.standard_error == pytest.approx(0.1)  # and t = 12.7: without the cut from −0.37 to 2.17
+    assert (alone.lower, alone.upper) == (0, 1)
+    assert (beside.difference, beside.lower, beside.upper) == (pytest.approx(0.1), -1, 1)
+
+
+@pytest.mark.parametrize("resamples", [0, 50])
+def test_one_reader_or_few_cases_give_nothing(ratings, resamples):
+    assert against(ratings[0][:1], {"a": ratings[1][0]}, resamples=resamples) == {}
+    few = np.r_[0:20, 69:78]  # nine positives
+    scores = {"a": ratings[1][0][few]}
+    assert against(ratings[0][:, few], scores, POSITIVE[few], resamples) == {}

@@ -1,27 +1,31 @@
+"""Boards and schemes: ties, missing metrics, schemes of files and of the platform, composites."""
+
+import json
 import math
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.stats import rankdata
 
+from evaluation.challenges.adam import RANKING as ADAM
 from evaluation.challenges.edd2020.rules import Edd2020Options
 from evaluation.challenges.edd2020.rules import ranking as edd2020_ranking
+from evaluation.challenges.refuge import RefugeOptions, ranking
+from evaluation.core.challenge import Composite
 from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score
-from evaluation.phase.places import Better, competition_ranks, place_teams, platform_scheme
+from evaluation.metrics.intervals import Interval
+from evaluation.organiser.ranking.resampling import TeamIntervals, as_ranked, with_composite_intervals
+from evaluation.organiser.ranking.results import RankingError
+from evaluation.organiser.ranking.scheme_file import describe_scheme, read_scheme
+from evaluation.phase.config import PhaseConfig
+from evaluation.phase.leaderboard import platform_metrics
+from evaluation.phase.places import Better, place_teams, platform_scheme
+from evaluation.phase.registry import challenge_named
+from test.faults import faulted
 
 NAN = math.nan
 TIED = Scheme((Board("overall", (Rank("t.a"),), ties=(Rank("t.b"), Rank("t.c"))),), "overall")
-
-
-@settings(max_examples=30)
-@given(st.lists(st.lists(st.integers(-3, 3), min_size=5, max_size=5), min_size=1, max_size=4))
-def test_competition_ranks_against_scipy(rows):
-    values = np.array(rows, dtype=float)
-    np.testing.assert_array_equal(competition_ranks(values, "lower"), rankdata(values, "min", axis=1))
-    np.testing.assert_array_equal(competition_ranks(values, "higher"), rankdata(-values, "min", axis=1))
 
 
 def test_ties_are_broken_in_turn_in_every_resample():
@@ -46,49 +50,35 @@ def test_edd2020_breaks_ties_by_the_smaller_deviation_and_by_the_higher_map():
         "generalisation.map_g": [[0.5, 0.4, 0.3]],
         "generalisation.dev_g": [[0.2, 0.1, 0.3]],
     }
-    better: dict[str, Better] = {
-        "detection.score_d": "higher",
-        "detection.sigma_score_d": "lower",
-        "generalisation.map_g": "higher",
-        "generalisation.dev_g": "lower",
-    }
+    lower = ("detection.sigma_score_d", "generalisation.dev_g")
+    better: dict[str, Better] = {name: "lower" if name in lower else "higher" for name in values}
     options = Edd2020Options(generalisation_ranks="map_g_and_dev_g")
     boards = place_teams(edd2020_ranking(options), values, better).boards
     assert boards["detection"].places.tolist() == [[2, 1, 3]]
     # Ranks 1 and 2, 2 and 1, 3 and 3: both means are 1.5, the higher mAP comes first.
-    assert [boards["generalisation"].score(team) for team in range(3)] == [
-        Fraction("1.5"),
-        Fraction("1.5"),
-        3,
-    ]
+    assert [boards["generalisation"].score(team) for team in range(3)] == [1.5, 1.5, 3]
     assert boards["generalisation"].places.tolist() == [[1, 2, 3]]
     assert boards["segmentation"].places.tolist() == [[0, 0, 0]]
+    assert dict(ADAM.phase_ties) == {"onsite": "classification"}
 
 
 @pytest.mark.parametrize(
     ("method", "scores"),
-    [("absolute", [1, None, 2, 3]), ("mean", ["1.5", None, "2.5", 2]), ("median", ["1.5", None, "2.5", 2])],
+    [("absolute", [1, None, 2, 3]), ("mean", [1.5, None, 2.5, 2]), ("median", [1.5, None, 2.5, 2])],
 )
 def test_the_platform_ranks_no_submission_that_lacks_a_metric(method, scores):
     # Without the second team the ranks are 1, 2, 3 and 2, 3, 1; it must not take a rank from the others.
-    board = place_teams(
-        platform_scheme(method, ("t.a", "t.b")),
-        {"t.a": [[4, 3, 2, 1]], "t.b": [[2, NAN, 1, 3]]},
-        {"t.a": "higher", "t.b": "higher"},
-    ).boards["overall"]
-    assert [board.score(team) for team in range(4)] == [
-        None if score is None else Fraction(score) for score in scores
-    ]
+    values = {"t.a": [[4, 3, 2, 1]], "t.b": [[2, NAN, 1, 3]]}
+    better: dict[str, Better] = dict.fromkeys(values, "higher")
+    board = place_teams(platform_scheme(method, ("t.a", "t.b")), values, better).boards["overall"]
+    assert [board.score(team) for team in range(4)] == scores
 
 
 def test_weights_with_too_many_digits_are_refused():
     terms = (Rank("t.a", Fraction(1, 3**40)), Rank("t.b", Fraction(1, 2**40)))
+    values = {"t.a": [[1.0, 2.0]], "t.b": [[1.0, 2.0]]}
     with pytest.raises(ValueError, match="too many digits"):
-        place_teams(
-            Scheme((Board("overall", terms),)),
-            {"t.a": [[1.0, 2.0]], "t.b": [[1.0, 2.0]]},
-            {"t.a": "lower", "t.b": "lower"},
-        )
+        place_teams(Scheme((Board("overall", terms),)), values, dict.fromkeys(values, "lower"))
 
 
 @pytest.mark.parametrize(
@@ -119,3 +109,139 @@ def test_scaled_values_of_equal_infinite_and_missing_ones():
     assert board.places.tolist() == [[1, 1, 3, 0], [2, 4, 1, 2]]
     scores = [board.score(team, 1) for team in range(4)]
     assert [float(score) for score in scores] == pytest.approx([1, 4 / 3, 2 / 3, 1])
+
+
+def written(tmp_path, text):
+    path = tmp_path / "scheme.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        ADAM,
+        edd2020_ranking(Edd2020Options()),
+        platform_scheme("median", ("t.a", "t.b")),
+        ranking(RefugeOptions()),
+    ],
+)
+def test_a_described_scheme_is_the_file(tmp_path, scheme):
+    def toml(value) -> str:
+        if isinstance(value, dict):
+            pairs = (f"{key} = {toml(item)}" for key, item in value.items() if item is not None)
+            return "{" + ", ".join(pairs) + "}"
+        if isinstance(value, list):
+            return "[" + ", ".join(map(toml, value)) + "]"
+        return json.dumps(value)
+
+    lines = [f"{key} = {toml(of)}" for key, of in describe_scheme(scheme).items() if of is not None]
+    assert read_scheme(written(tmp_path, "\n".join(lines))) == scheme
+
+
+ONE = 'boards = [{ name = "a", terms = [{ rank = "t.a" }] }]'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("boards = [", ()),
+        ('boards = [{ name = "a", terms = [{ rang = "t.a" }] }]', ("boards.0.terms.0.rang",)),
+        ('boards = [{ name = "a", terms = [{}] }]', ()),
+        ('boards = [{ name = "a", terms = [{ rank = "t.a", place = "b" }] }]', ()),
+        ('boards = [{ name = "a", terms = [{ rank = "t.a", weight = -1 }] }]', ("weight",)),
+        ('boards = [{ name = "a", terms = [{ rank = "t.a", weight = nan }] }]', ("weight",)),
+        ('boards = [{ name = "a", terms = [{ place = "b" }] }]', ("'b'",)),
+        ('boards = [{ name = "a", terms = [] }]', ("'a'",)),
+        (f'overall = "b"\n{ONE}', ("'b'",)),
+        ("", ("boards",)),
+        (f'overall = "a"\nphases = {{ one = 1 }}\nphase_ties = {{ two = "a" }}\n{ONE}', ("'a'",)),
+        (f'overall = "a"\nphases = {{ one = 1 }}\nphase_ties = {{ one = "b" }}\n{ONE}', ("'b'",)),
+    ],
+)
+def test_faults(tmp_path, text, told):
+    with faulted(RankingError, "scheme.toml", *told):
+        read_scheme(written(tmp_path, text))
+
+
+SENSITIVITY, HAMMING = "referral.sensitivity_at_95_specificity", "justification.hamming_distance"
+COMPOSITE = "referral_and_justification_error"
+
+
+@pytest.mark.parametrize(
+    ("keys", "ranked"),
+    [
+        ({}, [SENSITIVITY, HAMMING]),
+        ({"score": COMPOSITE}, [COMPOSITE, SENSITIVITY, HAMMING]),
+        ({"score": SENSITIVITY, "unranked_columns": (COMPOSITE,)}, [SENSITIVITY, HAMMING]),
+        ({"unranked_columns": (HAMMING,)}, [SENSITIVITY]),
+    ],
+)
+def test_the_platforms_schemes_leave_out_columns_that_are_excluded_from_the_ranking(keys, ranked):
+    challenge = challenge_named("justraigs")
+    config = PhaseConfig(challenge="justraigs", name="p", title="P", submission="algorithm", **keys)
+    metrics = platform_metrics(config, challenge, challenge.tasks(challenge.options()))
+    (board,) = platform_scheme("mean", metrics).boards
+    assert [term.metric for term in board.terms if isinstance(term, Rank)] == ranked
+
+
+PARTS = TeamIntervals(
+    {"t.a": {"one": Interval(0.7, 0.86)}, "t.b": {"one": Interval(0.5, 0.7)}}, {"t.c": "too few"}
+)
+SPREAD = 0.02
+TOGETHER, OPPOSITE = (([1, 2, 3, 4], other) for other in ([1, 2, 3, 4], [4, 3, 2, 1]))
+APART = ([1, 1, 2, 2], [1, 2, 1, 2])
+
+
+def composite(combine, metrics=("t.a", "t.b")):
+    return Composite("final", "Final", metrics, combine, 1, 0)
+
+
+def interval(combine, drawn, value):
+    values = {"one": {"t.a": 0.8, "t.b": 0.6, "final": value}}
+    # The spread of each part alone would give distances of 0.02 to its bounds.
+    resampled = {
+        name: SPREAD / NormalDist().inv_cdf(0.975) * np.array([column]).T / np.std(column, ddof=1)
+        for name, column in zip(("t.a", "t.b"), drawn, strict=True)
+    }
+    return with_composite_intervals(PARTS, [composite(combine)], values, resampled).found["final"]["one"]
+
+
+@pytest.mark.parametrize(
+    ("combine", "drawn", "value", "down", "up", "shared"),
+    [
+        (lambda a, b: (a + b) / 2, TOGETHER, 0.7, (0.05, 0.05), (0.03, 0.05), 0.5),
+        (lambda a, b: (a + b) / 2, OPPOSITE, 0.7, (0.05, 0.05), (0.03, 0.05), -0.5),
+        # The lower bound of a, the upper of b.
+        (lambda a, b: a - b, TOGETHER, 0.2, (0.1, 0.1), (0.06, 0.1), -2),
+        (lambda a, b: a - b, OPPOSITE, 0.2, (0.1, 0.1), (0.06, 0.1), 2),
+        (lambda a, b: a * b, APART, 0.48, (0.06, 0.08), (0.036, 0.08), 0),
+        (lambda a, b: 2 * a - 0.65, APART, 0.95, (0.2,), (0.05,), 0),  # cut at 1
+    ],
+)
+def test_distances_of_the_parts_are_combined(combine, drawn, value, down, up, shared):
+    """Squares add; twice the covariance of the spreads, of 0.02 for a weight of 1, is ``shared`` · 0.02²."""
+    found = interval(combine, drawn, value)
+    below, above = (np.sqrt(np.square(side).sum() + shared * SPREAD**2) for side in (down, up))
+    above = min(above, 1 - value)
+    assert (found.lower, found.upper) == pytest.approx((value - below, value + above), abs=1e-7)
+
+
+def test_without_the_interval_of_a_part_there_is_none():
+    found = with_composite_intervals(PARTS, [composite(min, ("t.a", "t.c"))], {"one": {"final": 0.5}}, {})
+    assert "final" not in found.found
+    assert found.missing == {"t.c": "too few", "final": "no interval of t.a"}
+
+
+SUM = Composite("sum", "Sum", ("t.a", "t.b"), lambda a, b: a + b, best=0, worst=2)
+
+
+def test_composites_are_made_of_exact_values_and_rounded_once():
+    # Two teams with the sum 0.3. As floats 0.1 + 0.2 is larger than 0.3, and the tie would be lost.
+    found = as_ranked({"t.a": np.array([[0.1, 0.3]]), "t.b": np.array([[0.2, 0.0]])}, [SUM])
+    assert found["sum"].tolist() == [[0.3, 0.3]]
+    # Rounded to twelve digits first, what the parts have beyond 1 and 0.2 would be lost: 1.2.
+    part = 4.6e-12
+    found = as_ranked({"t.a": np.array([[1 + part]]), "t.b": np.array([[0.2 + 4.9e-13 + part]])}, [SUM])
+    assert found["sum"].tolist() == [[1.20000000001]]
+    assert found["t.a"].tolist() == [[1.0]]

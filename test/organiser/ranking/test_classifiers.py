@@ -1,25 +1,36 @@
-"""A team's cup-to-disc ratio beside its likelihood, against scikit-learn and DeLong's formula written out."""
+"""Further classifiers, operating points and subgroups of teams, against scikit-learn and formulas."""
 
 import json
 import math
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import norm
-from sklearn.metrics import roc_auc_score
+from scipy.stats import norm, spearmanr
+from sklearn.metrics import roc_auc_score, roc_curve
 
+from evaluation.challenges.adam import CHALLENGE, AdamOptions
+from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import RocArea
 from evaluation.core.estimator import Mean
-from evaluation.core.metric import Metric
+from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.resampling import Resampling
-from evaluation.organiser.ranking.classifiers import classifiers_of_teams
+from evaluation.organiser.ranking.classifiers import (
+    TeamOperatingPoint,
+    classifiers_of_teams,
+    operating_points,
+    predictive_values,
+)
+from evaluation.organiser.ranking.difficulty import associations, divided, values_by_subgroup
 from evaluation.organiser.ranking.leaderboard_writing import write_organiser_part
 from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
+from evaluation.phase.config import Subgroup
+from evaluation.phase.scores import RecordedColumns
 from test.faults import faulted
-from test.organiser.ranking.teams import labels, refuge_columns, write_team
-from test.organiser.ranking.test_leaderboard import ranked
+from test.organiser.ranking.teams import labels, ranked, refuge_columns, write_team
 
 GLAUCOMA = labels(60, 20)
 RATIO, TRUE_RATIO = "predicted_vertical_cup_to_disc_ratio", "reference_vertical_cup_to_disc_ratio"
@@ -27,7 +38,7 @@ LIKELIHOOD = "classification.likelihood"
 TITLES = (LIKELIHOOD, f"segmentation.{RATIO}", f"segmentation.{TRUE_RATIO}")
 
 
-def columns(seed: int, separation: float = 1.5):
+def columns_of(seed: int, separation: float = 1.5):
     rng = np.random.default_rng(seed)
     found = refuge_columns(GLAUCOMA, rng, separation, 0.85)
     true = 0.5 + 0.1 * GLAUCOMA + 0.1 * np.random.default_rng(0).normal(size=60)
@@ -36,11 +47,8 @@ def columns(seed: int, separation: float = 1.5):
 
 
 def scores_of(found) -> dict[str, np.ndarray]:
-    arrays = (
-        found["classification"]["likelihood"],
-        found["segmentation"][RATIO],
-        found["segmentation"][TRUE_RATIO],
-    )
+    masks = found["segmentation"]
+    arrays = (found["classification"]["likelihood"], masks[RATIO], masks[TRUE_RATIO])
     return dict(zip(TITLES, arrays, strict=True))
 
 
@@ -58,45 +66,36 @@ def delong_p(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def test_every_ratio_is_a_classifier_with_a_test_and_a_curve(tmp_path):
-    teams = {"alpha": columns(1, 2.5), "beta": columns(2)}
+    teams = {"alpha": columns_of(1, 2.5), "beta": columns_of(2)}
     for team, of_team in teams.items():
         write_team(tmp_path / "teams" / team, of_team)
     part = ranked(tmp_path / "teams").organiser
-    found = part.classifiers
+    values = [one for one in part.classifiers.values if one.metric == "classification.auc"]
     for team, of_team in teams.items():
         scores = scores_of(of_team)
-        areas = {
-            one.classifier: one
-            for one in found.values
-            if (one.metric, one.team) == ("classification.auc", team)
-        }
+        areas = {one.classifier: one for one in values if one.team == team}
+        curves = {one.classifier: one for one in part.classifiers.curves if one.team == team}
         assert tuple(areas) == TITLES
         for title, score in scores.items():
-            assert areas[title].value == pytest.approx(roc_auc_score(GLAUCOMA, score))
+            expected = pytest.approx(roc_auc_score(GLAUCOMA, score))
+            assert areas[title].value == expected
             assert areas[title].lower < areas[title].value < areas[title].upper
-        tests = [one for one in found.tests if one.team == team]
-        pairs = {(one.first, one.second) for one in tests}
-        assert pairs == {(TITLES[0], TITLES[1]), (TITLES[0], TITLES[2]), (TITLES[1], TITLES[2])}
+            assert np.trapezoid(curves[title].sensitivity, curves[title].false_positive_rate) == expected
+        tests = [one for one in part.classifiers.tests if one.team == team]
+        assert {(one.first, one.second) for one in tests} == set(combinations(TITLES, 2))
         for one in tests:
             assert one.method == "DeLong"
             assert one.difference == pytest.approx(areas[one.first].value - areas[one.second].value)
             assert one.p_value == pytest.approx(delong_p(scores[one.first], scores[one.second]))
-            better = one.first if one.difference > 0 else one.second
-            assert one.favours == better
-        curves = {one.classifier: one for one in found.curves if one.team == team}
-        for title, score in scores.items():
-            curve = curves[title]
-            area = np.trapezoid(curve.sensitivity, curve.false_positive_rate)
-            assert area == pytest.approx(roc_auc_score(GLAUCOMA, score))
+            assert one.favours == (one.first if one.difference > 0 else one.second)
     written = {path.name: path for path in write_organiser_part(part, tmp_path, "")}
     assert "classifier-tests.csv" in written
-    content = json.loads(written["organiser.json"].read_bytes())
-    assert len(content["classifiers"]["curves"]) == 6
+    assert len(json.loads(written["organiser.json"].read_bytes())["classifiers"]["curves"]) == 6
 
 
 def test_p_is_corrected_for_the_teams_that_answer_one_question(tmp_path):
     for seed, team in enumerate("abc"):
-        write_team(tmp_path / team, columns(seed, 2.0))
+        write_team(tmp_path / team, columns_of(seed, 2.0))
     (tmp_path / "teams.csv").write_text("team,eligible\nc,no\n", encoding="utf-8")
     tests = ranked(tmp_path).organiser.classifiers.tests
     question = {one.team: one for one in tests if (one.first, one.second) == TITLES[:2]}
@@ -108,19 +107,15 @@ def test_p_is_corrected_for_the_teams_that_answer_one_question(tmp_path):
 
 
 def test_a_missing_mask_can_only_lower_the_area(tmp_path):
-    complete, lost = columns(3), columns(3)
-    lost["segmentation"][RATIO] = lost["segmentation"][RATIO].copy()
-    lost["segmentation"][RATIO][[0, 59]] = np.nan
-    for team, of_team in (("complete", complete), ("lost", lost)):
-        write_team(tmp_path / team, of_team)
-    found = ranked(tmp_path).organiser.classifiers
-    areas = {
-        one.team: one.value
-        for one in found.values
-        if (one.metric, one.classifier) == ("classification.auc", TITLES[1])
-    }
+    lost = columns_of(3)
     worst = lost["segmentation"][RATIO].copy()
     worst[[0, 59]] = -9, 9
+    lost["segmentation"][RATIO] = np.where(np.abs(worst) == 9, np.nan, worst)
+    for team, of_team in (("complete", columns_of(3)), ("lost", lost)):
+        write_team(tmp_path / team, of_team)
+    found = ranked(tmp_path).organiser.classifiers
+    of_ratio = [one for one in found.values if one.classifier == TITLES[1]]
+    areas = {one.team: one.value for one in of_ratio if one.metric == "classification.auc"}
     assert areas["lost"] == pytest.approx(roc_auc_score(GLAUCOMA, worst))
     assert areas["lost"] < areas["complete"]
     (test,) = (one for one in found.tests if one.team == "lost" and (one.first, one.second) == TITLES[:2])
@@ -128,9 +123,9 @@ def test_a_missing_mask_can_only_lower_the_area(tmp_path):
 
 
 def test_a_column_that_the_organiser_names_is_one_more_classifier(tmp_path):
-    one_task = columns(5)
+    one_task = columns_of(5)
     del one_task["segmentation"]
-    for team, of_team in (("a", columns(6)), ("without masks", one_task)):
+    for team, of_team in (("a", columns_of(6)), ("without masks", one_task)):
         write_team(tmp_path / team, of_team)
     given = {"true ratio": f"segmentation.{TRUE_RATIO}", "Dice": "segmentation.dice_cup"}
     found = ranked(tmp_path, classifiers=given).organiser.classifiers
@@ -147,3 +142,158 @@ def test_columns_need_a_curve():
         classifiers_of_teams(metrics, {"x": "t.x"}, *arguments)
     curved = {"t.auc": Metric("auc", "AUC", RocArea("likelihood", "label"), best=1, worst=0)}
     assert classifiers_of_teams(curved, {"x": "t.x"}, *arguments).values == ()
+
+
+TASKS = CHALLENGE.tasks(AdamOptions())
+
+
+def classified(likelihoods, amd):
+    names = tuple(f"T{number:03}" for number in range(len(amd)))
+    rows = [
+        {"likelihood": likelihood, "amd": label} for likelihood, label in zip(likelihoods, amd, strict=True)
+    ]
+    return {"classification": CaseTable(names, rows)}
+
+
+def test_sensitivity_where_the_false_positive_rate_is_a_fifth():
+    rng = np.random.default_rng(5)
+    # The on-site set: 89 images with AMD and 311 without, so that 62 of 311 may be false positives.
+    amd = (np.arange(400) < 89).astype(float)
+    likelihoods = {team: np.round(rng.normal(shift * amd), 2) for team, shift in (("a", 2.0), ("b", 0.5))}
+    cases = TeamCases(("a", "b"), tuple(classified(values.tolist(), amd) for values in likelihoods.values()))
+    found = operating_points(TASKS, cases)
+    assert [(point.task, point.team) for point in found] == [("classification", "a"), ("classification", "b")]
+    for point in found:
+        false, true, _ = roc_curve(amd, likelihoods[point.team], drop_intermediate=False)
+        assert point.sensitivity == pytest.approx(true[np.rint(false * 311) <= 62].max())
+        assert point.false_positives <= 62
+        assert point.false_positive_rate == pytest.approx(point.false_positives / 311)
+        assert point.true_positives + point.false_negatives == 89
+        assert point.specificity == pytest.approx(1 - point.false_positive_rate)
+        above = likelihoods[point.team] >= point.threshold
+        assert (above & (amd == 0)).sum() == point.false_positives
+
+
+def test_a_team_without_the_task_and_a_set_without_a_class_have_no_point():
+    one_class = classified([0.5, 0.7], [1.0, 1.0])
+    assert operating_points(TASKS, TeamCases(("a", "b"), (one_class, None))) == ()
+
+
+def point(hits, missed, false, rejected):
+    shares = hits / (hits + missed), rejected / (rejected + false), false / (rejected + false)
+    return TeamOperatingPoint("t", "a", 0.8, 0.5, *shares, hits, missed, false, rejected)
+
+
+def test_predictive_values_at_a_prevalence():
+    # Sensitivity 0.9, specificity 0.8. Of 1,000 persons 32 are positive: 28.8 found and 193.6 false alarms.
+    (found,) = predictive_values([point(90, 10, 40, 160)], 0.032)
+    assert found.positive == pytest.approx(28.8 / (28.8 + 193.6))
+    assert found.negative == pytest.approx(774.4 / (774.4 + 3.2))
+    # Mercaldo, Lau and Zhou 2007: the variance of the PPV's logit.
+    centre = math.log(0.032 / 0.968 * 0.9 / 0.2)
+    error = math.sqrt(0.1 / 0.9 / 100 + 0.8 / 0.2 / 200)
+    ends = [1 / (1 + math.exp(-(centre + side * 1.959963984540054 * error))) for side in (-1, 1)]
+    assert [found.positive_lower, found.positive_upper] == pytest.approx(ends)
+
+
+@pytest.mark.parametrize(("counts", "positive"), [((50, 0, 0, 50), 1.0), ((0, 50, 0, 50), None)])
+def test_predictive_values_without_a_wrong_or_a_positive_decision(counts, positive):
+    (found,) = predictive_values([point(*counts)], 0.1)
+    assert found.positive == positive
+    assert 0 < found.positive_lower < found.positive_upper <= 1
+    assert found.negative_lower < found.negative <= found.negative_upper
+
+
+NAMES = tuple("abcdefgh")
+AMD = [1, 1, 1, 1, 0, 0, 0, 0]
+SEVERITY = ("early", "early", "late", "late", "", "", "", "")
+AGE = ("30", "40", "59.9", "60", "100", "9", "", "60")
+RISKS = {"x": [0.5, 0.6, 0.7, 0.1, 0.2, 0.55, 0.3, 0.4], "y": [0.9, 0.8, 0.2, 0.3, 0.1, 0.1, 0.25, 0.85]}
+DICE = {"x": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, math.nan, 0.8], "y": [1.0] * 8}
+OF_GROUPS = {
+    "classification.auc": Metric("auc", "AUC", RocArea("likelihood", "amd"), 1, 0),
+    "disc.dice": mean_metric("dice", "Dice", 1, 0),
+}
+
+
+@pytest.fixture
+def cases() -> TeamCases:
+    tables = []
+    for team in "xy":
+        rows = zip(RISKS[team], AMD, strict=True)
+        tables.append(
+            {
+                "classification": CaseTable(NAMES, [{"likelihood": a, "amd": b} for a, b in rows]),
+                "disc": CaseTable(NAMES, [{"dice": value} for value in DICE[team]]),
+            }
+        )
+    return TeamCases(("x", "y"), tuple(tables))
+
+
+def recorded(*subgroups: Subgroup) -> RecordedColumns:
+    given = {subgroup.column: subgroup for subgroup in subgroups}
+    return RecordedColumns(NAMES, {"severity": SEVERITY, "age": AGE}, given)
+
+
+def test_positives_of_a_severity_against_all_negatives(cases):
+    severity = Subgroup(column="severity", compare="positives")
+    found = values_by_subgroup(OF_GROUPS, cases, recorded(severity), ["severity"])
+    areas = [row for row in found if row.metric == "classification.auc"]
+    of_all = [(subgroup, team) for subgroup in ("early", "late") for team in "xy"]
+    assert [(row.subgroup, row.team) for row in areas] == of_all
+    # A mean has no classes and takes the cases of the subgroup.
+    means = [(row.subgroup, row.compare, row.cases, row.value) for row in found if row.team == "x"][2:]
+    assert means == [("early", "cases", 2, pytest.approx(0.15)), ("late", "cases", 2, pytest.approx(0.35))]
+    for row in areas:
+        chosen = [i for i in range(8) if SEVERITY[i] == row.subgroup or not AMD[i]]
+        expected = roc_auc_score([AMD[i] for i in chosen], [RISKS[row.team][i] for i in chosen])
+        assert row.value == pytest.approx(expected)
+        assert (row.compare, row.cases, row.positives) == ("positives", 6, 2)
+
+
+def test_bins_of_the_phase_in_their_order_or_the_values_of_a_column(cases):
+    age = Subgroup(column="age", bins=(40, 60))
+    found = values_by_subgroup(OF_GROUPS, cases, recorded(age), ["age"])
+    of_x = [row for row in found if row.metric == "disc.dice" and row.team == "x"]
+    # 30 and 9; 40 and 59.9; 60, 100 and 60. The age of the case without a Dice is unknown.
+    assert [(row.subgroup, row.cases, row.value) for row in of_x] == [
+        ("below 40", 2, pytest.approx((0.1 + 0.6) / 2)),
+        ("40 to 60", 2, pytest.approx((0.2 + 0.3) / 2)),
+        ("60 and above", 3, pytest.approx((0.4 + 0.5 + 0.8) / 3)),
+    ]
+    found = values_by_subgroup(OF_GROUPS, cases, recorded(), ["severity"])
+    assert {row.subgroup for row in found} == {"early", "late"}
+    # Without all negatives there is one class only, and so no AUC.
+    assert {row.metric for row in found} == {"disc.dice"}
+
+
+def test_values_per_case_and_a_column_of_numbers(cases):
+    found = {one.team: one for one in associations(OF_GROUPS, cases, recorded(), ["age"])}
+    # Case g has no Dice and no age; the seven others of x have both, and those of y never vary.
+    kept = [i for i in range(8) if AGE[i] and not math.isnan(DICE["x"][i])]
+    expected = spearmanr([float(AGE[i]) for i in kept], [DICE["x"][i] for i in kept])
+    assert found["x"].cases == 7
+    assert (found["x"].correlation, found["x"].p_value) == pytest.approx(tuple(expected))
+    assert (found["y"].correlation, found["y"].lower, found["y"].p_value) == (None, None, None)
+    with faulted(RankingError, "severity", "'early'"):
+        associations(OF_GROUPS, cases, recorded(), ["severity"])
+    with faulted(RankingError, "height"):
+        associations(OF_GROUPS, cases, recorded(), ["height"])
+
+
+def test_columns_of_many_values_are_divided_or_lose_the_rare_ones():
+    names = tuple(f"C{case}" for case in range(60))
+    ages = tuple(str(20 + case % 37) for case in range(60))
+    sites = tuple("hospital" if case < 48 else f"practice {case}" for case in range(60))
+    recorded = RecordedColumns(names, {"age": ages, "site": sites, "eye": ("left", "right") * 30})
+    found, notices = divided(recorded, ("age", "site", "eye"))
+    sizes = [found.labels("age").count(label) for label in found.values("age")]
+    assert len(sizes) == 4
+    assert min(sizes) > 10
+    assert (found.values("site"), found.values("eye")) == (("hospital",), ("left", "right"))
+    assert [notice.split(",")[0] for notice in notices] == [
+        "subgroups by age: 37 different values",
+        "subgroups by site: 13 different values",
+    ]
+    bins = replace(recorded, subgroups={"age": Subgroup(column="age", bins=(30, 50))})
+    assert len(divided(bins, ("age",))[0].values("age")) == 3

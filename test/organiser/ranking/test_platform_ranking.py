@@ -47,12 +47,10 @@ def figures() -> dict[str, Any]:
 
 
 def results_of(teams: Sequence[Team]) -> PhaseResults:
-    submissions = [
+    submissions = tuple(
         Submission(f"{position}", "", values_of(team), tables_of(team)) for position, team in enumerate(teams)
-    ]
-    return PhaseResults(
-        CHALLENGE, Options(), TASKS, "made-up", "", tuple(submissions), frozenset(), None, None
     )
+    return PhaseResults(CHALLENGE, Options(), TASKS, "made-up", "", submissions, frozenset(), None, None)
 
 
 def values_of(team: Team) -> dict[str, float]:
@@ -143,6 +141,7 @@ ONE = Board("a", (Rank("t.a"),))
 OTHER = Board("b", (Rank("t.b"),))
 TWO = Board("two", (Rank("t.a"), Rank("t.b")))
 THREE = tuple(Rank(name) for name in METRICS)
+DOUBLE = Board("double", (Rank("t.a", Fraction(2)),))
 
 
 @pytest.mark.parametrize(
@@ -150,18 +149,14 @@ THREE = tuple(Rank(name) for name in METRICS)
     [
         ((ONE,), "absolute", ("t.a",)),
         ((ONE, OTHER, Board("all", (Place("a"), Place("b")))), "mean", ("t.a", "t.b")),
-        ((Board("all", (Rank("t.a"), Rank("t.b")), combination="median"),), "median", ("t.a", "t.b")),
+        ((Board("all", TWO.terms, combination="median"),), "median", ("t.a", "t.b")),
         ((Board("all", (Rank("t.a"), Rank("t.b", Fraction(0)))),), "absolute", ("t.a",)),
-        ((TWO, Board("all", (Score("two"), Rank("u.c")))), "mean", ("t.a", "t.b", "u.c")),
+        ((TWO, Board("all", (Score("two"), Rank("u.c")))), "mean", METRICS),
         ((Board("all", THREE, combination="median"),), "median", METRICS),
         ((Board("all", (Rank("t.a"), Rank("t.b", Fraction(2)))),), None, ()),
         ((Board("all", (*TWO.terms, Rank("t.a"))),), None, ()),
         ((TWO, Board("all", (Place("two"), Rank("u.c")))), None, ()),
-        (
-            (Board("double", (Rank("t.a", Fraction(2)),)), Board("all", (Score("double"), Rank("t.b")))),
-            None,
-            (),
-        ),
+        ((DOUBLE, Board("all", (Score("double"), Rank("t.b")))), None, ()),
         ((Board("a", ONE.terms, OTHER.terms), Board("all", (Place("a"), Rank("u.c")))), None, ()),
         ((ONE, OTHER), "absolute", ("t.b",)),
     ],
@@ -182,12 +177,8 @@ PLATFORM = PlatformRanking("mean", ("t.a", "t.b"))
     ("scheme", "platform", "reason"),
     [
         (Scheme((ONE, OTHER)), PLATFORM, "several leaderboards (a, b)"),
-        (
-            Scheme((TWO,), method=Method("rank-then-mean")),
-            PLATFORM,
-            "the values of the cases (rank-then-mean)",
-        ),
-        (Scheme((TWO,), ties="average"), PLATFORM, 'the lowest of their ranks (ties = "average")'),
+        (Scheme((TWO,), method=Method("rank-then-mean")), PLATFORM, "cases (rank-then-mean)"),
+        (Scheme((TWO,), ties="average"), PLATFORM, 'ties = "average"'),
         (Scheme((Board("two", TWO.terms, (Rank("u.c"),)),)), PLATFORM, "breaks ties"),
         (Scheme((Board("two", (Rank("t.a"), Rank("t.b", Fraction(3)))),)), PLATFORM, "weights ranks"),
         (Scheme((TWO,)), PlatformRanking("absolute", ("t.a", "t.b")), "other columns"),
@@ -203,24 +194,18 @@ def test_what_makes_the_places_differ_is_named_and_shown(scheme, platform, reaso
 
 
 def test_teams_without_an_optional_task_and_scaled_values():
-    method = Method("min-max")
-    (note,) = differences_of(Scheme((TWO,), method=method), PLATFORM, figures(), TITLES)
-    assert note.endswith(
-        "but the challenge adds scaled values in place of ranks (min-max): `rank` gives these places"
-    )
-    assert (
-        differences_of(Scheme((ONE,), method=method), closest_ranking(Scheme((ONE,))), figures(), TITLES)
-        == []
-    )
-    scheme, platform = (
-        Scheme((Board("all", (Rank("t.a"), Rank("u.c"))),)),
-        PlatformRanking("mean", ("t.a", "u.c")),
-    )
-    assert differences_of(scheme, platform, figures(), TITLES) == []
-    (note,) = differences_of(scheme, platform, figures(), TITLES, ("u",))
+    def notes(scheme, platform, *more):
+        return differences_of(scheme, platform, figures(), TITLES, *more)
+
+    (note,) = notes(Scheme((TWO,), method=Method("min-max")), PLATFORM)
+    assert note.endswith("in place of ranks (min-max): `rank` gives these places")
+    assert notes(Scheme((ONE,), method=Method("min-max")), closest_ranking(Scheme((ONE,)))) == []
+    scheme = Scheme((Board("all", (Rank("t.a"), Rank("u.c"))),))
+    platform = PlatformRanking("mean", ("t.a", "u.c"))
+    assert notes(scheme, platform) == []
+    (note,) = notes(scheme, platform, ("u",))
     assert "submissions that lack an optional task" in note
-    complete = Scheme(scheme.boards, complete_only=True)
-    assert differences_of(complete, platform, figures(), TITLES, ("u",)) == []
+    assert notes(Scheme(scheme.boards, complete_only=True), platform, ("u",)) == []
 
 
 @pytest.mark.parametrize("name", sorted(set(get_args(MethodName)) - {"mean-then-rank", "min-max"}))

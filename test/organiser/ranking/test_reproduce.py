@@ -67,14 +67,3 @@ def test_orders_that_follow_from_several_tables(printed):
     )
     adam = printed.partition("ADAM, on-site order")[2].partition("\n\n")[0]
     assert "8  XxlzT                         8.3\n    9  TeamTiger                     8.3" in adam
-
-
-def test_the_final_rankings_weight_both_sets(printed):
-    # Off-line the first team of Table 4, VRT, has the values of the last one, AIML, and so on.
-    refuge = printed.partition("REFUGE Eq. 5")[2].partition("\n\n")[0].splitlines()[2:-1]
-    scores = {line.split()[0]: line.split()[3] for line in refuge}
-    # On-site VRT has place 2 and AIML 9, so off-line 9 and 2: 0.3·9 + 0.7·2 and 0.3·2 + 0.7·9.
-    assert (scores["VRT"], scores["AIML"]) == ("4.1", "6.9")
-    adam = printed.partition("ADAM Eq. 6")[2].partition("\n\n")[0].splitlines()[2:-1]
-    # The first of Table 3, VUNO, has the values of the added row, the tenth on-site: 0.3·10 + 0.7·1.
-    assert [line.split()[-1] for line in adam if line.split()[0] == "VUNO"] == ["3.7"]

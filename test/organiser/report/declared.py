@@ -11,13 +11,12 @@ from test.challenges.declared.phases import declared_phase, write_table
 from test.organiser.report.submissions import Bundled
 
 TABLES = """\
-[fields.cells]
-kind = "points"
-table = "cells.csv"
-axes = 2
-unit = "pixels"
-classes = ["mitotic figure", "other"]
-probability = true
+[fields]
+organ = { kind = "box", table = "organ.csv" }
+polyps = { kind = "boxes", table = "polyps.csv", classes = ["polyp", "cancer"], probability = true }
+tumours = { kind = "boxes", table = "tumours.csv", axes = 3, unit = "mm" }
+skull = { kind = "keypoints", table = "skull.csv", names = ["sella", "nasion"], axes = 2, unit = "pixels" }
+apex = { kind = "point", table = "apex.csv" }
 
 [fields.nodules]
 kind = "points"
@@ -26,53 +25,22 @@ probability = true
 diameter = true
 ignored = "ignored.csv"
 
-[fields.organ]
-kind = "box"
-table = "organ.csv"
-
-[fields.polyps]
-kind = "boxes"
-table = "polyps.csv"
-classes = ["polyp", "cancer"]
-probability = true
-
-[fields.tumours]
-kind = "boxes"
-table = "tumours.csv"
-axes = 3
-unit = "mm"
-
-[fields.skull]
-kind = "keypoints"
-table = "skull.csv"
-names = ["sella", "nasion"]
+[fields.cells]
+kind = "points"
+table = "cells.csv"
 axes = 2
 unit = "pixels"
+classes = ["mitotic figure", "other"]
+probability = true
 
-[fields.apex]
-kind = "point"
-table = "apex.csv"
-
-[tasks.cells.metrics]
-point_f1 = { field = "cells", radius = 5, matching = "by_confidence" }
-
-[tasks.nodules.metrics]
-froc = { field = "nodules" }
-
-[tasks.organ.metrics]
-box_iou = { field = "organ" }
-
-[tasks.polyps.metrics]
-box_average_precision = { field = "polyps", iou_thresholds = [0.5, 0.75] }
-
-[tasks.tumours.metrics]
-box_f1 = { field = "tumours", matching = "optimal" }
-
-[tasks.skull.metrics]
-mean_radial_error = { field = "skull", worst = 100 }
-
-[tasks.apex.metrics]
-mean_radial_error = { field = "apex", worst = 100 }
+[tasks]
+cells.metrics.point_f1 = { field = "cells", radius = 5, matching = "by_confidence" }
+nodules.metrics.froc = { field = "nodules" }
+organ.metrics.box_iou = { field = "organ" }
+polyps.metrics.box_average_precision = { field = "polyps", iou_thresholds = [0.5, 0.75] }
+tumours.metrics.box_f1 = { field = "tumours", matching = "optimal" }
+skull.metrics.mean_radial_error = { field = "skull", worst = 100 }
+apex.metrics.mean_radial_error = { field = "apex", worst = 100 }
 """
 CASES = {
     "name": ["a", "b", "c"],

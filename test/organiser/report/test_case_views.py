@@ -1,17 +1,24 @@
-"""The viewer of cases: what its layers show, how large it is, and that it can be used by keyboard."""
+"""The viewer of cases, reports from Python, and their figures as files."""
 
 import io
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
+import evaluation
+from evaluation.cli.main import main
 from evaluation.organiser.report.case_images import Request, read_cases
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, CaseView, ViewedCase, Viewer, _view
-from evaluation.organiser.report.page import Page, Section
+from evaluation.organiser.report.page import Page, Section, csv_of, vector_files, write_figures
 from evaluation.organiser.report_library import Report, submission_page
+from test.charts.examples import examples
+from test.faults import faulted
+from test.organiser.report.boards import ranked_teams
 from test.organiser.report.browser import opened
+from test.phases import refuge_phase, refuge_submission
 
 CASES = 200
 
@@ -64,15 +71,15 @@ def viewer_of(bundled):
 
 def test_every_case_of_a_submission_is_in_the_viewer_with_its_values(bundled_phase):
     bundled = bundled_phase("refuge-onsite")
-    viewer = viewer_of(bundled)
-    of_task = [one for one in viewer.cases if one.task == "Segmentation of optic disc and cup"]
-    assert [one.case for one in of_task] == list(bundled.results.tables["segmentation"].names)
-    dice = bundled.results.tables["segmentation"]["dice_cup"]
-    assert [one.values["Dice of the cup"][0] for one in of_task] == dice.tolist()
+    table = bundled.results.tables["segmentation"]
+    title = "Segmentation of optic disc and cup"
+    of_task = [one for one in viewer_of(bundled).cases if one.task == title]
+    assert [one.case for one in of_task] == list(table.names)
+    assert [one.values["Dice of the cup"][0] for one in of_task] == table["dice_cup"].tolist()
     assert {one.views[0].structures for one in of_task} == {("optic cup", "optic disc")}
 
 
-def test_an_image_without_any_box_is_in_the_viewer(bundled_phase):
+def test_images_without_any_box_and_cases_that_only_some_tasks_have(bundled_phase):
     bundled = bundled_phase("edd2020")
     table = bundled.results.tables["detection"]
     sides = zip(*map(table.objects, ("predicted", "reference")), table.names, strict=True)
@@ -80,13 +87,9 @@ def test_an_image_without_any_box_is_in_the_viewer(bundled_phase):
     assert empty
     title = next(task.title for task in bundled.results.tasks if task.name == "detection")
     assert set(empty) <= {one.case for one in viewer_of(bundled).cases if one.task == title}
-
-
-def test_the_reference_is_drawn_of_cases_that_only_some_tasks_have(bundled_phase):
-    bundled = bundled_phase("edd2020")
-    wanted = {"detection": ("E00001",)}
-    read = read_cases(Request(bundled.phase, None, wanted, None, 0, only_pictures=True), lambda done: None)
-    assert [list(one.pictures) for one in read] == [["detection"]]
+    request = Request(bundled.phase, None, {"detection": ("E00001",)}, None, 0, only_pictures=True)
+    (read,) = read_cases(request, lambda done: None)
+    assert list(read.pictures) == ["detection"]
 
 
 def test_200_ct_cases_are_files_beside_the_page_that_opens_at_once(chromium, tmp_path):
@@ -141,3 +144,82 @@ def test_few_small_cases_stay_in_the_page(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
     assert "data:image/jpeg;base64,anBlZw==" in path.read_text()
     assert "file:" not in path.read_text().partition("<style>")[0]
+
+
+@pytest.fixture
+def phase(tmp_path):
+    return refuge_phase(tmp_path / "phase", 12)
+
+
+@pytest.fixture
+def submission(tmp_path):
+    return refuge_submission(tmp_path / "submission", 12)
+
+
+def test_the_report_of_a_submission_is_that_of_the_command(phase, submission, tmp_path):
+    result = evaluation.evaluate(phase, submission, workers=0)
+    result.write(tmp_path / "results")
+    report = evaluation.report_submission(phase, submission, workers=0)
+    assert report == evaluation.report_submission(phase, submission, results=result, workers=0)
+    assert report == evaluation.report_submission(phase, submission, results=tmp_path / "results", workers=0)
+    assert "classification-glaucoma-roc" in report.charts()
+    public = evaluation.report_submission(phase, submission, results=result, public=True, workers=0)
+    assert not public.page.banner
+    path = report.write(tmp_path / "report.html")
+    arguments = ["report", "submission", "--ground-truth", str(phase), "--input", str(submission)]
+    arguments += ["--workers", "0"]
+    assert main([*arguments, "--output", str(tmp_path / "command.html")]) == 0
+    assert path.read_bytes() == (tmp_path / "command.html").read_bytes()
+
+
+def test_the_report_of_a_leaderboard_is_that_of_the_command(tmp_path):
+    teams = ranked_teams(tmp_path, ["one", "two", "three"], 40)
+    report = evaluation.report_leaderboard(teams.folder)
+    output = tmp_path / "command.html"
+    assert main(["report", "leaderboard", str(teams.folder), "--output", str(output)]) == 0
+    assert report.to_html() == output.read_text(encoding="utf-8")
+
+
+def test_what_is_missing_is_named(phase, submission, tmp_path):
+    with faulted(evaluation.PhaseError, "none"):
+        evaluation.report_submission(phase)
+    (submission / "classification_results.csv").unlink()
+    with pytest.raises(evaluation.SubmissionRejected):
+        evaluation.report_submission(phase, submission, workers=0)
+    with faulted(evaluation.PhaseError, "leaderboard.json"):
+        evaluation.report_leaderboard(tmp_path)
+
+
+STARTS = {"svg": b"<svg", "pdf": b"%PDF-", "png": b"\x89PNG", "csv": b"table,", "vl.json": b"{"}
+
+
+def test_every_format_is_written(tmp_path):
+    chart = examples()["roc"]
+    paths = write_figures([chart], tmp_path)
+    assert [path.name for path in paths] == [
+        f"roc.{ending}" for ending in ("vl.json", "csv", "svg", "pdf", "png")
+    ]
+    for ending, start in STARTS.items():
+        assert (tmp_path / f"roc.{ending}").read_bytes().startswith(start)
+    assert json.loads((tmp_path / "roc.vl.json").read_bytes())["width"] == 480
+
+
+def test_a_csv_has_a_row_for_each_row_of_each_table_and_no_formula():
+    chart = examples()["scatter"]
+    assert csv_of(chart).splitlines() == [
+        "table,case,x,y,group",
+        "points,a,1,0.5,cup",
+        "points,b,10,0.7,disc",
+    ]
+    named = type(chart)(**{**vars(chart), "data": {"points": [{"case": "=1+1", "x": -1.5}]}})
+    assert csv_of(named).splitlines()[1] == "points,'=1+1,-1.5"
+
+
+def test_a_drawing_has_the_same_bytes_every_time():
+    groups = "".join(
+        f'<g opacity="0.{n}"><path d="M{n} 0h9v9z"/><text y="9">{n}</text></g>' for n in range(1, 9)
+    )
+    drawing = f'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20">{groups}</svg>'
+    first, *others = (vector_files(drawing)["pdf"] for _ in range(4))
+    assert first.startswith(b"%PDF")
+    assert others == [first] * 3

@@ -1,5 +1,6 @@
 """The first sentences of a submission's report: their words, numbers of cases, digits and places."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -40,15 +41,14 @@ def changed(results, **interval):
 
 
 def test_ends_are_rounded_outwards_and_narrow_intervals_have_more_digits(bundled_phase):
-    results, given = bundled_phase("refuge-onsite").results, {"method": "DeLong"}
-    wide = changed(results, lower=0.8551, upper=0.9549, half_width=0.05, **given)
-    assert "AUC of 0.91; with 40 images the true value may lie between 0.85 and 0.96" in next(
-        task_sentences(wide)
-    )
-    narrow = changed(results, lower=0.90501, upper=0.91901, half_width=0.007, **given)
-    assert "AUC of 0.912; with 40 images the true value may lie between 0.905 and 0.920" in next(
-        task_sentences(narrow)
-    )
+    results = bundled_phase("refuge-onsite").results
+
+    def numbers(**interval):
+        return re.findall(r"\d\.\d+", next(task_sentences(changed(results, **interval))))
+
+    given = {"method": "DeLong"}
+    assert numbers(lower=0.8551, upper=0.9549, half_width=0.05, **given) == ["0.91", "0.85", "0.96"]
+    assert numbers(lower=0.90501, upper=0.91901, half_width=0.007, **given) == ["0.912", "0.905", "0.920"]
     assert next(task_sentences(changed(results))).endswith("AUC of 0.91; no interval is published.")
 
 
@@ -57,17 +57,14 @@ def test_words_of_the_phase_and_of_labels(bundled_phase, tmp_path):
     titles = {"case": "eye", "cases": "eyes", "glaucoma=1": "sick eyes", "glaucoma=0": "healthy ones"}
     config = results.phase.config.model_copy(update={"titles": titles})
     found = replace(results, phase=replace(results.phase, config=config))
-    assert next(task_sentences(found)).startswith(
-        "On 40 eyes, the algorithm separates sick eyes from healthy ones with an AUC of"
-    )
+    first = next(task_sentences(found))
+    assert first.startswith("On 40 eyes, the algorithm separates sick eyes from healthy ones with an AUC of")
     assert names_of(found.phase).of_group("glaucoma", "1") == "sick eyes"
     assert names_of(found.phase).of_group("eye", "left_one") == "eye: left one"
     folder = declared_phase(tmp_path, SCREENING, {"name": ["A", "B"], "class": ["RG", "NRG"]})
     evaluation.seal(folder)
-    assert names_of(load_phase(folder)).classes("likelihood_has_lesion") == (
-        "cases without a lesion",
-        "cases with a lesion",
-    )
+    classes = names_of(load_phase(folder)).classes("likelihood_has_lesion")
+    assert classes == ("cases without a lesion", "cases with a lesion")
 
 
 def test_failed_cases_are_told(bundled_phase):
@@ -78,7 +75,7 @@ def test_failed_cases_are_told(bundled_phase):
         return failure_sentence(replace(results, metrics=replace(results.metrics, cases=cases)))
 
     assert told(scored=40, worst=0) == "All 40 images were scored."
-    assert told(scored=39, worst=1) == (
-        "39 of 40 images were scored; 1 image failed or is missing and counts as the worst possible result."
+    assert told(scored=39, worst=1).startswith(
+        "39 of 40 images were scored; 1 image failed or is missing and"
     )
     assert "2 images failed or are missing and count as" in told(scored=38, worst=2)

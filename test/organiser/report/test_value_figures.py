@@ -1,69 +1,288 @@
-"""Pictures of values show the figures that were scored, and none of their own."""
+"""Figures of scores, detections, numbers and times: against scikit-learn, plain resampling and by hand."""
+
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PIL import Image
+from sklearn import metrics
 
 import evaluation
-from evaluation.organiser.report.case_images import Request, read_cases
+from evaluation.charts.chart import Chart
+from evaluation.core.case_table import CaseTable
+from evaluation.core.fault import PhaseError
+from evaluation.metrics.froc import Candidates, FrocTable
+from evaluation.organiser.charts.curves import kaplan_meier, logrank_p
+from evaluation.organiser.report.case_images import CaseReading, Request, read_cases
+from evaluation.organiser.report.classification import classification_blocks, detection_charts, froc_band
+from evaluation.organiser.report.overlays import StructureSize
+from evaluation.organiser.report.page import Text
 from evaluation.organiser.report.results import results_of
+from evaluation.organiser.report.submission import organiser_page
+from evaluation.organiser.report.survival import survival_blocks
 from evaluation.organiser.report.value_figures import size_charts
 from evaluation.phase.phase import load_phase
-from test.challenges.declared.phases import declared_phase
-
-TABLES = """\
-[fields.organs]
-kind = "label_map"
-dimensions = 2
-labels = { 1 = "kidney", 2 = "tumour", 3 = "cyst" }
-regions = { masses = [2, 3], all = [1, 2, 3], kidney = [1] }
-annotators = ["one", "two"]
-
-[tasks.organs.metrics]
-dice = { over_annotators = "consensus" }
-"""
-CASES = ("a", "b", "c")
+from test.challenges.declared.phases import write_table
+from test.challenges.declared.scalars import sealed
+from test.faults import faulted
+from test.organiser.report.declared import declared
 
 
-def written(folder, images):
-    folder.mkdir(parents=True)
-    for name, image in zip(CASES, images, strict=True):
-        Image.fromarray(np.array(image, np.uint8)).save(folder / f"{name}.png")
+def charts(results):
+    return {block.name: block for block in classification_blocks(results) if isinstance(block, Chart)}
 
 
-def test_overlap_against_size_is_the_overlap_of_the_table(tmp_path):
-    """Voxels on which the annotators disagree do not count, and regions have the size of their labels."""
-    phase = declared_phase(
-        tmp_path / "phase", TABLES, {"name": CASES, "width": ["8"] * 3, "height": ["1"] * 3}
+def cells_of(chart):
+    return [row["cases"] for row in chart.data["cells"]]
+
+
+def test_a_likelihood_has_named_points_and_a_band(bundled_phase):
+    results = bundled_phase("refuge-onsite").results
+    roc = charts(results)["classification-glaucoma-roc"].data
+    sensitivity = results.estimates["classification"]["reference_sensitivity"].value
+    assert roc["points"][0]["name"] == "Sensitivity at 85 % specificity"
+    assert roc["points"][0]["sensitivity"] == pytest.approx(sensitivity)
+    assert roc["points"][0]["false_positive_rate"] <= 0.15
+    none = replace(results, resampling=replace(results.resampling, resamples=0))
+    assert "band" in roc
+    assert "band" not in charts(none)["classification-glaucoma-roc"].data
+
+
+def test_graders_and_decisions_are_points_of_the_curve(bundled_phase):
+    results = bundled_phase("justraigs-phase2").results
+    found = charts(results)
+    named = {point["name"]: point for point in found["referral-referable-roc"].data["points"]}
+    assert {"grader G1", "grader G2", "Binary decision on referral"} <= set(named)
+    decision = results.estimates["decision"]
+    assert named["Binary decision on referral"]["sensitivity"] == pytest.approx(decision["sensitivity"].value)
+    right = 1 - named["Binary decision on referral"]["false_positive_rate"]
+    assert right == pytest.approx(decision["specificity"].value)
+    # By hand from the case table: of the eyes that G1 called RG or NRG.
+    cells = {case.name: case.cells for case in results.cases}
+    table = results.tables["referral"]
+    labels = dict(zip(table.names, table["referable"].tolist(), strict=True))
+    called = [cells[name]["label_g1"] for name, label in labels.items() if label == 1]
+    share = called.count("RG") / (called.count("RG") + called.count("NRG"))
+    assert named["grader G1"]["sensitivity"] == pytest.approx(share)
+    table = results.tables["decision"]
+    right, missed = table["not_referred"], table["referred"]
+    counts = [np.nansum(right), np.nansum(1 - right), np.nansum(1 - missed), np.nansum(missed)]
+    assert cells_of(found["decision-confusion"]) == counts
+
+
+def test_decisions_are_counted_by_what_they_should_be(bundled_phase):
+    results = bundled_phase("adam-onsite").results
+    table = results.tables["disc"]
+    expected = metrics.confusion_matrix(table["present"], table["predicted"], labels=[0, 1])
+    assert cells_of(charts(results)["disc-f1-confusion"]) == expected.ravel().tolist()
+
+
+def test_cases_without_a_label_are_named_once(bundled_phase):
+    results = bundled_phase("justraigs-phase1").results
+    (text,) = (block for block in classification_blocks(results) if isinstance(block, Text))
+    (sentence,) = (one for one in text.paragraphs if "referable" in one)
+    undecided = [case.name for case in results.cases if case.cells["final_label"] not in ("RG", "NRG")]
+    assert f"{len(results.cases) - 1} of {len(results.cases)} cases" in sentence
+    assert sentence.endswith(f": {undecided[0]}.")
+
+
+CLASSES = ("BE", "suspicious", "HGD", "cancer", "polyp")
+
+
+@pytest.fixture(scope="module")
+def bundled_figures(bundled_phase):
+    """Return the results of EDD2020's bundled submission, and its figures by name."""
+    results = bundled_phase("edd2020").results
+    return results, figures_of(results)
+
+
+@pytest.fixture(scope="module")
+def of_declared(tmp_path_factory):
+    return declared(tmp_path_factory.mktemp("declared")).results
+
+
+def figures_of(results):
+    return {block.name: block for block in detection_charts(results)}
+
+
+def test_declared_detections_have_curves_by_hand(of_declared):
+    figures = figures_of(of_declared)
+    # One of the four nodules that count is near an ignored one, and the curve has no point for it.
+    froc = figures["nodules-froc"].data["curves"]
+    assert [row["false_positives_per_case"] for row in froc] == pytest.approx([0, 0, 1 / 3])
+    assert {"polyps-precision-recall-50", "polyps-precision-recall-75", "polyps-froc"} <= set(figures)
+    # Both polyps are found, the cancer is missed at a false box, so that it has no point of precision.
+    curve = figures["polyps-precision-recall-50"].data["curves"]
+    found = [(row["name"], row["recall"], row["precision"]) for row in curve]
+    assert found == [("polyp", 0, 1), ("polyp", 0.5, 1), ("polyp", 1, 1)]
+    froc = figures["polyps-froc"].data["curves"]
+    assert [row["sensitivity"] for row in froc if row["name"] == "cancer"][-1] == 0
+
+
+def test_the_band_of_a_free_response_curve_holds_95_percent_of_plain_resamples():
+    generator = np.random.default_rng(5)
+    case = generator.integers(0, 30, 120)
+    hit = generator.random(120) < 0.4
+    references = np.bincount(case[hit], minlength=30) + generator.integers(0, 2, 30)
+    confidence = np.round(generator.random(120) + 0.3 * hit, 2)
+    candidates = Candidates(case, confidence, hit, references)
+    weights = generator.multinomial(30, np.full(30, 1 / 30), size=200).astype(float)
+    band = froc_band("one", FrocTable(candidates), [weights[:120], weights[120:]])
+
+    def sensitivity(row, rate):
+        """Return the highest sensitivity of a threshold with so many false positives per case or fewer."""
+        found = [0.0]
+        for threshold in np.unique(confidence):
+            above = confidence >= threshold
+            if row[case[above & ~hit]].sum() / row.sum() <= rate:
+                found.append(row[case[above & hit]].sum() / (row @ references))
+        return max(found)
+
+    at = 20
+    plain = [sensitivity(row, band.x[at]) for row in weights]
+    # The band's curves are linear between their points, the plain ones are steps below them.
+    lower, upper = np.quantile(plain, (0.025, 0.975))
+    assert lower <= band.lower[at] <= lower + 0.05
+    assert upper <= band.upper[at] <= upper + 0.05
+
+
+def test_curves_have_bands_unless_the_phase_draws_no_resamples(bundled_figures):
+    results, figures = bundled_figures
+    for name in ("detection-froc", "detection-precision-recall-50"):
+        curves, band = (figures[name].data[part] for part in ("curves", "band"))
+        assert {row["name"] for row in band} == {row["name"] for row in curves}
+        assert all(row["lower"] <= row["upper"] for row in band)
+    without = figures_of(replace(results, resampling=replace(results.resampling, resamples=0)))
+    assert not any("band" in chart.data for chart in without.values())
+
+
+def test_the_area_below_the_steps_is_the_average_precision_and_no_class_is_hidden(bundled_figures):
+    results, figures = bundled_figures
+    rows = figures["detection-precision-recall-50"].data["curves"]
+    widths = {row["name"]: row["width"] for row in rows}
+    assert sorted(set(widths.values()), reverse=True) == list(widths.values())  # later ones lie on wider ones
+    for name in CLASSES:
+        own = [row for row in rows if row["name"] == name]
+        recall, precision = (np.array([row[c] for row in own]) for c in ("recall", "precision"))
+        area = float((np.diff(recall) * precision[1:]).sum())
+        # The three thresholds of the bundled phase give one AP.
+        assert area == pytest.approx(results.estimates["detection"][f"ap_{name}"].value, abs=0.005)
+
+
+def test_the_confusion_of_classes_counts_every_box_once(bundled_figures):
+    results, figures = bundled_figures
+    chart = figures["detection-class-confusion"]
+    cells = {(row["true"], row["predicted"]): row["cases"] for row in chart.data["cells"]}
+    table = results.tables["detection"]
+    for side, at in (("reference", 0), ("predicted", 1)):
+        boxes = np.concatenate(list(table.objects(side)))
+        for position, name in enumerate(CLASSES):
+            counted = sum(count for pair, count in cells.items() if pair[at] == name)
+            assert counted == np.count_nonzero(boxes[:, 0] == position)
+    assert cells["no box", "no box"] == 0
+
+
+def test_metrics_of_the_same_hits_share_their_curves(of_declared):
+    results = of_declared
+    task = next(one for one in results.tasks if one.name == "nodules")
+    once = [block.name for block in detection_charts(replace(results, tasks=(task,)))]
+    metric = next(one for one in task.metrics if one.estimator.detections)
+    twin = replace(metric, name="again", title="Another figure of the same hits")
+    estimates = results.estimates["nodules"] | {"again": results.estimates["nodules"][metric.name]}
+    twice = replace(
+        results,
+        tasks=(replace(task, metrics=(*task.metrics, twin)),),
+        estimates={"nodules": estimates},
     )
-    ones = [[[1, 1, 1, 2, 2, 3, 0, 0]], [[1, 1, 0, 0, 0, 0, 0, 0]], [[1, 2, 3, 0, 0, 0, 0, 0]]]
-    twos = [[[0, 1, 1, 2, 2, 3, 0, 0]], [[1, 1, 1, 0, 0, 0, 0, 0]], [[1, 2, 3, 0, 0, 0, 0, 0]]]
-    for name, images in (("one", ones), ("two", twos)):
-        written(phase / "organs" / name, images)
-    predicted = [[[0, 1, 0, 2, 0, 3, 3, 0]], [[1, 0, 0, 0, 0, 0, 0, 0]], [[1, 2, 2, 2, 0, 0, 0, 0]]]
-    written(tmp_path / "submission" / "organs", predicted)
-    evaluation.seal(phase)
-    scored = evaluation.evaluate(phase, tmp_path / "submission", workers=0)
-    results = results_of(load_phase(phase), scored.to_dict(), scored.records)
-    request = Request(phase, tmp_path / "submission", {}, None, 0)
-    values = read_cases(request, lambda done: None)
-    (chart,) = [one for one in size_charts(results, values) if one.name == "overlap-by-size-pixels"]
-    (task,) = results.tasks
-    columns = {metric.title: metric.name for metric in task.metrics}
-    table = results.tables[task.name]
-    found = {}
-    for point in chart.data["points"]:
-        name = columns[point["group"]]
-        case = table.names.index(point["case"])
-        assert point["y"] == table[name][case]
-        found[name, point["case"]] = point["x"], point["y"]
-    # Of annotator one: sizes; without the voxel on which the annotators differ: Dice.
-    kidney = {"a": (3, 2 * 1 / 3), "b": (2, 2 * 1 / 3), "c": (1, 1.0)}
-    masses = {"a": (3, 2 * 2 / 6), "c": (2, 2 * 2 / 5)}
-    whole = {"a": (6, 2 * 3 / 9), "b": (2, 2 * 1 / 3), "c": (3, 2 * 3 / 7)}
-    expected = {
-        (f"dice_{of}", case): pytest.approx(pair)
-        for of, pairs in (("kidney", kidney), ("masses", masses), ("all", whole))
-        for case, pair in pairs.items()
-    }
-    assert found == expected
+    assert [block.name for block in detection_charts(twice)] == once
+
+
+NAMES = [f"case{number:02d}" for number in range(30)]
+TIMES = np.arange(1.0, 31)
+EVENTS = np.arange(30) % 3 > 0
+SURVIVAL = """\
+[fields.survival]
+kind = "survival"
+unit = "months"
+{more}
+[tasks.survival]
+metrics = ["concordance_index"]
+"""
+NUMBER = """\
+[fields.age]
+kind = "number"
+minimum = 0
+maximum = 100
+unit = "years"
+
+[tasks.age]
+metrics = ["mean_absolute_error", "bias"]
+"""
+
+
+def scored_results(folder, tables, cases, column, values):
+    """Return the results of a submission."""
+    phase = sealed(folder / "phase", tables, {"name": NAMES, **cases})
+    write_table(folder / "submission" / "predictions.csv", {"case": NAMES, column: values})
+    scored = evaluation.evaluate(phase, folder / "submission", workers=0)
+    return results_of(load_phase(phase), scored.to_dict(), scored.records)
+
+
+def test_times_give_groups_by_risk(tmp_path):
+    cases = {"time": TIMES, "event": EVENTS.astype(int)}
+    found = scored_results(tmp_path, SURVIVAL.format(more=""), cases, "survival", TIMES * 2)
+    groups, _, table = survival_blocks(found)
+    # The ten shortest predicted times are those of the ten shortest observed times.
+    high = kaplan_meier(TIMES[:10], EVENTS[:10])
+    shares = [row["share"] for row in groups.data["curves"] if row["name"] == "high risk"]
+    assert shares == pytest.approx(high.alive.tolist())
+    p_value = logrank_p(TIMES, EVENTS, [number // 10 for number in range(30)])
+    assert f"p = {p_value:.2g}" in groups.description
+    assert [row[:3] for row in table.rows] == [
+        ("low risk", 10, 7),
+        ("middle risk", 10, 7),
+        ("high risk", 10, 6),
+    ]
+    assert table.rows[0][4:] == (10, 10, 10, 10, 7)  # at 0, 6, 12, 18 and 24 months
+
+
+def test_a_horizon_needs_a_probability(tmp_path):
+    with faulted(PhaseError, "fields.survival: horizon", "12"):
+        sealed(tmp_path, SURVIVAL.format(more="horizon = 12\n"), {"name": NAMES})
+
+
+def test_numbers_are_beside_their_references_and_a_bias_has_no_place_between_worst_and_best(tmp_path):
+    found = scored_results(tmp_path, NUMBER, {"age": TIMES}, "age", TIMES + 2)
+    request = Request(tmp_path / "phase", tmp_path / "submission", {}, None, workers=0)
+    identity, agreement = size_charts(found, read_cases(request, lambda done: None))
+    assert [row["y"] - row["x"] for row in identity.data["points"]] == pytest.approx([2] * 30)
+    assert agreement.title == "Age: too large by 2 years on average"
+    chart, table = organiser_page(found).sections[0].blocks
+    assert [row["metric"] for row in chart.data["metrics"]] == ["Mean absolute error"]
+    assert {row[0]: row[-2] for row in table.rows}["Bias"] is None
+
+
+def size_of(structure, size):
+    return StructureSize("organs", structure, "ml", 99.0, size)
+
+
+def test_the_size_of_a_region_is_that_of_its_labels(bundled_phase):
+    """Of kidney and tumour together, beside the overlap that was scored; none where one of them is not."""
+    sizes = {"a": (3.0, 2.0), "b": (4.0,), "c": (0.0, 0.0), "d": (1.0, 1.0), "e": (1.0,)}
+    readings = [
+        CaseReading(case, tuple(map(size_of, ("kidney", "tumour"), of_case)), (), {}, {})
+        for case, of_case in sizes.items()
+    ]
+    estimator = SimpleNamespace(mean_column="dice")
+    metric = {"name": "dice", "title": "Dice", "best": 1, "worst": 0, "estimator": estimator}
+    dice = SimpleNamespace(**metric, field="organs", structures=("kidney", "tumour"))
+    rows = [{"dice": value} for value in (0.5, 0.25, 1.0, np.nan, 0.75)]
+    results = SimpleNamespace(
+        phase=bundled_phase("refuge-onsite").results.phase,
+        tasks=(SimpleNamespace(name="t", title="T", metrics=(dice,), fields=()),),
+        tables={"t": CaseTable(list("abcde"), rows)},
+        estimates={"t": {"dice": None}},
+    )
+    (chart,) = (one for one in size_charts(results, readings) if one.name == "overlap-by-size-ml")
+    points = {point["case"]: (point["x"], point["y"]) for point in chart.data["points"]}
+    assert points == {"a": (5, 0.5), "b": (4, 0.25), "e": (1, 0.75)}
