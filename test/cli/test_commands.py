@@ -18,7 +18,7 @@ from test.cli.options import OPTIONS, lines
 from test.organiser.rescoring.teams import write_teams
 from test.repository import REPOSITORY
 from test.rooms import GONE
-from test.started import WITHOUT_WORKERS, run, write_program
+from test.started import run
 
 SUBMISSION = REPOSITORY / "test" / "input" / "refuge-onsite"
 
@@ -44,15 +44,9 @@ def scored(phase, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("scored")
     done = evaluate(phase, SUBMISSION, folder, "--cases", folder / "cases.json")
     assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.name for path in folder.iterdir()) == ["cases.json", "metrics.json"]
     assert done.stdout.splitlines()[-1].startswith("Scored 40 cases of refuge-onsite")
     return folder
-
-
-def test_success_writes_metrics_and_cases(scored):
-    metrics = json.loads((scored / "metrics.json").read_text())
-    assert metrics["cases"] == {"expected": 40, "scored": 40, "worst": 0}
-    assert len(json.loads((scored / "cases.json").read_text())["cases"]) == 40
-    assert sorted(path.name for path in scored.iterdir()) == ["cases.json", "metrics.json"]
 
 
 def test_rejection_tells_the_participant_in_one_line_and_writes_nothing(phase, tmp_path):
@@ -109,42 +103,17 @@ def test_every_command_has_help_with_an_example_that_its_parser_takes(name, over
     for line in example:
         words = shlex.split(line, comments=True)
         if words[:3] == ["python", "-m", "evaluation"]:
-            parser_of(words[3], import_module(f"evaluation.{COMMANDS[words[3]].module}")).parse_args(
-                words[4:]
-            )
-
-
-@pytest.mark.weekly
-@pytest.mark.parametrize("name", [name for name in COMMANDS if "Docker" not in str(COMMANDS[name].example)])
-def test_the_example_of_every_command_runs_in_a_fresh_clone(name, tmp_path):
-    """Those of Docker are run by the tests of the container; `test.surroundings` runs each command always."""
-    clone = fresh_clone(tmp_path)
-    write_program(tmp_path / "python", WITHOUT_WORKERS)
-    program = "\n".join(["set -e", f'python() {{ {tmp_path}/python "$@"; }}', *COMMANDS[name].example])
-    ran = subprocess.run(
-        ["bash", "-c", program], cwd=clone, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-
-
-def fresh_clone(folder: Path) -> Path:
-    """Return a copy of what the examples change, with links to what they only read."""
-    clone = folder / "clone"
-    ignored = shutil.ignore_patterns("manifest.json")
-    shutil.copytree(REPOSITORY / "ground-truth", clone / "ground-truth", ignore=ignored)
-    (clone / "test").mkdir()
-    for name in ("evaluation", "test/input"):
-        (clone / name).symlink_to(REPOSITORY / name)
-    return clone
+            parser = parser_of(words[3], import_module(f"evaluation.{COMMANDS[words[3]].module}"))
+            parser.parse_args(words[4:])
+        named = (word for word in words if word.startswith(("ground-truth/", "test/input/")))
+        assert all((REPOSITORY / word).exists() for word in named if "manifest" not in word), line
 
 
 @pytest.mark.parametrize(("name", "more"), [("evaluate", []), ("form", ["refuge-onsite"])])
 def test_without_its_packages_a_command_ends_in_a_sentence(name, more):
-    command = [sys.executable, "-S", "-m", "evaluation", name, *more]
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run(
-        command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
+    words = [sys.executable, "-S", "-m", "evaluation", name, *more]
+    variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(words, cwd=REPOSITORY, env=variables, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert "Traceback" not in done.stdout + done.stderr
     assert "is not installed in" in done.stdout + done.stderr
@@ -244,14 +213,6 @@ def form(phase, tmp_path_factory) -> Path:
     return path
 
 
-def test_check_finds_no_fault_in_a_folder_and_in_its_zip(form, tmp_path):
-    shutil.make_archive(str(tmp_path / "submission"), "zip", SUBMISSION.parent, SUBMISSION.name)
-    for submission in (SUBMISSION, tmp_path / "submission.zip"):
-        done = run("check", "--form", form, submission, "--workers", 0)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout == f"No faults: {submission} is a submission to refuge-onsite\n"
-
-
 def test_check_says_what_the_container_says(phase, form, tmp_path):
     submission = Path(shutil.copytree(SUBMISSION, tmp_path / "submission"))
     table = submission / "classification_results.csv"
@@ -288,9 +249,8 @@ def test_check_without_a_form_or_a_submission(form, arguments, message):
 
 
 def test_settings_are_json_to_paste_and_list_what_the_public_sees(phase):
-    settings = json.loads(run("settings", "refuge-onsite").stdout)
+    settings = json.loads(run("settings", phase).stdout)
     assert settings["score_jsonpath"] == "aggregates.classification.auc.value"
-    assert settings["score_default_sort"] == "desc"
     listed = run("settings", phase, "--public").stdout.splitlines()
     assert "aggregates.segmentation.dice_cup.standard_deviation" in listed
     assert not [path for path in listed if path.startswith(("case.", "labels"))]
@@ -302,14 +262,9 @@ def test_rehearse_fails_with_the_name_of_the_metric(tmp_path):
         'challenge = "faulty"\nname = "faulty"\ntitle = "Faulty"\nsubmission = "archive"\n'
         '[options]\nfault = "direction"\n'
     )
-    command = [sys.executable, "-m", "evaluation", "rehearse", str(tmp_path)]
-    environment = {
-        **os.environ,
-        "EVALUATION_CHALLENGES": str(REPOSITORY / "test" / "organiser" / "challenges"),
-    }
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=REPOSITORY, env=environment, check=False
-    )
+    variables = {**os.environ, "EVALUATION_CHALLENGES": str(REPOSITORY / "test" / "organiser" / "challenges")}
+    words = [sys.executable, "-m", "evaluation", "rehearse", str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=REPOSITORY, env=variables, check=False)
     assert done.returncode == 1
     assert "decisions.accuracy: the perfect submission gets 1, not the best value 0" in done.stderr
 
@@ -326,7 +281,7 @@ def test_unpack_gives_what_the_container_finds(tmp_path):
 def test_unpack_refuses_another_file_and_a_folder_that_is_not_empty(tmp_path):
     done = run("unpack", "README.md", tmp_path / "new")
     assert done.returncode == 1
-    assert done.stderr == ("README.md: expected a folder, a zip archive or a csv file, found another file\n")
+    assert done.stderr.startswith("README.md: expected a folder, a zip archive or a csv file")
     (tmp_path / "mine.tar.gz").write_bytes(b"\x1f\x8b")
     done = run("unpack", tmp_path / "mine.tar.gz", tmp_path / "new")
     assert done.stderr.endswith("(zip it: the platform unpacks zip archives alone)\n")
@@ -336,13 +291,13 @@ def test_unpack_refuses_another_file_and_a_folder_that_is_not_empty(tmp_path):
     assert "is not empty" in done.stderr
 
 
-@pytest.mark.parametrize("recorded", [{}, {"status": "many", "stdout": "", "stderr": ""}])
-def test_audience_without_a_recorded_run(recorded, tmp_path):
-    for name, text in recorded.items():
-        (tmp_path / name).write_text(text)
-    done = run("audience", tmp_path)
-    assert done.returncode == 1
-    assert "holds no recorded run" in done.stderr
+def test_audience_without_a_recorded_run(tmp_path):
+    for recorded in ({}, {"status": "many", "stdout": "", "stderr": ""}):
+        for name, text in recorded.items():
+            (tmp_path / name).write_text(text)
+        done = run("audience", tmp_path)
+        assert done.returncode == 1
+        assert "holds no recorded run" in done.stderr
 
 
 def run_unread(*arguments: object) -> tuple[int, str]:
@@ -356,13 +311,10 @@ def run_unread(*arguments: object) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("audit", "refuge-onsite")], ids=" ".join)
-def test_where_nobody_reads_the_output_a_command_ends_quietly(arguments):
-    assert run_unread(*arguments) == (141, "")
-
-
-def test_where_nobody_reads_the_output_the_files_are_written_all_the_same(tmp_path):
+def test_where_nobody_reads_the_output_a_command_ends_quietly_and_files_are_written(tmp_path):
+    assert run_unread("--help") == (141, "")
     phase, submissions = write_teams(tmp_path)
+    assert run_unread("audit", phase) == (141, "")
     (phase / "manifest.json").unlink()
     assert run_unread("seal", phase) == (141, "")
     assert (phase / "manifest.json").is_file()
@@ -372,5 +324,3 @@ def test_where_nobody_reads_the_output_the_files_are_written_all_the_same(tmp_pa
     assert run_unread("rank", tmp_path / "results", "--output", tmp_path / "board") == (141, "")
     assert (tmp_path / "board" / "leaderboard.csv").is_file()
     assert (tmp_path / "board" / "comparisons.csv").is_file()
-    assert run_unread("describe", phase, "--output", tmp_path / "data") == (141, "")
-    assert (tmp_path / "data" / "description.tex").is_file()

@@ -16,29 +16,19 @@ from test.repository import REPOSITORY
 
 write_repository = pytest.importorskip("evaluation.organiser.starter.repository").write_repository
 
-TWO_NUMBERS = """\
-[fields.left]
+ONE_NUMBER = """
+[fields.{0}]
 kind = "number"
 minimum = 0
 maximum = 1
-reference = "left_class"
+reference = "{0}_class"
 positive = ["1"]
 negative = ["0"]
 
-[fields.right]
-kind = "number"
-minimum = 0
-maximum = 1
-reference = "right_class"
-positive = ["1"]
-negative = ["0"]
-
-[tasks.left.metrics]
-auc = { field = "left" }
-
-[tasks.right.metrics]
-auc = { field = "right" }
+[tasks.{0}.metrics]
+auc = {{ field = "{0}" }}
 """
+TWO_NUMBERS = ONE_NUMBER.format("left") + ONE_NUMBER.format("right")
 
 
 def convert(submission, phase, output) -> int:
@@ -79,9 +69,8 @@ def test_jobs_of_a_bundled_phase_score_the_same_after_an_archive(tmp_path):
 
 def two_numbers(tmp_path):
     cases = {"name": ["a", "b"], "left_class": [0, 1], "right_class": [1, 0]}
-    return declared_phase(
-        tmp_path / "phase", TWO_NUMBERS, cases, keys='challenge = "declared"\nmissing = "worst"'
-    )
+    keys = 'challenge = "declared"\nmissing = "worst"'
+    return declared_phase(tmp_path / "phase", TWO_NUMBERS, cases, keys=keys)
 
 
 def test_a_value_without_a_place_in_the_other_form_is_a_fault_and_nothing_is_written(tmp_path, capsys):
@@ -103,9 +92,8 @@ def test_a_value_without_a_place_in_the_other_form_is_a_fault_and_nothing_is_wri
 
 
 def test_a_submission_with_faults_is_not_converted(tmp_path, capsys):
-    write_table(
-        tmp_path / "archive" / "predictions.csv", {"case": ["a", "x"], "left": [2, 0], "right": [0, 0]}
-    )
+    values = {"case": ["a", "x"], "left": [2, 0], "right": [0, 0]}
+    write_table(tmp_path / "archive" / "predictions.csv", values)
     assert convert(tmp_path / "archive", two_numbers(tmp_path), tmp_path / "jobs") == 1
     assert "expected an image of this phase, found 'x'" in capsys.readouterr().err
     assert not (tmp_path / "jobs").exists()

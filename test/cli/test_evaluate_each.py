@@ -14,16 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from evaluation.cli.evaluate_command import shard
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.cli.evaluate_each import PhaseSubmissions, parts
-from evaluation.phase.manifest import scan, seal
 from test.faults import faulted
 from test.organiser.rescoring.teams import CASES, many, results_in, write_teams
-from test.phases import refuge_phase, replace_in
+from test.phases import refuge_phase
 from test.repository import REPOSITORY
 from test.rooms import needs
 from test.started import run
@@ -42,12 +40,6 @@ def each(submissions: object, phase: object, output: Path, *more: object) -> sub
     if not {"--cluster", "--workers"} & set(more):
         more = (*more, "--workers", 0)
     return run("evaluate", "--each", submissions, "--ground-truth", phase, "--output", output, *more)
-
-
-@pytest.fixture
-def teams(tmp_path) -> tuple[Path, Path]:
-    """Return a phase and submissions that a test may change."""
-    return write_teams(tmp_path)
 
 
 @dataclass(frozen=True)
@@ -77,44 +69,28 @@ def crowd(tmp_path_factory) -> Scored:
     return Scored(phase, submissions, results_in(folder / "whole"))
 
 
-def test_folders_and_zips_are_scored_once_and_the_rest_is_named(teams, tmp_path):
-    phase, submissions = teams
+def test_what_was_scored_kept_rejected_or_failed_is_named_and_counted(tmp_path):
+    phase, submissions = write_teams(tmp_path)
     (submissions / "notes.txt").write_text("")
     done = each(submissions, phase, tmp_path / "o")
     assert (done.returncode, done.stderr) == (0, "")
     first, *lines, counts = done.stdout.splitlines()
     assert first == f"Not scored, neither a folder nor a zip: {submissions}/notes.txt"
-    assert sorted(line.split()[:2] for line in lines) == [
-        ["bad", "Submission"],
-        ["folder", "scored"],
-        ["packed", "scored"],
-    ]
+    told = [["bad", "Submission"], ["folder", "scored"], ["packed", "scored"]]
+    assert sorted(line.split()[:2] for line in lines) == told
     assert counts == "3 submissions: 2 scored, 0 kept, 1 rejected, 0 failed"
     again = each(submissions, phase, tmp_path / "o")
     assert again.returncode == 0
     assert "bad     kept: rejected as before" in again.stdout.splitlines()
     assert again.stdout.splitlines()[-1] == "3 submissions: 0 scored, 3 kept, 0 rejected, 0 failed"
-
-
-def test_a_failure_is_named_and_gives_status_1(teams, tmp_path):
-    phase, submissions = teams
     mask = min(phase.rglob("*.png"))
     mask.write_bytes(mask.read_bytes()[:-1] + b"x")
-    done = each(submissions, phase, tmp_path / "o")
+    done = each(submissions, phase, tmp_path / "new")
     assert (done.returncode, done.stderr) == (1, "")
     *_, one, other, counts = done.stdout.splitlines()
     reason = f"not scored: {mask.relative_to(phase)}: differs from the sealed file"
     assert [one, other] == [f"FAILED {team}: {reason}" for team in ("folder", "packed")]
     assert counts == "3 submissions: 0 scored, 0 kept, 1 rejected, 2 failed"
-
-
-@linux
-def test_slices_of_a_few_cases_give_the_results_of_whole_submissions(scored, tmp_path):
-    slices = ("--cases-per-task", 2, "--workers", "2")
-    done = each(scored.submissions, scored.phase, tmp_path / "sliced", *slices)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-1] == "3 submissions: 2 scored, 0 kept, 1 rejected, 0 failed"
-    assert results_in(tmp_path / "sliced") == scored.results
 
 
 def test_the_files_beside_the_metrics_are_those_that_evaluate_writes(scored, tmp_path):
@@ -135,70 +111,35 @@ def test_the_files_beside_the_metrics_are_those_that_evaluate_writes(scored, tmp
     assert results_in(tmp_path / "alone") == {}
 
 
-def test_several_phases_have_a_folder_each(scored, tmp_path):
-    phase, submissions = scored.phase, scored.submissions
-    other = refuge_phase(tmp_path / "other", CASES, keys={"name": "refuge-other"})
-    given = (f"{phase}={submissions}", f"{other}={submissions}")
-    done = run("evaluate", "--each", *given, "--output", tmp_path / "o", "--workers", 0)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[-1] == "6 submissions: 4 scored, 0 kept, 2 rejected, 0 failed"
-    assert results_in(tmp_path / "o" / "refuge-tiny") == scored.results
-    metrics = json.loads((tmp_path / "o" / "refuge-other" / "folder" / "metrics.json").read_bytes())
-    assert metrics["phase"]["name"] == "refuge-other"
-
-
-def test_shares_together_write_what_one_run_writes(scored, tmp_path):
-    phase, submissions = scored.phase, scored.submissions
+def test_shares_together_write_what_one_run_writes_also_from_addresses_of_this_machine(scored, tmp_path):
+    given = (f"file://{scored.submissions}", f"file://{scored.phase}", tmp_path / "shares")
     for share in ("1/2", "2/2"):
-        assert each(submissions, phase, tmp_path / "shares", "--shard", share).returncode == 0
+        done = each(*given, "--shard", share)
+        assert (done.returncode, done.stderr) == (0, "")
     assert results_in(tmp_path / "shares") == scored.results
-    empty = each(submissions, phase, tmp_path / "shares", "--shard", "4/4")
+    empty = each(*given, "--shard", "4/4")
     assert empty.returncode == 0
     assert "this share holds none of 3 submissions" in empty.stdout
-
-
-def test_what_has_changed_since_is_told_and_a_file(teams, tmp_path):
-    phase, submissions = teams
-    assert each(submissions, phase, tmp_path / "before").returncode == 0
-    replace_in(phase / "cases.csv", "V0001,16,12,1", "V0001,16,12,0")
-    mask = next(path for path in sorted(phase.rglob("*.png")))
-    Image.open(mask).save(mask, compress_level=0)  # the same pixels in other bytes
-    seal(phase, scan(phase))
-    done = each(submissions, phase, tmp_path / "now", "--since", tmp_path / "before")
-    assert (done.returncode, done.stderr) == (0, "")
-    head, *changed = done.stdout.splitlines()[4:]
-    assert head == "refuge-tiny: 2 of 3 submissions have changed, 1 case moved"
-    assert len([line for line in changed if "1 case moved" in line]) == 2
-    (changes,) = json.loads((tmp_path / "now" / "changes.json").read_bytes())["phases"]
-    assert changes["seal"]["before"] != changes["seal"]["now"]
-    assert changes["references"] == [mask.relative_to(phase).as_posix()]
-    moved = [submission["cases"] for submission in changes["submissions"] if submission["cases"]]
-    assert [[case["case"] for case in cases["classification"]] for cases in moved] == [["V0001"], ["V0001"]]
 
 
 @pytest.mark.parametrize(
     ("since", "found"),
     [
-        ("results/../results/", "the same folder"),
         ("link", "the same folder"),
-        ("results/folder", "one inside the other"),
+        ("whole/folder", "one inside the other"),
         (".", "one inside the other"),
         ("none", "found none at"),
     ],
 )
-def test_earlier_results_that_the_run_would_overwrite_are_refused_first(teams, tmp_path, since, found):
-    phase, submissions = teams
-    output = tmp_path / "results"
-    (tmp_path / "link").symlink_to(output)
-    assert each(submissions, phase, output).returncode == 0
-    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in output.rglob("*.json")}
-    replace_in(phase / "cases.csv", "V0001,16,12,1", "V0001,16,12,0")
-    seal(phase, scan(phase))
-    done = each(submissions, phase, output, "--since", tmp_path / since)
+def test_earlier_results_that_the_run_would_overwrite_are_refused_first(scored, since, found):
+    output = scored.phase.parent / "whole"
+    if since == "link":
+        (output.parent / "link").symlink_to(output)
+    done = each(scored.submissions, scored.phase, output, "--since", output.parent / since)
     assert done.returncode == 1
     assert "--since" in done.stdout
     assert found in done.stdout
-    assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in output.rglob("*.json")} == before
+    assert results_in(output) == scored.results
 
 
 @linux
@@ -206,12 +147,7 @@ def test_earlier_results_that_the_run_would_overwrite_are_refused_first(teams, t
     ("number", "status", "where"),
     [
         (signal.SIGINT, 130, ("--workers", "2")),
-        pytest.param(
-            signal.SIGINT,
-            130,
-            ("--cluster", "local", "--workers", "1"),
-            marks=[needs("parallel"), pytest.mark.weekly],
-        ),
+        pytest.param(signal.SIGINT, 130, ("--cluster", "local", "--workers", "1"), marks=needs("parallel")),
         (signal.SIGKILL, -9, ("--workers", "2")),
     ],
     ids=["interrupt", "interrupt of a cluster", "kill"],
@@ -239,25 +175,12 @@ def test_a_signal_stops_the_run_without_a_traceback_and_the_next_goes_on(
 
 
 @linux
-def test_two_runs_into_one_folder_score_every_submission_once(crowd, tmp_path):
-    phase, submissions = crowd.phase, crowd.submissions
-    command = ("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o", "--workers", "1")
-    runs = [start(*command) for _ in range(2)]
-    scored = 0
-    for process in runs:
-        stdout, stderr = process.communicate(timeout=100)
-        assert (process.returncode, stderr) == (0, "")
-        scored += sum(map(int, re.findall(r"([0-9]+) (?:scored|rejected)", stdout.splitlines()[-1])))
-    assert scored == 8
-    assert results_in(tmp_path / "o") == crowd.results
-
-
-@linux
-def test_on_a_terminal_there_is_a_bar_and_a_line_for_each(scored, tmp_path):
+def test_on_a_terminal_there_is_a_bar_and_a_line_for_each_also_of_slices(scored, tmp_path):
     phase, submissions = scored.phase, scored.submissions
     master, slave = pty.openpty()
     process = start(
-        *("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o", "--workers", "1"),
+        *("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o"),
+        *("--workers", "1", "--cases-per-task", "2"),
         stdout=slave,
         stderr=slave,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
@@ -275,19 +198,17 @@ def test_on_a_terminal_there_is_a_bar_and_a_line_for_each(scored, tmp_path):
     assert "folder  scored" in text
     assert "3/3" in text
     assert "/min" in text
+    assert results_in(tmp_path / "o") == scored.results
 
 
-@pytest.mark.parametrize(("count", "shards"), [(10, 3), (2, 5), (7, 1)])
-def test_shares_hold_every_submission_once_and_differ_by_one_at_most(count, shards):
-    shares = [range(count)[shard(f"{number}/{shards}")] for number in range(1, shards + 1)]
-    assert sorted(one for share in shares for one in share) == list(range(count))
-    assert max(map(len, shares)) - min(map(len, shares)) <= 1
-
-
-@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/3/5"])
-def test_other_shares_are_refused(text):
-    with pytest.raises(argparse.ArgumentTypeError, match=f"found '{text}'"):
-        shard(text)
+def test_shares_hold_every_submission_once_and_differ_by_one_at_most():
+    for count, shards in ((10, 3), (2, 5), (7, 1)):
+        shares = [range(count)[shard(f"{number}/{shards}")] for number in range(1, shards + 1)]
+        assert sorted(one for share in shares for one in share) == list(range(count))
+        assert max(map(len, shares)) - min(map(len, shares)) <= 1
+    for text in ("0/3", "4/3", "1", "1/3/5"):
+        with pytest.raises(argparse.ArgumentTypeError, match=f"found '{text}'"):
+            shard(text)
 
 
 def test_phases_and_folders_are_told_apart(tmp_path):
@@ -318,29 +239,25 @@ def test_what_cannot_be_done_is_named(tmp_path, arguments, told, capfd):
     assert capfd.readouterr().out.startswith(told)
 
 
-def test_addresses_of_this_machine_are_paths(scored, tmp_path):
-    done = each(f"file://{scored.submissions}", f"file://{scored.phase}", tmp_path / "addresses")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert results_in(tmp_path / "addresses") == scored.results
+def test_an_address_elsewhere_needs_a_cluster(scored, tmp_path, capfd):
+    fsspec = pytest.importorskip("fsspec")
+    fsspec.filesystem("memory").pipe("/teams/one/x.csv", b"")
+    given = ["--each", "memory://teams", "--ground-truth", str(scored.phase), "--output", str(tmp_path)]
+    assert main(["evaluate", *given]) == 1
+    assert "memory:///teams/one: expected --cluster for an address" in capfd.readouterr().out
 
 
-def test_an_address_elsewhere_needs_a_cluster(scored, tmp_path):
-    program = (
-        "import fsspec, sys\nfrom evaluation.cli.main import main\n"
-        "fsspec.filesystem('memory').pipe('/teams/one/x.csv', b'')\n"
-        "sys.exit(main(sys.argv[1:]))\n"
-    )
-    arguments = ("evaluate", "--each", "memory://teams", "--ground-truth", scored.phase, "--output", tmp_path)
-    command = [sys.executable, "-c", program, *map(str, arguments)]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1
-    assert "memory:///teams/one: expected --cluster for an address" in done.stdout
-
-
-def test_the_same_phase_twice_is_refused(scored, tmp_path):
+def test_several_phases_have_a_folder_each_and_none_is_given_twice(scored, tmp_path):
     phase, submissions = scored.phase, scored.submissions
+    other = refuge_phase(tmp_path / "other", CASES, keys={"name": "refuge-other"})
+    given = (f"{phase}={submissions}", f"{other}={submissions}")
+    done = run("evaluate", "--each", *given, "--output", tmp_path / "o", "--workers", 0)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "6 submissions: 4 scored, 0 kept, 2 rejected, 0 failed"
+    assert results_in(tmp_path / "o" / "refuge-tiny") == scored.results
+    metrics = json.loads((tmp_path / "o" / "refuge-other" / "folder" / "metrics.json").read_bytes())
+    assert metrics["phase"]["name"] == "refuge-other"
     copy = shutil.copytree(phase, tmp_path / "copy")
-    twice = (f"{phase}={submissions}", f"{copy}={submissions}")
-    done = run("evaluate", "--each", *twice, "--output", tmp_path / "o")
+    done = run("evaluate", "--each", given[0], f"{copy}={submissions}", "--output", tmp_path / "twice")
     assert done.returncode == 1
     assert "--each: expected every phase once, found refuge-tiny several times" in done.stdout

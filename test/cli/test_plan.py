@@ -24,9 +24,6 @@ def test_what_the_test_set_of_justraigs_needs_and_gives(tmp_path, capsys):
     assert printed.out.endswith(", enough\n")
     with (tmp_path / "plan.csv").open(newline="") as file:
         assert [row["cases"] for row in csv.DictReader(file)] == ["9594", "8705"]
-
-
-def test_a_set_that_is_too_small(capsys):
     assert plan("--sensitivity", 0.8, 0.02, "--prevalence", 0.16, "--cases", 1000) == 0
     assert capsys.readouterr().out.endswith(", too few\n")
 

@@ -1,63 +1,48 @@
 """`report`: the same file from a submission and from its results, and errors that a user can correct."""
 
+import json
 import sys
 
 import pytest
+from PIL import Image
 
 from evaluation.cli.main import main
-from test.phases import refuge_phase, refuge_submission
+from evaluation.phase.manifest import scan, seal
+from test.organiser.rescoring.teams import write_teams
+from test.phases import refuge_phase, refuge_submission, replace_in
 
 
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scored")
-    phase = refuge_phase(folder / "phase", 12)
-    submission = refuge_submission(folder / "submission", 12)
-    arguments = [
-        "--input",
-        str(submission),
-        "--ground-truth",
-        str(phase),
-        "--output",
-        str(folder / "results"),
-        "--workers",
-        "0",
-    ]
-    assert main(["evaluate", *arguments, "--cases", str(folder / "results" / "cases.json")]) == 0
+    phase = refuge_phase(folder / "phase", 12, keys={"tasks": ["classification", "fovea"]})
+    submission = refuge_submission(folder / "submission", 12, fields=("glaucoma_risk", "fovea"))
+    places = ("--input", submission, "--ground-truth", phase, "--output", folder / "results")
+    cases = ("--cases", folder / "results" / "cases.json", "--workers", 0)
+    assert main([*map(str, ("evaluate", *places, *cases))]) == 0
     return phase, submission, folder / "results"
+
+
+def report(phase, output, *more) -> int:
+    words = ("report", "submission", "--ground-truth", phase, "--output", output, *more)
+    return main([*map(str, words)])
 
 
 def test_a_submission_and_its_results_give_the_same_bytes(scored, tmp_path):
     phase, submission, results = scored
-    written = []
-    for name, given in (
-        ("a.html", ["--input", str(submission)]),
-        ("b.html", ["--input", str(submission), "--results", str(results)]),
-    ):
-        arguments = [
-            "report",
-            "submission",
-            "--ground-truth",
-            str(phase),
-            *given,
-            "--output",
-            str(tmp_path / name),
-            "--workers",
-            "0",
-        ]
-        assert main(arguments) == 0
-        written.append((tmp_path / name).read_bytes())
-    assert written[0] == written[1]
-    assert written[0].startswith(b"<!DOCTYPE html>")
+    given = ("--input", submission, "--workers", 0)
+    assert report(phase, tmp_path / "a.html", *given) == 0
+    assert report(phase, tmp_path / "b.html", *given, "--results", results) == 0
+    written = (tmp_path / "a.html").read_bytes()
+    assert written == (tmp_path / "b.html").read_bytes()
+    assert written.startswith(b"<!DOCTYPE html>")
 
 
 def test_a_rejected_submission_has_no_report(scored, tmp_path, capsys):
-    phase = scored[0]
     submission = refuge_submission(tmp_path / "submission", 12)
     (submission / "classification_results.csv").unlink()
     output = tmp_path / "report.html"
-    arguments = ["report", "submission", "--ground-truth", str(phase), "--input", str(submission)]
-    assert main([*arguments, "--workers", "0", "--output", str(output)]) == 1
+    assert report(scored[0], output, "--input", submission, "--workers", 0) == 1
     assert "classification_results.csv" in capsys.readouterr().err
     assert not output.exists()
 
@@ -67,17 +52,48 @@ def test_without_the_extra_the_command_says_what_to_install(scored, tmp_path, ca
     for name in [name for name in sys.modules if name.startswith("evaluation.organiser.report")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    arguments = ["report", "submission", "--ground-truth", str(phase), "--results", str(results)]
-    assert main([*arguments, "--output", str(tmp_path / "report.html")]) == 1
+    assert report(phase, tmp_path / "report.html", "--results", results) == 1
     assert "jinja2" in capsys.readouterr().err
 
 
 def test_every_figure_is_also_a_file(scored, tmp_path):
     phase, _, results = scored
-    arguments = ["report", "submission", "--ground-truth", str(phase), "--results", str(results), "--public"]
-    assert (
-        main([*arguments, "--output", str(tmp_path / "r.html"), "--figures", str(tmp_path / "figures")]) == 0
-    )
-    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
-        f"metric-intervals.{ending}" for ending in ("csv", "pdf", "png", "svg", "vl.json")
-    ]
+    figures = tmp_path / "figures"
+    assert report(phase, tmp_path / "r.html", "--results", results, "--public", "--figures", figures) == 0
+    endings = ("csv", "pdf", "png", "svg", "vl.json")
+    assert sorted(path.name for path in figures.iterdir()) == [f"metric-intervals.{one}" for one in endings]
+
+
+def test_what_has_changed_is_told_and_drawn(tmp_path, capfd):
+    phase, submissions = write_teams(tmp_path)
+    each = ["evaluate", "--each", str(submissions), "--ground-truth", str(phase), "--workers", "0"]
+    assert main([*each, "--output", str(tmp_path / "before")]) == 0
+    replace_in(phase / "cases.csv", "V0003,16,12,1", "V0003,16,12,0")
+    mask = min(phase.rglob("*.png"))
+    Image.open(mask).save(mask, compress_level=0)  # the same pixels in other bytes
+    seal(phase, scan(phase))
+    capfd.readouterr()
+    assert main([*each, "--output", str(tmp_path / "now"), "--since", str(tmp_path / "before")]) == 0
+    head, *changed = capfd.readouterr().out.splitlines()[4:]
+    assert head == "refuge-tiny: 2 of 3 submissions have changed, 1 case moved"
+    assert len([line for line in changed if "1 case moved" in line]) == 2
+    (changes,) = json.loads((tmp_path / "now" / "changes.json").read_bytes())["phases"]
+    assert changes["seal"]["before"] != changes["seal"]["now"]
+    assert changes["references"] == [mask.relative_to(phase).as_posix()]
+    moved = [submission["cases"] for submission in changes["submissions"] if submission["cases"]]
+    assert [[case["case"] for case in cases["classification"]] for cases in moved] == [["V0003"], ["V0003"]]
+
+    page, figures = tmp_path / "a.html", tmp_path / "figures"
+    arguments = ["report", "changes", str(tmp_path / "now"), "--output", str(page)]
+    assert main([*arguments, "--figures", str(figures)]) == 0
+    assert str(page) in capfd.readouterr().out
+    assert "V0003" in page.read_text(encoding="utf-8")
+    for extension in ("svg", "pdf", "png", "csv", "vl.json"):
+        assert (figures / f"classification-auc-changes.{extension}").stat().st_size > 50
+
+
+def test_a_folder_without_changes_has_no_report(tmp_path, capsys):
+    output = tmp_path / "report.html"
+    assert main(["report", "changes", str(tmp_path), "--output", str(output)]) == 1
+    assert "changes.json: is missing; `evaluate --each FOLDER --since" in capsys.readouterr().err
+    assert not output.exists()

@@ -52,32 +52,15 @@ def test_the_page_and_its_figures_are_written(tmp_path, capsys):
     table = tmp_path / "results.csv"
     rows = [f"{team},{case},0.{first}{case}" for team, first in (("a", 9), ("b", 8)) for case in range(1, 9)]
     table.write_text("\n".join(["team,case,dice", *rows]), encoding="utf-8")
-    board = str(tmp_path / "board")
-    assert main(["rank", str(table), "--metric", "dice=higher", "--resamples", "50", "--output", board]) == 0
-    files = {name: tmp_path / name for name in ("a.html", "b.html")}
-    figures = tmp_path / "figures"
-    for name, path in files.items():
-        more = ["--figures", str(figures)] if name == "a.html" else []
-        assert main(["report", "leaderboard", board, "--output", str(path), *more]) == 0
-    assert files["a.html"].read_bytes() == files["b.html"].read_bytes()
-    assert str(files["a.html"]) in capsys.readouterr().out
+    board, page, figures = (tmp_path / name for name in ("board", "a.html", "figures"))
+    options = ["--metric", "dice=higher", "--resamples", "50", "--output", str(board)]
+    assert main(["rank", str(table), *options]) == 0
+    arguments = [str(board), "--output", str(page), "--figures", str(figures)]
+    assert main(["report", "leaderboard", *arguments]) == 0
+    assert page.is_file()
+    assert str(page) in capsys.readouterr().out
     for extension in ("svg", "pdf", "png", "csv", "vl.json"):
         assert (figures / f"results-dice-boxes.{extension}").stat().st_size > 100
-
-
-def test_the_data_of_a_phase_are_a_section_of_the_page(ranked, tmp_path):
-    phase = ranked.parent / "ground-truth" / "refuge-sample"
-    page = tmp_path / "report.html"
-    arguments = ["--output", str(page), "--ground-truth", str(phase)]
-    assert main(["report", "leaderboard", str(ranked), *arguments]) == 0
-    assert "Area of optic disc by glaucoma" in page.read_text(encoding="utf-8")
-
-
-def images_of(folder, names, size=96):
-    folder.mkdir()
-    for name in names:
-        Image.new("RGB", (size, size), (120, 60, 20)).save(folder / f"{name}.png")
-    return folder
 
 
 def pictures_of(page):
@@ -95,7 +78,10 @@ def test_the_hardest_cases_are_shown_as_the_reference_and_the_best_teams_have_th
     board = json.loads((ranked / "leaderboard.json").read_bytes())["phases"][0]
     best = [team["team"] for team in board["teams"][:3]]
     names = [line.split(",")[0] for line in (phase / "cases.csv").read_text().splitlines()[1:]]
-    images = images_of(tmp_path / "images", names)
+    images = tmp_path / "images"
+    images.mkdir()
+    for name in names:
+        Image.new("RGB", (96, 96), (120, 60, 20)).save(images / f"{name}.png")
     page = tmp_path / "report.html"
     arguments = ["report", "leaderboard", str(ranked), "--ground-truth", str(phase), "--output", str(page)]
     arguments += ["--submissions", str(ranked.parent / "teams"), "--workers", "0"]
@@ -104,7 +90,7 @@ def test_the_hardest_cases_are_shown_as_the_reference_and_the_best_teams_have_th
     assert len(galleries) == 6  # three cases of each of two tasks; likelihoods have no picture
     assert all(captions == ["Reference", *best] for captions in galleries.values())
     html = page.read_text(encoding="utf-8")
-    assert "Follows figure 9 of Orlando et al. 2020 (REFUGE)." in html
+    assert "Area of optic disc by glaucoma" in html  # the data of the phase are a section of the page
     galleries_alone = re.sub(r'<div class="viewer".*?</script>', "", html, flags=re.DOTALL)
     assert galleries_alone.count("data:image/jpeg;base64,") == 24
     # By hand from the organiser's file: the three largest mean distances of the fovea.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .submissions import AS_BEFORE, Row, added
+from .submissions import AS_BEFORE, Row, added, replaced, table
 
 JOBS = "predictions.json"
 PK = "a39dc874-3e12-52d7-a7e2-c7a22f1d1daf"
@@ -14,26 +14,20 @@ LIKELIHOODS = f"{PK}/output/multiple-referable-glaucoma-likelihoods.json"
 DECISIONS = f"{PK}/output/multiple-referable-glaucoma-binary-decisions.json"
 
 
-def jobs(change: Callable[[list[dict[str, Any]]], object]) -> Callable[[Path], None]:
-    """Return a change of the list of jobs, which the result of ``change``, if any, replaces."""
+def output(change: Callable[[Any], object], path: str = LIKELIHOODS) -> Callable[[Path], None]:
+    """Return a change of a JSON file, whose content the result of ``change``, if any, replaces."""
 
     def spoil(folder: Path) -> None:
-        content = json.loads((folder / JOBS).read_text())
+        content = json.loads((folder / path).read_text())
         changed = change(content)
-        (folder / JOBS).write_text(json.dumps(content if changed is None else changed))
+        (folder / path).write_text(json.dumps(content if changed is None else changed))
 
     return spoil
 
 
-def output(change: Callable[[list[Any]], object], path: str = LIKELIHOODS) -> Callable[[Path], None]:
-    """Return a change of the list of values of an output."""
-
-    def spoil(folder: Path) -> None:
-        values = json.loads((folder / path).read_text())
-        changed = change(values)
-        (folder / path).write_text(json.dumps(values if changed is None else changed))
-
-    return spoil
+def jobs(change: Callable[[list[dict[str, Any]]], object]) -> Callable[[Path], None]:
+    """Return a change of the list of jobs."""
+    return output(change, JOBS)
 
 
 def first_value(text: str, path: str = LIKELIHOODS) -> Callable[[Path], None]:
@@ -51,23 +45,11 @@ def data(content: bytes, path: str = JOBS) -> Callable[[Path], None]:
 
 
 def converted(change: Callable[[bytes], bytes], path: str = JOBS) -> Callable[[Path], None]:
-    return lambda folder: (folder / path).write_bytes(change((folder / path).read_bytes())) and None
+    return table(change, path)
 
 
 def linked(target: str, path: str) -> Callable[[Path], None]:
-    def spoil(folder: Path) -> None:
-        (folder / path).unlink()
-        (folder / path).symlink_to(target)
-
-    return spoil
-
-
-def piped(path: str) -> Callable[[Path], None]:
-    def spoil(folder: Path) -> None:
-        (folder / path).unlink()
-        os.mkfifo(folder / path)
-
-    return spoil
+    return replaced(lambda file: file.symlink_to(target), path)
 
 
 def place(text: str) -> Callable[[Path], None]:
@@ -91,17 +73,15 @@ def _backwards(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
 ROWS = {
     "jobs: no file": Row(lambda folder: (folder / JOBS).unlink()),
     "jobs: a link": Row(linked("/etc/passwd", JOBS)),
-    "jobs: a named pipe": Row(piped(JOBS)),
+    "jobs: a named pipe": Row(replaced(os.mkfifo, JOBS)),
     "jobs: no JSON": Row(data(b"[{")),
     "jobs: a hundred thousand brackets": Row(data(b"[" * 100_000)),
-    "jobs: closed brackets of the same depth": Row(data(b"[" * 5000 + b"]" * 5000)),
     "jobs: a hundred megabytes": Row(data(b"[" + b" " * 100_000_000 + b"]")),
     "jobs: an object": Row(data(b"{}")),
     "jobs: four megabytes of objects": Row(data(b"[" + b"{}," * 1_300_000 + b"{}]")),
     "jobs: four megabytes of outputs": Row(
         jobs(lambda content: content[0].update(outputs=[[] for _ in range(1_300_000)]))
     ),
-    "jobs: as many objects as are parsed": Row(data(b"[" + b"{}," * 40_000 + b"{}]")),
     "jobs: UTF-16": Row(converted(lambda text: text.decode().encode("utf-16"))),
     "jobs: a key twice": Row(converted(lambda text: text.replace(b'{"pk":', b'{"pk":"x","pk":', 1))),
     "jobs: a number beyond floats": Row(
@@ -119,18 +99,14 @@ ROWS = {
     "jobs: the same key twice": Row(jobs(lambda content: [*content, content[0]])),
     "jobs: a place that climbs": Row(place("../../../../etc/passwd")),
     "output: a link": Row(linked("/etc/passwd", LIKELIHOODS)),
-    "output: a named pipe": Row(piped(LIKELIHOODS)),
+    "output: a named pipe": Row(replaced(os.mkfifo, LIKELIHOODS)),
     "output: a hundred megabytes": Row(data(b"[" + b" " * 100_000_000 + b"]", LIKELIHOODS)),
     "output: a megabyte of lists": Row(data(b"[" + b"[]," * 350_000 + b"[]]", LIKELIHOODS)),
-    "output: deep": Row(data(b"[" * 100_000, LIKELIHOODS)),
     "output: one number for all": Row(data(b"0.5", LIKELIHOODS)),
     "output: a value too few": Row(output(lambda values: values.pop() and None)),
     "output: a value too many": Row(output(lambda values: values.append(0.5))),
-    "output: text for a number": Row(first_value('"0.5"')),
     "output: true for a number": Row(first_value("true")),
-    "output: NaN for a number": Row(first_value("NaN")),
     "output: an integer beyond floats": Row(first_value("1" + "0" * 350)),
-    "output: a number for a decision": Row(first_value("1", DECISIONS)),
     "odd: a byte order mark": Row(converted(lambda text: b"\xef\xbb\xbf" + text), AS_BEFORE),
     "odd: the older name of a socket": Row(jobs(_older_names), AS_BEFORE),
     "odd: everything in another order": Row(jobs(_backwards), AS_BEFORE),

@@ -28,20 +28,8 @@ from evaluation.workers.submission_reader import SubmissionReader
 SECONDS_OF_A_POSITIVE = 0.3
 
 
-def tell_trouble(tick):
-    raise MachineTrouble("read", "label 1", "memory")
-
-
-def tell_any_error(tick):
-    raise OSError(28, "label 1")
-
-
-def crash(tick):
-    os.abort()
-
-
-def be_silent(tick):
-    time.sleep(1000)
+def failing(error):
+    raise error
 
 
 def be_alive_for_ever(tick):
@@ -49,59 +37,33 @@ def be_alive_for_ever(tick):
         tick(1000.0)
 
 
-def hand_on_no_number(tick):
-    return BatchReport().packed({"value": [np.arange(9), ["label", "1"]]})
-
-
-def hand_on_another_field(tick):
-    return BatchReport().packed({"label": [np.arange(9), np.ones(9)]})
-
-
-def tell_a_problem(tick):
-    return BatchReport(problems=("label 1",)).packed({})
-
-
-def answer_with_anything(tick):
-    return [b"label 1"] * 100
-
-
-def flood(tick):
-    return [bytes(1 << 20)] * 2000
-
-
-ATTACKS = {
-    attack.__name__.replace("_", " "): attack
-    for attack in (
-        tell_trouble,
-        tell_any_error,
-        crash,
-        be_silent,
-        be_alive_for_ever,
-        hand_on_no_number,
-        hand_on_another_field,
-        tell_a_problem,
-        answer_with_anything,
-        flood,
-    )
-}
-
-
-def flood_the_main_process(tick):
-    return [bytes(1 << 20)] * 1600
-
-
-def hand_on_more_than_there_is_room_for(tick):
-    return BatchReport().packed({"value": [np.arange(1), np.zeros(35_000_000)]})
-
-
 def hand_on_much_text(tick):
     text = b"[" + b"[]," * 20_000_000 + b"[]]"
     return [struct.pack("<Q", 8 + len(text)), struct.pack("<Q", len(text)), text]
 
 
+def report(values, **more):
+    return BatchReport(**more).packed(values)
+
+
+ATTACKS = {
+    "tell trouble": lambda tick: failing(MachineTrouble("read", "label 1", "memory")),
+    "tell any error": lambda tick: failing(OSError(28, "label 1")),
+    "crash": lambda tick: os.abort(),
+    "be silent": lambda tick: time.sleep(1000),
+    "be alive for ever": be_alive_for_ever,
+    "hand on no number": lambda tick: report({"value": [np.arange(9), ["label", "1"]]}),
+    "hand on another field": lambda tick: report({"label": [np.arange(9), np.ones(9)]}),
+    "tell a problem": lambda tick: report({}, problems=("label 1",)),
+    "answer with anything": lambda tick: [b"label 1"] * 100,
+    "flood": lambda tick: [bytes(1 << 20)] * 2000,
+}
 EARLY = {
-    attack.__name__.replace("_", " "): attack
-    for attack in (flood_the_main_process, hand_on_more_than_there_is_room_for, hand_on_much_text)
+    "flood the main process": lambda tick: [bytes(1 << 20)] * 1600,
+    "hand on more than there is room for": lambda tick: report(
+        {"value": [np.arange(1), np.zeros(35_000_000)]}
+    ),
+    "hand on much text": hand_on_much_text,
 }
 """What a reader does before any label is in use."""
 

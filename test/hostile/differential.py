@@ -93,32 +93,17 @@ CHANNEL_FILES = [
 
 # Of headers that a change may add or exchange: everything that any reader looks at.
 META_LINES = (
-    *(
-        "BinaryData = True",
-        "BinaryData = False",
-        "BinaryDataByteOrderMSB = True",
-        "ElementByteOrderMSB = True",
-    ),
-    *("CompressedData = True", "CompressedData = False", "CompressedData = 1", "CompressedDataSize = 20"),
+    *("BinaryData = True", "BinaryData = False", "BinaryDataByteOrderMSB = True", "CompressedData = 1"),
+    *("ElementByteOrderMSB = True", "CompressedData = True", "CompressedData = False", "Origin = 7 7 7"),
     *("ElementSpacing = 1 2 3", "ElementSize = 3 2 1", "ElementSpacing = -1 1 1", "ElementSpacing = 1,2,3"),
-    *("Offset = 5 6 7", "Position = 1 2 3", "Origin = 7 7 7", "TransformMatrix = 0 1 0 1 0 0 0 0 1"),
+    *("Offset = 5 6 7", "Position = 1 2 3", "TransformMatrix = 0 1 0 1 0 0 0 0 1", "HeaderSize = -1"),
     *("Rotation = 1 0 0 0 0 1 0 1 0", "Orientation = 0 0 1 0 1 0 1 0 0", "AnatomicalOrientation = LPS"),
-    *("ElementType = MET_CHAR", "ElementType = MET_SHORT", "ElementType = MET_LONG", "HeaderSize = -1"),
-    *(
-        "HeaderSize = 3",
-        "ElementNumberOfChannels = 1",
-        "ElementNumberOfChannels = 2",
-        "NDims = 2",
-        "NDims = 3",
-    ),
+    *("ElementType = MET_CHAR", "ElementType = MET_SHORT", "ElementType = MET_LONG", "HeaderSize = 3"),
+    *("ElementNumberOfChannels = 1", "ElementNumberOfChannels = 2", "NDims = 2", "NDims = 3"),
     *("DimSize = 9 6", "DimSize = 9 6 1", "DimSize = 9 6 3", "DimSize = 3 6 9", "ElementMin = 3"),
     *("ElementToIntensityFunctionSlope = 2", "ElementToIntensityFunctionOffset = 1", "Comment: a = b"),
-    *(
-        "ElementSpacing: a = 4 4 4",
-        "elementspacing = 9 9 9",
-        "CenterOfRotation = 1 1 1",
-        "Modality = MET_MOD_CT",
-    ),
+    *("ElementSpacing: a = 4 4 4", "elementspacing = 9 9 9", "CenterOfRotation = 1 1 1"),
+    *("Modality = MET_MOD_CT", "CompressedDataSize = 20"),
 )
 NIFTI_FIELDS = (
     *((offset, "h") for offset in (*range(40, 50, 2), 70, 72, 252, 254)),
@@ -148,6 +133,10 @@ def any_byte(random: Random, data: bytes) -> bytes:
     return bytes(changed)
 
 
+CHUNKS = (b"PLTE", b"tRNS", b"sBIT", b"gAMA", b"bKGD", b"tEXt", b"cHRM", b"pHYs", b"XXXX")
+TAGS = (258, 259, 262, 266, 274, 277, 284, 317, 338, 339)
+
+
 def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
     found, start = [], 8
     while start + 12 <= len(data):
@@ -170,13 +159,9 @@ def png_chunks(random: Random, data: bytes) -> bytes:
         elif kind == 2 and chunks:
             chunks.pop(random.randrange(len(chunks)))
         elif kind == 3:
-            name = random.choice(
-                (b"PLTE", b"tRNS", b"sBIT", b"gAMA", b"bKGD", b"tEXt", b"cHRM", b"pHYs", b"XXXX")
-            )
-            chunks.insert(
-                place,
-                (name, bytes(random.choices((0, 1, 4, 5, 8, 255), k=random.choice((1, 2, 3, 4, 6, 9))))),
-            )
+            length = random.choice((1, 2, 3, 4, 6, 9))
+            content = bytes(random.choices((0, 1, 4, 5, 8, 255), k=length))
+            chunks.insert(place, (random.choice(CHUNKS), content))
         elif chunks:
             number = random.randrange(len(chunks))
             name, content = chunks[number]
@@ -200,12 +185,7 @@ def tiff_tags(random: Random, data: bytes) -> bytes:
         position = start + 2 + 12 * random.randrange(entries)
         kind = random.randrange(4)
         if kind == 0:
-            struct.pack_into(
-                f"{order}H",
-                changed,
-                position,
-                random.choice((258, 259, 262, 266, 274, 277, 284, 317, 338, 339)),
-            )
+            struct.pack_into(f"{order}H", changed, position, random.choice(TAGS))
         elif kind == 1:
             struct.pack_into(f"{order}H", changed, position + 2, random.choice((1, 3, 4, 16)))
         elif kind == 2:
@@ -247,11 +227,8 @@ def nifti_fields(random: Random, data: bytes) -> bytes:
         offset, letter = random.choice(NIFTI_FIELDS)
         number = random.choice(NUMBERS)
         if letter != "f":
-            number = (
-                0
-                if number != number
-                else max(0 if letter == "B" else -2, min(int(number), 255 if letter == "B" else 999))
-            )
+            low, high = (0, 255) if letter == "B" else (-2, 999)
+            number = 0 if number != number else max(low, min(int(number), high))
         struct.pack_into(f"<{letter}", plain, offset, number)
     return bytes(plain) if is_plain else gzip.compress(bytes(plain), 1, mtime=0)
 
@@ -266,19 +243,17 @@ MUTATIONS: dict[str, tuple[Mutation, ...]] = {
 }
 
 
-def _mutated(random: Random, extension: str, seeds: list[bytes]) -> bytes:
-    return random.choice(MUTATIONS[extension])(random, random.choice(seeds))
-
-
 def disagreements(random: Random) -> tuple[str, bytes, list[str], bool]:
     """Return the kind and content of a changed file, who reads it differently, and if it was accepted."""
     what = random.choice(("image", "image", "volume", "volume", "numbers", "channels"))
-    files = {"image": IMAGES, "volume": VOLUMES, "numbers": WIDE_IMAGES, "channels": {"tif": CHANNEL_FILES}}[
-        what
-    ]
+    files, compare = {
+        "image": (IMAGES, _image),
+        "volume": (VOLUMES, _volume),
+        "numbers": (WIDE_IMAGES, _numbers),
+        "channels": ({"tif": CHANNEL_FILES}, _channel_file),
+    }[what]
     extension = random.choice(sorted(files))
-    data = _mutated(random, extension, files[extension])
-    compare = {"image": _image, "volume": _volume, "numbers": _numbers, "channels": _channel_file}[what]
+    data = random.choice(MUTATIONS[extension])(random, random.choice(files[extension]))
     try:
         with silenced_libraries(), warnings.catch_warnings():
             warnings.simplefilter("ignore")

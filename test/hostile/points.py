@@ -1,10 +1,9 @@
 """Hostile and odd lists of points: a table of candidates (LUNA16), and an algorithm's JSON (MIDOG 2021)."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-from .algorithm import converted, data, linked
+from .algorithm import converted, data, linked, output
 from .submissions import AS_BEFORE, Row
 
 TABLE = "predictions.csv"
@@ -23,13 +22,7 @@ def table(change: Callable[[bytes], bytes], expected: object | None = None) -> R
 
 def value(change: Callable[[dict[str, Any]], object], expected: object | None = None) -> Row:
     """Return a change of the points of the first image, in place or into the result of ``change``."""
-
-    def spoil(content: bytes) -> bytes:
-        found = json.loads(content)
-        changed = change(found)
-        return json.dumps(found if changed is None else changed).encode()
-
-    return Row(converted(spoil, POINTS), expected)
+    return Row(output(change, POINTS), expected)
 
 
 def entry(text: str) -> Row:
@@ -44,20 +37,12 @@ LUNA16 = {
     "candidates: a link": Row(linked("/etc/passwd", TABLE)),
     "candidates: too many for a scan": more(b",1,2,3,0.5", 10_001),
     "candidates: a million": more(b",1,2,3,0.5", 1_000_000),
-    "candidates: a million of no scan": table(lambda content: content + b"x,1,2,3,0.5\n" * 1_000_000),
     "candidates: another scan": table(lambda content: content + b"1.2.3,1,2,3,0.5\n"),
     "candidates: a probability of 1.5": more(b",1,2,3,1.5"),
     "candidates: another galaxy": more(b",1,1e300,3,0.5"),
     "candidates: a hundred thousand digits": more(b"," + b"1" * 100_000 + b",2,3,0.5"),
     "odd candidates: rows of all scans mixed": table(
         lambda content: b"\n".join([content.split(b"\n")[0], *sorted(content.split(b"\n")[1:-1]), b""]),
-        AS_BEFORE,
-    ),
-    "odd candidates: semicolons and Windows": table(
-        lambda content: content.replace(b",", b";").replace(b"\n", b"\r\n"), AS_BEFORE
-    ),
-    "odd candidates: columns in another order": table(
-        lambda content: b"\n".join(b",".join(reversed(line.split(b","))) for line in content.splitlines()),
         AS_BEFORE,
     ),
 }
@@ -78,7 +63,6 @@ MIDOG = {
     "point: two coordinates": entry('{"point": [1, 2]}'),
     "point: an integer beyond floats": entry('{"point": [1' + "0" * 350 + ", 2, 0]}"),
     "point: another galaxy": entry('{"point": [1e300, 2, 0]}'),
-    "point: a key twice": entry('{"point": [1, 2, 0], "point": [3, 4, 0]}'),
     "point: a probability of 2": entry('{"point": [1, 2, 0], "probability": 2}'),
     "point: a name that is none": entry('{"point": [1, 2, 0], "name": 7}'),
     "odd points: names, types and probabilities": value(

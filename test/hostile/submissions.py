@@ -231,48 +231,25 @@ IMAGES = {
     # Damage.
     "empty file": Row(image(b"")),
     "zeros": Row(image(bytes(30_000))),
-    "truncated PNG": Row(image(png()[:-20])),
     "truncated data in a whole PNG": Row(image(png(zlib.compress(bytes(161 * 159))[:-9]))),
-    "PNG with a wrong checksum": Row(image(png()[:60] + b"\xff" + png()[61:])),
-    "PNG without data": Row(image(png()[:33] + chunk(b"IEND", b""))),
-    "truncated BMP": Row(image(bmp()[:-1], "R0001.bmp")),
-    "BMP whose pixels begin outside": Row(image(bmp(start=2**32 - 1), "R0001.bmp")),
-    "truncated TIFF": Row(image(grey_tiff(mask().tobytes())[:-40], "R0001.tif")),
     "TIFF whose pages form a cycle": Row(
         image(grey_tiff(mask().tobytes(), following=8 + SIZE * SIZE), "R0001.tif")
-    ),
-    "TIFF whose strip lies outside": Row(
-        image(grey_tiff(mask().tobytes(), tag_273=(4, 1, 2**32 - 1)), "R0001.tif")
     ),
     # Content that other programs could show differently.
     "16-bit PNG": Row(image(saved(mask().astype(np.uint16) * 257, "PNG"))),
     "colour PNG": Row(image(saved(_colours((9, 8, 7), "RGB"), "PNG"))),
     "transparent PNG": Row(image(saved(_colours((0, 0, 0, 9), "RGBA"), "PNG"))),
-    "PNG with a declared transparent grey": Row(image(png(before=chunk(b"tRNS", b"\0\x80")))),
     "PNG whose palette is too short": Row(image(png(colour=3, before=chunk(b"PLTE", bytes(6))))),
     "PNG with two headers": Row(image(png(before=png()[8:33]))),
-    "PNG with pixels in parts": Row(image(png(after=b"")[:-12] + chunk(b"tEXt", b"a\0b") + png()[33:])),
-    "PNG with an unknown critical chunk": Row(image(png(before=chunk(b"XxXx", b"")))),
-    "PNG with its palette behind its pixels": Row(
-        image(png(colour=3)[:-12] + chunk(b"PLTE", bytes(768)) + chunk(b"IEND", b""))
-    ),
     "PNG rotated by its metadata": Row(image(png(before=chunk(b"eXIf", exif_of_orientation(6))))),
-    "TIFF rotated by its metadata": Row(image(grey_tiff(mask().tobytes(), tag_274=(3, 1, 3)), "R0001.tif")),
     "CMYK TIFF": Row(image(saved(Image.new("CMYK", (SIZE, SIZE)), "TIFF"), "R0001.tif")),
-    "TIFF of two pages": Row(
-        image(saved(mask(), "TIFF", save_all=True, append_images=[Image.fromarray(mask())]), "R0001.tif"),
-    ),
     "TIFF that holds a JPEG": Row(image(saved(mask(), "TIFF", compression="jpeg"), "R0001.tif")),
     "run-length coded BMP": Row(image(bmp(compression=1), "R0001.bmp")),
-    "JPEG named PNG": Row(image(saved(mask(), "JPEG"))),
     "other size": Row(image(saved(mask()[:, :-1].copy(), "PNG"))),
     "values that mean nothing": Row(image(saved(mask() + 1, "PNG"))),
     # Odd, but unmistakable: scored.
-    "RGB PNG of equal channels": Row(image(saved(Image.fromarray(mask()).convert("RGB"), "PNG")), WITH_MASK),
     "opaque RGBA PNG": Row(image(saved(Image.fromarray(mask()).convert("RGBA"), "PNG")), WITH_MASK),
-    "PNG followed by a zip": Row(image(png(after=b"PK\x03\x04" + bytes(999))), WITH_MASK),
     "BMP named PNG": Row(image(bmp()), WITH_MASK),
-    "LZW TIFF": Row(image(saved(mask(), "TIFF", compression="tiff_lzw"), "R0001.tif"), WITH_MASK),
     "big TIFF": Row(image(_big_tiff, "R0001.tif"), WITH_MASK),
     "name in capitals": Row(image(bmp(), "R0001.BMP"), WITH_MASK),
 }
@@ -332,7 +309,6 @@ ENTRIES = {
 TABLES = {
     "empty table": Row(table(lambda data: b"")),
     "table of a header": Row(table(lambda data: data.partition(b"\n")[0])),
-    "table of blank lines": Row(table(lambda data: b"\n" * 9)),
     "table that is a folder": Row(replaced(Path.mkdir, LIKELIHOODS)),
     "gzipped table": Row(table(lambda data: gzip.compress(data, mtime=0))),
     "table of a million lines": Row(table(lambda data: data + b"R0001,0.5\n" * 1_000_000)),
@@ -341,8 +317,6 @@ TABLES = {
     "line of four megabytes": Row(table(lambda data: data + b"R0041," + b"1" * 4_000_000)),
     "header of four million commas": Row(table(lambda data: b"FileName" + b"," * 4_000_000 + b"\n" + data)),
     "row of a million lines": Row(table(lambda data: data + b'R0041,"' + b'\n","' * 1_000_000 + b'"')),
-    "NUL characters": Row(cell("0.\0005")),
-    "bytes of no encoding": Row(cell(b"\xff\xfe\xfa")),
     "lone surrogates in UTF-16": Row(
         table(
             lambda data: data.decode().encode("utf-16") + "R\ud800,0.5\n".encode("utf-16-le", "surrogatepass")
@@ -358,40 +332,14 @@ TABLES = {
     ),
     "column missing": Row(table(lambda data: data.replace(b"Glaucoma Risk", b"Risk"))),
     "no number": Row(cell("high")),
-    "not a number": Row(cell("nan")),
     "number beyond floats": Row(cell("1e999")),
-    "number with an underscore": Row(cell("0_5")),
     "decimal comma": Row(cell("0,5")),
-    "formula": Row(cell("=1+1")),
     "program": Row(cell("__import__('os').system('kill 1')")),
     "number of 100,000 digits": Row(cell("1" * 100_000)),
     "coordinate outside": Row(cell("1e308,-1", FOVEA)),
     "coordinate missing": Row(cell("5", FOVEA)),
     # Odd, but unmistakable: scored.
-    "UTF-16": Row(table(lambda data: data.decode().encode("utf-16")), AS_BEFORE),
-    "lines of the old Macintosh": Row(
-        table(lambda data: data.replace(b"\r", b"").replace(b"\n", b"\r")), AS_BEFORE
-    ),
-    "semicolons": Row(table(lambda data: data.replace(b",", b";")), AS_BEFORE),
-    "quoted cells": Row(
-        table(
-            lambda data: b"\n".join(b'"' + line.replace(b",", b'","') + b'"' for line in data.splitlines())
-        ),
-        AS_BEFORE,
-    ),
-    "no header": Row(table(lambda data: data.partition(b"\n")[2]), AS_BEFORE),
     "header in other words": Row(table(lambda data: data.replace(b"FileName,Glaucoma Risk", b"Bild,Wert"))),
-    "rows in another order": Row(
-        table(lambda data: b"\n".join([data.split(b"\n")[0], *sorted(data.split(b"\n")[1:], reverse=True)])),
-        AS_BEFORE,
-    ),
-    "columns in another order": Row(
-        table(lambda data: b"\n".join(b",".join(reversed(line.split(b","))) for line in data.splitlines())),
-        AS_BEFORE,
-    ),
-    "names with extensions and spaces": Row(
-        table(lambda data: data.replace(b"R0001,", b"  r0001.JPG  ,")), AS_BEFORE
-    ),
 }
 
 ROWS = {**IMAGES, **ENTRIES, **TABLES}

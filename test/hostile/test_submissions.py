@@ -13,10 +13,8 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 import SimpleITK
-from PIL import Image
 
 from evaluation.core.fault import FaultKind
 from evaluation.phase.manifest import scan, seal
@@ -61,25 +59,41 @@ MESSAGES = table()
 Runner = Callable[[tuple[Path, ...], Path, Path], list[Run]]
 
 
-def phase_pair(folder: Path, name: str, first_label: int) -> tuple[Path, Path]:
-    """Return a sealed phase, and the same with the labels of its cases dealt out anew."""
+def phase_pair(folder: Path, name: str) -> tuple[tuple[Path, Path], Path]:
+    """Return a sealed phase, the same with another reference, and a good submission; of some a few cases."""
     real = Path(shutil.copytree(REPOSITORY / "ground-truth" / name, folder / "real" / "phase"))
+    good = Path(shutil.copytree(REPOSITORY / "test" / "input" / name, folder / "good" / name))
+    header, *rows = (real / "cases.csv").read_text().splitlines()
+    # Intervals and subgroups see nothing of the files.
+    settings, _, rest = (real / "phase.toml").read_text().partition("[[subgroups]]")
+    assert "\nseed" in settings
+    settings = settings.replace("\nseed", "\nresamples = 0\nseed", 1)
+    options = rest[rest.index("[options]") :] if "[options]" in rest else ""
+    (real / "phase.toml").write_text(settings + options)
+    if cases := FEW.get(name):
+        rows = [row for row in rows if row.partition(",")[0] in cases]
+        for path in (*real.glob("*/**/*.*"), *good.glob("*/**/*.*")):
+            if path.name[: len(cases[0])] not in cases:
+                path.unlink()
+    (real / "cases.csv").write_text("\n".join([header, *rows, ""]))
     other = Path(shutil.copytree(real, folder / "other" / "phase"))
-    header, *rows = [line.split(",") for line in (other / "cases.csv").read_text().splitlines()]
-    labels = [row[first_label:] for row in rows]
-    random.Random(5).shuffle(labels)
-    assert labels != [row[first_label:] for row in rows]
-    lines = [header, *(row[:first_label] + label for row, label in zip(rows, labels, strict=True))]
-    (other / "cases.csv").write_text("".join(",".join(line) + "\n" for line in lines))
-    for path in other.glob("masks/*"):
-        Image.open(path).transpose(Image.Transpose.ROTATE_90).save(path)
+    if first := FIRST_LABEL.get(name):
+        cells = [row.split(",") for row in rows]
+        labels = [row[first:] for row in cells]
+        random.Random(5).shuffle(labels)
+        rows = [",".join(row[:first] + label) for row, label in zip(cells, labels, strict=True)]
+        (other / "cases.csv").write_text("\n".join([header, *rows, ""]))
+    for path in other.glob("*/**/*.*"):
+        if path.suffix == ".txt":
+            path.write_text("")
+            continue
+        image = SimpleITK.ReadImage(path)
+        mirrored = SimpleITK.Flip(image, [True] + [False] * (image.GetDimension() - 1))
+        mirrored.CopyInformation(image)
+        SimpleITK.WriteImage(mirrored, path)
     for phase in (real, other):
-        # Intervals see nothing of the files.
-        text = (phase / "phase.toml").read_text()
-        assert "\nseed" in text
-        (phase / "phase.toml").write_text(text.replace("\nseed", "\nresamples = 0\nseed", 1))
         seal(phase, scan(phase))
-    return real, other
+    return (real, other), good
 
 
 @pytest.fixture(scope="module")
@@ -87,42 +101,6 @@ def forks() -> Iterator[Forks]:
     forks = Forks()
     yield forks
     forks.close()
-
-
-def few_cases(folder: Path, name: str, cases: list[str]) -> tuple[tuple[Path, Path], Path]:
-    """Return a sealed phase of a few cases, the same with another reference, and a good submission."""
-    copies = [
-        Path(shutil.copytree(REPOSITORY / source / name, folder / kind / place))
-        for source, kind, place in (
-            ("ground-truth", "real", "phase"),
-            ("ground-truth", "other", "phase"),
-            ("test/input", "good", name),
-        )
-    ]
-    for copy in copies:
-        for path in copy.rglob("*"):
-            if path.is_file() and path.parent != copy and path.name[: len(cases[0])] not in cases:
-                path.unlink()
-    *phases, submission = copies
-    for phase in phases:
-        header, *rows = (phase / "cases.csv").read_text().splitlines(keepends=True)
-        (phase / "cases.csv").write_text(
-            header + "".join(row for row in rows if row.partition(",")[0] in cases)
-        )
-        settings, _, options = (phase / "phase.toml").read_text().partition("[[subgroups]]")
-        rest = options[options.index("[options]") :] if options else ""
-        (phase / "phase.toml").write_text(settings.replace("\nseed", "\nresamples = 0\nseed", 1) + rest)
-    for path in (*phases[1].rglob("*.mha"), *phases[1].rglob("*.tif")):
-        image = SimpleITK.ReadImage(path)
-        values = np.ascontiguousarray(SimpleITK.GetArrayFromImage(image)[..., ::-1])
-        mirrored = SimpleITK.GetImageFromArray(values)
-        mirrored.CopyInformation(image)
-        SimpleITK.WriteImage(mirrored, path)
-    for path in phases[1].rglob("*.txt"):
-        path.write_text("")
-    for phase in phases:
-        seal(phase, scan(phase))
-    return (phases[0], phases[1]), submission
 
 
 Prepared = tuple[tuple[Path, Path], Path, dict[object, bytes]]
@@ -135,10 +113,7 @@ def prepared(tmp_path_factory, forks) -> Callable[[str], Prepared]:
     @cache
     def of(name: str) -> Prepared:
         folder = tmp_path_factory.mktemp(name)
-        if name in FIRST_LABEL:
-            phases, good = phase_pair(folder, name, FIRST_LABEL[name]), REPOSITORY / "test" / "input" / name
-        else:
-            phases, good = few_cases(folder, name, FEW[name])
+        phases, good = phase_pair(folder, name)
         done, other = forks(phases, good, tmp_path_factory.mktemp("scores"))
         assert done.metrics is not None, done
         assert done.metrics != other.metrics

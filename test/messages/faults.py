@@ -11,7 +11,7 @@ import SimpleITK
 import tifffile
 
 from test.hostile import algorithm, boxes, points, volumes
-from test.hostile.algorithm import data
+from test.hostile.algorithm import data, output
 from test.hostile.images import saved
 from test.hostile.submissions import ROWS, Row, added, table
 
@@ -60,10 +60,7 @@ def features(change: Callable[[list], object]) -> Spoil:
 
     def spoil(folder: Path) -> None:
         job = json.loads((folder / "predictions.json").read_text())[0]["pk"]
-        path = folder / job / "output" / FEATURES
-        values = json.loads(path.read_text())
-        changed = change(values)
-        path.write_text(json.dumps(values if changed is None else changed))
+        output(change, f"{job}/output/{FEATURES}")(folder)
 
     return spoil
 

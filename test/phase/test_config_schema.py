@@ -1,4 +1,4 @@
-"""The schema of phase.toml against the tables it is made of, with jsonschema as a judge of its own."""
+"""The schema and the page of phase.toml against the tables they are made of; jsonschema judges on its own."""
 
 import json
 import tomllib
@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from evaluation.core.keys import KeyTable
-from evaluation.organiser.schema_pages import phase_schema
+from evaluation.organiser.schema_pages import config_page, phase_schema
 from evaluation.phase.config import TABLES, PhaseConfig
 from evaluation.phase.registry import challenge_named, known_challenges
 from test.repository import PHASES, REPOSITORY
@@ -58,6 +58,8 @@ def test_the_published_schema_is_the_one_that_is_made():
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert VALIDATOR.is_valid(VALID)
+    for key in ("challenge", "name", "title", "submission"):
+        assert not VALIDATOR.is_valid({name: value for name, value in VALID.items() if name != key})
     assert set(SCHEMA["properties"]) == {*PhaseConfig.model_fields, *TABLES}
     assert '"null"' not in json.dumps(SCHEMA)
 
@@ -73,11 +75,6 @@ def test_what_the_phase_would_reject_is_invalid(change):
     assert not VALIDATOR.is_valid(VALID | change)
 
 
-@pytest.mark.parametrize("key", ["challenge", "name", "title", "submission"])
-def test_keys_without_a_default_are_required(key):
-    assert not VALIDATOR.is_valid({name: value for name, value in VALID.items() if name != key})
-
-
 def test_every_key_is_described_in_sentences():
     options = (challenge_named(name).options for name in known_challenges())
     for table in (found for root in (PhaseConfig, *options) for found in tables_of(root)):
@@ -85,3 +82,32 @@ def test_every_key_is_described_in_sentences():
             description = WORDS.get(table.__name__, {}).get(name, key.description) or ""
             assert description.endswith("."), f"{table.__name__}.{name}"
             assert description[0] == "`" or description[0].isupper(), f"{table.__name__}.{name}"
+
+
+FACTS = {
+    '{"type": "string", "maxLength": 9}': "text of at most 9 characters, optional",
+    '{"type": "integer", "minimum": 0, "maximum": 1000}': "whole number from 0 to 1,000, optional",
+    '{"type": "array", "items": {"type": "string"}, "default": ["x"]}': 'list of texts, default `["x"]`',
+    '{"type": "object", "additionalProperties": true, "default": {"k": 1}}': "table, default `{ k = 1 }`",
+}
+"""The schema of a key, and the line of facts for it: those that no key of the published page has."""
+
+
+def test_the_published_page_is_the_one_that_is_made():
+    published = (REPOSITORY / "docs/phase.md").read_text(encoding="utf-8")
+    assert published == config_page(phase_schema()), (
+        "run: python -m evaluation schema phase --words > docs/phase.md"
+    )
+
+
+@pytest.mark.parametrize(("schema", "facts"), FACTS.items())
+def test_facts_of_a_key(schema, facts):
+    key = {**json.loads(schema), "description": "What it is."}
+    page = config_page({"properties": {"key": key}, "$defs": {}, "allOf": []})
+    assert f"### `key`\n\n*{facts}*\n\nWhat it is.\n" in page
+
+
+def test_a_required_key_says_so_and_lines_of_a_description_are_joined():
+    key = {"type": "string", "description": "One\nsentence.\n\nAnother\nparagraph."}
+    page = config_page({"properties": {"key": key}, "required": ["key"], "$defs": {}, "allOf": []})
+    assert "*text, required*\n\nOne sentence.\n\nAnother paragraph.\n" in page

@@ -75,14 +75,12 @@ def submission(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("place", "workers"), [("phases/one/challenge.py", 0), ("phases/challenge.py", 2)])
-def test_a_phase_is_scored_by_the_file_beside_or_above_it(tmp_path, place, workers, request):
-    if workers:
-        request.getfixturevalue("isolated")
+@pytest.mark.parametrize("place", ["phases/one/challenge.py", "phases/challenge.py"])
+def test_a_phase_is_scored_by_the_file_beside_or_above_it(tmp_path, place):
     phase = write_phase(tmp_path / "phases" / "one")
     (tmp_path / place).write_text(CHALLENGE, encoding="utf-8")
     evaluation.seal(phase)
-    result = evaluation.evaluate(phase, submission(tmp_path / "submission"), workers=workers)
+    result = evaluation.evaluate(phase, submission(tmp_path / "submission"), workers=0)
     assert result.to_dict()["aggregates"]["age"]["error"]["value"] == 2.0
 
 
@@ -158,18 +156,23 @@ FAULTS = {
     "something else": ("CHALLENGE = 'ages'\n", "CHALLENGE: expected a Challenge, found a str"),
     "a fault of the code": (
         "x = 1\ny = x / 0\n",
-        "line 2: cannot be run: ZeroDivisionError: division by zero",
+        "line 2: cannot be run: ZeroDivisionError",
     ),
     "no Python": ("CHALLENGE =\n", "cannot be run: SyntaxError"),
-    "another name": (
-        CHALLENGE.replace('name="ages"', 'name="years"'),
-        "challenge: expected 'years' as in",
-    ),
+    "another name": (CHALLENGE.replace('name="ages"', 'name="years"'), "challenge: expected 'years' as in"),
     "the name of a bundled challenge": (
         CHALLENGE.replace('name="ages"', 'name="refuge"'),
         "name: expected none of a bundled challenge, found 'refuge'",
     ),
 }
+
+
+def test_the_file_beside_a_phase_of_a_bundled_challenge_is_not_even_run(tmp_path):
+    phase = write_phase(tmp_path / "phase", name="refuge")
+    (phase / "challenge.py").write_text("raise RuntimeError('run')\n", encoding="utf-8")
+    with pytest.raises(PhaseError) as error:
+        evaluation.seal(phase)
+    assert "RuntimeError" not in str(error.value)
 
 
 @pytest.mark.parametrize("case", FAULTS)
@@ -182,21 +185,12 @@ def test_faults_of_the_file(tmp_path, case):
     assert expected in error.value.problems[0]
 
 
-def test_the_file_beside_a_phase_of_a_bundled_challenge_is_not_even_run(tmp_path):
-    phase = write_phase(tmp_path / "phase", name="refuge")
-    (phase / "challenge.py").write_text("raise RuntimeError('run')\n", encoding="utf-8")
-    with pytest.raises(PhaseError) as error:
-        evaluation.seal(phase)
-    assert not any("RuntimeError" in problem for problem in error.value.problems)
-
-
 def test_two_files_define_one_name(tmp_path):
     files = []
     for name in ("one", "two", "three"):
         (tmp_path / name).mkdir()
-        file = tmp_path / name / "challenge.py"
-        file.write_text(CHALLENGE if name != "three" else f"{CHALLENGE}# changed\n", encoding="utf-8")
-        files.append(file)
+        files.append(tmp_path / name / "challenge.py")
+        files[-1].write_text(CHALLENGE if name != "three" else f"{CHALLENGE}# changed\n", encoding="utf-8")
     assert registry.load(files[0]).name == registry.load(files[1]).name == "ages"
     with faulted(PhaseError, "challenge.py", "ages"):
         registry.load(files[2])
@@ -232,10 +226,8 @@ def test_modules_beside_the_file_are_imported_each_home_its_own(tmp_path):
     ("figure", "found"),
     [
         ('{"error": float("inf")}', "column 'error': expected a number, found inf"),
-        ('{"error": "3"}', "column 'error': expected a number, found '3'"),
         ('{"error": [3.0]}', "column 'error': expected a number, found [3.0]"),
         ('{"eror": 3.0}', "column 'error': expected a number, found nothing"),
-        ('{"error": 3, "other": -1e999}', "column 'other': expected a number, found -inf"),
     ],
 )
 def test_a_figure_that_is_no_number_is_named_with_case_task_and_column(tmp_path, figure, found):

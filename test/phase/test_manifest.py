@@ -54,12 +54,8 @@ def test_sealing_again_changes_nothing_unless_a_file_has_changed(folder):
     manifest = seal(folder, scan(folder))
     assert (folder / "manifest.json").read_bytes() == before
     assert manifest == read_manifest(folder)
-    assert sorted(entry.name for entry in folder.iterdir()) == [
-        "cases.csv",
-        "manifest.json",
-        "masks",
-        "phase.toml",
-    ]
+    names = ["cases.csv", "manifest.json", "masks", "phase.toml"]
+    assert sorted(entry.name for entry in folder.iterdir()) == names
     (folder / "masks" / "V1.png").write_bytes(b"others")
     changed = seal(folder, scan(folder))
     assert json.loads(before)["nonce"] != json.loads((folder / "manifest.json").read_bytes())["nonce"]
@@ -69,6 +65,9 @@ def test_sealing_again_changes_nothing_unless_a_file_has_changed(folder):
 @pytest.mark.parametrize("name", ["phase.toml", "cases.csv"])
 def test_whether_the_tables_are_those_of_the_seal(folder, name):
     manifest = read_manifest(folder)
+    (folder / "leaderboard.csv").write_bytes(b"team\n")
+    assert not has_sealed_tables(folder, manifest)
+    (folder / "leaderboard.csv").unlink()
     (folder / "masks" / "V1.png").write_bytes(b"others")
     assert has_sealed_tables(folder, manifest)
     data = (folder / name).read_bytes()
@@ -76,11 +75,6 @@ def test_whether_the_tables_are_those_of_the_seal(folder, name):
     assert not has_sealed_tables(folder, manifest)
     (folder / name).unlink()
     assert not has_sealed_tables(folder, manifest)
-
-
-def test_a_table_that_came_after_sealing_is_not_of_the_seal(folder):
-    (folder / "leaderboard.csv").write_bytes(b"team\n")
-    assert not has_sealed_tables(folder, read_manifest(folder))
 
 
 def test_every_difference_is_listed(folder):
@@ -103,9 +97,6 @@ def test_what_systems_leave_behind_is_no_part_of_a_phase(folder):
     (folder / ".git" / "objects" / "aa").write_bytes(b"x")
     assert list(list_phase(folder)) == ["cases.csv", "masks/V1.png", "phase.toml"]
     verify(folder, read_manifest(folder))
-
-
-def test_a_manifest_in_a_subfolder_is_a_file_like_others(folder):
     (folder / "masks" / "manifest.json").write_bytes(b"{}")
     assert problems_of(folder) == ["masks/manifest.json: is not in the manifest"]
 
@@ -118,29 +109,23 @@ def test_a_name_that_is_no_text_is_sealed_too(folder):
     assert len(problems_of(folder)) == 1
 
 
-DAMAGED = [
-    b"",
-    b"{}",
-    b"\xff\xfe",
-    b'{"nonce": "00112233445566778899aabbccddeeff", "files": {"a": 1}}',
-    b'{"nonce": "00112233445566778899aabbccddeeff", "files": {"a": {"size": "x", "sha256": ""}}}',
-]
+NUMBER = "00112233445566778899aabbccddeeff"
 
 
-@pytest.mark.parametrize("data", DAMAGED)
-def test_a_damaged_manifest_is_refused_and_replaced_by_sealing(folder, data):
-    (folder / "manifest.json").write_bytes(data)
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "{}", '{"files": {}}', "\udcff"),
+        f'{{"nonce": "{NUMBER}", "files": {{"a": 1}}}}',
+        f'{{"nonce": "{NUMBER}", "files": {{"a": {{"size": "x", "sha256": ""}}}}}}',
+    ],
+)
+def test_a_damaged_manifest_is_refused_and_replaced_by_sealing(folder, content):
+    (folder / "manifest.json").write_bytes(os.fsencode(content))
     with faulted(PhaseError, "manifest.json"):
         read_manifest(folder)
     seal(folder, scan(folder))
     verify(folder, read_manifest(folder))
-
-
-def test_a_manifest_without_nonce_is_not_kept(folder):
-    content = json.loads((folder / "manifest.json").read_text())
-    del content["nonce"]
-    (folder / "manifest.json").write_text(json.dumps(content))
-    seal(folder, scan(folder))
     assert len(json.loads((folder / "manifest.json").read_text())["nonce"]) == 32
 
 
@@ -156,9 +141,9 @@ def test_a_random_number_that_is_kept_gives_equal_seals(folder):
     assert first.digest not in digests
 
 
-@pytest.mark.parametrize("text", ["", "0123", "g" * 32])
-def test_a_random_number_that_is_none_is_refused(folder, text):
+def test_a_random_number_that_is_none_is_refused(folder):
     (folder / "manifest.json").unlink()
-    (folder / NONCE).write_text(text)
-    with faulted(PhaseError, ".nonce"):
-        seal(folder, scan(folder))
+    for text in ("", "0123", "g" * 32):
+        (folder / NONCE).write_text(text)
+        with faulted(PhaseError, ".nonce"):
+            seal(folder, scan(folder))

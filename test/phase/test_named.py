@@ -14,11 +14,8 @@ from test.repository import PHASES, REPOSITORY
 BUNDLED = REPOSITORY / "ground-truth"
 
 
-def test_a_folder_is_taken_as_it_is(tmp_path):
+def test_a_folder_is_taken_as_it_is_and_a_name_looked_for_here_and_beside_the_package(tmp_path, monkeypatch):
     assert phase_folder(tmp_path) == phase_folder(str(tmp_path)) == tmp_path
-
-
-def test_a_name_is_looked_for_in_the_working_folder_and_then_beside_the_package(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert phase_folder("refuge-onsite") == BUNDLED / "refuge-onsite"
     own = tmp_path / "ground-truth" / "refuge-onsite"

@@ -46,7 +46,8 @@ def test_numbers(table):
     ("text", "problems"),
     [
         ("a\n1\n", ["t.csv: column 'b' is missing"]),
-        ("", ["t.csv: columns 'a', 'b' are missing"]),
+        ("", ["t.csv: columns 'a', 'b' are missing", "t.csv: expected at least one case, found none"]),
+        ("a,b\n", ["t.csv: expected at least one case, found none"]),
         ("a,b,b\n1,2,3\n", ["t.csv: duplicate column 'b'"]),
         ("a,b\n1\n1,2\n1,2,3\n", [
             "t.csv, line 2: expected 2 cells, found 1",
@@ -60,18 +61,13 @@ def test_numbers(table):
     ],
 )  # fmt: skip
 def test_faults_of_the_layout(table, text, problems):
-    assert problems_of(table(text), ("a", "b")) == problems
+    assert problems_of(table(text), ("a", "b"), holds="case") == problems
 
 
-def test_rows_where_there_must_be_some(table):
-    assert problems_of(table("a\n"), ("a",), holds="case") == [
-        "t.csv: expected at least one case, found none"
-    ]
+def test_a_file_that_is_no_table_and_one_without_rows(table, tmp_path):
+    assert problems_of(tmp_path / "none.csv", ("a",)) == [f"none.csv: not found in {tmp_path}"]
     with organiser_table(table("a\n"), ("a",)) as found:
         assert found.rows == ()
-
-
-def test_a_file_that_is_no_table(table):
     (problem,) = problems_of(table(b'a\n"1\n'), ("a",))
     assert "t.csv: cannot be read: " in problem
     assert problems_of(table("a\nu\nMünster\n".encode("latin-1")), ("a",)) == [
@@ -97,20 +93,9 @@ def test_wanted_columns_are_told_in_one_fault_with_their_use(table):
     ]
 
 
-def test_a_file_that_is_not_there(tmp_path):
-    assert problems_of(tmp_path / "t.csv", ("a",)) == [f"t.csv: not found in {tmp_path}"]
-
-
 @pytest.mark.parametrize(
     ("cell", "method"),
-    [
-        ("x", "number"),
-        ("nan", "number"),
-        ("0", "whole"),
-        ("1.0", "whole"),
-        ("²", "whole"),
-        ("9" * 5000, "whole"),
-    ],
+    [("x", "number"), ("nan", "number"), *((cell, "whole") for cell in ("0", "1.0", "²", "9" * 5000))],
 )
 def test_faults_of_cells(table, cell, method):
     path = table(f"a\n{cell}\n")
@@ -125,10 +110,8 @@ def test_faults_of_cells(table, cell, method):
     assert len(caught.value.problems) == 1
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_a_file_of_other_software(table, delimiter):
-    path = table(
-        "\ufeff" + delimiter.join(["EYE ID", "grader", "Other"]) + "\n" + delimiter.join("xyz") + "\n"
-    )
-    with organiser_table(path, ("Eye ID",), ("Grader",)) as found:
-        assert found.rows[0].cells == {"Eye ID": "x", "Grader": "y", "Other": "z"}
+def test_a_file_of_other_software(table):
+    for delimiter in ",;\t":
+        lines = (delimiter.join(cells) for cells in (("EYE ID", "grader", "Other"), "xyz"))
+        with organiser_table(table("\ufeff" + "\n".join(lines) + "\n"), ("Eye ID",), ("Grader",)) as found:
+            assert found.rows[0].cells == {"Eye ID": "x", "Grader": "y", "Other": "z"}

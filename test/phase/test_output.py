@@ -6,7 +6,7 @@ import math
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.output import whole_folder, write_report, write_rows
+from evaluation.organiser.output import csv_bytes, whole_folder, write_report, write_rows
 from test.faults import faulted
 
 
@@ -45,3 +45,12 @@ def test_what_does_not_exist_is_null_or_empty(tmp_path):
     assert json.loads((tmp_path / "r.json").read_text()) == {"1": [None, 0.1], "b": [None, {"c": None}]}
     write_rows(tmp_path / "r.csv", ("a", "b", "c"), [(math.nan, 0.1, None), (1, True, "x")])
     assert (tmp_path / "r.csv").read_text() == "a,b,c\n,0.1,\n1,True,x\n"
+
+
+def test_a_table_has_the_columns_of_all_rows_in_their_order_and_twelve_digits():
+    rows = [
+        {"team": "a", "place": 0.1 + 0.2},
+        {"team": "b, c", "note": "late", "place": None},
+        {"place": -0.0},
+    ]
+    assert csv_bytes(rows) == b'team,place,note\na,0.3,\n"b, c",,late\n,0.0,\n'

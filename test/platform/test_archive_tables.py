@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from evaluation.core.challenge import Task
-from evaluation.core.field import Field, Reference, Socket, TableRows
+from evaluation.core.field import Field, Files, Reference, Socket, TableColumns, TableRows
 from evaluation.core.form import CaseForm, Form
 from evaluation.core.limits import max_rows
 from evaluation.core.sources import RowsSource
 from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import Points
-from evaluation.platform.archive import index_archive
+from evaluation.platform.archive import hint_of_absence, hint_of_image, index_archive
 
 KIND = Points(Space(2))
 ROWS = TableRows(("points.csv",), "scan", ("x", "y"))
@@ -84,3 +84,38 @@ def test_rows_are_limited_in_sum(tmp_path):
     found = index(tmp_path, HEADER + "s9,1,2\n" * 13_000)
     assert told(found)[-1] == "too large: points.csv, line 10002, scan: more"
     assert len(found.faults) == 10_001
+
+
+MASKS = Files("segmentation", (".png",))
+TABLE = TableColumns(("fovea_location_results.csv",), "ImageName", ("Fovea_X", "Fovea_Y"))
+
+
+def test_only_lossy_images_get_a_hint():
+    assert [hint_of_image(name) for name in ("a.png", "")] == [None, None]
+    assert all("lossy" in hint_of_image(name) for name in ("a.jpg", "a.JPEG", "a.webp"))
+
+
+@pytest.mark.parametrize(
+    ("layout", "files", "named"),
+    [
+        (MASKS, ["results/final.zip"], "results/final.zip"),
+        (TABLE, ["x.TAR.GZ", "fovea_location_result.csv"], "x.TAR.GZ"),
+        (MASKS, ["Segmentations/V0001.png", "other/V0001.png"], "Segmentations/"),
+        (TABLE, ["Fovea_Location_Results.xlsx"], "Fovea_Location_Results.xlsx"),
+        (TABLE, ["fovea_localization_results.csv", "readme.txt"], "fovea_localization_results.csv"),
+        (MASKS, ["segmentation/V1.jpg", "segmentation/V2.jpg"], "segmentation/V1.jpg and 1 more"),
+        (MASKS, ["Segmentation/x/V1.png"], "expected names as segmentation/<image>.png"),
+        (MASKS, ["\x1b[31msegmentation/V0001.png"], "\\x1b[31msegmentation/"),
+    ],
+)
+def test_what_is_alike_is_named(layout, files, named):
+    assert named in hint_of_absence(layout, files)
+
+
+@pytest.mark.parametrize(
+    ("layout", "file"),
+    [(MASKS, "V0001.png"), (MASKS, "notes/V0001.png"), (TABLE, "readme.txt"), (TABLE, "fovea_location.png")],
+)
+def test_nothing_is_guessed_where_nothing_is_alike(layout, file):
+    assert hint_of_absence(layout, []) is None
+    assert hint_of_absence(layout, [file]) is None

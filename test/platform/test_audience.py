@@ -25,6 +25,7 @@ def views(status=0, stdout=(), stderr=(), metrics=METRICS, **settings):
 def test_success():
     seen = views(stdout=("scored",))
     row = ("On the leaderboard:", "  AUC: 0.912 ± 0.050", "  Dice: 1.000")
+    assert views(display_all_metrics=False).public[-1] == "metrics.json is not shown."
     shown = "metrics.json as a whole; values by section: aggregates (3)."
     assert seen.public == (*row, shown)
     assert seen.participant == ("The evaluation succeeded; it uses up an attempt.", *row, shown)
@@ -35,10 +36,6 @@ def test_success():
         "  scored",
         "stderr (0 lines):",
     )
-
-
-def test_metrics_that_are_not_displayed():
-    assert views(display_all_metrics=False).public[-1] == "metrics.json is not shown."
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,6 @@ def test_too_little_memory_to_start(granted, limits, found):
         ({"physical": 8192 * MIB}, 2, 3712),
         # The platform's default machine: 7168 MB.
         ({"physical": 64 << 30, "cgroup": 7168 * MIB}, 2, 3200),
-        ({"physical": 64 << 30, "hard": 7168 * MIB}, 2, 3200),
         ({"physical": 64 << 30, "hard": 9000 * MIB, "cgroup": 7168 * MIB}, 4, 1600),
         # Never less than what a worker needs to start.
         ({"physical": 1024 * MIB}, 4, 512),

@@ -97,18 +97,10 @@ def test_nothing_is_noted_of_a_good_submission(form, tmp_path, workers):
     ("mask", "box", "noted"),
     [
         (np.zeros((20, 30), np.uint8), BOX, "Organs: of all 3 images, nothing is labelled"),
-        (
-            np.where(good() == 0, 1, 0).astype(np.uint8),
-            BOX,
-            "Organs: of all 3 images, all corners of the image",
-        ),
+        (1 - np.minimum(good(), 1), BOX, "Organs: of all 3 images, all corners of the image"),
         (np.minimum(good(), 1), BOX, "Organs: of all 3 images, no label but cup occurs"),
         (good(), "", "Finds: of all 3 images, there is no box"),
-        (
-            good(),
-            "0.1,0.2,0.4,0.45,0.9",
-            "Finds: of all 3 images, all positions lie within one pixel",
-        ),
+        (good(), "0.1,0.2,0.4,0.45,0.9", "Finds: of all 3 images, all positions lie within one pixel"),
         (good(), "4,4,4,9,0.9", "Finds: of all 3 images, no box has an area"),
     ],
 )
@@ -137,15 +129,6 @@ def test_files_of_this_phases_images_in_another_folder_are_told_with_the_one_tha
     (submission / "organs").rename(submission / "results" / "organs")
     (told,) = [note for note in notes(form, submission) if note.startswith("results/organs/: 3 files ")]
     assert told.endswith("(are they meant for organs/?)")
-
-
-def test_missing_jobs_of_an_algorithm_are_counted(tmp_path):
-    form, submission = named_phase("justraigs-phase1").form, copied("justraigs-phase1", tmp_path)
-    assert notes(form, submission) == []
-    (submission / "predictions.json").write_text("[]")
-    titles = [note.partition(": ")[0] for note in notes(form, submission)]
-    assert len(titles) == len({*titles}) == 3
-    assert all(": 61 of 61 images have no value" in note for note in notes(form, submission))
 
 
 @pytest.mark.parametrize(
@@ -178,8 +161,9 @@ def test_cup_and_disc_that_are_exchanged_are_noted(tmp_path):
 
 
 @pytest.mark.parametrize("nulls", [True, False])
-def test_flags_that_are_missing_are_counted(tmp_path, nulls):
+def test_flags_and_jobs_that_are_missing_are_counted(tmp_path, nulls):
     form, submission = named_phase("justraigs-phase1").form, copied("justraigs-phase1", tmp_path)
+    assert notes(form, submission) == []
     (path,) = submission.glob("*/output/stacked-referable-glaucomatous-features.json")
     values = json.loads(path.read_text())
     del values[0]["large cup"]
@@ -187,14 +171,16 @@ def test_flags_that_are_missing_are_counted(tmp_path, nulls):
     path.write_text(json.dumps(values))
     counts = [note.partition(": ")[2].partition(" images")[0] for note in notes(form, submission)]
     assert counts == (["2 of 61"] if nulls else ["1 of 61", "1 of 60"])
+    (submission / "predictions.json").write_text("[]")
+    titles, told = zip(*(note.split(": ") for note in notes(form, submission)), strict=True)
+    assert len({*titles}) == 3
+    assert all(note.startswith("61 of 61 images have no value") for note in told)
 
 
-@pytest.mark.parametrize("kind", ["probability_map", "detection_map"])
-def test_maps_without_any_probability_are_noted(tmp_path, kind):
-    masks = "".join(f"{case},30,20,{int(case != 'p')}\n" for case in CASES)
-    field = f'[fields.finds]\nkind = "{kind}"\ndimensions = 2\nextensions = [".tif"]\n'
-    metric = {"probability_map": "voxel_brier_score", "detection_map": "case_auc"}[kind]
-    head = 'name = "maps"\ntitle = "Maps"\nsubmission = "archive"\n'
+@pytest.mark.parametrize(
+    ("kind", "metric"), [("probability_map", "voxel_brier_score"), ("detection_map", "case_auc")]
+)
+def test_maps_without_any_probability_are_noted(tmp_path, kind, metric):
     phase, submission = tmp_path / "phase", tmp_path / "submission"
     for folder in (phase / "finds", submission / "finds"):
         folder.mkdir(parents=True)
@@ -202,7 +188,10 @@ def test_maps_without_any_probability_are_noted(tmp_path, kind):
         mask = np.minimum(good(), 1) * (case != "p")
         tifffile.imwrite(phase / "finds" / f"{case}.tif", mask.astype(np.uint8))
         tifffile.imwrite(submission / "finds" / f"{case}.tif", mask.astype(np.float32))
-    (phase / "cases.csv").write_text(f"name,width,height,any\n{masks}")
+    rows = "".join(f"{case},30,20,{int(case != 'p')}\n" for case in CASES)
+    (phase / "cases.csv").write_text(f"name,width,height,any\n{rows}")
+    head = 'name = "maps"\ntitle = "Maps"\nsubmission = "archive"\n'
+    field = f'[fields.finds]\nkind = "{kind}"\ndimensions = 2\nextensions = [".tif"]\n'
     (phase / "phase.toml").write_text(f"{head}{field}[tasks.a.metrics.{metric}]\n")
     form = load_phase(phase, scan(phase)).form
     assert notes(form, submission) == []

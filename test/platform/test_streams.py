@@ -24,21 +24,16 @@ def test_log_keeps_its_beginning_and_its_last_line(texts):
     assert lines.count("line") + 8552 + 1 == 9001
 
 
-def test_overlong_line_is_cut_within_no_character():
-    stdout, _ = written("streams.tell_organiser(['é' * 100_000])")
-    assert len(stdout) < 1 << 16
-    assert set(stdout.decode("utf-8")) == {"é", "\n"}
-
-
-def test_what_cannot_be_encoded_is_escaped():
-    stdout, stderr = written("streams.tell_organiser(['a\\ud800']); streams.tell_participant('b\\udcff')")
-    assert stdout == b"a\\ud800\n"
-    assert stderr == b"b\\udcff\n"
-
-
-def test_participants_line_holds_1024_characters():
-    _, stderr = written("streams.tell_participant('é' * 2000)")
-    assert stderr.decode() == "é" * 1024 + "\n"
+def test_overlong_lines_are_cut_within_no_character_and_what_cannot_be_encoded_is_escaped():
+    texts = "['é' * 100_000, 'a\\ud800']"
+    stdout, stderr = written(
+        f"streams.tell_organiser({texts}); streams.tell_participant('\\udcff' + 'é' * 2000)"
+    )
+    long, escaped = stdout.splitlines()
+    assert len(long) < 1 << 16
+    assert set(long.decode("utf-8")) == {"é"}
+    assert escaped == b"a\\ud800"
+    assert stderr.decode() == "\\udcff" + "é" * 1023 + "\n"
 
 
 def test_descriptor_2_no_longer_leads_to_the_participant():

@@ -10,7 +10,6 @@ from scipy.stats import beta, binom
 from benchmarks import worst
 from evaluation.core.estimator import Mean
 from evaluation.core.metric import Metric
-from test.repository import REPOSITORY
 
 
 def families(file):
@@ -24,16 +23,6 @@ def test_no_population_that_tunes_verifies():
         assert tuned[name].keys() == verified[name].keys()
         both = [tuple(point.items()) for point in worst.family(name) if point in worst.family(name, "tune")]
         assert both == []
-
-
-def test_only_the_search_reads_the_populations_and_the_page_those_that_verify():
-    readers = {
-        path.name
-        for folder in ("evaluation", "benchmarks", "scripts")
-        for path in (REPOSITORY / folder).rglob("*.py")
-        if "tune.toml" in (text := path.read_text(encoding="utf-8")) or "verify.toml" in text
-    }
-    assert readers == {"worst.py"}
 
 
 def test_the_worst_population_is_found_and_tried_again():

@@ -1,10 +1,8 @@
-"""Runs commands of the package as if on Windows or macOS, without the features that these lack.
-
-python -m test.systems.stand_in win32|darwin
+"""Runs commands of the package as if on Windows, without what it lacks, of which macOS lacks some too.
 
 Each line of its input is a request: a folder and a command, which a fork of it runs with its streams in files
-of the folder. It answers with the exit status. Dependencies are imported before, since they support these
-systems themselves; modules of the package are imported as on the other system.
+of the folder. It answers with the exit status. Dependencies are imported before, since they support Windows
+themselves; modules of the package are imported as on Windows.
 """
 
 from __future__ import annotations
@@ -28,11 +26,9 @@ PACKAGES = (
 )
 COMMON = ("multiprocessing.context", "subprocess", "tempfile", "platform")
 # No command may need these; features that do little on a system are taken away too.
-MODULES = ("resource", "fcntl", "pwd", "grp", "termios", "tty", "pty", "multiprocessing.forkserver")
-MODULES += (
-    "multiprocessing.popen_fork",
-    "multiprocessing.popen_forkserver",
-    "multiprocessing.popen_spawn_posix",
+MODULES = (
+    *("resource", "fcntl", "pwd", "grp", "termios", "tty", "pty", "multiprocessing.forkserver"),
+    *(f"multiprocessing.popen_{name}" for name in ("fork", "forkserver", "spawn_posix")),
 )
 ON_LINUX = ("memfd_create", "MFD_CLOEXEC", "sched_getaffinity", "sched_setaffinity", "prlimit", "pidfd_open")
 ON_POSIX = (
@@ -44,20 +40,14 @@ ON_POSIX = (
 )
 SIGNALS = ("SIGKILL", "SIGHUP", "SIGALRM", "SIGCHLD", "SIGXCPU", "SIGXFSZ", "SIGUSR1", "SIGUSR2", "SIGPIPE")
 SIGNAL_FUNCTIONS = (
-    "setitimer",
-    "alarm",
-    "pause",
-    "pthread_sigmask",
-    "sigwait",
-    "siginterrupt",
-    "pthread_kill",
+    *("setitimer", "alarm", "pause", "pthread_sigmask", "sigwait", "siginterrupt", "pthread_kill"),
 )
 # Of the C library of Windows; here a flag without effect.
 O_BINARY = 1 << 15
 
 
-def become(system: str) -> None:
-    """Make this process one of another system, as far as Python shows it."""
+def become_windows() -> None:
+    """Make this process one of Windows, as far as Python shows it."""
     for name in (*COMMON, *PACKAGES):
         importlib.import_module(name)
     import multiprocessing
@@ -71,12 +61,11 @@ def become(system: str) -> None:
     _take(os, ON_LINUX)
     multiprocessing.context._concrete_contexts = {"spawn": multiprocessing.get_context("spawn")}
     _take(multiprocessing.context, ("ForkServerContext", "ForkServerProcess", "ForkContext", "ForkProcess"))
-    if system == "win32":
-        _take(os, ON_POSIX)
-        _take(signal, (*SIGNALS, *SIGNAL_FUNCTIONS))
-        _take(socket, ("AF_UNIX", "send_fds", "recv_fds"))
-        _open_as_windows_does()
-    sys.platform = system
+    _take(os, ON_POSIX)
+    _take(signal, (*SIGNALS, *SIGNAL_FUNCTIONS))
+    _take(socket, ("AF_UNIX", "send_fds", "recv_fds"))
+    _open_as_windows_does()
+    sys.platform = "win32"
 
 
 def _take(module: object, names: tuple[str, ...]) -> None:
@@ -121,19 +110,15 @@ def _open_as_windows_does() -> None:
             newline = "\r\n"
         return text(file, mode, buffering, encoding, errors, newline, *more, **named)
 
-    os.open, os.stat, os.listdir, os.scandir = (
-        open_descriptor,
-        stat_of_path,
-        of_a_path(listed),
-        of_a_path(scanned),
-    )
+    os.open, os.stat = open_descriptor, stat_of_path
+    os.listdir, os.scandir = of_a_path(listed), of_a_path(scanned)
     io.open = builtins.open = open_file
 
 
-def serve(system: str) -> None:
-    """Become the system, and run each command in a fork."""
+def serve() -> None:
+    """Become Windows, and run each command in a fork."""
     fork, opened = os.fork, os.open
-    become(system)
+    become_windows()
     for request in sys.stdin:
         gc.freeze()  # else each fork copies the pages of what it collects
         answers, answer = os.pipe()
@@ -176,4 +161,4 @@ def _everything(descriptor: int) -> bytes:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve()
