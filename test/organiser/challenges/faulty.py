@@ -28,6 +28,7 @@ def _tasks(options):
         accuracy = math.nan if fault == "missing leaves the mean" else 0.0
         return {"accuracy": accuracy, "error": 0.0 if fault == "worst row" else 1.0}
 
+    best, least = (0, 1) if fault == "direction" else (1, 0)
     return (
         Task(
             "decisions",
@@ -35,7 +36,7 @@ def _tasks(options):
             (DECISION,),
             score,
             (
-                Metric("accuracy", "Accuracy", Mean("accuracy"), best=1, worst=0),
+                Metric("accuracy", "Accuracy", Mean("accuracy"), best=best, worst=least),
                 Metric("error", "Error", Mean("error"), best=0, worst=1),
             ),
             worst,

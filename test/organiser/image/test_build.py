@@ -19,10 +19,10 @@ from evaluation.organiser.image import build
 from evaluation.organiser.image.build import Recipe, build_image
 from evaluation.organiser.image.export import export_image, provenance
 from test.faults import faulted
-from test.organiser.starter.test_repository import committed
 from test.repository import REPOSITORY
 
 write_repository = pytest.importorskip("evaluation.organiser.starter.repository").write_repository
+committed = pytest.importorskip("test.organiser.starter.test_repository").committed
 
 STAND_IN = Path(__file__).with_name("stand_in_docker.py")
 BASE = "python:3.13-slim-trixie"
