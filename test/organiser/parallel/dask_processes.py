@@ -61,20 +61,24 @@ class Dask:
         with Client(self.address) as client:
             client.wait_for_workers(len(self._processes) - 1)
 
-    def add_worker(self) -> None:
-        """Start a further worker."""
+    def add_worker(
+        self, memory_limit: str = "2GiB", cwd: Path | str = REPOSITORY, **environment: str
+    ) -> None:
+        """Start a further worker, which may differ from the others."""
         self._run(
             "dask_worker",
-            *(self.address, "--nthreads", "1", "--memory-limit", "2GiB", "--no-dashboard", self._nanny),
-            *("--host", "127.0.0.1", "--local-directory", str(self._folder)),
+            *(self.address, "--nthreads", "1", "--memory-limit", memory_limit, "--no-dashboard"),
+            *(self._nanny, "--host", "127.0.0.1", "--local-directory", str(self._folder)),
+            cwd=cwd,
+            **environment,
         )
 
-    def _run(self, command: str, *arguments: str) -> None:
+    def _run(self, command: str, *arguments: str, cwd: Path | str = REPOSITORY, **environment: str) -> None:
         self._processes.append(
             subprocess.Popen(
                 [sys.executable, "-m", f"distributed.cli.{command}", *arguments],
-                cwd=REPOSITORY,
-                env=self._environment,
+                cwd=cwd,
+                env={**self._environment, **environment},
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
