@@ -106,6 +106,7 @@ ROWS = {
     "output: a value too few": Row(output(lambda values: values.pop() and None)),
     "output: a value too many": Row(output(lambda values: values.append(0.5))),
     "output: true for a number": Row(first_value("true")),
+    "output: a number for a decision": Row(first_value("1", DECISIONS)),
     "output: an integer beyond floats": Row(first_value("1" + "0" * 350)),
     "odd: a byte order mark": Row(converted(lambda text: b"\xef\xbb\xbf" + text), AS_BEFORE),
     "odd: the older name of a socket": Row(jobs(_older_names), AS_BEFORE),

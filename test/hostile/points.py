@@ -37,6 +37,7 @@ LUNA16 = {
     "candidates: a link": Row(linked("/etc/passwd", TABLE)),
     "candidates: too many for a scan": more(b",1,2,3,0.5", 10_001),
     "candidates: a million": more(b",1,2,3,0.5", 1_000_000),
+    "candidates: a million of no scan": table(lambda content: content + b"x,1,2,3,0.5\n" * 1_000_000),
     "candidates: another scan": table(lambda content: content + b"1.2.3,1,2,3,0.5\n"),
     "candidates: a probability of 1.5": more(b",1,2,3,1.5"),
     "candidates: another galaxy": more(b",1,1e300,3,0.5"),
