@@ -1,7 +1,8 @@
 """Compares the speed of two commits: the same commands of both in turn, on the same samples.
 
 Each side is a folder with the package of its commit and the benchmarks of this checkout, so that both do the
-same work. Processor time decides, of all processes together: it hangs less on what else a machine does.
+same work. The time by the clock decides, since commits differ in the processes that they wait for: what the
+others use is not counted as processor time, which is told all the same.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MOST = 1.1
 
 @dataclass(frozen=True)
 class Pair:
-    """What a command took before and now: medians, in seconds; None where that commit cannot run it."""
+    """Medians of what a command took before and now, in seconds; None where that commit cannot run it."""
 
     title: str
     processor: tuple[float | None, float]
@@ -34,8 +35,8 @@ class Pair:
 
     @property
     def ratio(self) -> float | None:
-        """The processor time now, divided by that before."""
-        before, now = self.processor
+        """The time by the clock now, divided by that before."""
+        before, now = self.clock
         return None if before is None else now / before
 
     @property
@@ -98,7 +99,7 @@ def _medians(taken: list[tuple[float, float]]) -> tuple[float | None, float | No
 
 def _line(pair: Pair) -> str:
     if pair.ratio is None:
-        return f"{pair.title}: {pair.processor[1]:.2f} s; the other commit cannot run it"
+        return f"{pair.title}: {pair.clock[1]:.2f} s; the other commit cannot run it"
     slower = "  SLOWER" if pair.is_slower else ""
-    before, now = pair.processor
-    return f"{pair.title}: {before:.2f} s before, {now:.2f} s now, ratio {pair.ratio:.2f}{slower}"
+    times = f"{pair.clock[0]:.2f} s before, {pair.clock[1]:.2f} s now, ratio {pair.ratio:.2f}"
+    return f"{pair.title}: {times} (processor {pair.processor[0]:.2f}, {pair.processor[1]:.2f} s){slower}"
