@@ -289,7 +289,12 @@ def main() -> int:
     copies: Queue[Path] = Queue()
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
-        left_out = shutil.ignore_patterns(".git", ".venv", "output", "site", "__pycache__")
+
+        def left_out(place: str, names: list[str]) -> set[str]:
+            """Return what is made or large at the top; folders below may have the same names."""
+            made = {".git", ".venv", "output", "site"} if Path(place) == REPOSITORY else set()
+            return made | ({"__pycache__"} & {*names})
+
         for number in range(os.cpu_count() or 1):
             shutil.copytree(REPOSITORY, Path(folder, str(number)), ignore=left_out)
             copies.put(Path(folder, str(number)))
