@@ -18,11 +18,12 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks import adam, again, cysts, displacement, edd2020, instances, justraigs, refuge, start, volumes
-from benchmarks.against import compare
+from benchmarks.against import slower
 from benchmarks.measure import Contest, Row, rows_of
 
 _PAGE = Path(__file__).resolve().parent.parent / "docs" / "speed.md"
@@ -47,14 +48,15 @@ _CONTESTS: Mapping[str, Callable[[], Iterator[Contest]]] = {
     "volumes": volumes.contests,
 }
 
+
+def _rows_of(name: str, runs: int) -> list[Row]:
+    rows = rows_of(_CONTESTS[name](), runs)
+    return [*rows, *edd2020.rows_in_memory(runs=runs)] if name == "edd2020" else rows
+
+
 _BENCHMARKS: Mapping[str, Callable[[int], list[Row]]] = {
     "start": lambda runs: start.rows(max(runs, 11)),
-    "refuge": lambda runs: rows_of(refuge.contests(), runs),
-    "justraigs": lambda runs: rows_of(justraigs.contests(), runs),
-    "edd2020": lambda runs: [*rows_of(edd2020.contests(), runs), *edd2020.rows_in_memory(runs=runs)],
-    "adam": lambda runs: rows_of(_CONTESTS["adam"](), runs),
-    "cysts": lambda runs: rows_of(cysts.contests(), runs),
-    "volumes": lambda runs: rows_of(volumes.contests(), runs),
+    **{name: partial(_rows_of, name) for name in _CONTESTS},
     "again": lambda runs: again.rows(),
     "instances": instances.rows,
     "displacement": displacement.rows,
@@ -84,9 +86,9 @@ def main() -> None:
     if arguments.against:
         names = [name for name in arguments.only or _CONTESTS if name in _CONTESTS]
         contests = (contest for name in names for contest in _CONTESTS[name]())
-        slower = [pair for pair in compare(arguments.against, contests, arguments.runs) if pair.is_slower]
-        print("slower by more than a tenth:", "; ".join(pair.title for pair in slower) or "none")
-        sys.exit(bool(slower))
+        found = slower(arguments.against, contests, arguments.runs)
+        print("\nslower by more than a tenth:", "; ".join(found) or "none")
+        sys.exit(bool(found))
     rows = [row for name in arguments.only or _BENCHMARKS for row in _BENCHMARKS[name](arguments.runs)]
     page = page_of(rows, machine())
     if arguments.only:

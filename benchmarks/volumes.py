@@ -33,9 +33,8 @@ from benchmarks.measure import (
     Contest,
     benchmark_parser,
     evaluate_command,
-    measure,
     parse_or_run_part,
-    report,
+    rows_of,
     run_evaluation,
 )
 
@@ -55,7 +54,6 @@ _ELLIPSOIDS = (
     ((100, 270, 265), (480, 30, 30)),
 )
 _NAME = "organs"
-_OURS = "evaluate (2 workers, intervals)"
 _PHASE = """\
 name = "organs"
 title = "Five organs"
@@ -81,18 +79,12 @@ def main() -> None:
     reference = _organs(0)
     for title, prediction in (("a voxel off", _organs(1)), ("centimetres off", _poor(reference))):
         _time_arrays(title, prediction, reference, arguments.runs, arguments.slow)
-    for extension in (".nii.gz", ".mha"):
-        with tempfile.TemporaryDirectory() as temporary:
-            _time_processes(Path(temporary), extension, arguments.cases, arguments.runs)
+    rows_of(_contests_of_files(arguments.cases), arguments.runs)
 
 
 def contests(cases: int = 4) -> Iterator[Contest]:
-    """Yield the contests of both predictions from arrays, and of both formats from files."""
-    for extension in (".nii.gz", ".mha"):
-        with tempfile.TemporaryDirectory() as temporary:
-            folder = Path(temporary)
-            _write_phase(folder, extension, cases)
-            yield Contest(f"five organs in {cases} CT volumes, {extension}", _commands(folder))
+    """Yield the contests of both formats from files, and of both predictions from arrays."""
+    yield from _contests_of_files(cases)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         reference = _organs(0)
@@ -238,21 +230,18 @@ def _by_simpleitk(prediction: Positions, reference: Positions) -> list[float]:
     return distances
 
 
-def _time_processes(folder: Path, extension: str, cases: int, runs: int) -> None:
-    """Print how long whole processes take for files of one format."""
-    _write_phase(folder, extension, cases)
-    print(f"{cases} cases, prediction and reference {extension}")
-    report(measure(_commands(folder), runs), _OURS)
-
-
-def _commands(folder: Path) -> dict[str, list[str]]:
-    """Return the commands that score a phase, ours first."""
-    part = [sys.executable, "-m", "benchmarks.volumes", "--folder", str(folder), "--only"]
-    return {
-        _OURS: evaluate_command(folder, _NAME),
-        "floor: decode with SimpleITK, two threads": [*part, "read"],
-        "rival: decode, surface-distance, two processes": [*part, "rival"],
-    }
+def _contests_of_files(cases: int) -> Iterator[Contest]:
+    for extension in (".nii.gz", ".mha"):
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            _write_phase(folder, extension, cases)
+            part = [sys.executable, "-m", "benchmarks.volumes", "--folder", temporary, "--only"]
+            commands = {
+                "evaluate (2 workers, intervals)": evaluate_command(folder, _NAME),
+                "floor: decode with SimpleITK, two threads": [*part, "read"],
+                "rival: decode, surface-distance, two processes": [*part, "rival"],
+            }
+            yield Contest(f"five organs in {cases} CT volumes, {extension}", commands)
 
 
 def _write_phase(folder: Path, extension: str, cases: int) -> None:
