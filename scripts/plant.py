@@ -63,6 +63,7 @@ class Fault:
     column: int
     change: str
     function: str
+    first_line: int
     last_line: int
     text: str
 
@@ -89,13 +90,12 @@ def faults_of(path: str, source: str) -> Iterator[Fault]:
 
 def _fault(path: str, statement: ast.stmt, node: ast.AST, change: str, function: str, text: str) -> Fault:
     line, column = getattr(node, "lineno", statement.lineno), getattr(node, "col_offset", 0)
-    # A compound statement is replaced up to its body.
-    last = _head_end(statement)
-    first = f"{statement.lineno}-{last}"
-    return Fault(path, line, column, change, function, last, f"{first}\n{text}")
+    last = max(_head_end(statement), statement.lineno)
+    return Fault(path, line, column, change, function, statement.lineno, last, text)
 
 
 def _head_end(statement: ast.stmt) -> int:
+    """Return the last line of a statement, of a compound one that before its body."""
     body = getattr(statement, "body", None)
     return body[0].lineno - 1 if body else statement.end_lineno or statement.lineno
 
@@ -118,14 +118,15 @@ def _text(before: ast.stmt, after: ast.stmt, lines: Sequence[str]) -> str:
 
 
 def _statements(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
-    """Yield each statement of a function that does something, with the name of the function."""
-    for scope in ast.walk(tree):
-        if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            continue
-        for statement in ast.walk(scope):
-            words = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-            if isinstance(statement, ast.stmt) and not words and not isinstance(statement, _SKIPPED):
-                yield statement, scope.name
+    """Yield each statement of a function that does something, with the name of its innermost function."""
+    functions: dict[ast.stmt, str] = {}
+    for scope in ast.walk(tree):  # from outside inwards
+        if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            functions |= {node: scope.name for node in ast.walk(scope) if isinstance(node, ast.stmt)}
+    for statement, function in functions.items():
+        words = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if not words and not isinstance(statement, _SKIPPED):
+            yield statement, function
 
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -202,9 +203,7 @@ def drawn(rooms: Sequence[str], number: int, seed: int) -> list[Fault]:
         path = file.relative_to(REPOSITORY).as_posix()
         if not rooms or any(f"evaluation/{room}".rstrip("/") in path for room in rooms):
             found += list(faults_of(path, file.read_text(encoding="utf-8")))
-    return random.Random(seed).sample(  # noqa: S311
-        found, min(number, len(found))
-    )
+    return random.Random(seed).sample(found, min(number, len(found)))  # noqa: S311
 
 
 def steps_of(fault: Fault) -> Iterator[list[str]]:
@@ -233,10 +232,8 @@ def seen(fault: Fault, copied: Path) -> str:
     """Return which test sees a fault in a copy of the repository, or that none does."""
     file = copied / fault.path
     before = file.read_text(encoding="utf-8")
-    extent, _, text = fault.text.partition("\n")
-    first, last = map(int, extent.split("-"))
     lines = before.splitlines()
-    lines[first - 1 : max(last, first)] = text.splitlines()
+    lines[fault.first_line - 1 : fault.last_line] = fault.text.splitlines()
     changed = "\n".join([*lines, ""])
     try:
         compile(changed, fault.path, "exec")

@@ -16,9 +16,11 @@ from test.golden.sources import FOLDER, SOURCES, Source
 
 def compared(source: Source, write: bool) -> list[str]:
     """Return what differs of a phase, with the file; nothing differs that is written anew."""
-    source.folder.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as between:
-        if write and not source.input.exists():
+    if not source.input.exists():
+        if not write:
+            return [f"{source.input.relative_to(FOLDER)}: expected the phase's input; --write makes it"]
+        source.folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory() as between:
             make(source, Path(between), source.input)
     with tempfile.TemporaryDirectory() as between:
         try:

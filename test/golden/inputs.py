@@ -29,14 +29,6 @@ CASES = 12
 Random = np.random.Generator
 Table = list[list[str]]
 
-# What the made-up cases of programs lack: columns of groups and areas.
-_COLUMNS: dict[str, dict[str, Callable[[int], str]]] = {
-    "cholectriplet": {"video": lambda number: f"video{number % 3}"},
-    "monkey": {"mm2": lambda number: str(0.5 + number % 2)},
-    "surgvu": {"video": lambda number: f"video{number % 3}"},
-    "trackrad": {"patient": lambda number: f"patient{number % 4}"},
-}
-
 
 def make(source: Source, folder: Path, archive: Path) -> None:
     """Write an archive with `phase`, without its `phase.toml`, and `teams`.
@@ -90,11 +82,6 @@ def _begin_program(source: Source, folder: Path) -> None:
     (folder / "phase").mkdir()
     shutil.copy(source.configuration, folder / "phase" / "phase.toml")
     write_sample(folder / "phase", folder / "submission")
-    table = folder / "phase" / "cases.csv"
-    header, *rows = _rows(table)
-    columns = {name: cell for name, cell in _COLUMNS.get(source.name, {}).items() if name not in header}
-    added = [[*row, *(cell(number) for cell in columns.values())] for number, row in enumerate(rows)]
-    _write_rows(table, [[*header, *columns], *added])
 
 
 def _begin_template(source: Source, folder: Path) -> None:
