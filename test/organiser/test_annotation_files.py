@@ -1,6 +1,7 @@
 """Annotations of COCO, YOLO, Pascal VOC, LabelMe and CVAT become references and submissions by commands."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -247,15 +248,74 @@ def test_masks_and_outlines_of_cvat(tmp_path):
     """A mask is given by its runs, row by row, in its box."""
     rle = ", ".join(map(str, [1, 2, 1, 3, 1]))
     mask = f'<mask label="cat" rle="{rle}" left="5" top="6" width="4" height="2"/>'
-    outline = '<polygon label="dog" points="20,5;30,5;30,25;20,25"/>'
+    outline = '<polygon label="dog" points="20,5;30,5;30,25;20,25"/><tag label="blurred" source="manual"/>'
     (tmp_path / "cvat.xml").write_text(
         f'<annotations><image name="a.png" width="40" height="30">{mask}{outline}</image></annotations>'
     )
-    phase, _ = mapped(tmp_path, MAP, tmp_path / "cvat.xml")
+    phase, printed = mapped(tmp_path, MAP, tmp_path / "cvat.xml")
+    assert "CVAT: 2 shapes, 1 of 1 cases" in printed
+    assert "left out, the tag blurred of whole images: 1" in printed
     expected = np.zeros((HEIGHT, WIDTH), np.uint8)
     expected[5:25, 20:30] = 2
     expected[6:8, 5:9] = [[0, 1, 1, 0], [1, 1, 1, 0]]
     np.testing.assert_array_equal(map_of(phase, "a"), expected)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("tables", [BOXES, MAP], ids=["boxes", "map"])
+def test_cases_that_annotations_do_not_name_are_empty_only_if_said(tmp_path, name, tables):
+    path, images = write(tmp_path, name), images_in(tmp_path / "images")
+    for more in "de":
+        Image.new("L", (WIDTH, HEIGHT)).save(images / f"{more}.png")
+    phase = new_phase(tmp_path, tables)
+    options = ("--images", images, "--boxes", path)
+    if tables is MAP:  # boxes are no outlines
+        options += ("--class", "cat=", "--class", "dog=")
+        for file, text in FILES[name].items():
+            (tmp_path / file).write_text(without_objects(text))
+    told = f"expected every case in the annotations ({name}), found nothing of d, e; --empty says"
+    done = run("cases", phase, *options)
+    if name == "YOLO":  # which has no file for an image without objects
+        assert (done.returncode, done.stderr) == (0, "")
+    else:
+        assert (done.returncode, told in done.stderr) == (1, True)
+        assert sorted(file.name for file in phase.iterdir()) == ["phase.toml"]
+        done = run("cases", phase, *options, "--empty")
+        assert (done.returncode, done.stderr) == (0, "")
+    assert "without annotations, so without objects: d, e" in done.stdout
+    assert run("seal", phase).returncode == 0
+
+
+def without_objects(text):
+    """Return a file of `FILES` without its boxes."""
+    if text.startswith("{"):
+        content = json.loads(text)
+        return json.dumps(content | {key: [] for key in ("annotations", "shapes") if key in content})
+    cut = re.sub(r"<(object|box)\b.*?</\1>", "", text)
+    return cut if "<" in text or "names" in text else ""
+
+
+def test_folders_as_tools_export_them(tmp_path):
+    """One file of COCO in its folder is read; the root of an export is answered with the folder to name."""
+    (tmp_path / "coco").mkdir()
+    (tmp_path / "coco" / "coco.json").write_text(json.dumps(coco_of()))
+    phase, _ = mapped(tmp_path, BOXES, tmp_path / "coco")
+    (phase / "boxes.csv").unlink()
+    (tmp_path / "coco" / "val.json").write_text(json.dumps(coco_of()))
+    assert "found COCO: name this file" in run("cases", phase, "--boxes", tmp_path / "coco").stderr
+    for place in ("Annotations/a.xml", "ImageSets/Main/train.txt"):
+        (tmp_path / "voc" / place).parent.mkdir(parents=True)
+        (tmp_path / "voc" / place).write_text(pascal_voc("a"))
+    done = run("cases", phase, "--boxes", tmp_path / "voc")
+    assert f".xml in {tmp_path}/voc/Annotations/ and .txt in {tmp_path}/voc/ImageSets/Main/" in done.stderr
+    assert "name the folder of the annotations alone" in done.stderr
+    (tmp_path / "yolo" / "labels").mkdir(parents=True)
+    (tmp_path / "yolo" / "labels" / "a.txt").write_text(yolo("a"))
+    (tmp_path / "yolo" / "classes.txt").write_text("cat\ndog\n")
+    (tmp_path / "yolo" / "train.txt").write_text("images/a.png\n")
+    done = run("cases", phase, "--boxes", tmp_path / "yolo")
+    assert "train.txt: expected a case with width and height" in done.stderr
+    assert "name the folder of the annotations alone" in done.stderr
 
 
 def test_points_of_labelme(tmp_path):

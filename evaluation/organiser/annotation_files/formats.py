@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from evaluation.core.fault import PhaseError
 from evaluation.io.pixels import Size
 
-Shape = Literal["box", "point", "polygon", "run lengths"]
+Shape = Literal["box", "point", "polygon", "run lengths", "tag"]
 Floats = NDArray[np.float64]
 
 
@@ -29,7 +29,8 @@ class ImageAnnotation:
     """One thing that is annotated in an image; ``place`` says where it stands, for messages.
 
     parts: of a box x1, y1, x2, y2, of a point x, y, of polygons the corners (n, 2) of each. runs: the lengths
-    of background and foreground in turn, column by column, as in COCO; a text is their compressed form.
+    of background and foreground in turn, column by column, as in COCO; a text is their compressed form. A tag
+    is of the whole image.
     """
 
     image: str
@@ -44,11 +45,15 @@ class ImageAnnotation:
 
 @dataclass
 class Annotations:
-    """The annotations of a file or a folder; ``images`` are all that it names, with sizes if it has them."""
+    """The annotations of a file or a folder; ``images`` are all that it names, with sizes if it has them.
+
+    names_empty: whether the format names images without any annotation, too.
+    """
 
     format: str
     images: dict[str, Size | None] = field(default_factory=dict)
     found: list[ImageAnnotation] = field(default_factory=list)
+    names_empty: bool = True
 
 
 def read_annotations(
@@ -61,7 +66,11 @@ def read_annotations(
     """
     faults: list[str] = []
     try:
-        read = _read_folder(path, sizes or {}, faults) if path.is_dir() else _read_file(path, names, faults)
+        read = (
+            _read_folder(path, names, sizes or {}, faults)
+            if path.is_dir()
+            else _read_file(path, names, faults)
+        )
     except (OSError, UnicodeDecodeError) as error:
         raise PhaseError(f"{path}: cannot be read: {error}") from None
     PhaseError.raise_all(faults)
@@ -88,7 +97,9 @@ def _read_file(path: Path, names: Path | None, faults: list[str]) -> Annotations
 _EXPECTED = "expected COCO, LabelMe, Pascal VOC, CVAT, or a folder of YOLO"
 
 
-def _read_folder(folder: Path, sizes: Mapping[str, Size], faults: list[str]) -> Annotations:
+def _read_folder(
+    folder: Path, names: Path | None, sizes: Mapping[str, Size], faults: list[str]
+) -> Annotations:
     by_extension = {
         extension: sorted(folder.rglob(f"*{extension}")) for extension in (".json", ".xml", ".txt")
     }
@@ -96,12 +107,22 @@ def _read_folder(folder: Path, sizes: Mapping[str, Size], faults: list[str]) -> 
     by_extension[".txt"] = [path for path in by_extension[".txt"] if path not in lists]
     present = [extension for extension, paths in by_extension.items() if paths]
     if len(present) != 1:
-        found = " and ".join(present) or "none of .json, .xml and .txt"
-        raise PhaseError(f"{folder}: expected files of one format, found {found}")
+        places = [
+            f"{one} in {', '.join(sorted({f'{path.parent}/' for path in by_extension[one]})[:_MOST_FOLDERS])}"
+            for one in present
+        ]
+        found = " and ".join(places) or "none of .json, .xml and .txt"
+        raise PhaseError(f"{folder}: expected files of one format, found {found}; {_WHICH_FOLDER}")
     paths = by_extension[present[0]]
+    if present == [".json"] and len(paths) == 1:
+        return _read_file(paths[0], names, faults)
     if present == [".json"]:
         return _of_labelme(paths, faults)
     return _of_xml(paths, faults) if present == [".xml"] else _of_yolo(folder, paths, sizes, faults)
+
+
+_MOST_FOLDERS = 3
+_WHICH_FOLDER = "name the folder of the annotations alone, which exports call Annotations or labels"
 
 
 def _json(path: Path) -> Any:
@@ -217,12 +238,13 @@ _LISTS_OF_CLASSES = ("classes.txt", "obj.names", "labels.txt")
 def _of_yolo(
     folder: Path, paths: Sequence[Path], sizes: Mapping[str, Size], faults: list[str]
 ) -> Annotations:
-    classes, read = _classes_of(folder), Annotations("YOLO")
+    classes, read = _classes_of(folder), Annotations("YOLO", names_empty=False)
     for path in paths:
         if (size := sizes.get(path.stem)) is None:
-            faults.append(
-                f"{path.name}: expected a case with width and height in cases.csv, or its image, found none"
-            )
+            place = path.relative_to(folder)
+            hint = f"; {_WHICH_FOLDER}" if len({one.parent for one in paths}) > 1 else ""
+            expected = "a case with width and height in cases.csv, or its image"
+            faults.append(f"{place}: expected {expected}, found none{hint}")
             continue
         read.images[path.stem] = size
 
@@ -288,7 +310,9 @@ def _of_labelme(paths: Sequence[Path], faults: list[str]) -> Annotations:
             width, height = content.get("imageWidth"), content.get("imageHeight")
             read.images[name] = Size(int(width), int(height)) if width and height else None
         except (KeyError, TypeError, ValueError, AttributeError):
-            faults.append(f"{path.name}: expected the shapes of LabelMe, found other JSON")
+            is_coco = isinstance(content, list | dict) and "annotations" in content
+            found = "COCO: name this file in place of its folder" if is_coco else "other JSON"
+            faults.append(f"{path.name}: expected the shapes of LabelMe, found {found}")
             continue
 
         def of_one(item: Any, place: str, image: str = name) -> Iterator[ImageAnnotation]:
@@ -394,5 +418,7 @@ def _of_cvat(
         changes = np.flatnonzero(np.diff(flat, prepend=False))
         runs = np.diff(np.concatenate([[0], changes, [flat.size]])).tolist()
         yield ImageAnnotation(image, label, "run lengths", place, runs=tuple(runs))
-    elif item.tag != "tag":
+    elif item.tag == "tag":
+        yield ImageAnnotation(image, label, "tag", place)
+    else:
         raise _UnmappedError(f"expected a box, polygon, mask or points, found {item.tag}")

@@ -63,6 +63,9 @@ def map_annotations(
     left_out: Counter[str] = Counter()
     labels: Counter[str] = Counter()
     for one in annotations.found:
+        if one.shape == "tag":
+            left_out[f"the tag {one.label} of whole images"] += 1
+            continue
         # An annotation of COCO may have a box beside its outline.
         if one.place in has_shape and one.shape not in _TAKEN[target]:
             continue
@@ -96,7 +99,7 @@ def map_annotations(
     PhaseError.raise_all(faults)
     keys = dict.fromkeys(map(key_of_image, annotations.images))
     values = {by_key[key].name: _value(kind, target, taken[key], by_key[key]) for key in keys}
-    shapes = len({one.place for one in annotations.found})
+    shapes = len({one.place for one in annotations.found if one.shape != "tag"})
     lines = [f"{annotations.format}: {shapes} shapes, {len(keys)} of {len(cases)} cases"]
     lines += [f"{label} ({shape}) → {name}: {count}" for (label, name, shape), count in sorted(used.items())]
     lines += [f"left out, {what}: {count}" for what, count in sorted(left_out.items())]

@@ -2,15 +2,15 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from evaluation.core.challenge import references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import AnyField, Field, Files, Kind, TableRows
-from evaluation.core.form import CaseForm
-from evaluation.io.pixels import Size
+from evaluation.core.form import CaseForm, name_key
+from evaluation.io.pixels import Size, values_in_words
 from evaluation.io.tables import write_csv
 from evaluation.organiser.annotation_files.formats import Annotations, read_annotations
 from evaluation.organiser.annotation_files.mapping import is_mapped, key_of_image, map_annotations
@@ -26,6 +26,7 @@ class MappingChoices:
     classes: tuple[str, ...] = ()
     without_crowds: bool = False
     coco: Path | None = None
+    empty: bool = False
 
     @property
     def renamed(self) -> dict[str, str]:
@@ -53,7 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def choices_of(arguments: argparse.Namespace) -> MappingChoices:
     """Return the choices of a command."""
-    return MappingChoices(arguments.field, tuple(arguments.classes), arguments.without_crowds, arguments.coco)
+    return MappingChoices(
+        field=arguments.field,
+        classes=tuple(arguments.classes),
+        without_crowds=arguments.without_crowds,
+        coco=arguments.coco,
+        empty=getattr(arguments, "empty", False),
+    )
 
 
 def read_for(path: Path, cases: Iterable[CaseForm], choices: MappingChoices) -> Annotations:
@@ -86,7 +93,8 @@ def write_reference(
     references = references_of(registry.read_configuration(folder).tasks)
     item = _chosen(references, lambda one: one.reference.kind, choices)
     kind, location = item.reference.kind, item.reference.location
-    mapped = map_annotations(annotations, kind, cases, choices.renamed, choices.without_crowds, False)
+    annotated, unnamed = _with_empty(annotations, cases, choices)
+    mapped = map_annotations(annotated, kind, cases, choices.renamed, choices.without_crowds, False)
     by_name = {case.name: case for case in cases}
     values = {name: kind.writable(value, by_name[name]) for name, value in mapped.values.items()}
     if isinstance(location, TableRows):
@@ -104,7 +112,25 @@ def write_reference(
     else:
         rows = [[name, *cells] for name, value in values.items() for cells in kind.write_rows(value)]
         write_csv(files[0], [location.key, *location.columns], rows)
-    return (*mapped.lines, f"written: {files[0].relative_to(folder)}{' and others' * (len(files) > 1)}")
+    empty = [f"without annotations, so without objects: {values_in_words(unnamed)}"] if unnamed else []
+    written = f"{files[0].relative_to(folder)}{' and others' * (len(files) > 1)}"
+    return (*mapped.lines, *empty, f"written: {written}")
+
+
+def _with_empty(
+    annotations: Annotations, cases: Sequence[CaseForm], choices: MappingChoices
+) -> tuple[Annotations, list[str]]:
+    """Return annotations in which cases that they do not name are without objects, and these cases.
+
+    Raises `PhaseError` where the format would name them, unless the organiser says that they are empty.
+    """
+    named = {key_of_image(image) for image in annotations.images}
+    unnamed = [case.name for case in cases if name_key(case.name) not in named]
+    if unnamed and annotations.names_empty and not choices.empty:
+        expected = f"every case in the annotations ({annotations.format})"
+        hint = "--empty says that these have no objects"
+        raise PhaseError(f"expected {expected}, found nothing of {values_in_words(unnamed)}; {hint}")
+    return replace(annotations, images={**annotations.images, **dict.fromkeys(unnamed)}), unnamed
 
 
 def submitted_values(

@@ -33,6 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the reference from annotations: COCO, LabelMe, Pascal VOC or CVAT, a file or a folder of "
         "files, or a folder of YOLO",
     )
+    add(
+        "--empty",
+        action="store_true",
+        help="cases that the annotations do not name have no objects, instead of being a fault",
+    )
     add_mapping(parser)
     add(
         "--archive",
