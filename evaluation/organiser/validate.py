@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from evaluation.challenges.declared.detections import MOST_OBJECTS
 from evaluation.challenges.declared.rules import field_tables, metric_tables
@@ -13,10 +12,10 @@ from evaluation.charts.published import has_curve
 from evaluation.core.aggregation import metric_values
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import CaseColumns
+from evaluation.core.field import AnyField, CaseColumns
 from evaluation.core.limits import max_rows
 from evaluation.core.outcome import OrganiserFault, Progress, Scored, no_progress, organisers_problems
-from evaluation.core.views import Regions
+from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.evaluate import run_reference, tables_of
 from evaluation.organiser.audit import disclosure_of, faults_of_splits, warnings_of
 from evaluation.phase.cases import subgroup_faults
@@ -84,7 +83,9 @@ def validate_phase(
         f"{task.name}: {notice}" for task in phase.tasks for notice in task.notices(tables[task.name])
     ]
     notices += [*_notices_of_counts(phase, counts), *_notices_of_missing(phase)]
-    return Validation(phase, (*notices, *_notices_of_empty(phase), *_notices_of_home(phase)))
+    return Validation(
+        phase, (*notices, *_notices_of_empty(phase), *_notices_of_groups(phase), *_notices_of_home(phase))
+    )
 
 
 _LARGE_VOXELS = 1 << 30
@@ -142,16 +143,63 @@ def _notices_of_home(phase: Phase) -> Iterator[str]:
 
 
 def _notices_of_empty(phase: Phase) -> Iterator[str]:
-    """Yield a notice for each field whose files are all empty: no case has what is to be found."""
+    """Yield a notice for each field with structures that no file has: all of them, or some labels."""
     for field in references_of(phase.tasks):
-        if not (paths := phase.reference_paths.get(field.name)):
+        regions = field.reference.kind.regions
+        if not (paths := phase.reference_paths.get(field.name)) or regions is None:
             continue
         reference = OpenReference(phase.reference, [field])
         cases = [pair for pair in zip(phase.cases.forms, phase.rows, strict=True) if pair[0].name in paths]
-        regions = field.reference.kind.regions
-        values = (reference.value(field, case, row, sealed=False) for case, row in cases)
-        if regions and all(value is not None and not _marks(regions, value) for value in values):
-            yield f"{field.name}: the reference of all {len(cases)} cases is empty, without any structure"
+        lacking = list(regions.names)
+        for case, row in cases:
+            if not lacking or (value := reference.value(field, case, row, sealed=False)) is None:
+                break
+            masks = zip(regions.names, regions.of(value), strict=True)
+            marked = {name for name, mask in masks if name in lacking and mask.any()}
+            lacking = [name for name in lacking if name not in marked]
+        else:
+            if len(lacking) == len(regions.names):
+                yield f"{field.name}: the reference of all {len(cases)} cases is empty, without any structure"
+            elif lacking:
+                effect = _raised_by(lacking, field, phase)
+                yield f"{field.name}: no reference has {', '.join(lacking)}{effect}"
+
+
+def _raised_by(lacking: Sequence[str], field: AnyField, phase: Phase) -> str:
+    """Return the words for metrics in which a label that no reference has is perfect unless predicted."""
+    tables = field_tables(phase.options)
+    raised = [
+        name
+        for task in phase.tasks
+        for name, metric in metric_tables(phase.options, task.name).items()
+        if getattr(metric, "absent", "") == "score"
+        and (metric.field or field.name) == field.name in tables
+        and any(one.name in lacking for one in metric.scored(tables[field.name]))
+    ]
+    if not raised:
+        return ""
+    return (
+        f": in {', '.join(raised)} a case that does not predict it counts as perfect, which raises the mean; "
+        'absent = "leave_out" leaves it out'
+    )
+
+
+def _notices_of_groups(phase: Phase) -> Iterator[str]:
+    """Yield a notice where a column says that cases belong together, and no column `cluster` does."""
+    columns = phase.rows[0].cells if phase.rows else {}
+    if CLUSTER_COLUMN in columns:
+        return
+    for column in columns:
+        groups = {row.cells[column] for row in phase.rows} - {""}
+        if column.casefold().removesuffix("id").strip("_ ") in _WHOSE and len(groups) < len(phase.rows):
+            yield (
+                f"cases.csv: {column}: {len(groups)} values for {len(phase.rows)} cases; intervals and tests "
+                f"allow for cases that belong together where a column {CLUSTER_COLUMN} has these values"
+            )
+
+
+_WHOSE = ("patient", "subject", "person", "participant", "study")
+"""Columns whose values several cases share because they belong together."""
 
 
 def _notices_of_missing(phase: Phase) -> Iterator[str]:
@@ -216,10 +264,6 @@ def _notices_of_counts(phase: Phase, counts: Mapping[str, Sequence[int]]) -> Ite
                     f"{name} keeps the {kept} most probable boxes of a class in a case, the reference of "
                     f"one lists {max(counts[field])}: not even a perfect submission is rated as such"
                 )
-
-
-def _marks(regions: Regions, value: Any) -> bool:
-    return any(mask.any() for mask in regions.of(value))
 
 
 def _faults_of_keys(phase: Phase) -> list[str]:

@@ -2,6 +2,7 @@ import shutil
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
@@ -13,6 +14,7 @@ from test.challenges.declared.phases import SCREENING, declared_phase
 from test.faults import faulted
 from test.phases import refuge_phase, replace_in, tiny_cases
 from test.repository import REPOSITORY
+from test.started import run
 
 
 def validated(folder):
@@ -84,6 +86,39 @@ def test_a_reference_that_is_empty_in_all_cases_is_noted(tmp_path):
     assert validated(folder).notices == (
         "segmentation: the reference of all 4 cases is empty, without any structure",
     )
+
+
+ORGANS = """\
+[fields.organs]
+kind = "label_map"
+dimensions = 2
+labels = { 1 = "liver", 2 = "spleen", 7 = "pancreas" }
+[tasks.t.metrics]
+dice = {}
+strict = { metric = "dice", absent = "leave_out" }
+liver = { metric = "jaccard", labels = ["liver"] }
+"""
+
+
+def test_a_label_that_no_reference_has_and_patients_of_several_cases_are_noted(tmp_path):
+    columns = {"name": ["a", "b", "c"], "width": [6] * 3, "height": [5] * 3, "Patient_ID": ["p", "q", "p"]}
+    folder = declared_phase(tmp_path / "phase", ORGANS, columns, keys='learnable_labels = ["*"]')
+    (folder / "organs").mkdir()
+    for name, label in zip("abc", (1, 2, 1), strict=True):
+        image = np.full((5, 6), label, np.uint8)
+        image[0] = 0
+        Image.fromarray(image).save(folder / "organs" / f"{name}.png")
+    done = run("seal", folder)
+    assert done.returncode == 0
+    assert (
+        "organs: no reference has pancreas: in dice a case that does not predict it counts as perfect, which "
+        'raises the mean; absent = "leave_out" leaves it out'
+    ) in done.stdout
+    assert "Patient_ID: 2 values for 3 cases; intervals and tests allow" in done.stdout
+    (folder / "cases.csv").write_text((folder / "cases.csv").read_text().replace("Patient_ID", "cluster"))
+    assert "allow for cases" not in run("seal", folder).stdout
+    replace_in(folder / "phase.toml", "{ 1 =", "{ 0 = 'gall', 1 =")
+    assert "labels: 0 is the number of the background; background = N, a number" in run("seal", folder).stderr
 
 
 @pytest.mark.parametrize("positives", [0, 4])

@@ -212,6 +212,13 @@ class LabelMapField(StructureField):
     kind: Literal["label_map"]
     background: int = Key(default=0, description="Number of what has no label.")
 
+    def check(self) -> None:
+        """Raise ValueError for keys that do not fit."""
+        if (label := self.labels.get(str(self.background))) is not None:
+            hint = f"background = N, a number that no label has, makes {label} a label like the others"
+            raise ValueError(f"labels: {self.background} is the number of the background; {hint}")
+        super().check()
+
     @property
     def map(self) -> LabelMap:
         """The kind of the values, submitted and reference."""
