@@ -1,5 +1,6 @@
-# The image of one phase: docker build --build-arg PHASE=refuge-onsite . (or ./build.sh, for a phase in any folder)
-# Builds on one base image (--build-arg BASE=python@sha256:… pins it) have equal layers: no time or byte code differs.
+# The image that evaluates one phase: docker build --tag evaluation --build-arg PHASE=refuge-onsite .
+# `evaluation build` and ./build.sh do the same for a phase in any folder, and add labels. Two builds on one base image
+# (to pin it: --build-arg BASE=python@sha256:…) have equal layers: times of files, byte code and the seal do not differ.
 ARG BASE=python:3.13-slim-trixie
 
 # --- system: Python, the packages of requirements.txt, the user -----------------------------------------------------

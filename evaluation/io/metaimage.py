@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError, shorten
 from evaluation.core.formats import META_IMAGE
+from evaluation.core.sources import ByteStream
 from evaluation.io.pixels import NUMBERS, Size, check_size, damaged
 from evaluation.io.volume_header import UPRIGHT, Geometry, header_of
 from evaluation.io.voxels import (
@@ -122,6 +123,22 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[A
     if len(content) != expected_bytes:
         raise damaged(_IMAGE, f"{len(content) // dtype.itemsize} of {pixels} pixels")
     return np.frombuffer(content, dtype).reshape(found.height, found.width)
+
+
+def read_plane_geometry(stream: ByteStream, size: int) -> Geometry:
+    """Return the geometry of an image of one plane, of ``size`` bytes, from its header alone.
+
+    Its shape is (1, y, x), and the spacing along z is 1. Raises `ReadError`.
+    """
+    fields = read_header(stream.read, size, _IMAGE)
+    if any(count != 1 for count in fields.size[2:]):
+        raise ReadError(FaultKind.WRONG_VALUE, "an image of one plane", f"{fields.size[2]} planes")
+    try:
+        spacing = _numbers(fields.one_of("ElementSpacing", "ElementSize"))[:2]
+    except ValueError:
+        raise damaged(_IMAGE, "a header with invalid numbers") from None
+    three = [*spacing, 1.0] if spacing else None
+    return header_of((*fields.size[:2], 1), fields.dtype, three, None, None, _IMAGE).geometry
 
 
 def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVolume:

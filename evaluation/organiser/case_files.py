@@ -12,9 +12,10 @@ from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import FaultKind, PhaseError, ReadError
 from evaluation.core.field import AnyField, CaseColumns, Files, TableRows
 from evaluation.core.form import INPUT_VALUE, INTERFACE, CaseForm, name_key
-from evaluation.core.formats import format_of_name
+from evaluation.core.formats import META_IMAGE, format_of_name
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.io.files import FileStream
+from evaluation.io.metaimage import read_plane_geometry
 from evaluation.io.pixels import values_in_words
 from evaluation.io.tables import parse_number, write_csv
 from evaluation.io.volume_header import B_SCANS, DEPTH, geometry_columns
@@ -343,7 +344,11 @@ def _geometry_cells(root: Path, path: str, depth: str, with_spacing: bool) -> di
     row = format_of_name(path)
     if row is not None and 3 in row.dimensions and (depth or row.positioned):
         with FileStream(str(root), path, _MAX_FILE_BYTES) as stream:
-            cells = geometry_columns(open_volume(stream, path).header.geometry, depth or DEPTH)
+            if not depth and row is META_IMAGE:
+                geometry = read_plane_geometry(stream, (root / path).stat().st_size)
+            else:
+                geometry = open_volume(stream, path).header.geometry
+        cells = geometry_columns(geometry, depth or DEPTH)
     elif depth:
         raise ReadError(
             FaultKind.UNREADABLE, f"a volume, one of {', '.join(EXTENSIONS)}", "another extension"

@@ -202,7 +202,7 @@ def _bounds(part: Schema) -> str:
 
 def _default(part: Schema) -> str:
     default = part.get("default")
-    return "optional" if default in (None, [], {}) else f"default `{_toml(default)}`"
+    return "optional" if default in (None, "", [], {}) else f"default `{_toml(default)}`"
 
 
 def _toml(value: Any) -> str:

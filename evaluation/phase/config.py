@@ -190,9 +190,9 @@ class PhaseConfig(KeyTable):
 
     challenge: str = Key(pattern=r"^[a-z][a-z0-9_]*$")
     name: str = Key(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)
-    title: _Text
+    title: _Text = ""
     version: _Text = "1"
-    submission: Literal["archive", "algorithm"]
+    submission: Literal["archive", "algorithm"] = "archive"
     tasks: Listed[str] | None = None
     missing: Literal["reject", "worst"] | None = None
     on_deadline: Literal["fail", "worst"] = "fail"
@@ -270,6 +270,13 @@ class PhaseConfig(KeyTable):
     def smallest_subgroup(self, subgroup: Subgroup) -> int:
         """Return the smallest number of cases of a subgroup, or of each of its classes, that is reported."""
         return self.subgroup_minimum if subgroup.audience == "public" else subgroup.minimum or 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _titled(cls, content: Any) -> Any:
+        if isinstance(content, dict) and "title" not in content and "name" in content:
+            return {**content, "title": content["name"]}
+        return content
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

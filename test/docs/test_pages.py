@@ -3,6 +3,7 @@
 import importlib
 import json
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -13,7 +14,9 @@ from evaluation.challenges.declared.rules import DeclaredOptions
 from evaluation.organiser.ranking.result_tables import TableDefinition
 from evaluation.phase.config import PhaseConfig, moved_declaration
 from evaluation.phase.validation import read_table
+from test.repository import REPOSITORY
 from test.rooms import gone_of, is_of_a_gone_leaf
+from test.started import run
 
 from .pages import (
     PAGES,
@@ -115,6 +118,30 @@ def test_no_command_stands_outside_of_a_block_that_is_run():
         prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
         assert "python -m evaluation" not in prose
         assert not re.search(r"^    \S", prose, re.MULTILINE)
+
+
+COMPLETE = [
+    block
+    for page in PAGES
+    for block in blocks_of(page)
+    if block.language == "toml" and re.match(r"(challenge = .*\n)?name = ", block.text)
+]
+"""Examples of a `phase.toml` that are whole, as `cat > phase.toml` would take them."""
+
+
+@pytest.mark.parametrize("block", COMPLETE, ids=lambda block: block.text.splitlines()[0])
+def test_a_whole_example_is_sealed_as_it_stands(block, tmp_path):
+    phase = tmp_path / "phase"
+    name = tomllib.loads(block.text).get("challenge")
+    if name is not None:
+        shutil.copytree(REPOSITORY / f"ground-truth/{name}-onsite", phase)
+    phase.mkdir(exist_ok=True)
+    (phase / "phase.toml").write_text(block.text, encoding="utf-8")
+    if name is None:
+        sample = pytest.importorskip("evaluation.organiser.starter.repository")
+        sample.write_sample(phase, tmp_path / "submission")
+    done = run("seal", phase)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(

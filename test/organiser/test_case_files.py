@@ -142,6 +142,38 @@ def test_image_and_reference_that_disagree(phase, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "metric"),
+    [
+        ('"label_map"\nlabels = { 1 = "a" }', "dice"),
+        ('"instance_map"\nlabels = { 1 = "a" }', "panoptic_quality"),
+        ('"probability_map"', "voxel_brier_score"),
+        ('"image"\nminimum = 0\nmaximum = 9', "image_mean_absolute_error"),
+        ('"detection_map"', "lesion_average_precision"),
+    ],
+)
+@pytest.mark.parametrize("axes", [2, 3])
+def test_an_image_of_one_plane_in_a_metaimage_has_its_size_and_spacing(tmp_path, kind, metric, axes):
+    tables = f"[fields.map]\nkind = {kind}\ndimensions = 2\nhas_spacing = true\n[tasks.t]\nmetrics = "
+    phase = declared_phase(tmp_path / "phase", f'{tables}["{metric}"]\n', {"name": ["a"]})
+    (phase / "cases.csv").unlink()
+    (phase / "map").mkdir()
+    image = SimpleITK.GetImageFromArray(np.ones((1, 4, 5)[3 - axes :], np.uint8))
+    image.SetSpacing((0.25, 0.5, 1.0)[:axes])
+    SimpleITK.WriteImage(image, phase / "map/a.mha")
+    done = run("cases", phase)
+    assert (done.returncode, done.stderr) == (0, "")
+    header, row = (phase / "cases.csv").read_text().splitlines()
+    assert dict(zip(header.split(","), row.split(","), strict=True)) == {
+        "name": "a",
+        "width": "5",
+        "height": "4",
+        "spacing_mm": "0.25 0.5",
+    }
+    if kind.startswith('"label_map"'):
+        assert run("seal", phase).returncode == 0
+
+
 def test_files_that_cannot_be_read_are_named_and_the_other_rows_are_filled(phase):
     folder = phase("ct-segmentation")
     (folder / "cases.csv").unlink()

@@ -97,7 +97,7 @@ class DisplacementFieldTable(maps.LabelMapField):
         reference = replace(fixed, crop=VolumeCrop(kept[fixed.positions] * fixed.positions, fixed.corner))
         submitted = reference
         if isinstance(comparison.submitted, Displacement):
-            warped = warp_labels(moving.whole, comparison.submitted.vectors)
+            warped = warp_labels(moving.whole_positions, comparison.submitted.vectors)
             submitted = replace(fixed, crop=VolumeCrop(warped, (0, 0, 0)))
         return tables.FieldComparison(name, submitted, ChainMap({name: reference}, references))  # type: ignore[arg-type]  # read only
 

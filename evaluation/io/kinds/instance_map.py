@@ -35,7 +35,7 @@ _Form = TypeVar("_Form", CellsSource, JsonSource)
 
 @dataclass(frozen=True, slots=True)
 class InstanceMapValue(LabelMapValue):
-    """The objects of an image, and in ``positions`` the classes of their voxels.
+    """The objects of an image, and in ``whole`` the classes of their voxels.
 
     objects: 16 or 32 bits, in the shape of ``positions``, 0 = none, i = the i-th object. numbers: of the
     objects in the file, shape (objects,), rising. classes: of the objects, 8 bits, i the i-th label of the
@@ -45,6 +45,16 @@ class InstanceMapValue(LabelMapValue):
     objects: Numbered
     numbers: NDArray[np.uint32]
     classes: NDArray[np.uint8]
+
+    @property
+    def whole_objects(self) -> NDArray[np.uint32]:
+        """The numbers of the objects in the whole image, shape ``shape``: those in the file, 0 = none."""
+        return _with_none(self.numbers)[self._whole_places]
+
+    @property
+    def _whole_places(self) -> Numbered:
+        places: Numbered = VolumeCrop(self.objects, self.corner).within((0, 0, 0), self.shape)
+        return places
 
     def of_classes(self, classes: NDArray[np.uint8]) -> "InstanceMapValue":
         """Return the same objects with other classes."""
@@ -154,6 +164,7 @@ class InstanceMap(LabelMap):
             objects.values,
             numbers.astype(np.uint32),
             classes,
+            labels=self.listed.values,
         )
 
     def pack(self, value: InstanceMapValue) -> Packed:
@@ -216,14 +227,14 @@ class InstanceMap(LabelMap):
     def writable(self, value: LabelMapValue, case: CaseForm) -> Volume:
         """Return the numbers in the whole image, ready to be written; above them the classes of a plane."""
         assert isinstance(value, InstanceMapValue)
-        whole = VolumeCrop(value.objects, value.corner).within((0, 0, 0), value.shape)
+        whole = value._whole_places
         numbers: NDArray[Any] = value.numbers
         if numbers.max(initial=0) > np.iinfo(np.int32).max:  # not every format has more
             numbers = np.arange(1, len(numbers) + 1)
         small = numbers.max(initial=0) <= np.iinfo(np.uint16).max
         values = _with_none(numbers.astype(np.uint16 if small else np.int32))[whole]
         if self.class_plane:
-            values = values.astype(np.int64) + (self.listed.values(value.whole).astype(np.int64) << 32)
+            values = values.astype(np.int64) + (value.whole.astype(np.int64) << 32)
         return Volume(values, volumes.case_geometry(case, self.dimensions))
 
     def write_file(self, value: Volume, extension: str) -> bytes:

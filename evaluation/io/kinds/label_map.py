@@ -7,7 +7,7 @@ labels, cropped to the foreground.
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -84,10 +84,11 @@ class ListedLabels:
             raise self._unlisted(values)
         return positions
 
-    def values(self, positions: NDArray[np.uint8]) -> NDArray[np.unsignedinteger[Any]]:
-        """Return the listed values at those positions, as 8 bits if they fit."""
+    @property
+    def values(self) -> NDArray[np.unsignedinteger[Any]]:
+        """The listed values by position, as 8 bits if they fit."""
         fits = int(self._values.max()) <= np.iinfo(np.uint8).max
-        return (self._values.astype(np.uint8) if fits else self._values)[positions]
+        return self._values.astype(np.uint8) if fits else self._values
 
     def in_words(self) -> str:
         """Return which values are listed, for example ``values 0, 1 or 4 only``."""
@@ -122,20 +123,25 @@ def spacing_of(geometry: Geometry) -> Spacing | None:
 
 @dataclass(frozen=True, slots=True)
 class LabelMapValue:
-    """Positions of labels (z, y, x), cropped to the foreground; an image has one plane.
+    """A label map (z, y, x), cropped to the foreground; an image has one plane.
 
-    crop: 8-bit, 0 the background, i the i-th label of the phase; packed if it is large. shape: of
+    `whole` has the numbers of the labels. The package's metrics work on positions in the list of labels.
+
+    crop: positions, 8-bit, 0 the background, i the i-th label of the phase; packed if it is large. shape: of
     the whole image, (z, y, x). spacing_mm: (z, y, x), None where the phase gives none; an image of two
-    dimensions has 1 along z.
+    dimensions has 1 along z. labels: the number at each position.
     """
 
     crop: VolumeCrop
     shape: Shape
     spacing_mm: Spacing | None
+    labels: NDArray[np.unsignedinteger[Any]] = field(
+        default_factory=partial(np.arange, MOST_LABELS + 1, dtype=np.uint8), kw_only=True
+    )
 
     @property
     def positions(self) -> NDArray[np.uint8]:
-        """The positions in the box around the foreground."""
+        """The positions in the box around the foreground, which are no numbers of labels."""
         return self.crop.values
 
     @property
@@ -144,9 +150,15 @@ class LabelMapValue:
         return self.crop.corner
 
     @property
-    def whole(self) -> NDArray[np.uint8]:
+    def whole_positions(self) -> NDArray[np.uint8]:
         """The positions in the whole image, shape ``shape``."""
         return self.crop.within((0, 0, 0), self.shape)
+
+    @property
+    def whole(self) -> NDArray[np.unsignedinteger[Any]]:
+        """The numbers of the labels in the whole image, shape ``shape``: those in files."""
+        numbers: NDArray[np.unsignedinteger[Any]] = self.labels[self.whole_positions]
+        return numbers
 
 
 class MapKind(Kind):
@@ -235,7 +247,7 @@ class LabelMap(MapKind):
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
         geometry = volumes.case_geometry(case, self.dimensions)
-        return LabelMapValue(cropped, geometry.shape, spacing_of(geometry))
+        return LabelMapValue(cropped, geometry.shape, spacing_of(geometry), labels=self.listed.values)
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> LabelMapValue:
         """Return a map: unchanged, with one voxel more, empty, or inverted.
@@ -246,7 +258,7 @@ class LabelMap(MapKind):
             return reference
         if variant is Variant.EMPTY:
             return self._value(stack_of((), np.uint8), case)
-        planes = reference.whole.copy()
+        planes = reference.whole_positions.copy()
         if variant is Variant.NEAR:
             grow_by_a_pixel(planes.reshape(-1, planes.shape[2]), 0)
         else:
@@ -293,7 +305,7 @@ class LabelMap(MapKind):
 
     def writable(self, value: LabelMapValue, case: CaseForm) -> Volume:
         """Return the labels in the whole image, ready to be written."""
-        return Volume(self.listed.values(value.whole), volumes.case_geometry(case, self.dimensions))
+        return Volume(self.listed.values[value.whole_positions], volumes.case_geometry(case, self.dimensions))
 
     def describe(self) -> str:
         """Return the numbers with the names of their structures."""

@@ -96,13 +96,15 @@ def test_an_image_of_any_type_is_read_cropped(data, extension):
     assert found.spacing_mm == (1.0, 0.25, 0.5)
 
 
-def test_labels_of_a_phase_are_positions():
+def test_positions_are_packed_and_people_see_numbers():
     kind = LabelMap({600: "a", 0: "b"}, background=255, dimensions=2)
     values = np.full((4, 5), 255, np.uint16)
     values[2, 1:4] = [0, 600, 255]
     found = read(pillow(values, "PNG"), ".png", kind)
     assert found.positions.tolist() == [[[2, 1]]]
     assert found.corner == (0, 2, 1)
+    assert found.whole.tolist() == [values.tolist()]
+    assert kind.unpack(kind.pack(found), IMAGE_CASE).whole.tolist() == [values.tolist()]
     assert kind.writable(found, IMAGE_CASE).values.tolist() == [values.tolist()]
 
 
@@ -271,7 +273,7 @@ def test_unlisted_values_are_named(values, labels, found):
 
 @pytest.mark.parametrize(("listed", "dtype"), [((1, 255), np.uint8), ((1, 256), np.uint16)])
 def test_values_have_8_bits_where_they_fit(listed, dtype):
-    assert ListedLabels(listed, 0).values(np.zeros(1, np.uint8)).dtype == dtype
+    assert ListedLabels(listed, 0).values.dtype == dtype
 
 
 def test_254_labels_are_distinct_from_what_is_unlisted():
