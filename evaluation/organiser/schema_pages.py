@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from evaluation.challenges.declared.aliases import USUAL_NAMES, Meant, in_words
 from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of, names_of
 from evaluation.challenges.declared.tables import FieldTable, MetricTable
 from evaluation.phase.config import DECLARED, FILE_NAME, PhaseConfig
@@ -260,7 +261,14 @@ def _catalogue_sections(
         yield f"### {words['title']}\n\nThe algorithm gives {words['asked']}."
         yield f"[All keys](metrics-{family}.md).\n"
         yield from _questions(words, page_of)
-    yield "## Keys of every metric\n"
+    yield "## Usual names\n\n| also called | metric |\n|---|---|"
+    for meant in dict.fromkeys(map(tuple, USUAL_NAMES.values())):
+        names = [
+            name for name, of in USUAL_NAMES.items() if tuple(of) == meant and METRICS.named(name) is None
+        ]
+        metrics = (f"{_links([one.metric], page_of)}{_with_keys(one)}" for one in meant)
+        yield f"| {', '.join(dict.fromkeys(map(in_words, names)))} | {'; '.join(metrics)} |"
+    yield "\n## Keys of every metric\n"
     yield from _catalogue_keys(MetricTable, set(MetricTable.model_fields) - _INHERITED)
     yield "## Kinds of fields\n\nEvery kind has these keys:\n"
     yield from _catalogue_keys(FieldTable, set(FieldTable.model_fields) - _INHERITED)
@@ -269,6 +277,10 @@ def _catalogue_sections(
         links = _links(scored_by, page_of) or "none; those of other kinds use it"
         yield f"### Kind `{name_of(field)}`\n\n{_prose(field)}\n\nMetrics: {links}\n"
         yield from _catalogue_keys(field, _INHERITED | {"kind"})
+
+
+def _with_keys(meant: Meant) -> str:
+    return f" with `{meant.keys}`" * bool(meant.keys) + f" ({meant.note})" * bool(meant.note)
 
 
 def _family_sections(words: Mapping[str, Any], page_of: Mapping[str, str], here: str) -> Iterator[str]:

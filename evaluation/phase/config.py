@@ -134,6 +134,10 @@ def moved_declaration(content: Mapping[str, Any], file: str) -> dict[str, Any]:
         raise PhaseError(f"{file}: {keys}: expected only without 'challenge', found challenge {challenge!r}")
     if challenge != DECLARED:
         return dict(content)
+    board = tables.get("ranking", {})
+    ranked, score = board.get("score") if isinstance(board, dict) else None, content.get("score")
+    if None not in (ranked, score) and ranked != score:
+        raise PhaseError(f"{file}: score: expected {ranked!r} as in ranking.score, found {score!r}")
     others = {key: value for key, value in content.items() if key not in tables}
     return {**others, "challenge": challenge, "options": tables}
 

@@ -59,6 +59,11 @@ def _complaint(fault: Mapping[str, Any], prefix: str, schema: Schema) -> str:
             tag, which = context["tag"], context["discriminator"].strip("'")
             near = suggestion(tag, known) or _parts_suggestion(tag, known)
             return f"{key}: {tag!r} is no known {which}{near}; known are {', '.join(known)}"
+        case "usual_name":
+            return f"{key}: {fault['msg']}"
+        case "string_pattern_mismatch" if fault["loc"][-1] == "[key]":
+            expected = "a name that begins with a small letter and has small letters, digits and underscores"
+            return f"{key.removesuffix('.[key]')}: expected {expected}"
         case "union_tag_not_found":
             return f"{key}.{context['discriminator'].strip(chr(39))} is missing"
     message = fault["msg"].removeprefix("Value error, ")

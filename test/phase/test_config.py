@@ -65,7 +65,6 @@ def test_all_faults_at_once(tmp_path):
     text = 'challenge = "refuge"\nsubmission = "zip"\nseed = "x"\nscores = 1\n[limits]\nhours = 1\n'
     assert problems_of(tmp_path, text) == [
         "phase.toml: name is missing",
-        "phase.toml: title is missing",
         "phase.toml: submission: input should be 'archive' or 'algorithm' (got 'zip')",
         "phase.toml: seed: input should be a valid integer (got 'x')",
         "phase.toml: unknown key limits.hours",

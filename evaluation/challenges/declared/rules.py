@@ -10,6 +10,7 @@ from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import pydantic
+from pydantic_core import PydanticCustomError
 
 from evaluation.challenges.declared.declarable import FIELDS, METRICS, Name, name_of, names_of
 from evaluation.challenges.declared.names import READING
@@ -156,17 +157,47 @@ class DeclaredOptions(Options):
     def _metrics_of_the_kind(
         cls, options: object, handler: pydantic.ModelWrapValidatorHandler[DeclaredOptions]
     ) -> DeclaredOptions:
-        """Answer an unknown metric with the metrics of its field's kind alone."""
+        """Answer an unknown metric with the one that is meant, or with all of its field's kind.
+
+        A metric without a field gets the only one that it scores.
+        """
         try:
-            return handler(options)
+            return handler(options)._with_fields()
         except pydantic.ValidationError as error:
             faults: list[Any] = error.errors(include_url=False)
+            meant = set()
             for fault in faults:
                 if fault["type"] == "union_tag_invalid" and fault["loc"][:1] == ("tasks",):
                     fields = options.get("fields") if isinstance(options, dict) else None
-                    if known := _metrics_for(fields, fault["input"].get("field")):
+                    kind = _kind_of(fields, fault["input"].get("field"))
+                    if answer := _usual_name(fault["ctx"]["tag"], kind):
+                        fault["type"] = PydanticCustomError("usual_name", "{answer}", {"answer": answer})
+                        meant.add((*fault["loc"], "[key]"))
+                    elif known := _metrics_for(kind):
                         fault["ctx"]["expected_tags"] = ", ".join(map(repr, known))
+            faults = [fault for fault in faults if fault["loc"] not in meant]
             raise pydantic.ValidationError.from_exception_data(error.title, faults) from None
+
+    def _with_fields(self) -> DeclaredOptions:
+        if len(self.fields) == 1:
+            return self
+
+        def scored(table: MetricTable) -> MetricTable:
+            fitting = [name for name, field in self.fields.items() if isinstance(field, table.kinds)]
+            return table.model_copy(update={"field": fitting[0]}) if len(fitting) == 1 else table
+
+        tasks = {
+            name: task.model_copy(
+                update={
+                    "metrics": {
+                        figure: scored(table) if table.field is None else table
+                        for figure, table in task.metrics.items()
+                    }
+                }
+            )
+            for name, task in self.tasks.items()
+        }
+        return self.model_copy(update={"tasks": tasks})
 
     def as_values(self) -> dict[str, Any]:
         """Return the declaration without default values."""
@@ -200,15 +231,28 @@ def table_of_figure(tables: Mapping[str, MetricTable], figure: str) -> MetricTab
     return tables[max(known, key=len)] if known else None
 
 
-def _metrics_for(fields: object, name: object) -> list[str]:
-    """Return the metrics that score the named field or the only one; none where its kind is not known."""
+def _kind_of(fields: object, name: object) -> str | None:
+    """Return the kind of the named field or the only one, as a file has it; None where it is not known."""
     declared = fields if isinstance(fields, dict) else {}
     field = declared.get(
         name if name in declared else next(iter(declared), None) if len(declared) == 1 else None
     )
     kind = field.get("kind") if isinstance(field, dict) else None
-    table = FIELDS.named(kind) if isinstance(kind, str) else None
+    return kind if isinstance(kind, str) and FIELDS.named(kind) is not None else None
+
+
+def _metrics_for(kind: str | None) -> list[str]:
+    """Return the metrics that score a kind; none of an unknown one."""
+    table = FIELDS.named(kind) if kind is not None else None
     return [name_of(one) for one in METRICS if table and issubclass(table, one.kinds)]
+
+
+def _usual_name(name: str, kind: str | None) -> str:
+    """Return the words for a metric by a usual name, nothing for a name that is none."""
+    from evaluation.challenges.declared.aliases import meant_by  # read where a name is unknown
+
+    meant = meant_by(name, kind)
+    return f"{name!r} is {' or '.join(map(str, meant))} here" if meant else ""
 
 
 @dataclass(frozen=True)
@@ -286,14 +330,21 @@ def _measures(
         here = f"{place}.metrics.{name}"
         field_name = metric.field or (next(iter(fields)) if len(fields) == 1 else None)
         if field_name is None:
-            problems.append(f"{here}.field: expected one of {', '.join(fields)}, found none")
+            fitting = [one for one, of in fields.items() if isinstance(of, metric.kinds)]
+            if fitting:
+                problems.append(f"{here}.field: expected one of {', '.join(fitting)}, found none")
+            else:
+                kinds = " or ".join(names_of(metric.kinds))
+                problems.append(f"{here}: {metric.metric!r} scores kind {kinds}, which no field is of")
         elif field_name not in fields:
             problems.append(f"{here}.field: expected one of {', '.join(fields)}, found {field_name!r}")
         elif not isinstance(fields[field_name], metric.kinds):
             kinds = " or ".join(names_of(metric.kinds))
             found = fields[field_name].kind
+            meant = _usual_name(metric.metric, found)
             problems.append(
                 f"{here}: {metric.metric!r} scores kind {kinds}, field {field_name!r} is of kind {found}"
+                f"{'; ' * bool(meant)}{meant}"
             )
         else:
             used[field_name].add(here)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
+from pydantic import field_validator
+
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.estimator import Estimator, MeanOfFigures, Quantile, RatioOfSums
@@ -412,7 +414,7 @@ class MetricTable(KeyTable, ABC):
 
     metric: str
     field: str | None = Key(
-        default=None, description="The field that is scored. Default: the only field of the phase."
+        default=None, description="The field that is scored. Default: the only one that the metric scores."
     )
     title: str | None = Key(
         default=None, description="Title of the figure. Default: the metric's name in words."
@@ -430,6 +432,15 @@ class MetricTable(KeyTable, ABC):
         "each, and the mean is over the groups that have one. Cases with an empty cell do not enter. A "
         "group is a cluster: it is resampled as a whole.",
     )
+
+    @field_validator("over_cases", mode="before")
+    @classmethod
+    def _known(cls, how: object) -> object:
+        share = how.get("quantile") if isinstance(how, dict) and len(how) == 1 else None
+        is_quantile = isinstance(how, QuantileTable) or (isinstance(share, int | float) and 0 < share < 1)
+        if is_quantile or how in (None, "mean", "median", "pooled"):
+            return how
+        raise ValueError("expected 'mean', 'median', 'pooled' or { quantile = q } with 0 < q < 1")
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = ()
     own_title: ClassVar[str] = ""

@@ -30,9 +30,12 @@ def test_every_metric_is_in_one_family_and_its_table_of_questions():
     first = pages.pop("catalogue.md")
     entries = [name for text in pages.values() for name in re.findall(r"^## Metric `(\w+)`", text, re.M)]
     assert sorted(entries) == sorted(map(name_of, METRICS))
-    rows = "\n".join(row for row in first.splitlines() if row.startswith("| "))
+    questions, _, usual = first.partition("## Usual names")
+    rows = "\n".join(row for row in questions.splitlines() if row.startswith("| "))
     asked = re.findall(r"\[`(\w+)`\]", rows)
     assert sorted(asked) == sorted(entries)
+    for name in ("NSD", "HD95", "IoU", "AUPRC", "QWK", "clDice", "mAP"):
+        assert f" {name}" in usual.partition("## Keys")[0]
     assert max(len(text.split()) for text in (first, *pages.values())) < 9_000
 
 
