@@ -59,7 +59,7 @@ FLOORS_OF_THE_ORGANISER = (
         "subset",
         "validate",
     ),
-    ("annotation_files",),
+    ("annotation_files", "score"),
     ("annotators", "describe_tables", "inference", "library", "rehearsal", "rescoring"),
     ("image", "settings"),
     ("report",),

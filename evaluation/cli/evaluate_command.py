@@ -7,6 +7,7 @@ import errno
 import importlib
 import os
 import re
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -213,6 +214,11 @@ def _run_one(arguments: argparse.Namespace, started: float, streams: Streams) ->
     cases = result.metrics.cases
     scored = f"{cases.scored} of {cases.expected}" if cases.scored < cases.expected else str(cases.scored)
     streams.tell_organiser([*result.notes(), f"Scored {scored} cases of {phase.config.name}: {path}"])
+    if sys.stdout.isatty():
+        from evaluation.cli.summary_command import print_figures
+        from evaluation.io.json_files import read_json
+
+        print_figures(read_json(path))
     return 0
 
 

@@ -1,5 +1,6 @@
 """The commands as processes: exit status, what goes to stdout, stderr and into files."""
 
+import contextlib
 import json
 import os
 import re
@@ -189,6 +190,26 @@ def test_json_for_programs(phase, scored, form, tmp_path):
         done = run("check", "--json", "--form", form, submission, "--workers", 0)
         content = json.loads(done.stdout)
         assert (content["passed"], bool(content["faults"]), done.returncode) == (not status, status, status)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
+def test_evaluate_shows_the_figures_on_a_terminal(phase, scored, tmp_path):
+    import pty
+
+    master, slave = pty.openpty()
+    words = ("--input", SUBMISSION, "--ground-truth", phase, "--output", tmp_path, "--workers", 0)
+    done = run("evaluate", *words, output=slave)
+    os.close(slave)
+    shown = b""
+    with contextlib.suppress(OSError):  # the terminal is gone with the process
+        while part := os.read(master, 65536):
+            shown += part
+    os.close(master)
+    assert done.returncode == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert "refuge-onsite: 40 of 40 cases scored" in text
+    figures = json.loads((scored / "metrics.json").read_text())["aggregates"]
+    assert all(f"{one['value']:.12g}" in text for task in figures.values() for one in task.values())
 
 
 def test_summary_shows_every_metric(scored):

@@ -1,0 +1,139 @@
+"""`score`: the figures of predictions against labels, of two folders or two tables, without a challenge."""
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evaluation.cli.common import add_workers, progress_bar, say, tell
+from evaluation.cli.summary_command import print_figures
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.output import plain_cell, whole_folder
+
+if TYPE_CHECKING:
+    import pandas
+
+    from evaluation.library import Evaluation
+
+_METAVAR = "NUMBER=NAME"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("labels", type=Path, metavar="LABELS", help="a folder of label maps or masks, or a table (csv)")
+    add(
+        "predictions",
+        type=Path,
+        metavar="PREDICTIONS",
+        help="a folder of files with the names of the labels, or a table with their columns",
+    )
+    add(
+        "--metrics",
+        nargs="+",
+        default=[],
+        metavar="METRIC",
+        help="by any usual name, such as dice hd95 nsd (default: the usual ones of the kind)",
+    )
+    add("--names", nargs="+", default=[], metavar=_METAVAR, help="names of labels, such as 1=liver 2=spleen")
+    add("--tolerance", type=float, default=1.0, metavar="MM", help="of nsd (default: %(default)s)")
+    add("--key", metavar="COLUMN", help="the column of both tables that names the cases")
+    add("--positive", metavar="CELL", help="the class that is looked for, of two in a table of labels")
+    add("--cases", type=Path, metavar="FILE.csv", help="write each case there rather than print it")
+    add("--output", type=Path, metavar="FOLDER", help="also write metrics.json and cases.json there")
+    add("--report", type=Path, metavar="FILE.html", help="also write a report with pictures")
+    add(
+        "--write-phase",
+        type=Path,
+        metavar="FOLDER",
+        help="keep the phase that was used, from which a challenge can start: a new or empty folder",
+    )
+    add_workers(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write a phase, score the predictions by it, and print each case and the figures.
+
+    Raises `PhaseError` for what cannot be scored.
+    """
+    if arguments.write_phase is None:
+        with tempfile.TemporaryDirectory(prefix="evaluation-score-") as folder:
+            return _score(arguments, Path(folder) / "phase", Path(folder) / "submission")
+    with (
+        tempfile.TemporaryDirectory(prefix="evaluation-score-") as folder,
+        whole_folder(arguments.write_phase) as phase,
+    ):
+        status = _score(arguments, phase, Path(folder) / "submission")
+    say(f"{arguments.write_phase}: the phase that was used")
+    return status
+
+
+def _score(arguments: argparse.Namespace, phase: Path, submission: Path) -> int:
+    from evaluation.library import SubmissionRejected, evaluate
+    from evaluation.organiser.library import seal
+    from evaluation.organiser.score.phases import Choices, write_phase_of
+
+    choices = Choices(
+        metrics=tuple(arguments.metrics),
+        names=_names(arguments.names),
+        tolerance_mm=arguments.tolerance,
+        key=arguments.key,
+        positive=arguments.positive,
+    )
+    with progress_bar("files", 0) as progress:
+        notes = write_phase_of(
+            arguments.labels,
+            arguments.predictions,
+            phase,
+            submission,
+            choices,
+            progress,
+            copied=arguments.write_phase is not None,
+        )
+    tell(f"note: {note}" for note in notes)
+    seal(phase)
+    try:
+        result = evaluate(phase, submission, workers=arguments.workers)
+    except SubmissionRejected as rejected:
+        raise PhaseError(*(str(fault) for fault in rejected.faults)) from None
+    text = _cases_of(result).to_csv(lineterminator="\n", float_format="%.6g")
+    if arguments.cases is None:
+        say(*text.splitlines(), "")
+    else:
+        arguments.cases.parent.mkdir(parents=True, exist_ok=True)
+        arguments.cases.write_text(text, encoding="utf-8", newline="\n")
+    print_figures(result.to_dict())
+    if arguments.output is not None:
+        result.write(arguments.output)
+    if arguments.report is not None:
+        _report(arguments, phase, submission)
+    return 0
+
+
+def _names(given: list[str]) -> dict[int, str]:
+    pairs = [one.partition("=") for one in given]
+    PhaseError.raise_all(
+        [f"--names {number}{sign}{name}: expected {_METAVAR}" for number, sign, name in pairs if not name]
+        + [f"--names {number}: expected a whole number" for number, _, _ in pairs if not number.isdecimal()]
+    )
+    return {int(number): name for number, _, name in pairs}
+
+
+def _cases_of(result: "Evaluation") -> "pandas.DataFrame":
+    """Return a row for each case with the columns of its metrics, without lists."""
+    frame = result.cases()
+    frame = frame[[column for column in frame.columns if not column.startswith("table.")]]
+    tasks = {column.partition(".")[0] for column in frame.columns if "." in column}
+    if len(tasks) == 1:
+        frame = frame.rename(columns=lambda column: column.partition(".")[2] or column)
+    frame = frame.drop(columns=[one for one in ("worst", "failure") if not frame[one].astype(bool).any()])
+    frame = frame.loc[:, [not frame[one].map(lambda cell: isinstance(cell, list)).any() for one in frame]]
+    return frame.map(plain_cell).rename(index=plain_cell)
+
+
+def _report(arguments: argparse.Namespace, phase: Path, submission: Path) -> None:
+    from evaluation.organiser.report_library import report_submission
+
+    report = report_submission(phase, submission, workers=arguments.workers)
+    report.write(arguments.report)
+    say(arguments.report)
