@@ -1,7 +1,7 @@
 """Pages of the documentation site that are no files of docs/; called by MkDocs, see mkdocs.yml.
 
-README.md, CONTRIBUTING.md, SECURITY.md and CHANGELOG.md become pages. Every folder of the package gets a
-page of the API reference, and every module of the metrics. Links between files of the repository become links
+README.md, that of examples/, CONTRIBUTING.md, SECURITY.md and CHANGELOG.md become pages. Every folder of
+the package gets a page of the API reference, and every module of the metrics. Links between files of the repository become links
 between pages of the site.
 """
 
@@ -26,6 +26,7 @@ OF_MODULES = ("evaluation/metrics",)
 # Files outside of docs/ that are pages, by their paths in the repository.
 PAGES = {
     "README.md": "index.md",
+    "examples/README.md": "examples.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "CHANGELOG.md": "changelog.md",

@@ -14,7 +14,13 @@ from test.repository import PHASES, REPOSITORY
 from test.started import WITHOUT_WORKERS, run, write_program
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
-TEXTS = [*PAGES, REPOSITORY / "CONTRIBUTING.md", REPOSITORY / "SECURITY.md", REPOSITORY / "CHANGELOG.md"]
+TEXTS = [
+    *PAGES,
+    REPOSITORY / "examples" / "README.md",
+    REPOSITORY / "CONTRIBUTING.md",
+    REPOSITORY / "SECURITY.md",
+    REPOSITORY / "CHANGELOG.md",
+]
 """All that a reader is sent to; commands are run of the pages alone."""
 _FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _READ = ("evaluation", "scripts", "test/input")

@@ -24,6 +24,7 @@ def test_every_page_is_in_the_navigation_once():
     for page in [
         *(page.name for page in PAGES[1:]),
         "index.md",
+        "examples.md",
         "security.md",
         "contributing.md",
         "changelog.md",

@@ -12,7 +12,7 @@ from test.repository import REPOSITORY
 
 write_sample = pytest.importorskip("evaluation.organiser.starter.repository").write_sample
 
-PAGE = REPOSITORY / "docs" / "your-own-challenge.md"
+PAGE = REPOSITORY / "examples" / "README.md"
 PROGRAMS = {path.stem: path for path in sorted((EXAMPLES / "programs").glob("*.toml"))}
 
 
@@ -32,11 +32,11 @@ def test_the_area_over_clicks_is_that_of_the_trapezoid_rule(tmp_path):
 def test_the_table_counts_the_parts_of_each_program_and_links_its_file():
     section = (
         PAGE.read_text(encoding="utf-8")
-        .partition("### Twenty-eight public programs")[2]
+        .partition("## Twenty-eight public programs")[2]
         .partition("\n\nNetworks")[0]
     )
     rows = re.findall(
-        r"^\| \[(.+)\]\(\.\./examples/([\w./-]+\.toml)\) \| .+ \| (declared|programmed) \| .+ \|$",
+        r"^\| \[(.+)\]\(([\w./-]+\.toml)\) \| .+ \| (declared|programmed) \| .+ \|$",
         section,
         re.MULTILINE,
     )
@@ -55,9 +55,7 @@ def test_the_table_counts_the_parts_of_each_program_and_links_its_file():
 
 
 def test_the_table_has_every_example_with_its_lines():
-    rows = re.findall(
-        r"\(\.\./examples/([\w-]+)/phase\.toml\)[^|]*\| (\d+) \|", PAGE.read_text(encoding="utf-8")
-    )
+    rows = re.findall(r"\(([\w-]+)/phase\.toml\)[^|]*\| (\d+) \|", PAGE.read_text(encoding="utf-8"))
     found = {name: int(lines) for name, lines in rows}
     assert found == {path.parent.name: lines_of(path.parent.name) for path in EXAMPLES.glob("*/phase.toml")}
     assert max(found.values()) <= 60
