@@ -215,7 +215,7 @@ def _run_one(arguments: argparse.Namespace, started: float, streams: Streams) ->
     scored = f"{cases.scored} of {cases.expected}" if cases.scored < cases.expected else str(cases.scored)
     streams.tell_organiser([*result.notes(), f"Scored {scored} cases of {phase.config.name}: {path}"])
     if sys.stdout.isatty():
-        from evaluation.cli.summary_command import print_figures
+        from evaluation.cli.figures import print_figures
         from evaluation.io.json_files import read_json
 
         print_figures(read_json(path))

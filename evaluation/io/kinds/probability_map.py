@@ -198,7 +198,7 @@ def read_probabilities(
 
 def rehearsed_mask(reference: LabelMapValue, foreground: int, variant: Variant) -> NDArray[np.bool_]:
     """Return the foreground of a reference in the whole image, changed by the variant."""
-    whole = reference.whole
+    whole = reference.whole_positions
     mask = (whole > 0) & (whole <= foreground)
     if variant is Variant.EMPTY:
         mask[...] = False

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluation.cli.common import add_workers, progress_bar, say, tell
-from evaluation.cli.summary_command import print_figures
+from evaluation.cli.figures import print_figures
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.output import plain_cell, whole_folder
 

@@ -1,0 +1,57 @@
+"""The figures of a metrics.json as a table on the terminal or in a log."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.cli.console import TableConsole, text_table
+
+_FURTHER = ("confidence_interval", "standard_deviation", "interval")
+
+
+def figures_in(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the figures and composites in the content of a metrics.json, a dictionary each."""
+    figures = [
+        {"task": task, "metric": name, "value": one["value"], **{key: one.get(key) for key in _FURTHER}}
+        for task, metrics in content["aggregates"].items()
+        for name, one in metrics.items()
+    ]
+    figures += [
+        {"task": "composite", "metric": name, "value": value, **dict.fromkeys(_FURTHER)}
+        for name, value in content["ranking"].get("composites", {}).items()
+    ]
+    return figures
+
+
+def title_of(content: Mapping[str, Any]) -> str:
+    """Return the phase, and how many of its cases were scored."""
+    cases = content["cases"]
+    return f"{content['phase']['name']}: {cases['scored']} of {cases['expected']} cases scored"
+
+
+def print_figures(content: Mapping[str, Any]) -> None:
+    """Print the figures in the content of a metrics.json as a table."""
+    rows, reasons = [], list[str]()
+    for one in figures_in(content):
+        interval, deviation = one["confidence_interval"], one["standard_deviation"]
+        bounds = f"{_shown(interval['lower'])} to {_shown(interval['upper'])}" if interval else ""
+        if not bounds:
+            reason = one["interval"] or _UNPUBLISHED
+            reasons += [] if reason in reasons else [reason]
+            bounds = f"none ({reasons.index(reason) + 1})"
+        spread = "" if deviation is None else _shown(deviation)
+        rows.append((one["task"], one["metric"].replace("_", " "), _shown(one["value"]), bounds, spread))
+    headings = ("value", "95 % interval", "standard deviation")
+    table = text_table(title_of(content), ("task", "metric"), headings, rows)
+    # A log has no width, and a folded table is unreadable.
+    console = TableConsole(120, highlight=True)
+    console.print(table)
+    for number, reason in enumerate(reasons, start=1):
+        console.print(f"({number}) no interval: {reason}")
+
+
+_UNPUBLISHED = "this file publishes none; `report submission` shows all to organisers"
+
+
+def _shown(number: float) -> str:
+    """Return a number with the digits that the file has."""
+    return f"{number:.12g}"
