@@ -31,7 +31,7 @@ def rows(runs: int) -> list[Row]:
     vectors = (smooth / smooth.std() * 4).astype(np.float32)
     labels = {str(number): f"label {number}" for number in range(1, LABELS + 1)}
     table = DisplacementFieldTable(kind="displacement_field", labels=labels)
-    measure = Dice(metric="dice", absent="leave_out").measure("dice", "field", table)
+    measure = Dice(metric="dice", absent="exclude").measure("dice", "field", table)
     spacing = (1.0, 1.0, 1.0)
     maps = (LabelMapValue(VolumeCrop(of, (0, 0, 0)), SHAPE, spacing) for of in (fixed, moving))
     names = ("field_fixed_labels", "field_moving_labels")

@@ -45,13 +45,13 @@ kind = "number"
 table = "classification_results.csv"
 key_column = "FileName"
 column = "Glaucoma Risk"
-reference = "glaucoma"
+reference_column = "glaucoma"
 positive = ["1"]
 negative = ["0"]
 
 [fields.fovea]
 kind = "point"
-axes = 2
+dimensions = 2
 unit = "pixels"
 table = "fovea_location_results.csv"
 key_column = "ImageName"

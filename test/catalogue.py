@@ -12,12 +12,12 @@ FIELD = {
     "class_probabilities": CLASSES,
     "label_map": LABELS,
     "points": {"probability": True},
-    "keypoints": {"names": ["a"]},
+    "keypoints": {"classes": ["a"]},
     "displacement_field": LABELS | {"fixed_landmarks": "fixed.csv", "moving_landmarks": "moving.csv"},
-    "presence_probabilities": {"names": ["a", "b"]},
-    "flags": {"names": ["a", "b"]},
+    "presence_probabilities": {"classes": ["a", "b"]},
+    "flags": {"classes": ["a", "b"]},
     "image": {"minimum": 0, "maximum": 1},
-    "number": {"minimum": 0, "maximum": 1, "reference": "class", "positive": ["b"], "negative": ["a"]},
+    "number": {"minimum": 0, "maximum": 1, "reference_column": "class", "positive": ["b"], "negative": ["a"]},
 }
 PROBABILITIES = {"probabilities": {"liver": "probability"}}
 # The options of a metric, where its field alone does not declare it.

@@ -19,6 +19,7 @@ from evaluation.io.tables import write_csv
 from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
+from evaluation.phase.renamed import OF_THE_PLATFORM
 
 WIDTH, HEIGHT = 16, 12
 FIELDS = fields_of(CHALLENGE.tasks(RefugeOptions()))
@@ -87,7 +88,9 @@ def refuge_phase(
 def configuration(challenge: str, keys: Mapping[str, Any], tables: str) -> str:
     """Return a phase.toml with some keys, and TOML that follows them."""
     named = {"challenge": challenge, "name": f"{challenge}-tiny", "title": "Tiny", **keys}
-    return "\n".join([*(f"{key} = {json.dumps(value)}" for key, value in named.items()), tables, ""])
+    platform = {f"platform.{key}": named.pop(key) for key in OF_THE_PLATFORM if key in named}
+    lines = (f"{key} = {json.dumps(value)}" for key, value in {**named, **platform}.items())
+    return "\n".join([*lines, tables, ""])
 
 
 def loaded_phase(folder: Path, cases: Sequence[TinyCase] | int = 4, **arguments: Any) -> Phase:

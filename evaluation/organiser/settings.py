@@ -216,8 +216,8 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
 
 
 def _scoring_method(phase: Phase) -> PlatformMethod:
-    if phase.config.scoring_method is not None:
-        return phase.config.scoring_method
+    if phase.config.platform.scoring_method is not None:
+        return phase.config.platform.scoring_method
     closest = platform_ranking.closest_ranking(scheme_of(phase.challenge, phase.options))
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
     return closest.method if closest and set(closest.columns) == set(ranked) else "absolute"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluation.challenges.declared.detections import MOST_OBJECTS
+from evaluation.challenges.declared.label_maps import StructureMetricTable
+from evaluation.challenges.declared.maps import StructureField
 from evaluation.challenges.declared.rules import field_tables, metric_tables
 from evaluation.charts.published import has_curve
 from evaluation.core.aggregation import metric_values
@@ -172,15 +174,17 @@ def _raised_by(lacking: Sequence[str], field: AnyField, phase: Phase) -> str:
         name
         for task in phase.tasks
         for name, metric in metric_tables(phase.options, task.name).items()
-        if getattr(metric, "absent", "") == "score"
-        and (metric.field or field.name) == field.name in tables
-        and any(one.name in lacking for one in metric.scored(tables[field.name]))
+        if isinstance(metric, StructureMetricTable)
+        and metric.absent == "score"
+        and (metric.field or field.name) == field.name
+        and isinstance(table := tables.get(field.name), StructureField)
+        and any(one.name in lacking for one in metric.scored(table))
     ]
     if not raised:
         return ""
     return (
         f": in {', '.join(raised)} a case that does not predict it counts as perfect, which raises the mean; "
-        'absent = "leave_out" leaves it out'
+        'absent = "exclude" leaves it out'
     )
 
 

@@ -135,9 +135,10 @@ def moved_declaration(content: Mapping[str, Any], file: str) -> dict[str, Any]:
     if challenge != DECLARED:
         return dict(content)
     board = tables.get("ranking", {})
-    ranked, score = board.get("score") if isinstance(board, dict) else None, content.get("score")
+    platform = content.get("platform")
+    ranked, score = (of.get("score") if isinstance(of, dict) else None for of in (board, platform))
     if None not in (ranked, score) and ranked != score:
-        raise PhaseError(f"{file}: score: expected {ranked!r} as in ranking.score, found {score!r}")
+        raise PhaseError(f"{file}: platform.score: expected {ranked!r} as in ranking.score, found {score!r}")
     others = {key: value for key, value in content.items() if key not in tables}
     return {**others, "challenge": challenge, "options": tables}
 
@@ -189,6 +190,21 @@ def _each_column_once(subgroups: tuple[Subgroup, ...]) -> tuple[Subgroup, ...]:
     return subgroups
 
 
+class PlatformTable(KeyTable):
+    """The leaderboard of the phase on the platform."""
+
+    score: str | None = None
+    columns: Listed[str] | None = None
+    unranked_columns: Listed[str] | None = None
+    scoring_method: Literal["absolute", "mean", "median"] | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.score in (self.unranked_columns or ()):
+            raise ValueError(f"unranked_columns: the score, {self.score!r}, is always ranked")
+        return self
+
+
 class PhaseConfig(KeyTable):
     """The keys of `phase.toml`; their descriptions generate `docs/phase.md`."""
 
@@ -202,10 +218,6 @@ class PhaseConfig(KeyTable):
     on_deadline: Literal["fail", "worst"] = "fail"
     seed: int = Key(default=0, ge=0)
     resamples: int = Key(default=1000, ge=0, le=100_000)
-    score: str | None = None
-    columns: Listed[str] | None = None
-    unranked_columns: Listed[str] | None = None
-    scoring_method: Literal["absolute", "mean", "median"] | None = None
     counts: Literal["best", "last"] | None = None
     optional_tasks: Literal["all"] | Listed[str] | None = None
     titles: dict[str, _Text] = Key(default={})
@@ -229,6 +241,7 @@ class PhaseConfig(KeyTable):
     interfaces: dict[Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")], InterfaceTable] = Key(default={})
     provided: Listed[_Text] | None = None
     run_time: RunTimeConfig | None = None
+    platform: PlatformTable = PlatformTable()
     submissions: Submissions = Submissions()
     options: dict[str, Any] = Key(default={})
     limits: Limits = Limits()
@@ -293,8 +306,6 @@ class PhaseConfig(KeyTable):
         inputs = [frozenset(table.inputs) for table in self.interfaces.values()]
         if len(set(inputs)) < len(inputs):
             raise ValueError("interfaces: expected a set of inputs of its own for each")
-        if self.score in (self.unranked_columns or ()):
-            raise ValueError(f"unranked_columns: the score, {self.score!r}, is always ranked")
         public = [subgroup.column for subgroup in self.subgroups if subgroup.audience == "public"]
         if unknown := [column for column in self.publish_label_subgroups if column not in public]:
             raise ValueError(f"publish_label_subgroups: {', '.join(unknown)} is not a public subgroup")

@@ -87,9 +87,9 @@ def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[
     if not components:
         components = [f"{task.name}.{task.metrics[0].name}" for task in compulsory]
     default = challenge.score if challenge.score in known else components[0]
-    columns = components if config.columns is None else config.columns
-    ranked = dict.fromkeys(name for name in columns if name not in (config.unranked_columns or ()))
-    return tuple(dict.fromkeys((config.score or default, *ranked)))
+    columns = components if config.platform.columns is None else config.platform.columns
+    ranked = dict.fromkeys(name for name in columns if name not in (config.platform.unranked_columns or ()))
+    return tuple(dict.fromkeys((config.platform.score or default, *ranked)))
 
 
 def needed_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> set[str]:
@@ -109,7 +109,7 @@ def unranked_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[
     By default these are the composites, and the components of the challenge's ranking in optional tasks.
     """
     ranked = platform_metrics(config, challenge, tasks)
-    shown = config.unranked_columns
+    shown = config.platform.unranked_columns
     if shown is None:
         shown = tuple(composite.name for composite in challenge.composites_of(tasks))
         optional = metrics_of(task for task in tasks if task.optional)
@@ -127,8 +127,10 @@ def optional_tasks(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Ta
     if config.optional_tasks is not None:
         named = config.optional_tasks
         return tuple(task.name for task in tasks if named == "all" or task.name in named)
-    columns = [name for name in config.columns or () if name not in (config.unranked_columns or ())]
-    metrics = _with_parts([*columns, *filter(None, (config.score,))], challenge)
+    columns = [
+        name for name in config.platform.columns or () if name not in (config.platform.unranked_columns or ())
+    ]
+    metrics = _with_parts([*columns, *filter(None, (config.platform.score,))], challenge)
     needed = {name.partition(".")[0] for name in metrics} if len(tasks) > 1 else {task.name for task in tasks}
     return tuple(task.name for task in tasks if task.optional and task.name not in needed)
 

@@ -61,9 +61,9 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
     known = [*challenge.figures_of(tasks)]
     patterns = [key for key in config.metric_detail if not any(fnmatchcase(name, key) for name in known)]
     named = {
-        "score": [config.score] if config.score else [],
-        "columns": config.columns or (),
-        "unranked_columns": config.unranked_columns or (),
+        "platform.score": [config.platform.score] if config.platform.score else [],
+        "platform.columns": config.platform.columns or (),
+        "platform.unranked_columns": config.platform.unranked_columns or (),
         # Others are words for names of labels, classes and columns.
         "titles": [name for name in config.titles if "." in name],
         "digits": config.digits,

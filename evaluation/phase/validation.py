@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from evaluation.core.fault import most_similar, shorten
+from evaluation.phase.renamed import new_key, new_word
 
 Schema = Mapping[str, Any]
 Table = TypeVar("Table", bound=BaseModel)
@@ -47,6 +48,10 @@ def _complaint(fault: Mapping[str, Any], prefix: str, schema: Schema) -> str:
     key = prefix + here
     context = fault.get("ctx", {})
     match fault["type"]:
+        case "extra_forbidden" if now := new_key(fault["loc"]):
+            return f"{key}: is {now} now; {_REWRITES}"
+        case "literal_error" if now := new_word(fault["input"]):
+            return f"{key}: {fault['input']!r} is {now!r} now; {_REWRITES}"
         case "extra_forbidden" | "unexpected_keyword_argument":
             near = suggestion(str(fault["loc"][-1]), known_keys)
             if not near and known_keys and fault["loc"][0] in ("fields", "tasks"):
@@ -69,6 +74,9 @@ def _complaint(fault: Mapping[str, Any], prefix: str, schema: Schema) -> str:
     message = fault["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
     return f"{key}: {message} (got {shorten(repr(fault['input']), 300)})" if key else message
+
+
+_REWRITES = "`evaluation schema phase --rewrite FILE` rewrites a file"
 
 
 def suggestion(found: str, known: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 PHASE = Path(__file__).with_name("phase.toml")
-NAMES = tomllib.loads(PHASE.read_text(encoding="utf-8"))["fields"]["vertebrae"]["names"]
+NAMES = tomllib.loads(PHASE.read_text(encoding="utf-8"))["fields"]["vertebrae"]["classes"]
 
 
 def write_sample(folder: Path, scans: int = 12, seed: int = 0) -> None:

@@ -21,7 +21,7 @@ ONE_NUMBER = """
 kind = "number"
 minimum = 0
 maximum = 1
-reference = "{0}_class"
+reference_column = "{0}_class"
 positive = ["1"]
 negative = ["0"]
 

@@ -18,7 +18,7 @@ BOXES += '[tasks.t.metrics.box_average_precision]\nties = "order"\n'
 MAP = '[fields.map]\nkind = "label_map"\ndimensions = 2\nlabels = { 1 = "cat", 2 = "dog" }\n'
 MAP += 'extensions = [".png"]\n'
 MAP += '[tasks.t]\nmetrics = ["dice"]\n'
-POINTS = '[fields.points]\nkind = "points"\naxes = 2\nunit = "pixels"\nclasses = ["cat", "dog"]\n'
+POINTS = '[fields.points]\nkind = "points"\ndimensions = 2\nunit = "pixels"\nclasses = ["cat", "dog"]\n'
 POINTS += "[tasks.t.metrics.point_f1]\nradius = 2\n"
 TRUE = [
     ("a", "cat", 2.0, 3.0, 12.0, 13.0),

@@ -95,7 +95,7 @@ dimensions = 2
 labels = { 1 = "liver", 2 = "spleen", 7 = "pancreas" }
 [tasks.t.metrics]
 dice = {}
-strict = { metric = "dice", absent = "leave_out" }
+strict = { metric = "dice", absent = "exclude" }
 liver = { metric = "jaccard", labels = ["liver"] }
 """
 
@@ -112,7 +112,7 @@ def test_a_label_that_no_reference_has_and_patients_of_several_cases_are_noted(t
     assert done.returncode == 0
     assert (
         "organs: no reference has pancreas: in dice a case that does not predict it counts as perfect, which "
-        'raises the mean; absent = "leave_out" leaves it out'
+        'raises the mean; absent = "exclude" leaves it out'
     ) in done.stdout
     assert "Patient_ID: 2 values for 3 cases; intervals and tests allow" in done.stdout
     (folder / "cases.csv").write_text((folder / "cases.csv").read_text().replace("Patient_ID", "cluster"))

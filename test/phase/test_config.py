@@ -68,7 +68,7 @@ def test_all_faults_at_once(tmp_path):
         "phase.toml: submission: input should be 'archive' or 'algorithm' (got 'zip')",
         "phase.toml: seed: input should be a valid integer (got 'x')",
         "phase.toml: unknown key limits.hours",
-        "phase.toml: unknown key scores: did you mean 'score'?",
+        "phase.toml: unknown key scores",
     ]
 
 
@@ -83,6 +83,6 @@ def test_a_file_that_is_none(tmp_path):
 
 
 def test_the_score_cannot_be_excluded_from_the_ranking(tmp_path):
-    text = MINIMAL + 'score = "classification.auc"\nunranked_columns = ["classification.auc"]\n'
+    text = MINIMAL + '[platform]\nscore = "classification.auc"\nunranked_columns = ["classification.auc"]\n'
     (problem,) = problems_of(tmp_path, text)
-    assert problem.startswith("phase.toml: unranked_columns")
+    assert problem.startswith("phase.toml: platform: unranked_columns")

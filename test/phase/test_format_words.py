@@ -89,7 +89,7 @@ probability = true
 [fields.skull]
 kind = "keypoints"
 table = "skull.csv"
-names = ["sella", "nasion"]
+classes = ["sella", "nasion"]
 [tasks.cells.metrics.box_average_precision]
 field = "cells"
 [tasks.skull.metrics.mean_radial_error]

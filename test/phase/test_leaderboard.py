@@ -101,11 +101,11 @@ SEGMENTATION = (
         ({"tasks": ("segmentation",)}, SEGMENTATION),
         ({"tasks": ("fovea",)}, ("fovea.distance",)),
         ({"tasks": ("segmentation", "fovea")}, SEGMENTATION),
-        ({"score": "segmentation.dice_cup"},
+        ({"platform": {"score": "segmentation.dice_cup"}},
          ("segmentation.dice_cup", "classification.auc", *SEGMENTATION[1:])),
-        ({"columns": ()}, ("classification.auc",)),
-        ({"columns": ("fovea.distance",) * 2}, ("classification.auc", "fovea.distance")),
-        ({"score": "fovea.distance", "columns": ("fovea.distance",)}, ("fovea.distance",)),
+        ({"platform": {"columns": ()}}, ("classification.auc",)),
+        ({"platform": {"columns": ("fovea.distance",) * 2}}, ("classification.auc", "fovea.distance")),
+        ({"platform": {"score": "fovea.distance", "columns": ("fovea.distance",)}}, ("fovea.distance",)),
     ],
 )  # fmt: skip
 def test_metrics_of_the_leaderboard(keys, metrics):
@@ -129,12 +129,12 @@ DISC = ("disc.dice", "disc.f1")
         ({"tasks": ("disc",)}, DISC, (), ()),
         # What the phase itself names is needed.
         (
-            {"tasks": ("classification", "disc", "fovea"), "score": "fovea.distance"},
+            {"tasks": ("classification", "disc", "fovea"), "platform": {"score": "fovea.distance"}},
             ("fovea.distance", "classification.auc"),
             DISC,
             ("classification", "disc"),
         ),
-        ({"tasks": ("classification", "disc"), "columns": DISC},
+        ({"tasks": ("classification", "disc"), "platform": {"columns": DISC}},
          ("classification.auc", *DISC), (), ("classification",)),
     ],
 )  # fmt: skip

@@ -49,10 +49,11 @@ def test_tasks_missing_and_options_come_from_the_configuration(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "problem"),
     [
-        ({"score": "classification.accuracy"}, "score: 'classification.accuracy' is not a metric"),
+        ({"score": "classification.accuracy"}, "platform.score: 'classification.accuracy' is not a metric"),
         ({"columns": ["segmentation.dice_cup", "segmentation.dice"]},
-         "columns: 'segmentation.dice' is not a metric"),
-        ({"tasks": ["classification"], "score": "fovea.distance"}, "score: 'fovea.distance' is not a metric"),
+         "platform.columns: 'segmentation.dice' is not a metric"),
+        ({"tasks": ["classification"], "score": "fovea.distance"},
+         "platform.score: 'fovea.distance' is not a metric"),
         ({"tasks": ["classification", "detection"]}, "tasks: unknown 'detection' (known are"),
         ({"tasks": []}, "tasks: expected at least one of classification, segmentation, fovea, found none"),
     ],
@@ -133,8 +134,8 @@ def test_all_faults_at_once(tmp_path):
     found = problems_of(folder)
     assert [problem.split(";")[0] for problem in found] == [
         "phase.toml: unknown key options.unlisted",
-        "phase.toml: score: 'classification.f1' is not a metric of this phase",
-        "phase.toml: columns: 'auc' is not a metric of this phase",
+        "phase.toml: platform.score: 'classification.f1' is not a metric of this phase",
+        "phase.toml: platform.columns: 'auc' is not a metric of this phase",
         "phase.toml: digits: 'fovea.error' is not a metric of this phase",
         "cases.csv: columns 'fovea_y' (the reference of fovea",
         "masks/V0004.png: is missing, expected the reference of case V0004",

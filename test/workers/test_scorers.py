@@ -35,7 +35,7 @@ KINDS = [kind for kind in map(name_of, FIELDS) if not kind.startswith("instance_
 FIELDS_OF_PHASES = {
     **{kind: "\n".join(keys_in_toml({"kind": kind, **FIELD.get(kind, {})})) for kind in KINDS},
     "boxes of classes": 'kind = "boxes"\nclasses = ["a", "b"]\nprobability = true',
-    "keypoints": 'kind = "keypoints"\nnames = ["first", "second"]',
+    "keypoints": 'kind = "keypoints"\nclasses = ["first", "second"]',
     "label_map": 'kind = "label_map"\nlabels = { 1 = "liver", 2 = "spleen" }',
     "label map of an image": 'kind = "label_map"\nlabels = { 1 = "liver", 2 = "spleen" }\ndimensions = 2',
     "label map of annotators": """\

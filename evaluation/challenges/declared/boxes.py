@@ -41,7 +41,7 @@ class BoxesField(detections.ObjectFieldTable):
     """
 
     kind: Literal["boxes"]
-    axes: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
+    dimensions: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
     unit: Literal["mm", "pixels"] = Key(
         default="pixels", description=detections.ObjectFieldTable.model_fields["unit"].description or ""
     )
@@ -161,7 +161,7 @@ class BoxField(SingleFieldTable):
     """
 
     kind: Literal["box"]
-    axes: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
+    dimensions: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
     unit: Literal["mm", "pixels"] = Key(
         default="pixels", description=SingleFieldTable.model_fields["unit"].description or ""
     )

@@ -170,7 +170,7 @@ class MacroAveragePrecision(MetricTable):
         assert isinstance(table, PresencesField)
         pairs = [
             (f"{field_name}_score_{number}", f"{field_name}_present_{number}")
-            for number in range(len(table.names))
+            for number in range(len(table.classes))
         ]
         each = tuple(AveragePrecision(*pair) for pair in pairs)
 
@@ -183,7 +183,7 @@ class MacroAveragePrecision(MetricTable):
 
         title = self.title_of(name)
         metrics = [Metric(name, title, MeanOfClasses(each), 1, 0)]
-        for of, figure in zip(table.names, each, strict=True):
+        for of, figure in zip(table.classes, each, strict=True):
             metrics.append(Metric(f"{name}_{figure_key(of)}", f"{title}, {in_words(of)}", figure, 1, 0))
         return replace(Measure.of_values(metrics[0], field_name, row, missing=None), metrics=tuple(metrics))
 

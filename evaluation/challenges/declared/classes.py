@@ -105,7 +105,7 @@ class ClassProbabilitiesField(scalars.ScalarFieldTable):
     free_sum: bool = Key(
         default=False, description="Whether the sum may be any, for classes that do not exclude each other."
     )
-    reference: str | None = Key(
+    reference_column: str | None = Key(
         default=None, description="Column of `cases.csv` with the class. Default: the field's name."
     )
     excluded: list[str] = Key(default=[], description=_EXCLUDED)
@@ -125,7 +125,7 @@ class ClassProbabilitiesField(scalars.ScalarFieldTable):
             ClassProbabilities(classes, None if self.free_sum else self.tolerance),
             tuple(self.columns or classes),
             ReferenceClass(classes, excluded=tuple(self.excluded)),
-            (self.reference or name,),
+            (self.reference_column or name,),
         )
 
 

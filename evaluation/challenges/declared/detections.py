@@ -347,7 +347,7 @@ class ObjectFieldTable(ListFieldTable):
 
     @model_validator(mode="after")
     def _class_fits(self) -> Self:
-        if self.class_in == "third_coordinate" and (self.axes == 3 or self.stacked == self.class_in):
+        if self.class_in == "third_coordinate" and (self.dimensions == 3 or self.stacked == self.class_in):
             raise ValueError("class_in: expected two axes, and images told by another way")
         if self.stacked == "name" and len(self.classes) > 1 and self.class_in == "name":
             raise ValueError("stacked: expected another way to tell images, since `name` is the class")
@@ -422,9 +422,9 @@ class FrocOfObjects(ObjectMetric):
         description="Column of `cases.csv` with the area of each case in mm². The rates are then false "
         "positives per mm², the sum of the one by the sum of the other (MONKEY: 10, 20, 50, 100, 200, 300).",
     )
-    lowest_threshold: Literal["included", "left_out"] = Key(
+    lowest_threshold: Literal["included", "excluded"] = Key(
         default="included",
-        description="`left_out`: the lowest probability of all predictions that count is no point of the "
+        description="`excluded`: the lowest probability of all predictions that count is no point of the "
         "curve, as in the copies of CAMELYON16's program (MONAI, MONKEY).",
     )
 
@@ -445,5 +445,5 @@ class FrocOfObjects(ObjectMetric):
             raise ValueError(f"expected probability = true in field {field_name!r}")
         detections = self.case_detections(field_name, table)
         title, rates = self.title or "FROC score", self.false_positives_per_case
-        area, without_lowest = next(iter(self._area()), None), self.lowest_threshold == "left_out"
+        area, without_lowest = next(iter(self._area()), None), self.lowest_threshold == "excluded"
         return froc_measure(name, title, rates, detections, self.reading, area, without_lowest)

@@ -41,7 +41,7 @@ class DisplacementFieldTable(maps.LabelMapField):
     in the same order: x, y, z in voxels, counted from 0. With `labels`, which are as of a `label_map`, every
     metric of label maps compares the label map of the fixed image with that of the moving one, which the
     field warps (nearest voxel, 0 outside). Both have the size of the case. Labels that one of the two lacks
-    count as absent in the reference: with `absent = "leave_out"` they do not enter.
+    count as absent in the reference: with `absent = "exclude"` they do not enter.
     """
 
     kind: Literal["displacement_field"]  # type: ignore[assignment]  # another one than its base's

@@ -21,25 +21,25 @@ from evaluation.metrics.confusion import label_errors, modified_hamming_distance
 class NamedColumnsTable(ScalarFieldTable, ABC):
     """A field with a value for each of several names."""
 
-    names: list[str] = Key(description="The flags, or what has probabilities.", min_length=1)
+    classes: list[str] = Key(description="The flags, or what has probabilities.", min_length=1)
     columns: list[str] | None = Key(
         default=None, description="Columns of the submission's table. Default: the names."
     )
-    references: list[str] | None = Key(
+    reference_columns: list[str] | None = Key(
         default=None, description="Columns of `cases.csv`. Default: the names."
     )
 
     @model_validator(mode="after")
     def _one_column_each(self) -> "NamedColumnsTable":
-        for what in ("names", "columns", "references"):
+        for what in ("classes", "columns", "reference_columns"):
             columns: list[str] | None = getattr(self, what)
-            if columns is not None and len({*columns}) != len(self.names):
-                raise ValueError(f"{what}: expected {len(self.names)} names that differ")
+            if columns is not None and len({*columns}) != len(self.classes):
+                raise ValueError(f"{what}: expected {len(self.classes)} names that differ")
         return self
 
     def named_field(self, name: str, kind: Kind, flags: FlagSet) -> Field:
         """Return the field of that name, whose reference is a set of flags."""
-        columns, references = self.columns or self.names, self.references or self.names
+        columns, references = self.columns or self.classes, self.reference_columns or self.classes
         return self.scalar_field(name, kind, tuple(columns), flags, tuple(references))
 
 
@@ -60,7 +60,7 @@ class FlagsField(NamedColumnsTable):
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""
-        flags = FlagSet(tuple(self.names), self.listed)
+        flags = FlagSet(tuple(self.classes), self.listed)
         return self.named_field(name, flags, flags)
 
 
@@ -73,11 +73,11 @@ class PresencesField(NamedColumnsTable):
     """
 
     kind: Literal["presence_probabilities"]
-    names: list[str] = Key(description="What has probabilities.", min_length=2)
+    classes: list[str] = Key(description="What has probabilities.", min_length=2)
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""
-        names = tuple(self.names)
+        names = tuple(self.classes)
         return self.named_field(name, PresenceProbabilities(names), FlagSet(names))
 
 
@@ -104,7 +104,7 @@ class HammingDistance(MetricTable):
             errors = [error for error in label_errors(flags, known) if not math.isnan(error)]
             return {name: Part(sum(errors), len(errors))}
 
-        nothing = (None,) * len(table.names)
+        nothing = (None,) * len(table.classes)
         metric = Metric(name, self.title_of(name), Mean(name), best=0, worst=1)
         sums = Sums(
             lambda comparison: parts(comparison.submitted, comparison.reference),

@@ -130,7 +130,7 @@ class InstanceClassesField(tables.RowFieldTable):
         default=["instance", "class"],
         description="Columns of number and class, in the table and in the reference.",
     )
-    reference: str | None = Key(
+    reference_table: str | None = Key(
         default=None, description="csv file in the phase folder. Default: `<field>.csv`."
     )
 
@@ -139,7 +139,7 @@ class InstanceClassesField(tables.RowFieldTable):
         kind, columns = InstanceClasses(ClassLabel(tuple(self.classes))), tuple(self.columns)
         submitted, reference = (
             TableRows((file,), self.key_column, columns)
-            for file in (self.table, self.reference or f"{name}.csv")
+            for file in (self.table, self.reference_table or f"{name}.csv")
         )
         return self.declared_field(name, kind, submitted, Reference(kind, reference))
 

@@ -77,10 +77,10 @@ class _PairTable(LesionTable):
     matching: Matching = Key(
         default="best", description=LesionTable.model_fields["matching"].description or ""
     )
-    missed: Literal["score", "leave_out"] = Key(
+    missed: Literal["score", "exclude"] = Key(
         default="score",
         description="Objects of the reference that match nothing. `score`: they count as the worst. "
-        "`leave_out`: the mean is over those that match; where none does, it is the worst.",
+        "`exclude`: the mean is over those that match; where none does, it is the worst.",
     )
 
     def pair_values(self, comparison: MapComparison, found: Overlaps, structure: Structure) -> Figures:
@@ -94,7 +94,7 @@ class _PairTable(LesionTable):
             found = self.matched(comparison, structure)
             values = np.asarray(self.pair_values(comparison, found, structure), np.float64)
             worst = self.worst_value(comparison.reference, comparison.table, structure)
-            missed = 0 if self.missed == "leave_out" else len(found.reference_voxels) - found.detected
+            missed = 0 if self.missed == "exclude" else len(found.reference_voxels) - found.detected
             number = len(values) + missed
             figures.append((math.fsum(values) + missed * worst) / number if number else worst)
         return figures

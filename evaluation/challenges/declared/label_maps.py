@@ -34,10 +34,10 @@ class StructureMetricTable(tables.MetricTable):
         "a field without regions.",
         min_length=1,
     )
-    absent: Literal["score", "leave_out", "score_predicted"] = Key(
+    absent: Literal["score", "exclude", "score_predicted"] = Key(
         default="score",
         description="Labels that the reference of a case does not have. `score`: as the metric says, mostly "
-        "the best value if the label is not predicted either, else the worst. `leave_out`: the case does not "
+        "the best value if the label is not predicted either, else the worst. `exclude`: the case does not "
         "enter the figure of that label. `score_predicted`: it enters only if the label is predicted "
         "(nnU-Net, TopCoW); the mean of a case in which no label enters is as with `score`.",
     )
@@ -104,12 +104,12 @@ class StructureMetricTable(tables.MetricTable):
         if self.absent == "score":
             return [True] * len(structures)
         counts = comparison.counts
-        voxels = counts.reference + (0 if self.absent == "leave_out" else counts.prediction)
+        voxels = counts.reference + (0 if self.absent == "exclude" else counts.prediction)
         return [count > 0 for count in figures_of(voxels, comparison.table, structures)]
 
     def entering_unanswered(self, comparison: MapComparison, structures: Sequence[Structure]) -> list[bool]:
         """Return for each structure whether a case without a result enters its figure, by its references."""
-        if self.absent != "leave_out":
+        if self.absent != "exclude":
             return [True] * len(structures)
         return self.entering(comparison, structures)
 

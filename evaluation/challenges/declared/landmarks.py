@@ -42,7 +42,7 @@ class KeypointsField(spaces.ListFieldTable):
     """
 
     kind: Literal["keypoints"]
-    names: Annotated[list[tables.Name], AfterValidator(spaces.distinct)] = Key(
+    classes: Annotated[list[tables.Name], AfterValidator(spaces.distinct)] = Key(
         description="The names of the points.", min_length=1
     )
     partial: bool = Key(
@@ -53,7 +53,7 @@ class KeypointsField(spaces.ListFieldTable):
 
     def value_kind(self, submitted: bool) -> Keypoints:
         """Return the kind of both sides."""
-        return Keypoints(tuple(self.names), self.space, self.partial)
+        return Keypoints(tuple(self.classes), self.space, self.partial)
 
 
 class LandmarkMetric(tables.MetricTable):
@@ -83,7 +83,7 @@ class LandmarkMetric(tables.MetricTable):
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the mean over the landmarks of each case and then over cases, and the mean of each."""
         figure = self.figure(table)
-        landmarks = spaces.figure_names(table.names) if isinstance(table, KeypointsField) else ()
+        landmarks = spaces.figure_names(table.classes) if isinstance(table, KeypointsField) else ()
         title, count = self.title_of(name), max(1, len(landmarks))
         keys = [f"{name}_{of}" for of in landmarks]
         names = {
@@ -160,10 +160,10 @@ class MeanRadialError(LandmarkMetric):
         "`shape_norm` (the same in pixels, whatever the unit is) or `longest_side`. `cases.csv` then has its "
         "`width` and `height`, for three axes its `depth`, and for positions in mm `spacing_mm` (x, y(, z))."
     )
-    unpredicted: Literal["worst", "leave_out"] = Key(
+    unpredicted: Literal["worst", "exclude"] = Key(
         default="worst",
         description="Landmarks of a `partial` field that the reference of a case has and the prediction has "
-        "not. `worst`: they count as `worst`. `leave_out`: the mean is over the others (VerSe), so that it "
+        "not. `worst`: they count as `worst`. `exclude`: the mean is over the others (VerSe), so that it "
         "pays to leave out difficult ones; they still count in the figures of single landmarks, and a case "
         "where nothing is left counts as `worst`.",
     )
@@ -172,7 +172,7 @@ class MeanRadialError(LandmarkMetric):
         """Return the distances."""
         errors = radial_errors(found, true)
         return np.minimum(
-            errors if self.unpredicted == "leave_out" else np.nan_to_num(errors, nan=np.inf), worst
+            errors if self.unpredicted == "exclude" else np.nan_to_num(errors, nan=np.inf), worst
         )
 
     def figure(self, table: tables.FieldTable) -> tables.LabelFigure:
@@ -198,5 +198,5 @@ class MeanRadialError(LandmarkMetric):
 def _size_of(table: spaces.SpaceTable) -> HiddenField:
     from evaluation.io.kinds.classes import ImageSize  # most phases need none of that module
 
-    kind = ImageSize(table.axes, table.unit == "mm")
+    kind = ImageSize(table.dimensions, table.unit == "mm")
     return HiddenField("image_" + "_".join(kind.columns), Reference(kind, CaseColumns(kind.columns)))

@@ -51,7 +51,7 @@ class PointsField(detections.ObjectFieldTable):
         description="Diameter of objects whose cell is empty or negative. Default: such cells are faults.",
         ge=0,
     )
-    ignored: str | None = Key(
+    excluded_table: str | None = Key(
         default=None,
         description="csv file in the phase folder, with the columns of the reference: objects that are "
         "neither asked for nor false. A prediction that hits one of them does not count. Default: none.",
@@ -62,39 +62,45 @@ class PointsField(detections.ObjectFieldTable):
         'neighbours are connected. Default: the reference is a table. With `unit = "mm"` volumes need '
         "`origin_mm`, and positions in images are measured from the corner by `spacing_mm`.",
     )
-    ignored_lesions: list[Label] = Key(
-        default=[], description="As `ignored`: numbers of the label maps, such as isolated tumour cells."
+    reference_folder: str | None = Key(
+        default=None, description="Folder of these label maps. Default: the field's name."
+    )
+    excluded_lesions: list[Label] = Key(
+        default=[],
+        description="As `excluded_table`: numbers of the label maps, such as isolated tumour cells.",
     )
 
     @model_validator(mode="after")
     def _lesions_fit(self) -> Self:
-        if self.ignored_lesions and not self.lesions:
-            raise ValueError("ignored_lesions: expected lesions, found none")
-        if self.lesions and (len(self.classes) > 1 or self.diameter or self.ignored):
-            raise ValueError("lesions: expected neither several classes nor diameter nor ignored")
-        if len({0, *self.lesions, *self.ignored_lesions}) <= len(self.lesions) + len(self.ignored_lesions):
-            raise ValueError("lesions, ignored_lesions: expected different numbers above 0")
+        if self.excluded_lesions and not self.lesions:
+            raise ValueError("excluded_lesions: expected lesions, found none")
+        if self.lesions and (len(self.classes) > 1 or self.diameter or self.excluded_table):
+            raise ValueError("lesions: expected neither several classes nor diameter nor excluded_table")
+        if len({0, *self.lesions, *self.excluded_lesions}) <= len(self.lesions) + len(self.excluded_lesions):
+            raise ValueError("lesions, excluded_lesions: expected different numbers above 0")
         if self.polygons and "third_coordinate" in (self.stacked, self.class_in):
             raise ValueError("polygons: expected another way to tell images and classes")
         return self
 
     def form_columns(self) -> tuple[FormColumn, ...]:
         """Return the spacing of images that lesions are measured in; volumes name their own columns."""
-        spaced = self.lesions and (self.axes, self.unit) == (2, "mm")
+        spaced = self.lesions and (self.dimensions, self.unit) == (2, "mm")
         return (*super().form_columns(), *((FormColumn("spacing_mm"),) if spaced else ()))
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""
         field = super().field(name)
         return (
-            replace(field, reference=self._lesion_map(name, self.lesions, self.ignored_lesions))
+            replace(field, reference=self._lesion_map(name, self.lesions, self.excluded_lesions))
             if self.lesions
             else field
         )
 
     def _lesion_map(self, name: str, wanted: list[int], others: list[int]) -> Reference:
-        kind = LesionMap(tuple(wanted), self.space, tuple(others), self.axes)
-        return Reference(kind, Files(self.reference or name, extensions_of(image_formats(self.axes))))
+        kind = LesionMap(tuple(wanted), self.space, tuple(others), self.dimensions)
+        return Reference(
+            kind, Files(self.reference_folder or name, extensions_of(image_formats(self.dimensions)))
+        )
 
     def value_kind(self, submitted: bool) -> Points:
         """Return the kind of the submitted value or of the reference, which may have diameters."""
@@ -107,11 +113,11 @@ class PointsField(detections.ObjectFieldTable):
 
     def hidden(self, name: str) -> tuple[HiddenField, ...]:
         """Return the objects that are ignored."""
-        if self.ignored_lesions:
-            return (HiddenField(_ignored(name), self._lesion_map(name, self.ignored_lesions, self.lesions)),)
-        if self.ignored is None:
+        if self.excluded_lesions:
+            return (HiddenField(_ignored(name), self._lesion_map(name, self.excluded_lesions, self.lesions)),)
+        if self.excluded_table is None:
             return ()
-        return (HiddenField(_ignored(name), self.reference_rows(self.ignored)),)
+        return (HiddenField(_ignored(name), self.reference_rows(self.excluded_table)),)
 
 
 def _ignored(name: str) -> str:

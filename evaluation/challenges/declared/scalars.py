@@ -40,13 +40,15 @@ class ColumnFieldTable(ScalarFieldTable, ABC):
     column: str | None = Key(
         default=None, description="Column of the submission's table. Default: the field's name."
     )
-    reference: str | None = Key(
+    reference_column: str | None = Key(
         default=None, description="Column of `cases.csv` with the reference. Default: the field's name."
     )
 
     def column_field(self, name: str, kind: Kind, reference: Kind) -> Field:
         """Return the named field, with the kinds of the submitted and the reference value."""
-        return self.scalar_field(name, kind, (self.column or name,), reference, (self.reference or name,))
+        return self.scalar_field(
+            name, kind, (self.column or name,), reference, (self.reference_column or name,)
+        )
 
 
 class TwoClassFieldTable(ColumnFieldTable, ABC):

@@ -32,7 +32,7 @@ class SpaceTable(tables.RowFieldTable):
         description="The other columns of that table, in the order of the kind. Default: the names of the "
         "kind.",
     )
-    axes: Literal[2, 3] = Key(default=3, description="Number of coordinates.")
+    dimensions: Literal[2, 3] = Key(default=3, description="Number of coordinates.")
     unit: Literal["mm", "pixels"] = Key(
         default="mm",
         description="`mm`: world millimetres. `pixels`: from 0 to the image's width or height, where "
@@ -50,7 +50,7 @@ class SpaceTable(tables.RowFieldTable):
     @property
     def space(self) -> Space:
         """The space of the positions."""
-        return Space(self.axes, self.unit)
+        return Space(self.dimensions, self.unit)
 
     @model_validator(mode="after")
     def _columns_fit(self) -> Self:
@@ -59,7 +59,7 @@ class SpaceTable(tables.RowFieldTable):
             count, known = len(kind.columns), ", ".join(kind.columns)
             if chosen is not None and len(chosen) != count:
                 raise ValueError(f"{name}: expected {count} columns ({known}), found {len(chosen)}")
-        if self.stacked == "index" or (self.stacked == "third_coordinate" and self.axes == 3):
+        if self.stacked == "index" or (self.stacked == "third_coordinate" and self.dimensions == 3):
             raise ValueError(f"stacked: expected another way to tell images, found {self.stacked!r}")
         return self
 
@@ -79,7 +79,7 @@ class SingleFieldTable(SpaceTable):
 class ListFieldTable(SpaceTable):
     """A field that lists objects; its reference is a table of the phase folder."""
 
-    reference: str | None = Key(
+    reference_table: str | None = Key(
         default=None,
         description="csv file in the phase folder with the reference, any number of rows for a case. "
         "Default: `<field>.csv`.",
@@ -92,7 +92,9 @@ class ListFieldTable(SpaceTable):
         """Return the field of that name."""
         kind = self.value_kind(submitted=True)
         archive = TableRows((self.table,), self.key_column, tuple(self.columns or kind.columns))
-        return self.declared_field(name, kind, archive, self.reference_rows(self.reference or f"{name}.csv"))
+        return self.declared_field(
+            name, kind, archive, self.reference_rows(self.reference_table or f"{name}.csv")
+        )
 
     def reference_rows(self, file: str) -> Reference:
         """Return the reference objects in a file of the phase folder."""

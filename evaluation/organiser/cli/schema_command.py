@@ -3,7 +3,10 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+from evaluation.cli.common import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,11 +21,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " (default: %(default)s)",
     )
     add("--output", type=Path, metavar="FOLDER", help="write the catalogue and its families there as pages")
+    add(
+        "--rewrite",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="of phase: replace words of earlier versions in these files",
+    )
     add("--words", action="store_true", help="the keys of phase.toml as a page in Markdown, of phase alone")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the schema, or a page."""
+    """Print the schema, or a page, or rewrite files."""
+    if arguments.rewrite:
+        return _rewrite(arguments.rewrite)
     if arguments.file == "catalogue":
         from evaluation.io.files import write_atomically
         from evaluation.organiser.schema_pages import catalogue_pages
@@ -49,4 +62,24 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(config_page(schema()))
     else:
         sys.stdout.write(json.dumps(schema(), indent=2) + "\n")
+    return 0
+
+
+def _rewrite(paths: Sequence[Path]) -> int:
+    from evaluation.core.fault import PhaseError
+    from evaluation.io.files import write_atomically
+    from evaluation.phase.renamed import rewritten
+
+    faults = []
+    for path in paths:
+        try:
+            text = path.read_text(encoding="utf-8")
+            new = rewritten(text)
+        except (OSError, ValueError) as error:
+            faults.append(f"{path}: cannot be read: {error}")
+            continue
+        if new != text:
+            write_atomically(path, new.encode())
+        say(f"{path}: {'rewritten' if new != text else 'has no earlier words'}")
+    PhaseError.raise_all(faults)
     return 0

@@ -280,7 +280,8 @@ def _of_tables(
     scored = _columns(true, made)
     rows = {name: number for number, name in enumerate(true.cases)}
     of_made = {name: number for number, name in enumerate(made.cases)}
-    tables, faults = [], []
+    tables: list[str] = []
+    faults: list[str] = []
     for column, other in scored:
         name = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") or "value"
         name = name if name[:1].isalpha() else f"column_{name}"
@@ -291,7 +292,7 @@ def _of_tables(
             faults += error.problems
             continue
         lines = [f"{of} = {_toml(value)}" for of, value in keys.items()]
-        places = f"column = {_toml(other)}\nreference = {_toml(column)}"
+        places = f"column = {_toml(other)}\nreference_column = {_toml(column)}"
         tables.append(f'[fields.{name}]\nkind = "{kind}"\n{places}\n' + "\n".join(lines) + "\n")
         further: Mapping[str, object] = {"field": name} if scored[1:] else {}
         metrics = _metric_lines(kind, usual, choices, lambda metric, more=further: more)  # type: ignore[misc]

@@ -68,7 +68,7 @@ def test_figures_over_annotators(sealed, tmp_path):
     phase = sealed(
         'dice = {}\nbest = { metric = "dice", over_annotators = "best" }\n'
         "generalised_energy_distance = {}\n"
-        'ours = { metric = "dice", absent = "leave_out" }\n'
+        'ours = { metric = "dice", absent = "exclude" }\n'
         'near = { metric = "hausdorff_distance", over_annotators = "best", worst = 9 }\n'
     )
     found = figures_of(phase, tmp_path, {scan: PREDICTIONS[scan] for scan in "bc"})

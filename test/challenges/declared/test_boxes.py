@@ -21,8 +21,8 @@ FIELD = BoxesField(kind="boxes", probability=True)
 
 
 def hits(table, found, true, field=FIELD):
-    references = {"boxes": Boxes(np.array(true, float).reshape(-1, 2 + 2 * field.axes))}
-    submitted = Boxes(np.array(found, float).reshape(-1, 2 + 2 * field.axes))
+    references = {"boxes": Boxes(np.array(true, float).reshape(-1, 2 + 2 * field.dimensions))}
+    submitted = Boxes(np.array(found, float).reshape(-1, 2 + 2 * field.dimensions))
     (of_class,) = table.case_detections("boxes", field).hits(FieldComparison("boxes", submitted, references))
     return of_class
 
@@ -98,7 +98,7 @@ def test_the_most_pairs_as_by_scipy(seed):
 
 
 def test_three_axes():
-    field = BoxesField(kind="boxes", axes=3, unit="mm", probability=True)
+    field = BoxesField(kind="boxes", dimensions=3, unit="mm", probability=True)
     true = [[0, 1, 0, 0, 0, 10, 10, 10]]
     # Half of the object, of which the other half is shared with nothing: 500 / 1000.
     half = [[0, 0.9, 0, 0, 0, 10, 10, 5]]
@@ -132,7 +132,7 @@ def test_a_whole_phase(tmp_path):
 
 
 def test_three_axes_have_no_socket(tmp_path):
-    tables = TABLES.replace('"boxes"', '"boxes"\naxes = 3', 1)
+    tables = TABLES.replace('"boxes"', '"boxes"\ndimensions = 3', 1)
     phase = declared_phase(tmp_path, tables, {"name": ["a"]}, submission="algorithm")
     with faulted(PhaseError, "submission", "'boxes'"):
         evaluation.seal(phase)

@@ -68,7 +68,7 @@ excluded = ["ungradable"]
 """
 GRADING = FIELD + metrics(of_one=['of = "severe"'], classes=3)
 REFERENCE = """\
-reference = "grade"
+reference_column = "grade"
 positive = ["severe"]
 negative = ["none", "mild"]
 excluded = ["ungradable"]

@@ -31,11 +31,11 @@ moving_landmarks = "moving.csv"
 [tasks.registration.metrics]
 target_registration_error = { worst = 50 }
 tre_30 = { metric = "target_registration_error", worst = 50, percentile = 30 }
-dice = { absent = "leave_out" }
-hd95 = { metric = "hausdorff_distance", percentile = 95, distances = "voxels", absent = "leave_out" }
+dice = { absent = "exclude" }
+hd95 = { metric = "hausdorff_distance", percentile = 95, distances = "voxels", absent = "exclude" }
 log_jacobian_deviation = {}
 folded_share = {}
-robust = { metric = "dice", absent = "leave_out", over_cases = { quantile = 0.3 } }
+robust = { metric = "dice", absent = "exclude", over_cases = { quantile = 0.3 } }
 """
 pytestmark = pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
 SHAPE = (9, 10, 12)

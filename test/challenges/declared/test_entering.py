@@ -187,7 +187,7 @@ def value_of(metric, rows):
 def options_of(table):
     yield {}
     if issubclass(table, StructureMetricTable):
-        yield from ({"absent": "leave_out"}, {"absent": "score_predicted"})
+        yield from ({"absent": "exclude"}, {"absent": "score_predicted"})
     if "reading" in table.model_fields and "lesions" in name_of(table):
         yield from ({"reading": "share"}, {"reading": "pooled_share"})
     if "thresholds" in table.model_fields:

@@ -33,7 +33,7 @@ def scored(folder, tables, cases, submitted, *, references=None, table="predicti
 @pytest.mark.parametrize(("keys", "most"), [("", 10_000), ("at_most = 300\n", 300)])
 def test_how_many_objects_a_case_may_have(tmp_path, keys, most):
     tables = (
-        f'[fields.nodules]\nkind = "points"\nunit = "pixels"\naxes = 2\n{keys}'
+        f'[fields.nodules]\nkind = "points"\nunit = "pixels"\ndimensions = 2\n{keys}'
         "[tasks.detection.metrics.point_recall]\nradius = 2\n"
     )
     names = [f"c{number:02d}" for number in range(40)]
@@ -108,13 +108,13 @@ def jobs_of(folder, slug, contents):
         ),
         ('kind = "class"\nclasses = ["no", "yes"]', ["yes", "no"], [True, False], {"f": ["yes", "no"]}),
         (
-            'kind = "flags"\nnames = ["u", "v"]\nlisted = true',
+            'kind = "flags"\nclasses = ["u", "v"]\nlisted = true',
             [["u"], ["v", "u"]],
             [{"u": True, "v": False}] * 2,
             {"u": [1, 1], "v": [0, 1]},
         ),
         (
-            'kind = "flags"\nnames = ["u", "v"]',
+            'kind = "flags"\nclasses = ["u", "v"]',
             [{"u": True, "v": False}, {"u": True, "v": True}],
             [["u"], ["v", "u"]],
             {"u": [1, 1], "v": [0, 1]},

@@ -10,8 +10,8 @@ from test.oracles import checked
 FINDINGS = """\
 [fields.findings]
 kind = "flags"
-names = ["drusen", "haemorrhage", "exudate"]
-references = ["d", "h", "e"]
+classes = ["drusen", "haemorrhage", "exudate"]
+reference_columns = ["d", "h", "e"]
 
 [tasks.findings]
 metrics = ["hamming_distance"]

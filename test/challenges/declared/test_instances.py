@@ -81,7 +81,7 @@ def test_which_neighbours_join_the_objects_of_a_label_map(neighbours, objects):
     assert sorted(row.values()) == sorted([1, objects])
     # Of two objects one is found exactly, of one object a half.
     table = instances.MatchedSurfaceDistance(
-        metric="matched_surface_distance", neighbours=neighbours, worst=9.0, missed="leave_out"
+        metric="matched_surface_distance", neighbours=neighbours, worst=9.0, missed="exclude"
     )
     (found,) = table.measure("figure", "map", field).row(comparison).values()
     assert (found == 0) == (objects == 2)
@@ -162,7 +162,7 @@ def test_unions_and_matched_dice_by_sets_of_voxels(seed):
     assert row["figure_a"] == pytest.approx(np.mean(dices))
     assert math.isnan(row["figure_b"])
     left = [dice for dice in dices if dice]
-    row = row_of(instances.MatchedDice(metric="matched_dice", missed="leave_out"), made, true)
+    row = row_of(instances.MatchedDice(metric="matched_dice", missed="exclude"), made, true)
     assert row["figure_a"] == pytest.approx(np.mean(left))
 
 
@@ -195,7 +195,7 @@ def test_an_object_that_matches_nothing_has_the_worst_distance_and_no_other_has_
     made[2:8, 4:7] = 1
     table = instances.MatchedSurfaceDistance(metric="matched_surface_distance", worst=worst, percentile=100)
     assert row_of(table, made, true)["figure_a"] == pytest.approx(figure)
-    left = table.model_copy(update={"missed": "leave_out"})
+    left = table.model_copy(update={"missed": "exclude"})
     assert row_of(left, made, true)["figure_a"] == pytest.approx(min(2, worst))
 
 

@@ -24,7 +24,8 @@ mean = { metric = "success_detection_rate", radius = [2, 4] }
 FOVEA = '[fields.fovea]\nkind = "point"\n' + METRICS
 NAMES = ["nose", "left-ear"]
 FACE = (
-    f'[fields.face]\nkind = "keypoints"\naxes = 2\nunit = "pixels"\nnames = {json.dumps(NAMES)}\n' + METRICS
+    f'[fields.face]\nkind = "keypoints"\ndimensions = 2\nunit = "pixels"\nclasses = {json.dumps(NAMES)}\n'
+    + METRICS
 )
 COUNT = 12
 CASES = [f"c{number:02d}" for number in range(COUNT)]
@@ -99,13 +100,13 @@ def test_the_reference_has_every_name_once(tmp_path, points):
 SPINE = """\
 [fields.spine]
 kind = "keypoints"
-names = ["T1", "T2", "T3"]
+classes = ["T1", "T2", "T3"]
 partial = true
 [tasks.spine.metrics]
 mean_radial_error = { worst = 20 }
 pooled = { metric = "mean_radial_error", worst = 20, over_cases = "pooled" }
-left_out = { metric = "mean_radial_error", worst = 20, unpredicted = "leave_out" }
-both = { metric = "mean_radial_error", worst = 20, unpredicted = "leave_out", over_cases = "pooled" }
+left_out = { metric = "mean_radial_error", worst = 20, unpredicted = "exclude" }
+both = { metric = "mean_radial_error", worst = 20, unpredicted = "exclude", over_cases = "pooled" }
 """
 
 
@@ -140,7 +141,7 @@ def test_a_length_of_an_image_in_mm_and_of_a_volume(tmp_path, axes, unit, spacin
     """Of a missing case of 30 × 40 × 60 voxels."""
     lengths = ("diagonal", "shape_norm", "longest_side")
     tables = (
-        f'[fields.mark]\nkind = "point"\naxes = {axes}\nunit = "{unit}"\n[tasks.marks.metrics]\n'
+        f'[fields.mark]\nkind = "point"\ndimensions = {axes}\nunit = "{unit}"\n[tasks.marks.metrics]\n'
         + "".join(f'{of} = {{ metric = "mean_radial_error", worst = "{of}" }}\n' for of in lengths)
     )
     places = {f"mark_{axis}": [3] for axis in "xyz"[:axes]}

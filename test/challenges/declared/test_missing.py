@@ -47,7 +47,7 @@ KINDS = {
     "class_probabilities": Example(
         "accuracy", [{"x": 1, "y": 0}], CLASSES, cells={"class_probabilities": "x"}
     ),
-    "flags": Example("hamming_distance", [{"f": 1}], 'names = ["f"]', cells={"f": 1}),
+    "flags": Example("hamming_distance", [{"f": 1}], 'classes = ["f"]', cells={"f": 1}),
     # Comparable pairs need times that differ.
     "survival": Example("concordance_index", [{"survival": 1}], cells={"time": [1, 2, 3], "event": 1}),
     "point": Example(
@@ -55,7 +55,7 @@ KINDS = {
     ),
     "box": Example("box_iou", [CORNERS], cells={f"box_{name}": cell for name, cell in CORNERS.items()}),
     "keypoints": Example(
-        "mean_radial_error", [{**POINT, "name": name} for name in "nm"], 'names = ["n", "m"]', "worst = 9"
+        "mean_radial_error", [{**POINT, "name": name} for name in "nm"], 'classes = ["n", "m"]', "worst = 9"
     ),
     "points": Example("point_f1", [POINT], options="radius = 1"),
     "boxes": Example("box_f1", [CORNERS], options='matching = "optimal"'),
@@ -70,7 +70,7 @@ KINDS = {
     "image": Example("image_mean_absolute_error", options="worst = 9", image=LESION.astype(np.float32)),
     "probability_map": Example("voxel_brier_score", image=LESION.astype(np.float32)),
     "presence_probabilities": Example(
-        "macro_average_precision", [{"u": 1, "v": 0}], 'names = ["u", "v"]', cells={"u": 1, "v": 0}
+        "macro_average_precision", [{"u": 1, "v": 0}], 'classes = ["u", "v"]', cells={"u": 1, "v": 0}
     ),
     "displacement_field": Example(
         "dice",

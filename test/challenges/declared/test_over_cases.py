@@ -36,10 +36,10 @@ median_dice = {{ metric = "dice", over_cases = "median" }}
 low_dice = {{ metric = "dice", over_cases = {{ quantile = 0.3 }} }}
 pooled_dice = {{ metric = "dice", over_cases = "pooled" }}
 pooled_of_labels = {{ metric = "dice", over_cases = "pooled", mean = "of_labels" }}
-pooled_of_present = {{ metric = "dice", over_cases = "pooled", absent = "leave_out" }}
+pooled_of_present = {{ metric = "dice", over_cases = "pooled", absent = "exclude" }}
 dice_of_centres = {{ metric = "dice", group = "centre" }}
 pooled_of_centres = {{ metric = "dice", over_cases = "pooled", group = "centre" }}
-median_of_labels = {{ metric = "dice", over_cases = "median", mean = "of_labels", absent = "leave_out" }}
+median_of_labels = {{ metric = "dice", over_cases = "median", mean = "of_labels", absent = "exclude" }}
 """
 
 

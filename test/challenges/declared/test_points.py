@@ -18,7 +18,7 @@ from test.faults import faulted
 CELLS = """\
 [fields.cells]
 kind = "points"
-axes = 2
+dimensions = 2
 unit = "pixels"
 classes = ["mitotic figure", "other"]
 probability = true
@@ -91,11 +91,11 @@ def test_a_reference_is_validated_when_the_phase_is_sealed(tmp_path, changed, to
 SLIDES = """\
 [fields.tumour]
 kind = "points"
-axes = 2
+dimensions = 2
 unit = "mm"
 probability = true
 lesions = [1]
-ignored_lesions = [2]
+excluded_lesions = [2]
 
 [tasks.detection.metrics]
 froc = {{ radius = {radius}, reading = "step", false_positives_per_case = [1, 2] }}

@@ -8,12 +8,12 @@ from test.challenges.declared.phases import declared_phase
 from test.faults import faulted
 
 GRADES = 'classes = ["none", "mild", "severe"]'
-PRESENT = 'reference = "class"\npositive = ["RG"]\nnegative = ["NRG"]'
+PRESENT = 'reference_column = "class"\npositive = ["RG"]\nnegative = ["NRG"]'
 SCORE = f"minimum = 0\nmaximum = 1\n{PRESENT}"
 MAP = 'labels = { 1 = "cup", 2 = "disc" }'
 TWICE = f'{MAP}\nannotators = ["A", "B"]'
 BESIDE = f'{TWICE}\n[fields.o]\nkind = "probability_map"\nothers = [2]\nreference_folder = "f/B"'
-CELLS = 'axes = 2\nunit = "pixels"\nclasses = ["cell", "other"]\nprobability = true'
+CELLS = 'dimensions = 2\nunit = "pixels"\nclasses = ["cell", "other"]\nprobability = true'
 
 # The keys of a field f by its kind, and what is told of the fault: its place, and what was found.
 KEYS = {
@@ -39,7 +39,7 @@ KEYS = {
         "others = [0]": ("f",),
         "others = [70000]": ("f",),
     },
-    "flags": {'names = ["a", "b"]\nreferences = ["x"]': ("f: references",)},
+    "flags": {'classes = ["a", "b"]\nreference_columns = ["x"]': ("f: reference_columns",)},
     "class": {
         'classes = ["none", "None"]': ("f: classes",),
         f'{GRADES}\nexcluded = ["mild"]': ("f: excluded", "'mild'"),
@@ -56,11 +56,14 @@ KEYS = {
     },
     "survival": {"minimum = 1\nmaximum = 0": ("f", "1 and 0")},
     "points": {
-        'axes = 2\nunit = "pixels"\nclasses = ["cell", "cell"]\nprobability = true': ("f.classes", "'cell'"),
+        'dimensions = 2\nunit = "pixels"\nclasses = ["cell", "cell"]\nprobability = true': (
+            "f.classes",
+            "'cell'",
+        ),
         f'{CELLS}\ncolumns = ["x", "y"]': ("f: columns", "2"),
-        "ignored_lesions = [2]": ("f: ignored_lesions", "none"),
-        "lesions = [1]\nignored_lesions = [1]": ("f: lesions", "[1]"),
-        "lesions = [0]": ("f: lesions, ignored_lesions", "'lesions': [0]"),
+        "excluded_lesions = [2]": ("f: excluded_lesions", "none"),
+        "lesions = [1]\nexcluded_lesions = [1]": ("f: lesions", "[1]"),
+        "lesions = [0]": ("f: lesions, excluded_lesions", "'lesions': [0]"),
         'lesions = [1]\nclasses = ["a", "b"]': ("f: lesions", "['a', 'b']"),
     },
     "displacement_field": {
@@ -79,7 +82,7 @@ OPTIONS = {
         "generalised_energy_distance = {}": ("generalised_energy_distance",),
         "volume_difference = { relative = true }": ("volume_difference: worst",),
         'dice = { over_cases = "middle" }': ("over_cases", "'middle'"),
-        "dice = { over_cases = { quantile = 1.5 } }": ("over_cases.QuantileTable.quantile",),
+        "dice = { over_cases = { quantile = 1.5 } }": ("over_cases", "1.5"),
         'centreline_dice = { over_cases = "pooled" }': ("over_cases",),
     },
     ("label_map", f"{MAP}\nregions = {{ all = [1, 2], disc = [2] }}"): {
@@ -136,7 +139,7 @@ OPTIONS = {
         "froc = { radius = 5 }": ("froc",),
         "froc = { radius = 5, false_positives_per_case = [0.0] }": ("false_positives_per_case.0", "0.0"),
     },
-    ("points", 'axes = 2\nunit = "pixels"\nclasses = ["cell", "other"]\n'): {
+    ("points", 'dimensions = 2\nunit = "pixels"\nclasses = ["cell", "other"]\n'): {
         'point_f1 = { radius = 5, matching = "by_confidence" }': ("point_f1: matching", "'by_confidence'")
     },
     ("points", "lesions = [1]"): {"point_f1 = { radius = 1 }": ("matching", "'nearest'")},

@@ -126,7 +126,7 @@ FIRST = 2 / 3  # Dice of the first label in scan 0; that of scan 1 is 1
             ((FIRST + 1) / 2 + 0 + 1) / 3,
         ),
         # Labels that a reference lacks are left out, and with them the third scan.
-        ('absent = "leave_out"', ((FIRST + 1) / 2 + 1) / 2, (FIRST + 1) / 2, 1, ((FIRST + 1) / 2 + 0) / 2),
+        ('absent = "exclude"', ((FIRST + 1) / 2 + 1) / 2, (FIRST + 1) / 2, 1, ((FIRST + 1) / 2 + 0) / 2),
         # TopCoW: the labels of either map; a scan without any is as good as can be.
         (
             'absent = "score_predicted"',

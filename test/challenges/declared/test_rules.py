@@ -29,7 +29,7 @@ AGE = """\
 kind = "number"
 minimum = 0
 maximum = 1
-reference = "class"
+reference_column = "class"
 positive = ["RG"]
 negative = ["NRG"]
 excluded = ["U"]
@@ -244,7 +244,7 @@ def test_a_word_or_the_initials_of_a_metric_of_the_kind_are_enough_to_name_it(tm
 
 def test_the_kind_is_that_of_the_field_that_the_metric_names(tmp_path):
     tables = AGE.replace("[tasks", "[tasks.more.metrics]\nx = { metric = 'aucc', field = 'age' }\n[tasks", 1)
-    tables = tables.replace("[tasks", '[fields.eye]\nkind = "flags"\nnames = ["a"]\n[tasks', 1)
+    tables = tables.replace("[tasks", '[fields.eye]\nkind = "flags"\nclasses = ["a"]\n[tasks', 1)
     (fault,) = (fault for fault in refused(tmp_path, tables) if "aucc" in fault)
     assert "'auc'" in fault
     assert "hamming_distance" not in fault

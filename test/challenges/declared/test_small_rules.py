@@ -17,8 +17,8 @@ from test.oracles import checked
 TOOLS = """\
 [fields.tools]
 kind = "presence_probabilities"
-names = ["grasper", "hook", "clipper"]
-references = ["has_grasper", "has_hook", "has_clipper"]
+classes = ["grasper", "hook", "clipper"]
+reference_columns = ["has_grasper", "has_hook", "has_clipper"]
 
 [tasks.frames.metrics]
 macro_average_precision = {}
@@ -85,7 +85,7 @@ def test_average_precision_of_several_findings_by_video(tmp_path):
 
 def test_a_frame_without_a_result_is_not_found_and_comes_first_where_it_has_no_finding():
     names = ["a", "b"]
-    field = PresencesField(kind="presence_probabilities", names=names, references=names)
+    field = PresencesField(kind="presence_probabilities", classes=names, reference_columns=names)
     measure = MacroAveragePrecision(metric="macro_average_precision").measure("figure", "tools", field)
     rows = [
         measure.row(FieldComparison("tools", shares, {"tools": flags}))

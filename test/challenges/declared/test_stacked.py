@@ -26,7 +26,7 @@ VERSION = {"version": {"major": 1, "minor": 0}}
 CELLS = """\
 [fields.cells]
 kind = "points"
-axes = 2
+dimensions = 2
 unit = "pixels"
 probability = true
 classes = ["stroma", "tumour"]

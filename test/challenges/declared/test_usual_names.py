@@ -11,8 +11,8 @@ from test.started import run
 
 IMAGE = "minimum = 0\nmaximum = 255\ndimensions = 2"
 CLASSES = 'classes = ["a", "b", "c"]'
-OBJECTS = 'axes = 2\nunit = "pixels"\nclasses = ["a"]\nprobability = true'
-NUMBER = 'minimum = 0\nmaximum = 1\nreference = "c"\npositive = ["1"]\nnegative = ["0"]'
+OBJECTS = 'dimensions = 2\nunit = "pixels"\nclasses = ["a"]\nprobability = true'
+NUMBER = 'minimum = 0\nmaximum = 1\nreference_column = "c"\npositive = ["1"]\nnegative = ["0"]'
 # What each name means, by kind and keys of the field: as organisers know it from papers, not from the table.
 WANTED = {
     ("label_map", 'labels = { 1 = "a" }'): {
@@ -119,7 +119,7 @@ def test_a_metric_finds_its_field_among_several_and_two_scores_are_refused(tmp_p
     told = run("seal", declared_phase(tmp_path / "wrong", wrong, {"name": ["a"]})).stderr
     assert "field 'mask' is of kind label_map; 'precision' is 'voxel_precision' here\n" in told
     assert "field 'mask' is of kind label_map; 'f1' is 'lesion_f1' here\n" in told
-    ranked = 'score = "screening.auc"\n'
+    ranked = 'platform.score = "screening.auc"\n'
     tables = f'{SCREENING}\n[ranking]\nscore = "screening.other"\n'
     phase = declared_phase(tmp_path / "two", tables, {"name": ["a"]}, keys=ranked)
-    assert "score: expected 'screening.other' as in ranking.score" in run("seal", phase).stderr
+    assert "platform.score: expected 'screening.other' as in ranking.score" in run("seal", phase).stderr

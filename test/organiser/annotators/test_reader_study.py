@@ -36,7 +36,7 @@ BOXED = f"""{HEAD}
 [fields]
 lesions = {{ kind = "boxes", unit = "UNIT", table = "lesions.csv" }}
 disc = {{ kind = "box", unit = "UNIT" }}
-findings = {{ kind = "flags", names = ["none", "mild", "severe"] }}
+findings = {{ kind = "flags", classes = ["none", "mild", "severe"] }}
 
 [tasks.all.metrics]
 lesions = {{ metric = "box_f1", field = "lesions", matching = "optimal" }}

@@ -65,7 +65,7 @@ def attacked(phase, allowed=200, **options):
     return {(found.labels, found.method.split(":")[0]): found for found in results}
 
 
-CLASSIFICATION = '\ntasks = ["classification"]\nscore = "classification.auc"\n'
+CLASSIFICATION = '\ntasks = ["classification"]\nplatform.score = "classification.auc"\n'
 
 
 def test_labels_of_refuge_from_two_orders(tmp_path):
@@ -114,7 +114,7 @@ def test_without_submissions_left_only_certain_labels_count(tmp_path):
 TWO_FIELDS = """
 [fields.likelihood]
 kind = "number"
-reference = "class"
+reference_column = "class"
 positive = ["glaucoma"]
 negative = ["healthy"]
 
@@ -144,7 +144,7 @@ def test_labels_of_a_task_with_several_fields(tmp_path, most):
 
 
 def test_structures_of_adam_from_the_f1_of_their_detection(tmp_path):
-    keys = VALUES.format(digits=4) + '\ntasks = ["lesions"]\nscore = "lesions.drusen_f1"\n'
+    keys = VALUES.format(digits=4) + '\ntasks = ["lesions"]\nplatform.score = "lesions.drusen_f1"\n'
     results = attacked(bundled(tmp_path, "adam-onsite", keys))
     for structure in ("drusen", "exudate", "scar", "other"):
         found = results[f"lesions.{structure}_present", f"lesions.{structure}_f1"]

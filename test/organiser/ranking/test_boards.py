@@ -172,9 +172,9 @@ COMPOSITE = "referral_and_justification_error"
     ("keys", "ranked"),
     [
         ({}, [SENSITIVITY, HAMMING]),
-        ({"score": COMPOSITE}, [COMPOSITE, SENSITIVITY, HAMMING]),
-        ({"score": SENSITIVITY, "unranked_columns": (COMPOSITE,)}, [SENSITIVITY, HAMMING]),
-        ({"unranked_columns": (HAMMING,)}, [SENSITIVITY]),
+        ({"platform": {"score": COMPOSITE}}, [COMPOSITE, SENSITIVITY, HAMMING]),
+        ({"platform": {"score": SENSITIVITY, "unranked_columns": (COMPOSITE,)}}, [SENSITIVITY, HAMMING]),
+        ({"platform": {"unranked_columns": (HAMMING,)}}, [SENSITIVITY]),
     ],
 )
 def test_the_platforms_schemes_leave_out_columns_that_are_excluded_from_the_ranking(keys, ranked):

@@ -14,8 +14,12 @@ TABLES = """\
 [fields]
 organ = { kind = "box", table = "organ.csv" }
 polyps = { kind = "boxes", table = "polyps.csv", classes = ["polyp", "cancer"], probability = true }
-tumours = { kind = "boxes", table = "tumours.csv", axes = 3, unit = "mm" }
-skull = { kind = "keypoints", table = "skull.csv", names = ["sella", "nasion"], axes = 2, unit = "pixels" }
+tumours = { kind = "boxes", table = "tumours.csv", dimensions = 3, unit = "mm" }
+skull.kind = "keypoints"
+skull.table = "skull.csv"
+skull.classes = ["sella", "nasion"]
+skull.dimensions = 2
+skull.unit = "pixels"
 apex = { kind = "point", table = "apex.csv" }
 
 [fields.nodules]
@@ -23,12 +27,12 @@ kind = "points"
 table = "nodules.csv"
 probability = true
 diameter = true
-ignored = "ignored.csv"
+excluded_table = "ignored.csv"
 
 [fields.cells]
 kind = "points"
 table = "cells.csv"
-axes = 2
+dimensions = 2
 unit = "pixels"
 classes = ["mitotic figure", "other"]
 probability = true

@@ -166,7 +166,7 @@ def test_the_page_shows_the_places_and_values_of_the_files(page, twelve):
 TITLED = """\
 subgroups = [{ column = "eye_side" }]
 [fields]
-apex = { kind = "point", table = "apex.csv", axes = 2, unit = "pixels" }
+apex = { kind = "point", table = "apex.csv", dimensions = 2, unit = "pixels" }
 [tasks]
 apex.metrics.mean_radial_error = { field = "apex", worst = 100 }
 [titles]

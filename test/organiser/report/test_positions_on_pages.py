@@ -71,7 +71,7 @@ PHASE = """\
 kind = "number"
 minimum = 0
 maximum = 1
-reference = "class"
+reference_column = "class"
 positive = ["ill"]
 negative = ["well"]
 
