@@ -28,13 +28,14 @@ import evaluation.challenges
 from evaluation.cli import check_command, evaluate_command
 from evaluation.cli.common import MACHINE
 from evaluation.cli.main import main
-from evaluation.core.fault import FormFault, ReadError
+from evaluation.core.fault import FormFault, PhaseError, ReadError
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
 from evaluation.core.trouble import LACKS, MachineTrouble
 from evaluation.io.grey_images import read_grey, write_grey
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import open_volume, write_volume
+from evaluation.workers import processes
 from evaluation.workers.case_reader import CaseReader
 from evaluation.workers.processes import Server
 from evaluation.workers.server import REFUSED, STATUS
@@ -292,6 +293,38 @@ def test_a_worker_that_cannot_be_forked_is_the_machines(error):
         with pytest.raises(MachineTrouble) as raised:
             server.start_worker(())
     assert raised.value.args == ("start", "a worker process", LACKS[getattr(errno, error)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "granted", "short"),
+    [
+        (resource.RLIMIT_DATA, 120 << 20, "memory: at least 160 MB are needed, 120 MB granted"),
+        (resource.RLIMIT_DATA, 150 << 20, "memory: at least 160 MB are needed, 150 MB granted"),
+        (resource.RLIMIT_STACK, 256 << 10, "stack: at least 512 kB are needed, 256 kB granted"),
+    ],
+)
+def test_too_little_memory_or_stack_at_the_start_is_the_machines(kind, granted, short, place, tmp_path):
+    line = LINES["evaluate"].format(place, tmp_path).replace("--workers 0", "--workers 1")
+    done = subprocess.run(
+        [sys.executable, "-m", "evaluation", *line.split()],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(kind, (granted, granted)),
+        check=False,
+    )
+    assert done.returncode == MACHINE
+    assert done.stdout.startswith(f"cannot start an evaluation: the machine is short of {short}")
+    assert done.stderr == f"{evaluate_command._ORGANISERS}\n"
+
+
+def test_a_missing_right_to_execute_is_called_so(monkeypatch, tmp_path):
+    program = tmp_path / "python"
+    program.write_bytes(b"")
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.setattr(processes, "_server", None)
+    with pytest.raises(PhaseError, match=f"^{program}: cannot be started: Permission denied$"):
+        processes.start_worker(())
 
 
 def test_a_limit_on_the_size_of_files_blames_no_team_and_no_label(place):

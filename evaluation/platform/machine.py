@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from evaluation.core.fault import PhaseError
+from evaluation.core.trouble import MEMORY, MachineTrouble
 
 MIN_MEMORY_MB = 160
 """Least memory for an evaluation to start; with less, some libraries wait forever."""
 
 _MEBIBYTE = 1 << 20
+# Python itself ends with less than 80 kB or so, before it could tell anything, its libraries with some more.
+_MIN_STACK = 512 << 10
 _RESERVE = 768 * _MEBIBYTE
 _MIN_SHARE_BYTES = 512 * _MEBIBYTE
 _MAX_HELD_BYTES = 256 * _MEBIBYTE
@@ -49,18 +51,22 @@ def worker_count(wanted: int | None = None, control_groups: Path = CONTROL_GROUP
 
 
 def require_memory(control_groups: Path = CONTROL_GROUPS) -> None:
-    """Raise `PhaseError` if this process may use too little memory to start workers."""
+    """Raise `MachineTrouble` if this process may use too little memory or stack to start workers."""
     if not CAN_ISOLATE:
         return
     soft, _ = resource.getrlimit(resource.RLIMIT_DATA)
     granted = _granted_memory(control_groups)
     if soft != resource.RLIM_INFINITY:
         granted = min(soft, granted)
+    stack, _ = resource.getrlimit(resource.RLIMIT_STACK)
     if granted < MIN_MEMORY_MB * _MEBIBYTE:
-        raise PhaseError(
-            f"too little memory: expected at least {MIN_MEMORY_MB} MB, found {granted // _MEBIBYTE} MB "
-            "(RLIMIT_DATA, or the memory of the container or machine)"
-        )
+        sizes = f"at least {MIN_MEMORY_MB} MB are needed, {granted // _MEBIBYTE} MB granted"
+        short = f"{MEMORY}: {sizes} (RLIMIT_DATA, container, machine)"
+    elif stack != resource.RLIM_INFINITY and stack < _MIN_STACK:
+        short = f"stack: at least {_MIN_STACK >> 10} kB are needed, {stack >> 10} kB granted (RLIMIT_STACK)"
+    else:
+        return
+    raise MachineTrouble("start", "an evaluation", short)
 
 
 def worker_memory(workers: int, wanted_mb: int | None, control_groups: Path = CONTROL_GROUPS) -> int | None:

@@ -19,8 +19,6 @@ Sources: the kernel's seccomp_filter.rst, linux/{seccomp,filter,audit}.h, and it
 
 import ctypes
 import errno
-import importlib
-import importlib.util
 import os
 import stat
 import struct
@@ -30,6 +28,7 @@ from functools import cache
 from pathlib import Path
 
 import evaluation
+from evaluation.core.trouble import LACKS
 from evaluation.io.pixels import MEMORY_FILE_BYTES
 from evaluation.io.system_calls import architecture, call, library
 from evaluation.platform.machine import limit_for_good, resource
@@ -103,12 +102,14 @@ _IOCTL = (0x5401, 0x5421, 0x5450, 0x5451)
 
 
 def missing_filter() -> str | None:
-    """Return why system calls cannot be filtered here, None if they can."""
+    """Return why system calls cannot be filtered here, None if they can. Raises `OSError`, see `LACKS`."""
     if architecture() is None:
         return "only x86-64 and arm64 are known here"
     # The kernel that filters would read the program, which is nowhere (EFAULT); another one refuses the mode.
     if library().prctl(_PR_SET_SECCOMP, _MODE_FILTER, None, 0, 0) == 0 or ctypes.get_errno() == errno.EFAULT:
         return None
+    if (code := ctypes.get_errno()) in LACKS:
+        raise OSError(code, os.strerror(code))
     return "this kernel or container engine offers no seccomp filter"
 
 
@@ -209,7 +210,7 @@ _FULL_VERSION = _SCOPE_VERSION
 
 # Files that the dynamic loader and libraries look up when a module is imported.
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime")
-# Modules that a reader may import late.
+# Packages whose parts a reader may import late.
 _LIBRARIES = ("numpy", "SimpleITK", "PIL", "zlib_ng")
 _DEVICES = ("/dev/null", "/dev/urandom", "/dev/random", "/dev/zero")
 
@@ -219,12 +220,14 @@ _DEVICES = ("/dev/null", "/dev/urandom", "/dev/random", "/dev/zero")
 
 @cache
 def landlock_version() -> int:
-    """Return the version of Landlock that the kernel offers, 0 for none."""
+    """Return the version of Landlock that the kernel offers, 0 for none. Raises `OSError`, see `LACKS`."""
     if sys.platform != "linux":
         return 0
     try:
         return call(_CREATE_RULESET, None, 0, _VERSION_FLAG)
-    except OSError:
+    except OSError as error:
+        if error.errno in LACKS:
+            raise
         return 0
 
 
@@ -251,7 +254,9 @@ def confine(folder: str) -> None:
     Raises `OSError`.
     """
     if library().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
-        return  # a kernel of before 2012, without any of what follows
+        if ctypes.get_errno() == errno.EINVAL:
+            return  # a kernel of before 2012, without any of what follows
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     if landlock_version():
         _restrict_files(folder)
     _keep_limits()
@@ -310,21 +315,26 @@ def _restrict_files(folder: str) -> None:
 
 
 def _python_folders() -> Iterable[str]:
-    """Return where the interpreter, its libraries, this package and its challenges lie."""
-    challenges = importlib.import_module("evaluation.challenges")
+    """Return where the interpreter, its libraries, this package and its challenges lie.
+
+    Nothing is looked up, as Python takes a system call that fails for a library that is not there.
+    """
     roots = (Path(sys.prefix), Path(sys.base_prefix))
     folders = [entry for entry in sys.path if any(Path(entry).is_relative_to(root) for root in roots)]
-    libraries = (importlib.util.find_spec(name) for name in _LIBRARIES)
     # A library may lie elsewhere, for example where a .pth file or PYTHONPATH leads.
-    elsewhere = [str(Path(spec.origin).parent.parent) for spec in libraries if spec and spec.origin]
-    return dict.fromkeys([*folders, *elsewhere, *evaluation.__path__, *challenges.__path__, *_SYSTEM])
+    imported = [path for name in _LIBRARIES if name in sys.modules for path in sys.modules[name].__path__]
+    elsewhere = [str(Path(path).parent) for path in imported]
+    challenges = getattr(sys.modules.get("evaluation.challenges"), "__path__", ())
+    return dict.fromkeys([*folders, *elsewhere, *evaluation.__path__, *challenges, *_SYSTEM])
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
-    """Grant rights below a path, where there is such a path."""
+    """Grant rights below a path, where there is such a path. Raises `OSError`, a trouble of the machine."""
     try:
         descriptor = os.open(path, _O_PATH | os.O_CLOEXEC)
-    except OSError:
+    except OSError as error:
+        if error.errno in LACKS:
+            raise
         return
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):

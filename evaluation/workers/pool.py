@@ -228,7 +228,9 @@ class Pool(Jobs):
             kind, data = slot.worker.channel.receive(most, self._settings.case_seconds)
             is_trouble = kind is processes.Message.TROUBLE
             trouble = unpacked_trouble(data, quoted=limit is not None) if is_trouble else None
-            problems = unpacked_problems(data) if kind is processes.Message.PROBLEMS else None
+            # Until it says that it is ready, a reader has opened no file of a submission.
+            stranger = limit is not None and slot.ready
+            problems = unpacked_problems(data, stranger) if kind is processes.Message.PROBLEMS else None
         except (processes.ChannelError, HandoverError):
             cause = processes.cause_of_end(slot.worker)
             self._stop(slot)

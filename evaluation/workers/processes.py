@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from enum import IntEnum
 
+from evaluation.core.fault import PhaseError
 from evaluation.core.side_by_side import program_of
 from evaluation.core.trouble import LACKS, PROCESSES, TIME, MachineTrouble, raise_trouble_of
 from evaluation.workers.server import REFUSED, REQUEST_BYTES, STARTED, STATUS
@@ -155,11 +156,7 @@ _OBJECTS_BETWEEN_COLLECTIONS = 200_000
 
 
 class ServerError(Exception):
-    """Raised if the server has ended, and so is short of ``lack``, or does not answer in time."""
-
-    def __init__(self, words: str, lack: str = PROCESSES) -> None:
-        super().__init__(words)
-        self.lack = lack
+    """Raised if the server has ended, or does not answer in time."""
 
 
 class Worker:
@@ -174,7 +171,7 @@ class Server:
     """The process from which workers are forked."""
 
     def __init__(self, images: bool, modules: Sequence[str], names: Sequence[str]) -> None:
-        """Start the server, which imports in parallel to this process. Raises `OSError`."""
+        """Start the server, which imports in parallel to this process. Raises as `start_worker` does."""
         first, *others = modules
         later = [*([_OF_IMAGES] if images else []), *others]
         self._control, theirs = socket.socketpair()
@@ -186,6 +183,9 @@ class Server:
             # Without Ctrl-C, which would end the server with a traceback: the main process ends it.
             command = [sys.executable, "-c", program]
             self.process = os.posix_spawn(command[0], command, environment, setsigmask=[signal.SIGINT])
+        except OSError as error:
+            raise_trouble_of(error, *_START)
+            raise PhaseError(f"{command[0]}: cannot be started: {error.strerror}") from None
         finally:
             theirs.close()
         self._statuses: dict[int, int] = {}
@@ -201,7 +201,7 @@ class Server:
                 if status == STARTED:
                     return Worker(process, Channel(ours))
                 if status == REFUSED:
-                    raise MachineTrouble("start", "a worker process", LACKS.get(process, PROCESSES))
+                    raise MachineTrouble(*_START, LACKS.get(process, PROCESSES))
                 self._statuses[process] = status
         except (ServerError, MachineTrouble):
             ours.close()
@@ -231,7 +231,7 @@ class Server:
         while len(data) < STATUS.size:
             left = max(0.0, until - time.monotonic())
             if not select.select([self._control], [], [], left)[0]:
-                raise ServerError("the process that starts the workers does not answer", TIME)
+                raise ServerError("the process that starts the workers does not answer")
             try:
                 received = self._control.recv(STATUS.size - len(data))
             except OSError as error:
@@ -242,21 +242,28 @@ class Server:
         process, status = STATUS.unpack(data)
         return process, status
 
-    def kill(self) -> None:
-        """End the server and with it all workers."""
-        self._control.close()
-        kill(self.process)
-        with contextlib.suppress(ChildProcessError):
+    def kill(self, seconds: float = 0.0) -> int | None:
+        """End the server and with it all workers; return its status if it ends by itself within seconds."""
+        with self._control, contextlib.suppress(ChildProcessError):
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                process, status = os.waitpid(self.process, os.WNOHANG)
+                if process:
+                    return os.waitstatus_to_exitcode(status)
+                time.sleep(0.01)
+            kill(self.process)
             os.waitpid(self.process, 0)
+        return None
 
 
 _server: Server | None = None
+_START = ("start", "a worker process")
 
 
 def warm_up(
     images: bool = True, modules: Sequence[str] = ("evaluation.challenges",), names: Sequence[str] = ()
 ) -> None:
-    """Start the server, so that it imports in parallel to this process. Raises `OSError`.
+    """Start the server, so that it imports in parallel to this process. Raises as `start_worker` does.
 
     The server imports the modules of every worker and the first of a challenge's ``modules``, which it has
     prepare the ``names`` that a phase declares, if any. As soon as a worker has started, it does so for what
@@ -271,25 +278,27 @@ def warm_up(
 def start_worker(modules: Sequence[str], seconds: float = _START_SECONDS) -> Worker:
     """Return a new worker that needs modules, from a new server if none answers in so many seconds.
 
-    Raises `MachineTrouble`.
+    Raises `MachineTrouble`, and `PhaseError` where Python cannot be started.
     """
     global _server
-    lack = PROCESSES
+    status: int | None = None
     for _ in range(2):
         try:
             warm_up()
             assert _server is not None
             return _server.start_worker(modules, seconds)
-        except OSError as error:  # of no more processes, if it is none that is known
-            raise_trouble_of(error, "start", "a worker process")
-            break
-        except ServerError as error:
-            lack = error.lack
+        except OSError as error:
+            raise_trouble_of(error, *_START)
+            raise
+        except ServerError:
             assert _server is not None
             atexit.unregister(_server.kill)
-            _server.kill()
+            status = _server.kill(_CAUSE_SECONDS)
             _server = None
-    raise MachineTrouble("start", "a worker process", lack)
+    if status is None:
+        raise MachineTrouble(*_START, TIME)
+    end = signal.Signals(-status).name if status < 0 else f"status {status}"
+    raise MachineTrouble(*_START, f"{PROCESSES}, memory or stack (their server ended with {end})")
 
 
 def stop(worker: Worker) -> None:

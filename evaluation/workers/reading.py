@@ -27,6 +27,7 @@ from evaluation.workers.reports import (
     PackedValues,
     Used,
     files_of,
+    said_by_readers,
 )
 
 # --- Reads batches of a submission in workers that may die of its files ---
@@ -102,7 +103,7 @@ class BatchReading:
             if not (self.faults or self.settings.fill_at_deadline):
                 raise
         if self.problems and not (self.faults or self.lies):
-            raise PhaseError(*dict.fromkeys(self.problems))
+            raise said_by_readers(self.problems)
         unread = sorted(position for batch in left.values() for position in batch.positions)
         return tuple(self.done), tuple(unread)
 

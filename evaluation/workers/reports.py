@@ -5,7 +5,7 @@ Each class is packed in a reader and unpacked elsewhere, where every part is che
 
 import dataclasses
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -191,15 +191,34 @@ def unpacked_trouble(data: memoryview, quoted: bool) -> MachineTrouble:
     return MachineTrouble(operation, file if file == _OWN else quotation(file), lack)
 
 
+_MAX_SAID = 20
+
+
+def said_by_readers(problems: Iterable[str]) -> PhaseError:
+    """Return problems that processes told which had read the submission, marked as their words.
+
+    A file may have taken such a process over, so the words are quoted, and are few.
+    """
+    distinct = list(dict.fromkeys(printable(problem, MAX_PROBLEM) for problem in problems))
+    quoted = [problem.replace('"', r"\x22") for problem in distinct[:_MAX_SAID]]
+    lines = [f'a process that had read the submission says: "{problem}"' for problem in quoted]
+    if len(distinct) > _MAX_SAID:
+        lines.append(f"and {len(distinct) - _MAX_SAID} more problems")
+    return PhaseError(*lines)
+
+
 def packed_problems(error: PhaseError) -> Parts:
     """Return the organiser's problems in a worker as the parts of a message."""
     return encode(list(error.problems))
 
 
-def unpacked_problems(data: memoryview) -> PhaseError:
-    """Return the organiser's problems of a message. Raises `HandoverError`."""
-    problems = list_of(decode(data))[:_MAX_PROBLEMS]
-    return PhaseError(*(printable(text_of(problem), MAX_PROBLEM) for problem in problems))
+def unpacked_problems(data: memoryview, quoted: bool) -> PhaseError:
+    """Return the organiser's problems of a message, ``quoted`` from a process that may say anything.
+
+    Raises `HandoverError`.
+    """
+    problems = [printable(text_of(each), MAX_PROBLEM) for each in list_of(decode(data))[:_MAX_PROBLEMS]]
+    return said_by_readers(problems) if quoted else PhaseError(*problems)
 
 
 def files_of(values: memoryview) -> dict[str, str]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Task, Values, fields_of, references_of
-from evaluation.core.fault import FormFault, PhaseError
+from evaluation.core.fault import FormFault, PhaseError, printable
 from evaluation.core.form import Form
 from evaluation.core.outcome import CaseJob, Died, OrganiserFault, Outcome, Scored
 from evaluation.core.trouble import trouble_of
@@ -248,7 +248,7 @@ class _Scorer:
         try:
             return values.of_case(number, case_job.case)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise HandoverError(str(error)) from None
+            raise HandoverError(printable(error)) from None
 
     def _read_again(self, job: ScoreJob, number: int) -> PackedValues:
         """Return the values of a batch after reading one case's files a second time."""

@@ -3,9 +3,8 @@ import resource
 
 import pytest
 
-from evaluation.core.fault import PhaseError
+from evaluation.core.trouble import MachineTrouble
 from evaluation.platform import machine
-from test.faults import faulted
 
 MIB = 1 << 20
 
@@ -55,8 +54,9 @@ def test_too_little_memory_to_start(granted, limits, found):
     if found is None:
         machine.require_memory(told)
         return
-    with faulted(PhaseError, f"{found} MB"):
+    with pytest.raises(MachineTrouble) as raised:
         machine.require_memory(told)
+    assert f"short of memory: at least 160 MB are needed, {found} MB granted" in str(raised.value)
 
 
 @pytest.mark.parametrize(

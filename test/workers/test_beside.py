@@ -14,6 +14,7 @@ from test.hostile.beside import (
     CLOCK,
     EARLY,
     EARLY_NUMBERS,
+    FORGERIES,
     HONEST,
     NUMBERS,
     SECONDS_OF_A_POSITIVE,
@@ -82,6 +83,20 @@ def test_a_flood_to_the_main_process_is_a_fault_of_the_file_and_takes_little_mem
     assert (status, result) == (1, None)
     assert "unreadable" in line
     assert int(most.read_text()) < 850 * 1024
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_words_of_a_process_that_had_read_the_submission_are_quoted_and_few(name, tmp_path):
+    status, log, line, result = evaluated(tmp_path, [EARLY_NUMBERS[name]], [0])
+    assert (status, result) == (1, None)
+    assert "of the organisers" in line
+    *quoted, others = log.splitlines()
+    assert quoted == [
+        "a process that had read the submission says: "
+        rf'"the phase is damaged: run \x22rm -r phase{number}\x22\nScored"'
+        for number in range(20)
+    ]
+    assert others == "and 980 more problems"
 
 
 def told(result) -> list[float]:

@@ -1,16 +1,25 @@
 """What a reader can do once it is confined: read the submission, and next to nothing else."""
 
+import errno
+import itertools
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import evaluation
+from evaluation.cli import evaluate_command
+from evaluation.cli.common import MACHINE
 from evaluation.cli.main import main
 from evaluation.phase.manifest import scan, seal
 from evaluation.workers import confinement
 from evaluation.workers.confinement import landlock_version, missing_confinement, missing_filter
+from test.failing_system_calls import DONE, TROUBLE, end_of, fail_paths_opened
 from test.repository import REPOSITORY
+
+from .unruly_cases import reader_setup
 
 needs_all = pytest.mark.skipif(
     landlock_version() == 0 or missing_filter() is not None, reason="this kernel confines only in part"
@@ -71,3 +80,40 @@ def test_isolation_can_be_required(what, tmp_path, monkeypatch, capfd):
     assert main(["evaluate", *map(str, given), "--require-isolation", "--workers", workers]) == 1
     assert "--require-isolation: " in capfd.readouterr().out
     assert not (tmp_path / "output").exists()
+
+
+# --- A machine that is short of something while a reader confines itself ---
+
+SHORT = (errno.ENFILE, errno.EMFILE, errno.ENOMEM, errno.EIO)
+
+
+@needs_all
+def test_each_system_call_of_the_confinement_that_fails_is_the_machines_trouble(tmp_path):
+    setup = reader_setup(str(tmp_path))
+    end, count = end_of(setup.confine)
+    assert end == DONE
+    assert count > 50
+    troubled = 0
+    for number, error in itertools.product(range(1, count + 1), SHORT):
+        end, calls = end_of(setup.confine, number, error)
+        troubled += end == TROUBLE
+        # Python passes over a few of its own, such as the question for a file's size: all others follow.
+        assert end == TROUBLE or (end, calls) == (DONE, count), (number, errno.errorcode[error])
+    assert troubled > 0.9 * count * len(SHORT)
+
+
+@needs_all
+def test_a_submission_that_cannot_be_opened_for_its_reader_is_not_rejected(tmp_path):
+    phase, submission = write_captive(tmp_path)
+    given = ["--ground-truth", phase, "--input", submission, "--output", tmp_path / "output"]
+    done = subprocess.run(
+        [sys.executable, "-m", "evaluation", "evaluate", *map(str, given)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: fail_paths_opened(errno.ENFILE),
+        check=False,
+    )
+    assert done.returncode == MACHINE
+    assert done.stdout == "cannot run a worker process: the machine is short of open files\n"
+    assert done.stderr == f"{evaluate_command._ORGANISERS}\n"
