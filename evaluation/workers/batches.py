@@ -51,6 +51,8 @@ _BATCHES_PER_WORKER = 8
 # Cost of reading or scoring a case in pixels: a file of a few lines takes as long as 2^16 pixels.
 _CASE_COST = 1 << 16
 _MAX_COST = 1 << 27
+# Below it, a process takes longer to start than to do its batch: a pool starts no more than it has batches.
+_LEAST_COST = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ def costs_of(cases: Sequence[CaseForm], fields: Sequence[Field]) -> list[int]:
 
 def _split(groups: Iterable[list[int]], costs: Sequence[int], workers: int) -> Iterator[list[int]]:
     """Split groups of cases into batches of about equal cost, small enough that no worker waits long."""
-    most = min(_MAX_COST, sum(costs) // (_BATCHES_PER_WORKER * max(1, workers)))
+    most = min(_MAX_COST, max(_LEAST_COST, sum(costs) // (_BATCHES_PER_WORKER * max(1, workers))))
     batch: list[int] = []
     cost = 0
     for group in groups:

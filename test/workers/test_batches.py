@@ -54,8 +54,10 @@ def sizes(count, side, workers=2):
     ("count", "side", "expected"),
     [
         (0, 0, []),
-        (3, 0, [1, 1, 1]),
-        (160, 0, [10] * 16),  # eight batches for each of two workers
+        (3, 0, [3]),
+        (4, 600, [4]),  # few and small: one process does them before a second has started
+        (160, 0, [32] * 5),
+        (1600, 0, [100] * 16),  # eight batches for each of two workers
         (20_000, 0, [512] * 39 + [32]),  # at most 512 cases
         (64, 8000, [2] * 32),  # 2 × (64e6 + 2^16) pixels are below 2^27, three are not
         (3, 20_000, [1, 1, 1]),  # a case of 400e6 pixels by itself

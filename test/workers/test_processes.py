@@ -14,9 +14,12 @@ from pathlib import Path
 import pytest
 
 from evaluation.core.trouble import MachineTrouble
+from evaluation.evaluate import Result, evaluate
 from evaluation.phase import registry
+from evaluation.phase.phase import load_phase
 from evaluation.workers import processes
 from evaluation.workers.pool import open_pool
+from test.phases import refuge_phase, refuge_submission
 from test.repository import REPOSITORY
 
 from .sessions import session
@@ -108,6 +111,16 @@ def test_a_server_that_never_answers_is_short_of_time():
         over.set()
         stopping.join()
     assert raised.value.args == ("start", "a worker process", "processor time")
+
+
+def test_a_few_small_cases_start_one_process_for_each_stage(tmp_path, monkeypatch):
+    phase, submission = refuge_phase(tmp_path / "phase", 4), refuge_submission(tmp_path / "one", 4)
+    started = []
+    start = processes.start_worker
+    monkeypatch.setattr(processes, "start_worker", lambda modules: started.append(modules) or start(modules))
+    result = evaluate(load_phase(phase), submission, workers=4)
+    assert isinstance(result, Result)
+    assert len(started) == 3  # who lists, who reads, who scores
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults
 from evaluation.core.outcome import no_progress
 from evaluation.core.trouble import MachineTrouble
+from evaluation.phase.registry import tasks_of_form
 from evaluation.workers import pool
 from evaluation.workers.batches import batches_of
 from evaluation.workers.pool import DeadlineExceeded, Jobs, open_pool
@@ -144,7 +146,8 @@ def rooms(room_bytes, workers):
     """Return the room of each job, and the bytes of values that were kept of each."""
     cases = [case(number) for number in range(3)]
     sources = [{"behaviour": one.source} for one in cases]
-    batches = list(batches_of("/", [one.form for one in cases], sources, (), workers=2))
+    fields = fields_of(tasks_of_form(reader_setup().form))
+    batches = list(batches_of("/", [one.form for one in cases], sources, fields, workers=2))
     noting = Noting()
     reading = BatchReading(reader_setup(), settings_of(workers=workers), room_bytes, no_progress, Faults())
     done, unread = reading.run(batches, noting)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evaluation.core.challenge import fields_of
 from evaluation.core.form import CaseForm, CaseRow, Form
 from evaluation.core.outcome import CaseJob, Outcome, Progress, no_progress
 from evaluation.core.sources import CellsSource, FileSource, Source
 from evaluation.phase.reference import ReferenceFiles
+from evaluation.phase.registry import tasks_of_form
 from evaluation.workers import processes
 from evaluation.workers.batches import batches_of
 from evaluation.workers.pool import PoolSettings
@@ -89,7 +91,9 @@ def read(
     sources = [{"behaviour": one.source} for one in cases]
     setup = setup or reader_setup()
     forms = [one.form for one in cases]
-    batches = list(batches_of(setup.folder, forms, sources, (), settings.workers))
+    batches = list(
+        batches_of(setup.folder, forms, sources, fields_of(tasks_of_form(setup.form)), settings.workers)
+    )
     return read_batches(batches, setup, settings, room, progress)
 
 
