@@ -9,11 +9,14 @@ and against SimpleITK's filter (the Hausdorff distance only). Once for a predict
 voxel off, once for one that is displaced by centimetres and has holes.
 
 As a whole process, for `.nii.gz` and compressed `.mha`: `evaluate` with two workers against the floor of only
-decoding the same files with SimpleITK on two threads, and against that followed by surface-distance.
+decoding the same files with SimpleITK on two threads, and against that followed by surface-distance. For
+four small volumes and Dice alone, against a plain script with SimpleITK's filter and, where it is installed,
+against evalutils 0.4 (`pip install "evalutils<0.5" "setuptools<80"`), as its template does it.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import statistics
 import sys
@@ -22,7 +25,9 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -79,12 +84,14 @@ def main() -> None:
     reference = _organs(0)
     for title, prediction in (("a voxel off", _organs(1)), ("centimetres off", _poor(reference))):
         _time_arrays(title, prediction, reference, arguments.runs, arguments.slow)
+    rows_of(_contests_of_a_few(arguments.cases), arguments.runs)
     rows_of(_contests_of_files(arguments.cases), arguments.runs)
 
 
 def contests(cases: int = 4) -> Iterator[Contest]:
     """Yield the contests of both formats from files, and of both predictions from arrays."""
     yield from _contests_of_files(cases)
+    yield from _contests_of_a_few(4)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         reference = _organs(0)
@@ -244,11 +251,73 @@ def _contests_of_files(cases: int) -> Iterator[Contest]:
             yield Contest(f"five organs in {cases} CT volumes, {extension}", commands)
 
 
-def _write_phase(folder: Path, extension: str, cases: int) -> None:
+def _contests_of_a_few(cases: int) -> Iterator[Contest]:
+    """Yield the contest of small volumes: every sixth voxel of each axis."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        _write_phase(folder, ".nii.gz", cases, step=6, metrics="dice = {}")
+        part = [sys.executable, "-m", "benchmarks.volumes", "--folder", temporary, "--only"]
+        ours = evaluate_command(folder, _NAME)
+        commands = {
+            "evaluate": ours,
+            "evaluate (one process, no isolation)": [*ours, "--workers", "0"],
+            "rival: a plain script with SimpleITK's filter": [*part, "script"],
+        }
+        if _has_evalutils():
+            commands["rival: evalutils 0.4"] = [*part, "evalutils"]
+        yield Contest(f"a few small cases: Dice of five organs in {cases} volumes of 86 × 86 × 34", commands)
+
+
+def _has_evalutils() -> bool:
+    """Return whether evalutils is one of the versions with classes for evaluations."""
+    with suppress(ModuleNotFoundError):
+        return find_spec("evalutils.evalutils") is not None
+    return False
+
+
+def _dice_by_filter(prediction: Path, reference: Path) -> dict[str, float]:
+    import SimpleITK
+
+    overlap = SimpleITK.LabelOverlapMeasuresImageFilter()
+    overlap.Execute(SimpleITK.ReadImage(str(reference)), SimpleITK.ReadImage(str(prediction)))
+    return {name: overlap.GetDiceCoefficient(label) for label, name in ORGANS.items()}
+
+
+def _script(folder: Path) -> None:
+    rows = [_dice_by_filter(*paths) for paths in _pairs(folder)]
+    means = {organ: statistics.mean(row[organ] for row in rows) for organ in ORGANS.values()}
+    (folder / "script.json").write_text(json.dumps({"dice": means}), encoding="utf-8")
+
+
+def _evalutils(folder: Path) -> None:
+    from evalutils.evalutils import ClassificationEvaluation  # type: ignore[import-not-found]
+    from evalutils.io import SimpleITKLoader  # type: ignore[import-not-found]
+    from evalutils.validators import (  # type: ignore[import-not-found]
+        NumberOfCasesValidator,
+        UniquePathIndicesValidator,
+    )
+
+    class Evaluation(ClassificationEvaluation):  # type: ignore[misc]
+        def score_case(self, *, idx: int, case: Any) -> dict[str, float]:
+            return _dice_by_filter(case["path_prediction"], case["path_ground_truth"])
+
+    pairs = _pairs(folder)
+    Evaluation(
+        file_loader=SimpleITKLoader(),
+        validators=(NumberOfCasesValidator(num_cases=len(pairs)), UniquePathIndicesValidator()),
+        predictions_path=pairs[0][0].parent,
+        ground_truth_path=pairs[0][1].parent,
+        output_file=folder / "evalutils.json",
+    ).evaluate()
+
+
+def _write_phase(folder: Path, extension: str, cases: int, step: int = 1, metrics: str = "") -> None:
+    """Write the phase and a submission of every ``step``-th voxel, with all metrics or the given ones."""
     import SimpleITK
 
     phase, submission = folder / "ground-truth" / _NAME, folder / "submissions" / "good"
-    for target, values in ((phase, _organs(0)), (submission, _organs(1))):
+    for target, whole in ((phase, _organs(0)), (submission, _organs(1))):
+        values = whole[::step, ::step, ::step]
         image = SimpleITK.GetImageFromArray(values)
         image.SetSpacing(SPACING_MM[::-1])
         (target / _NAME).mkdir(parents=True)
@@ -256,8 +325,9 @@ def _write_phase(folder: Path, extension: str, cases: int) -> None:
         SimpleITK.WriteImage(image, str(first), useCompression=True)
         for number in range(1, cases):
             shutil.copy(first, target / _NAME / f"case{number}{extension}")
-    (phase / "phase.toml").write_text(_PHASE, encoding="utf-8")
-    depth, height, width = SHAPE
+    keys = f"{_PHASE.partition('dice')[0]}{metrics}" if metrics else _PHASE
+    (phase / "phase.toml").write_text(keys, encoding="utf-8")
+    depth, height, width = values.shape
     spacing = " ".join(map(str, SPACING_MM[::-1]))
     rows = [f"case{number},{width},{height},{depth},{spacing},," for number in range(cases)]
     header = "name,width,height,depth,spacing_mm,origin_mm,direction"
@@ -307,6 +377,8 @@ def _arrays(way: Callable[[Positions, Positions], Any], folder: Path) -> None:
 _PARTS: dict[str, Callable[[Path], None]] = {
     "read": _read,
     "rival": _rival,
+    "script": _script,
+    "evalutils": _evalutils,
     "arrays": partial(_arrays, _ours),
     "arrays-rival": partial(_arrays, _by_surface_distance),
 }
