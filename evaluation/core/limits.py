@@ -14,7 +14,9 @@ from evaluation.core.form import CaseForm
 _FILE_BYTES = 1 << 16
 _SPARE_BYTES = 1 << 26
 _BYTES_PER_PIXEL = 8
-_SPARE_ITEMS = 10_000
+SPARE_ITEMS = 10_000
+"""How many rows a table may have beyond the mean of its kind; the same of all tables together."""
+WHO_CAN_RAISE = "only the organisers can raise it, by `at_most` of a declared field"
 _USUAL_ITEMS = 1000
 _BYTES_PER_ITEM = 256
 _SPARE_SECONDS = 30.0
@@ -47,12 +49,12 @@ def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> SumLimits:
                 items += field.kind.average_items
                 unusual += max(0, field.kind.average_items - _USUAL_ITEMS)
     values = pixels * _BYTES_PER_PIXEL + unusual * _BYTES_PER_ITEM
-    return SumLimits(bytes=_SPARE_BYTES + files * _FILE_BYTES + values, items=_SPARE_ITEMS + items)
+    return SumLimits(bytes=_SPARE_BYTES + files * _FILE_BYTES + values, items=SPARE_ITEMS + items)
 
 
 def max_rows(cases: int, field: Field) -> int:
     """Return the maximum number of rows in a table that lists a field's values for ``cases`` cases."""
-    return _SPARE_ITEMS + cases * field.kind.average_items
+    return SPARE_ITEMS + cases * field.kind.average_items
 
 
 def case_seconds(case: CaseForm, fields: Iterable[Field]) -> float:

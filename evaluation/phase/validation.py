@@ -73,7 +73,10 @@ def _complaint(fault: Mapping[str, Any], prefix: str, schema: Schema) -> str:
             return f"{key}.{context['discriminator'].strip(chr(39))} is missing"
     message = fault["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
-    return f"{key}: {message} (got {shorten(repr(fault['input']), 300)})" if key else message
+    found = repr(fault["input"])
+    if not key or (isinstance(fault["input"], Mapping) and len(found) > _MOST_OF_TABLE):
+        return f"{key}: {message}" if key else message  # a whole table says little of one key
+    return f"{key}: {message} (got {shorten(found, 300)})"
 
 
 _REWRITES = "`evaluation schema phase --rewrite FILE` rewrites a file"
@@ -97,6 +100,7 @@ def _parts_suggestion(found: str, known: Iterable[str]) -> str:
 
 
 _MOST_SUGGESTED = 4
+_MOST_OF_TABLE = 100
 
 
 def _place(location: Sequence[str | int], schema: Schema) -> tuple[str, tuple[str, ...]]:

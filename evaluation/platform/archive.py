@@ -13,7 +13,7 @@ from evaluation.core.fault import Fault, FaultKind, ReadError, counted, most_sim
 from evaluation.core.field import Field, Files, TableColumns, TableRows, in_one_table
 from evaluation.core.form import Form, name_key
 from evaluation.core.formats import FORMATS, extensions_of
-from evaluation.core.limits import max_rows
+from evaluation.core.limits import SPARE_ITEMS, WHO_CAN_RAISE, max_rows
 from evaluation.core.sources import CellsSource, FileSource, RowsSource
 from evaluation.io.files import Listing, ReadBuffer, list_files, strip_common_folder
 from evaluation.io.tables import Row, read_table, surplus_columns
@@ -274,7 +274,13 @@ class _Archive:
             return
         self._headers[path] = table.header
         self._torn[path] = set(map(self._position_of, table.torn))
-        self.faults += [problem.fault(path) for problem in table.problems]
+        for problem in table.problems:
+            if problem.kind is FaultKind.TOO_LARGE and isinstance(layout, TableRows):
+                problem.expected += (
+                    f" ({field.kind.average_items} an image on average, and {SPARE_ITEMS} more)"
+                )
+                problem.hint = WHO_CAN_RAISE
+            self.faults.append(problem.fault(path))
         unknown = 0
         for row in table.rows:
             position = self._position_of(row.cells[0])

@@ -7,7 +7,7 @@ import pytest
 from evaluation.core.challenge import Task
 from evaluation.core.field import Field, Files, Reference, Socket, TableColumns, TableRows
 from evaluation.core.form import CaseForm, Form
-from evaluation.core.limits import max_rows
+from evaluation.core.limits import WHO_CAN_RAISE, max_rows
 from evaluation.core.sources import RowsSource
 from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import Points
@@ -81,6 +81,9 @@ def test_rows_are_limited_in_sum(tmp_path):
     assert max_rows(3, FIELD) == 13_000
     assert index(tmp_path, HEADER + "s1,1,2\n" * 13_000).faults == ()
     assert told(index(tmp_path, HEADER + "s1,1,2\n" * 13_001)) == ["too large: points.csv, line 13002: more"]
+    (fault,) = index(tmp_path, HEADER + "s1,1,2\n" * 13_001).faults
+    assert fault.expected == "at most 13000 rows (1000 an image on average, and 10000 more)"
+    assert fault.hint == WHO_CAN_RAISE
     found = index(tmp_path, HEADER + "s9,1,2\n" * 13_000)
     assert told(found)[-1] == "too large: points.csv, line 10002, scan: more"
     assert len(found.faults) == 10_001

@@ -52,7 +52,9 @@ class ListedLabels:
         """Take 1 to 254 different labels from 0 to 65535. Raises `ValueError` for others."""
         listed = [background, *labels]
         if not 1 <= len(labels) <= MOST_LABELS or len(set(listed)) < len(listed):
-            raise ValueError(f"expected 1 to {MOST_LABELS} labels, all different and not the background")
+            expected = f"1 to {MOST_LABELS} labels, all different and not the background"
+            found = len(labels) if len(labels) > MOST_LABELS else ", ".join(map(str, labels)) or "none"
+            raise ValueError(f"expected {expected}, found {found}")
         if min(listed) < 0 or max(listed) > LARGEST_LABEL:
             raise ValueError(f"expected labels from 0 to {LARGEST_LABEL}")
         self._values = np.array(listed, dtype=np.uint16)

@@ -285,10 +285,12 @@ class ObjectsInSpace(Kind):
 
     def read_rows(self, source: RowsSource, case: CaseForm) -> Any:
         """Return an object of each row. Raises `FormFault` with the faults of all objects."""
-        if len(source.rows) > (1 if self.single else self.most) or (self.single and not source.rows):
-            expected = f"{'one row' if self.single else f'at most {self.most} rows'} for {case.name}"
+        if self.single and len(source.rows) != 1:
             kind = FaultKind.TOO_LARGE if source.rows else FaultKind.MISSING
-            raise fault_at(source, expected, str(len(source.rows)), kind)
+            raise fault_at(source, f"one row for {case.name}", str(len(source.rows)), kind)
+        if len(source.rows) > self.most:  # of a table that may not have been read to its end
+            expected, found = f"at most {self.most} rows for {case.name}", f"more than {self.most}"
+            raise fault_at(source, expected, found, FaultKind.TOO_LARGE)
         faults: list[Fault] = []
         rows = (self.of_cells(row, case, faults) for row in source.each())
         return self.value_of(source, all_or_faults(rows, faults), case)
