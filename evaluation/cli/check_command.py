@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
-from evaluation.cli.common import EXPECTED, add_json, add_workers, problems_of, progress_bar, status_after
+from evaluation.cli.common import (
+    EXPECTED,
+    add_json,
+    add_workers,
+    problems_of,
+    progress_bar,
+    status_after,
+    stdout_for_json,
+)
 from evaluation.core.fault import counted, printable
 from evaluation.platform import machine, messages
 from evaluation.platform.messages import Streams
@@ -50,6 +58,14 @@ def run(arguments: argparse.Namespace) -> int:
         from evaluation.workers.processes import warm_up
 
         warm_up()
+    with stdout_for_json(arguments.json):
+        status, answer = _checked(arguments)
+    sys.stdout.write(answer)
+    return status
+
+
+def _checked(arguments: argparse.Namespace) -> tuple[int, str]:
+    """Return the exit status, and the answer in JSON if it is asked for."""
     # On a terminal, the participant's line would say again what the list says.
     is_one_place = os.path.sameopenfile(1, 2)
     streams = Streams()
@@ -72,22 +88,21 @@ def run(arguments: argparse.Namespace) -> int:
             checked = check_files(form, submission, workers, progress)
     except EXPECTED as error:
         streams.tell_participant("; ".join(problems_of(error)))
-        return status_after(error)
+        return status_after(error), ""
     if arguments.json:
         from evaluation.library import CheckResult
 
         content = CheckResult(tuple(checked.faults), checked.notices).to_dict()
-        sys.stdout.write(json.dumps(content, indent=2) + "\n")
-        return 1 if checked.faults else 0
+        return 1 if checked.faults else 0, json.dumps(content, indent=2) + "\n"
     streams.tell_organiser(f"Note: {notice}" for notice in checked.notices)
     if checked.faults:
         streams.tell_organiser(messages.organiser_report(checked.faults))
         if not is_one_place:
             streams.tell_participant(messages.participant_line(checked.faults))
-        return 1
+        return 1, ""
     but = f", but {counted(len(checked.notices), 'note')} above" if checked.notices else ""
     streams.tell_organiser([f"No faults{but}: {printable(submission)} is a submission to {form.phase}"])
-    return 0
+    return 0, ""
 
 
 def _form_of_image() -> Form:

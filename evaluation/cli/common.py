@@ -64,6 +64,23 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for programs, no tables")
 
 
+@contextmanager
+def stdout_for_json(wanted: bool) -> Iterator[None]:
+    """Send meanwhile to stderr, if ``wanted``, what libraries and challenges write to stdout."""
+    if not wanted:
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 # --- Progress of long commands: a bar on a terminal, none in a log ---
 
 

@@ -2,13 +2,19 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 
+from evaluation.cli.main import main
 from evaluation.core.fault import FaultKind
 from evaluation.library import check
 from evaluation.phase.form_file import write_form
 from test.phases import FIELDS, loaded_phase, refuge_submission
+from test.repository import REPOSITORY
+
+from .unruly_phase import write_unruly
 
 ALGORITHM = {"submission": "algorithm"}
 
@@ -78,3 +84,21 @@ def test_a_lacking_run_is_a_lacking_folder(form, runs):
 def test_a_list_of_jobs_counts_where_there_is_one(form, runs):
     (runs / "predictions.json").write_text("[]")
     assert set(kinds(form, runs)) == {FaultKind.MISSING}
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_nothing_but_json_is_written_to_stdout(workers, tmp_path):
+    """Whatever the libraries write that decode a file in this process."""
+    phase, submission = write_unruly(tmp_path, {3: "read:noise"})
+    assert main(["form", str(phase), "--output", str(tmp_path / "form.json")]) == 0
+    given = ["--form", tmp_path / "form.json", submission, "--json", "--workers", workers]
+    done = subprocess.run(
+        [sys.executable, "-m", "evaluation", "check", *map(str, given)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    assert json.loads(done.stdout)["passed"] is True
+    assert ("noise" in done.stderr) == (workers == 0)
