@@ -35,11 +35,11 @@ from evaluation.core.trouble import LACKS, MachineTrouble
 from evaluation.io.grey_images import read_grey, write_grey
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import open_volume, write_volume
-from evaluation.workers import processes
 from evaluation.workers.case_reader import CaseReader
 from evaluation.workers.processes import Server
 from evaluation.workers.server import REFUSED, STATUS
 from test.failing_calls import ERRORS, Calls, counted
+from test.faults import faulted
 from test.io.images import saved
 from test.phases import refuge_phase, refuge_submission
 from test.repository import REPOSITORY
@@ -322,9 +322,8 @@ def test_a_missing_right_to_execute_is_called_so(monkeypatch, tmp_path):
     program = tmp_path / "python"
     program.write_bytes(b"")
     monkeypatch.setattr(sys, "executable", str(program))
-    monkeypatch.setattr(processes, "_server", None)
-    with pytest.raises(PhaseError, match=f"^{program}: cannot be started: Permission denied$"):
-        processes.start_worker(())
+    with faulted(PhaseError, str(program), "Permission denied"):
+        Server(False, ("evaluation.challenges",), ())
 
 
 def test_a_limit_on_the_size_of_files_blames_no_team_and_no_label(place):

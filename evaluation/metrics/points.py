@@ -7,7 +7,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Bools, Floats, Integers, order_with_ties, require_given
+from evaluation.metrics.arrays import Bools, Floats, Integers, require_given
+from evaluation.metrics.near_pairs import NearPairs, reach_of
 
 __all__ = ["euclidean_distance", "match_points", "mean_radial_error", "success_detection_rate"]
 
@@ -228,39 +229,32 @@ def match_within(
     predicted, reference = (_points(points) for points in (predicted_mm, reference_mm))
     if rule in {"by_confidence", "any", "most_confident"} and confidence is None:
         raise ValueError(f"confidence: expected one per prediction for the rule {rule!r}, found none")
-    distance = _distances(predicted, reference)
     limit = np.broadcast_to(np.asarray(radius_mm, dtype=np.float64), (len(reference),))
-    near: Bools = np.asarray(distance < limit if strict else distance <= limit)
-    return match_pairs(distance, near, rule, confidence)
+
+    def measure(made: Integers, true: Integers) -> tuple[Floats, Bools]:
+        distance = _distances(predicted[made], reference[true])
+        return distance, distance < limit[true] if strict else distance <= limit[true]
+
+    reach = reach_of(limit, reference)
+    pairs = NearPairs.within(predicted, predicted, reference - reach, reference + reach, measure)
+    return match_pairs(pairs, rule, confidence)
 
 
-def match_pairs(
-    distance: Floats, near: Bools, rule: MatchingRule, confidence: ArrayLike | None = None
-) -> PointMatches:
-    """Match predictions with references by their distances, where they are ``near`` enough to match.
-
-    distance, near: shape (predictions, references). Rules and confidence as in `match_points`.
-    """
+def match_pairs(pairs: NearPairs, rule: MatchingRule, confidence: ArrayLike | None = None) -> PointMatches:
+    """Match predictions with references that are near enough. Rules and confidence as in `match_points`."""
+    sure = np.zeros(pairs.predictions) if confidence is None else np.asarray(confidence, dtype=np.float64)
+    false = np.ones(pairs.predictions, dtype=np.bool_)
     if rule == "any":
-        score = np.where(near, np.asarray(confidence, dtype=np.float64)[:, None], -np.inf)
-        hit = (
-            np.where(near.any(axis=0), score.argmax(axis=0), -1) if len(near) else np.full(near.shape[1], -1)
-        )
-        return PointMatches(hit, np.logical_not(near.any(axis=1)))
+        false[pairs.prediction] = False
+        return PointMatches(pairs.any_of(sure), false)
     if rule in ("nearest", "nearest_only"):
-        hit = _nearest(distance, near, second_choice=rule == "nearest")
+        hit = pairs.nearest(second_choice=rule == "nearest")
     elif rule == "most_confident":
-        falling = np.broadcast_to(-np.asarray(confidence, dtype=np.float64)[:, None], near.shape)
-        place = np.empty(near.size)
-        place[np.lexsort((distance.ravel(), falling.ravel()))] = np.arange(near.size)
-        hit = _nearest(place.reshape(near.shape), near, second_choice=True)
+        hit = pairs.most_confident(sure)
     elif rule == "by_confidence":
-        near_distance = np.where(near, distance, np.inf)
-        order = order_with_ties(np.asarray(confidence, dtype=np.float64), near_distance)
-        hit = _nearest_free_reference(distance, near, order)
+        hit = pairs.by_confidence(sure)
     else:
-        hit = _optimal(distance, near)
-    false = np.ones(len(near), dtype=np.bool_)
+        hit = pairs.optimal()
     false[hit[hit >= 0]] = False
     return PointMatches(hit, false)
 
@@ -328,42 +322,6 @@ def _distances(first: Floats, second: Floats) -> Floats:
 
     distances: Floats = cdist(first, second)
     return distances
-
-
-def _nearest(distance: Floats, near: Bools, second_choice: bool) -> Integers:
-    free = np.ones(len(distance), dtype=np.bool_)
-    hit = np.full(distance.shape[1], -1, dtype=np.int64)
-    for reference in np.flatnonzero(near.any(axis=0)):
-        candidates = np.flatnonzero(near[:, reference] & (free | (not second_choice)))
-        if candidates.size:
-            nearest = candidates[distance[candidates, reference].argmin()]
-            if free[nearest]:
-                hit[reference], free[nearest] = nearest, False
-    return hit
-
-
-def _nearest_free_reference(distance: Floats, near: Bools, order: NDArray[np.intp]) -> Integers:
-    hit = np.full(distance.shape[1], -1, dtype=np.int64)
-    for prediction in order[np.asarray(near.any(axis=1))[order]]:
-        candidates = np.flatnonzero(near[prediction] & (hit < 0))
-        if candidates.size:
-            hit[candidates[distance[prediction, candidates].argmin()]] = prediction
-    return hit
-
-
-def _optimal(distance: Floats, near: Bools) -> Integers:
-    # Of equal distances, on grids of pixels, `matching.optimal_pairs` takes other predictions than this.
-    from scipy.optimize import linear_sum_assignment
-
-    hit = np.full(distance.shape[1], -1, dtype=np.int64)
-    if not near.any():
-        return hit
-    # One pair that is too far costs more than any number of near ones.
-    too_far = (float(distance[near].max()) + 1.0) * (min(distance.shape) + 1)
-    predictions, references = linear_sum_assignment(np.where(near, distance, too_far))
-    matched = near[predictions, references]
-    hit[references[matched]] = predictions[matched]
-    return hit
 
 
 def euclidean_distance(a: ArrayLike, b: ArrayLike) -> Floats:

@@ -1,12 +1,15 @@
 import itertools
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 from evaluation.metrics import match_points, mean_radial_error, success_detection_rate
+from evaluation.metrics.near_pairs import NearPairs
 from evaluation.metrics.points import euclidean_distance, image_diagonal, match_within
 
 
@@ -14,6 +17,7 @@ from evaluation.metrics.points import euclidean_distance, image_diagonal, match_
 def test_without_points_there_is_nothing_to_match(rule):
     nothing = match_points([], [[0, 0, 0.0]], 1.0, matching=rule, confidences=[])
     assert (nothing.true_positives, nothing.false_positives, nothing.false_negatives) == (0, 0, 1)
+    assert match_points([], [[0, 0.0]], 1.0, matching=rule, confidences=[]).false_negatives == 1
     alone = match_points([[0, 0, 0.0]], [], 1.0, matching=rule, confidences=[0.5])
     assert (alone.true_positives, alone.false_positives, alone.false_negatives) == (0, 1, 0)
 
@@ -130,3 +134,75 @@ def test_small_unsigned_coordinates_do_not_wrap():
 
 def test_diagonal():
     assert image_diagonal(30, 40) == 50
+
+
+RULES = ("nearest", "by_confidence", "any", "nearest_only", "most_confident")
+
+
+def by_loops(near, distance, rule, confidence):
+    """Match by the words of each rule, one prediction and one reference after the other."""
+    hit, taken = [-1] * near.shape[1], set()
+    made, true = range(near.shape[0]), range(near.shape[1])
+    if rule == "by_confidence":
+        for p in sorted(made, key=lambda p: (-confidence[p], min(distance[p], default=0), list(distance[p]))):
+            if free := [r for r in true if near[p, r] and hit[r] < 0]:
+                hit[min(free, key=lambda r: distance[p, r])] = p
+        return hit
+    for r in true:
+        of = [p for p in made if near[p, r] and (p not in taken or rule in ("any", "nearest_only"))]
+        if not of:
+            continue
+        falling = rule in ("any", "most_confident")
+        best = min(of, key=lambda p, r=r: (-confidence[p] * falling, distance[p, r] if rule != "any" else 0))
+        if best not in taken or rule == "any":
+            hit[r] = best
+            taken.add(best)
+    return hit
+
+
+def on_a_grid(axes, count):
+    """Return points of both sides and confidences, of which many are equal, as many distances are."""
+    rng = np.random.default_rng(7)
+    predicted, reference = (rng.integers(0, 30, (count, axes)).astype(float) for _ in range(2))
+    distance = np.sqrt(((predicted[:, None] - reference) ** 2).sum(axis=2))
+    return predicted, reference, rng.integers(0, 5, count) / 4, distance, distance <= 3
+
+
+SIZES = [(2, 200), (3, 150), (2, 5)]  # more than are looked at at once
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("axes", "count"), SIZES)
+def test_rules_of_many_points_with_ties(rule, axes, count):
+    predicted, reference, confidence, distance, near = on_a_grid(axes, count)
+    found = match_within(predicted, reference, 3.0, rule, confidence)
+    expected = by_loops(near, np.where(near, distance, np.inf), rule, confidence)
+    assert found.hit.tolist() == expected
+    false = ~near.any(axis=1) if rule == "any" else ~np.isin(np.arange(count), found.hit)
+    assert found.false.tolist() == false.tolist()
+
+
+@pytest.mark.parametrize("largest_table", [0, 1 << 22])
+@pytest.mark.parametrize(("axes", "count"), SIZES)
+def test_optimal_pairs_of_many_points(largest_table, axes, count):
+    _, _, _, distance, near = on_a_grid(axes, count)
+    rows, columns = linear_sum_assignment(np.where(near, distance, 1e6))
+    matched = near[rows, columns]
+    hit = NearPairs.of_table(distance, near).optimal(largest_table)
+    hits = np.flatnonzero(hit >= 0)
+    assert len(set(hit[hits])) == len(hits) == matched.sum()
+    assert distance[hit[hits], hits].sum() == pytest.approx(distance[rows, columns][matched].sum())
+
+
+def test_memory_grows_with_the_pairs_that_are_near():
+    rng = np.random.default_rng(1)
+    reference = rng.random((20_000, 2)) * 3000
+    predicted = reference + rng.normal(0, 1, reference.shape)
+    tracemalloc.start()
+    try:
+        found = match_within(predicted, reference, 5.0, "nearest")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found.true_positives > 19_000
+    assert peak < 50_000_000  # a table of all pairs takes 3.2 GB

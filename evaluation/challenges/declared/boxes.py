@@ -25,6 +25,7 @@ from evaluation.metrics.detection import (
     mean_over_classes,
     most_confident,
 )
+from evaluation.metrics.near_pairs import NearPairs
 from evaluation.metrics.points import PointMatches, match_pairs
 
 
@@ -92,13 +93,19 @@ class BoxMetric(detections.ObjectMetric):
         )
 
     def _matches(self, found: Floats, true: Floats) -> PointMatches:
-        corners, true_corners = found[:, np.newaxis, 2:], true[np.newaxis, :, 2:]
-        if self.hit == "iou":
-            overlap = iou_of_corners(corners, true_corners, inclusive_corners=False)
-            distance, near = 1 - overlap, overlap >= self.iou
-        else:
-            distance, near = _centres(corners, true_corners)
-        return match_pairs(distance, near, self.matching, found[:, 1])
+        corners, true_corners = found[:, 2:], true[:, 2:]
+        axes = corners.shape[1] // 2
+
+        def measure(made: NDArray[np.int64], of: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
+            sides = corners[made][:, np.newaxis], true_corners[of][np.newaxis]
+            if self.hit == "centre":
+                return _centres(*sides)
+            overlap = iou_of_corners(*sides, inclusive_corners=False)
+            return 1 - overlap, overlap >= self.iou
+
+        # Boxes apart have no overlap, and a centre lies in its box.
+        extents = (side[:, part] for side in (corners, true_corners) for part in np.s_[:axes, axes:])
+        return match_pairs(NearPairs.within(*extents, measure), self.matching, found[:, 1])
 
 
 class BoxF1(detections.ShareOfObjects, BoxMetric):

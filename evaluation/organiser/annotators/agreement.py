@@ -24,6 +24,7 @@ from evaluation.metrics.agreement import (
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.intervals import Interval
+from evaluation.metrics.near_pairs import NearPairs
 from evaluation.metrics.points import euclidean_distance, match_pairs
 from evaluation.metrics.segmentation import dice_of_counts
 from evaluation.organiser.output import write_rows
@@ -66,7 +67,7 @@ def _similarities(name: str, overlaps: Sequence[float], boxes: int) -> dict[str,
 
 def _paired(first: Floats, second: Floats, inclusive_corners: bool) -> list[tuple[int, int, float]]:
     overlap = iou_of_corners(first[:, np.newaxis, 2:], second[np.newaxis, :, 2:], inclusive_corners)
-    hit = match_pairs(1 - overlap, overlap >= _LEAST_IOU, "optimal").hit
+    hit = match_pairs(NearPairs.of_table(1 - overlap, overlap >= _LEAST_IOU), "optimal").hit
     return [(int(i), j, float(overlap[i, j])) for j, i in enumerate(hit) if i >= 0]
 
 

@@ -1,0 +1,197 @@
+"""Pairs of predictions and references that are near enough to match, and the rules that choose among them.
+
+Memory grows with the pairs that are near, and not with predictions times references.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.metrics.arrays import Bools, Floats, Integers
+
+_REFERENCES_AT_ONCE = 64
+# Beyond it, of predictions times references in one cluster of near ones, their pairs are not tabulated.
+_LARGEST_TABLE = 1 << 22
+
+Measure = Callable[[Integers, Integers], tuple[Floats, Bools]]
+"""Takes positions of predictions and references; returns how far apart they are and whether they are near."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearPairs:
+    """Pairs that may match, in the order of their predictions, then of their references.
+
+    prediction, reference: positions, shape (pairs,). distance: shape (pairs,), the smaller the better.
+    predictions, references: how many there are of each.
+    """
+
+    prediction: Integers
+    reference: Integers
+    distance: Floats
+    predictions: int
+    references: int
+
+    @classmethod
+    def of_table(cls, distance: Floats, near: Bools) -> "NearPairs":
+        """Return the near pairs of tables of shape (predictions, references)."""
+        return cls(*np.nonzero(near), distance[near], *near.shape)
+
+    @classmethod
+    def within(
+        cls, lower: Floats, upper: Floats, reference_lower: Floats, reference_upper: Floats, measure: Measure
+    ) -> "NearPairs":
+        """Return the pairs that ``measure`` finds near, asked of those alone whose extents touch.
+
+        lower, upper: corners of the predictions' extents, shape (predictions, axes), and of the references'.
+        """
+        found = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
+        by_lower = np.argsort(lower[:, 0], kind="stable")
+        starts, ends = lower[by_lower, 0], np.fmax.accumulate(upper[by_lower, 0])
+        for block in _blocks(reference_lower) if len(lower) else []:
+            low, high = np.fmin.reduce(reference_lower[block]), np.fmax.reduce(reference_upper[block])
+            # Those before all end too low on the first axis, those after all start too high.
+            first, last = np.searchsorted(ends, low[0]), np.searchsorted(starts, high[0], side="right")
+            chosen = by_lower[first:last]
+            chosen = chosen[((lower[chosen] <= high) & (upper[chosen] >= low)).all(axis=1)]
+            distance, near = measure(chosen, block)
+            rows, columns = np.nonzero(near)
+            found.append((chosen[rows], block[columns], distance[rows, columns]))
+        prediction, reference, distance = map(np.concatenate, zip(*found, strict=True))
+        order = np.lexsort((reference, prediction))
+        pairs = (prediction[order], reference[order], distance[order])
+        return cls(*pairs, len(lower), len(reference_lower))
+
+    def nearest(self, second_choice: bool) -> Integers:
+        """Each reference in its order takes the nearest prediction; a taken one leaves it without, or others.
+
+        Return the prediction of each reference, −1 without one; so do all rules. Of equals the first.
+        """
+        hit, free = self._no_hits(), np.ones(self.predictions, dtype=np.bool_)
+        order = np.argsort(self.reference, kind="stable")
+        for pairs in _runs(self.reference[order]):
+            near = self.prediction[order[pairs]]
+            distance = self.distance[order[pairs]]
+            if second_choice:
+                near, distance = near[free[near]], distance[free[near]]
+            if near.size and free[nearest := near[distance.argmin()]]:
+                hit[self.reference[order[pairs.start]]], free[nearest] = nearest, False
+        return hit
+
+    def most_confident(self, confidence: Floats) -> Integers:
+        """Each reference in its order takes the most confident free prediction, of equals the nearest."""
+        place = np.empty(len(self.distance))
+        place[np.lexsort((self.distance, -confidence[self.prediction]))] = np.arange(len(self.distance))
+        ranked = NearPairs(self.prediction, self.reference, place, self.predictions, self.references)
+        return ranked.nearest(second_choice=True)
+
+    def any_of(self, confidence: Floats) -> Integers:
+        """Each reference takes its most confident prediction, the first of equals, also one that is taken."""
+        hit = self._no_hits()
+        order = np.lexsort((-self.prediction, confidence[self.prediction]))
+        hit[self.reference[order]] = self.prediction[order]  # of several values the last one stays
+        return hit
+
+    def by_confidence(self, confidence: Floats) -> Integers:
+        """Each prediction, by falling confidence, takes the nearest free reference."""
+        hit = self._no_hits()
+        runs = list(_runs(self.prediction))
+        for number in self._falling(confidence, runs):
+            pairs = runs[number]
+            free = hit[self.reference[pairs]] < 0
+            if free.any():
+                nearest = np.where(free, self.distance[pairs], np.inf).argmin()
+                hit[self.reference[pairs][nearest]] = self.prediction[pairs.start]
+        return hit
+
+    def _falling(self, confidence: Floats, runs: list[slice]) -> list[int]:
+        """Return the numbers of the runs by falling confidence of their predictions, of equals the nearer.
+
+        Those with the same distances to all references are interchangeable: the first comes first.
+        """
+
+        def key(number: int) -> tuple[float, float, list[tuple[float, ...]]]:
+            pairs = runs[number]
+            near = list(zip(self.reference[pairs].tolist(), self.distance[pairs].tolist(), strict=True))
+            falling = -float(confidence[self.prediction[pairs.start]])
+            return falling, min(distance for _, distance in near), [*near, (np.inf,)]
+
+        return sorted(range(len(runs)), key=key)
+
+    def optimal(self, largest_table: int = _LARGEST_TABLE) -> Integers:
+        """As many pairs as possible, of those the ones with the smallest sum of distances."""
+        from scipy.optimize import linear_sum_assignment
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        hit = self._no_hits()
+        if not len(self.distance):
+            return hit
+        nodes = self.predictions + self.references
+        ends = (self.prediction, self.predictions + self.reference)
+        graph = csr_array((np.ones(len(self.distance), np.int8), ends), shape=(nodes, nodes))
+        component = connected_components(graph, directed=False)[1][self.prediction]
+        order = np.argsort(component, kind="stable")
+        for run in _runs(component[order]):
+            pairs = order[run]
+            (made, row), (true, column) = (
+                np.unique(of[pairs], return_inverse=True) for of in (self.prediction, self.reference)
+            )
+            distance = self.distance[pairs]
+            # One pair that is too far costs more than any number of near ones.
+            too_far = (float(distance.max()) + 1.0) * (min(len(made), len(true)) + 1)
+            if len(made) * len(true) > largest_table:
+                rows, columns = _sparse_assignment(row, column, distance, (len(made), len(true)), too_far)
+            else:
+                table = np.full((len(made), len(true)), too_far)
+                table[row, column] = distance
+                rows, columns = linear_sum_assignment(table)
+                matched = table[rows, columns] < too_far
+                rows, columns = rows[matched], columns[matched]
+            hit[true[columns]] = made[rows]
+        return hit
+
+    def _no_hits(self) -> Integers:
+        return np.full(self.references, -1, dtype=np.int64)
+
+
+def _sparse_assignment(
+    row: Integers, column: Integers, distance: Floats, shape: tuple[int, int], too_far: float
+) -> tuple[Integers, Integers]:
+    """Return the pairs of an optimal assignment, in which each row may also take a place of its own."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    rows, columns = shape
+    own = np.arange(rows)
+    # Every row has one pair, so that one more for each changes nothing; 0 would be no pair.
+    costs = np.concatenate((distance, np.full(rows, too_far))) + 1.0
+    ends = (np.concatenate((row, own)), np.concatenate((column, columns + own)))
+    made, taken = min_weight_full_bipartite_matching(csr_array((costs, ends), shape=(rows, columns + rows)))
+    return made[taken < columns], taken[taken < columns]
+
+
+def _blocks(lower: Floats) -> list[Integers]:
+    """Return the positions of references in blocks that lie close together, by strips of the first axis."""
+    count = len(lower)
+    order = np.arange(count)
+    blocks = -(-count // _REFERENCES_AT_ONCE)
+    if blocks > 1:
+        strip = np.empty(count, dtype=np.int64)
+        strip[np.argsort(lower[:, 0], kind="stable")] = order * int(np.ceil(np.sqrt(blocks))) // count
+        order = np.lexsort((lower[:, -1], strip))
+    return [order[start : start + _REFERENCES_AT_ONCE] for start in range(0, count, _REFERENCES_AT_ONCE)]
+
+
+def _runs(sorted_values: Integers) -> list[slice]:
+    """Return where each run of equal values lies."""
+    starts = np.flatnonzero(np.diff(sorted_values, prepend=-1)).tolist()
+    return [slice(*ends) for ends in pairwise([*starts, len(sorted_values)])]
+
+
+def reach_of(radius: Floats, centres: Floats) -> NDArray[np.float64]:
+    """Return how far extents must reach from centres, so that rounding leaves out no pair in a radius."""
+    wide = radius[:, np.newaxis] + 4 * np.spacing(np.abs(centres) + radius[:, np.newaxis])
+    return np.where(np.isnan(wide), np.inf, wide)
