@@ -182,10 +182,14 @@ def start_cluster(where: str, workers: int | None) -> Any:
             f"--cluster {where} needs the Python package {error.name!r}: install this package with its extra "
             f"{extra!r}"
         ) from None
-    try:
-        cluster = start()
-    except Exception as error:  # Dask's packages report a lacking configuration in many ways
-        raise PhaseError(f"--cluster {where}: {str(error) or type(error).__name__}") from None
+    # A worker of this machine that dies while it starts ends its cluster: another one is started.
+    for attempt in range(ATTEMPTS if where == "local" else 1, 0, -1):
+        try:
+            cluster = start()
+            break
+        except Exception as error:  # Dask's packages report a lacking configuration in many ways
+            if attempt == 1:
+                raise PhaseError(f"--cluster {where}: {str(error) or type(error).__name__}") from None
     if where == "local":
         return cluster
     if workers is None:

@@ -32,7 +32,7 @@ class Dask:
     """A scheduler at one address and its workers, each with a nanny that replaces it when it dies."""
 
     def __init__(self, folder: Path, workers: int, nanny: str = "--nanny", **environment: str) -> None:
-        self._folder, self._workers, self._nanny = folder, workers, nanny
+        self.folder, self._workers, self._nanny = folder, workers, nanny
         self._environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **_SETTINGS, **environment}
         self._port = free_port()
         self.address = f"tcp://127.0.0.1:{self._port}"
@@ -68,7 +68,7 @@ class Dask:
         self._run(
             "dask_worker",
             *(self.address, "--nthreads", "1", "--memory-limit", memory_limit, "--no-dashboard"),
-            *(self._nanny, "--host", "127.0.0.1", "--local-directory", str(self._folder)),
+            *(self._nanny, "--host", "127.0.0.1", "--local-directory", str(self.folder)),
             cwd=cwd,
             **environment,
         )

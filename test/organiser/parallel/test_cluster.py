@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import sys
+import threading
 import time
 from collections import Counter
 from dataclasses import replace
@@ -21,7 +22,7 @@ from test.organiser.rescoring.teams import BEFORE, Here, many, results_in, tasks
 from test.repository import REPOSITORY
 
 from .dask_processes import Dask, free_port
-from .deadly_worker import score_or_end, score_with_room, score_without_room
+from .deadly_worker import score_once_held, score_or_end, score_with_room, score_without_room
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="scores in processes"),
@@ -129,6 +130,24 @@ def test_addresses_are_read_once_per_worker_and_their_seal_is_verified(
         answer for _, answer in score_all(other, tmp_path / "other", OnCluster(dask.address, None, tell))
     ]
     assert "was sealed again" in answers[0].line
+
+
+def test_a_worker_that_is_killed_while_it_holds_a_submission_loses_nothing(dask, teams, quiet, tmp_path):
+    killed = []
+
+    def kill_holder() -> None:
+        while not (held := list(dask.folder.rglob("held"))):
+            time.sleep(0.05)
+        killed.append(int(held[0].read_text()))
+        os.kill(killed[0], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_holder, daemon=True)
+    killer.start()
+    engine = OnCluster(dask.address, None, told()[1], score=score_once_held)
+    done = run(tasks_of(*teams, workers=0), tmp_path / "o", engine)
+    assert len(killed) == 1
+    assert "failed" not in done.values()
+    assert results_in(tmp_path / "o") == quiet
 
 
 def test_a_submission_that_ends_its_worker_each_time_is_blamed_and_no_other(dask, teams, tmp_path):

@@ -132,6 +132,27 @@ def test_a_local_cluster_listens_on_this_machine_alone():
     assert set(found) == {"127.0.0.1"}
 
 
+@pytest.mark.parametrize("deaths", [1, 100])
+def test_a_worker_that_dies_while_a_local_cluster_starts_is_replaced(deaths, tmp_path):
+    """Each worker that starts ends at once, until so many have."""
+    preload = tmp_path / "preload.py"
+    preload.write_text(
+        "import os, pathlib\n"
+        f"number = len(os.listdir({str(tmp_path)!r}))\n"
+        f"if number <= {deaths}:\n"
+        f"    pathlib.Path({str(tmp_path)!r}, str(os.getpid())).touch()\n"
+        "    os._exit(1)\n"
+    )
+    with dask.config.set({"distributed.worker.preload": [str(preload)]}):
+        if deaths > 1:
+            with faulted(PhaseError, "--cluster local: "):
+                start_cluster("local", 1)
+            return
+        with start_cluster("local", 1) as cluster, distributed.Client(cluster) as client:
+            client.wait_for_workers(1, timeout=60)
+    assert len(list(tmp_path.iterdir())) == 1 + deaths
+
+
 # --- What is handed to a scheduler, and to which of its workers, with a client that only takes notes ---
 
 
