@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.arrays import Bools, Floats, Integers
+from evaluation.metrics.matching import optimal_pairs
 
 _REFERENCES_AT_ONCE = 64
-# Beyond it, of predictions times references in one cluster of near ones, their pairs are not tabulated.
-_LARGEST_TABLE = 1 << 22
 
 Measure = Callable[[Integers, Integers], tuple[Floats, Bools]]
 """Takes positions of predictions and references; returns how far apart they are and whether they are near."""
@@ -120,57 +119,18 @@ class NearPairs:
 
         return sorted(range(len(runs)), key=key)
 
-    def optimal(self, largest_table: int = _LARGEST_TABLE) -> Integers:
+    def optimal(self) -> Integers:
         """As many pairs as possible, of those the ones with the smallest sum of distances."""
-        from scipy.optimize import linear_sum_assignment
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components
-
         hit = self._no_hits()
-        if not len(self.distance):
-            return hit
-        nodes = self.predictions + self.references
-        ends = (self.prediction, self.predictions + self.reference)
-        graph = csr_array((np.ones(len(self.distance), np.int8), ends), shape=(nodes, nodes))
-        component = connected_components(graph, directed=False)[1][self.prediction]
-        order = np.argsort(component, kind="stable")
-        for run in _runs(component[order]):
-            pairs = order[run]
-            (made, row), (true, column) = (
-                np.unique(of[pairs], return_inverse=True) for of in (self.prediction, self.reference)
-            )
-            distance = self.distance[pairs]
-            # One pair that is too far costs more than any number of near ones.
-            too_far = (float(distance.max()) + 1.0) * (min(len(made), len(true)) + 1)
-            if len(made) * len(true) > largest_table:
-                rows, columns = _sparse_assignment(row, column, distance, (len(made), len(true)), too_far)
-            else:
-                table = np.full((len(made), len(true)), too_far)
-                table[row, column] = distance
-                rows, columns = linear_sum_assignment(table)
-                matched = table[rows, columns] < too_far
-                rows, columns = rows[matched], columns[matched]
-            hit[true[columns]] = made[rows]
+        if len(self.distance):
+            # One pair more is worth more than any sum of distances.
+            most = (float(self.distance.max()) + 1.0) * (min(self.predictions, self.references) + 1)
+            chosen = optimal_pairs(self.prediction, self.reference, most - self.distance)
+            hit[self.reference[chosen]] = self.prediction[chosen]
         return hit
 
     def _no_hits(self) -> Integers:
         return np.full(self.references, -1, dtype=np.int64)
-
-
-def _sparse_assignment(
-    row: Integers, column: Integers, distance: Floats, shape: tuple[int, int], too_far: float
-) -> tuple[Integers, Integers]:
-    """Return the pairs of an optimal assignment, in which each row may also take a place of its own."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
-
-    rows, columns = shape
-    own = np.arange(rows)
-    # Every row has one pair, so that one more for each changes nothing; 0 would be no pair.
-    costs = np.concatenate((distance, np.full(rows, too_far))) + 1.0
-    ends = (np.concatenate((row, own)), np.concatenate((column, columns + own)))
-    made, taken = min_weight_full_bipartite_matching(csr_array((costs, ends), shape=(rows, columns + rows)))
-    return made[taken < columns], taken[taken < columns]
 
 
 def _blocks(lower: Floats) -> list[Integers]:

@@ -182,13 +182,12 @@ def test_rules_of_many_points_with_ties(rule, axes, count):
     assert found.false.tolist() == false.tolist()
 
 
-@pytest.mark.parametrize("largest_table", [0, 1 << 22])
 @pytest.mark.parametrize(("axes", "count"), SIZES)
-def test_optimal_pairs_of_many_points(largest_table, axes, count):
+def test_optimal_pairs_of_many_points(axes, count):
     _, _, _, distance, near = on_a_grid(axes, count)
     rows, columns = linear_sum_assignment(np.where(near, distance, 1e6))
     matched = near[rows, columns]
-    hit = NearPairs.of_table(distance, near).optimal(largest_table)
+    hit = NearPairs.of_table(distance, near).optimal()
     hits = np.flatnonzero(hit >= 0)
     assert len(set(hit[hits])) == len(hits) == matched.sum()
     assert distance[hit[hits], hits].sum() == pytest.approx(distance[rows, columns][matched].sum())
