@@ -145,7 +145,7 @@ def test_a_worker_that_dies_while_a_local_cluster_starts_is_replaced(deaths, tmp
     )
     with dask.config.set({"distributed.worker.preload": [str(preload)]}):
         if deaths > 1:
-            with faulted(PhaseError, "--cluster local: "):
+            with faulted(PhaseError, "--cluster local"):
                 start_cluster("local", 1)
             return
         with start_cluster("local", 1) as cluster, distributed.Client(cluster) as client:
