@@ -36,7 +36,9 @@ class NearPairs:
     @classmethod
     def of_table(cls, distance: Floats, near: Bools) -> "NearPairs":
         """Return the near pairs of tables of shape (predictions, references)."""
-        return cls(*np.nonzero(near), distance[near], *near.shape)
+        prediction, reference = np.nonzero(near)
+        predictions, references = near.shape
+        return cls(prediction, reference, distance[near], predictions, references)
 
     @classmethod
     def within(

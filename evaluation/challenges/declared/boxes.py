@@ -104,8 +104,9 @@ class BoxMetric(detections.ObjectMetric):
             return 1 - overlap, overlap >= self.iou
 
         # Boxes apart have no overlap, and a centre lies in its box.
-        extents = (side[:, part] for side in (corners, true_corners) for part in np.s_[:axes, axes:])
-        return match_pairs(NearPairs.within(*extents, measure), self.matching, found[:, 1])
+        extent = corners[:, :axes], corners[:, axes:]
+        pairs = NearPairs.within(*extent, true_corners[:, :axes], true_corners[:, axes:], measure)
+        return match_pairs(pairs, self.matching, found[:, 1])
 
 
 class BoxF1(detections.ShareOfObjects, BoxMetric):
