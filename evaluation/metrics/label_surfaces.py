@@ -133,9 +133,10 @@ def label_hausdorff_distance(
         In [0, 100]: 100 gives the Hausdorff distance, 95 the robust variant.
     surface : {"elements", "voxels"}, optional
         Elements between voxels, weighted by area, or voxels of equal weight.
-    surface_neighbours : {"faces", "all"}, optional
+    surface_neighbours : {"faces", "all", "faces_in_image"}, optional
         Voxels of a region are its surface where one of these neighbours is outside of it: 6 faces or all 26
-        (in two dimensions 4 or 8). Elements have no such choice.
+        (in two dimensions 4 or 8). Beyond the array is outside, but for "faces_in_image", with which a region
+        that fills the array has no surface, as if it were empty. Elements have no such choice.
     percentile_method : {"index", "linear"}, optional
         "index" takes one of the distances: of elements the first at which the cumulated area reaches the
         percentile, of n voxels number 1 + floor((n − 1)·p / 100). "linear" interpolates between two, for
@@ -194,9 +195,9 @@ def label_average_surface_distance(
     ----------
     prediction, reference, labels, spacing_mm, surface, surface_neighbours, worst
         See `label_hausdorff_distance`.
-    directions : {"pooled", "directed", "mean"}, optional
+    directions : {"pooled", "directed", "mean", "to_reference"}, optional
         "pooled" is the mean of the distances of both directions together, "directed" the larger of the two
-        means, "mean" their mean (MASD).
+        means, "mean" their mean (MASD), "to_reference" the one from the prediction's surface alone.
 
     Notes
     -----
@@ -213,8 +214,9 @@ def label_average_surface_distance(
     >>> label_average_surface_distance(prediction, reference, labels=[2, 3], surface="voxels").tolist()
     [1.0, 0.0]
     """
-    if directions != "mean":
-        _check_directions(directions)
+    if directions not in get_args(DirectionsOfMean):
+        known = ", ".join(map(repr, get_args(DirectionsOfMean)))
+        raise ValueError(f"directions: expected one of {known}, found {directions!r}")
     compared = compared_labels(prediction, reference, labels, spacing_mm, surface, surface_neighbours)
     found = [label.average_distance(directions) for label in compared]
     return _with_worst(found, prediction, spacing_mm, worst)
@@ -382,12 +384,14 @@ class SurfaceComparison:
         return max(distances.percentile(percent, percentile) for distances in self._directed(directions))
 
     def average_distance(self, directions: DirectionsOfMean = "pooled") -> float:
-        """Return the mean distance in mm, at least 0: of both directions together, their larger or mean.
+        """Return the mean distance in mm, at least 0: of both directions together, or of one, larger or mean.
 
         "pooled" is the average symmetric surface distance (Heimann et al. 2009, IEEE TMI 28:1251).
         """
         if (figure := self._figure_of_empty()) is not None:
             return figure
+        if directions == "to_reference":
+            return self.prediction.mean()
         if directions == "mean":
             return (self.prediction.mean() + self.reference.mean()) / 2
         return max(distances.mean() for distances in self._directed(directions))
@@ -432,6 +436,8 @@ def compare_labels(
     `SurfaceNeighbours`.
     """
     boxes = label_boxes(prediction, reference, labels)
+    if neighbours == "faces_in_image":  # which needs the border of the image
+        boxes = [None if box is None else (slice(None),) * prediction.ndim for box in boxes]
     return [
         SurfaceComparison(_NO_DISTANCES, _NO_DISTANCES)
         if box is None
@@ -452,7 +458,7 @@ def compare_surfaces(
     """Return the comparison of the surfaces of two masks of one shape, (z, y, x) or (y, x).
 
     spacing_mm: size of a voxel along every axis. surface: see `SurfaceConvention`, neighbours: see
-    `SurfaceNeighbours`.
+    `SurfaceNeighbours`; "faces_in_image" takes the border of the masks for that of the image.
     """
     if surface == "elements":
         first, second, sizes = element_codes(prediction), element_codes(reference), element_sizes(spacing_mm)
@@ -493,7 +499,8 @@ def _outline(mask: Bools, neighbours: SurfaceNeighbours) -> Codes:
     for axis in range(mask.ndim):
         # One axis after the other reaches every corner, each from the mask itself the faces alone.
         along = enclosed if neighbours == "all" else mask
-        padded = np.pad(along, [(1, 1) if own == axis else (0, 0) for own in range(mask.ndim)])
+        beyond = [(1, 1) if own == axis else (0, 0) for own in range(mask.ndim)]
+        padded = np.pad(along, beyond, "edge" if neighbours == "faces_in_image" else "constant")
         before, after = (padded[(slice(None),) * axis + (part,)] for part in (slice(-2), slice(2, None)))
         enclosed = enclosed & before & after
     return (mask & ~enclosed).view(np.uint8)

@@ -106,7 +106,7 @@ class Overlaps:
         Ties go to the first predicted object.
         """
         if matching == "most_overlap":
-            return self._of_each_reference(self.pair_voxels).matched(threshold, strict, "any", agreement)
+            return self.of_most_voxels().matched(threshold, strict, "any", agreement)
         score = self.iou if agreement == "iou" else self.dice
         enough = score > threshold if strict else score >= threshold
         kept, score = self.take(enough), score[enough]
@@ -118,6 +118,10 @@ class Overlaps:
             return kept.take(_greedy(kept.pair_prediction, kept.pair_reference, score))
         fewer = max(1, min(len(self.prediction_voxels), len(self.reference_voxels)))
         return kept.take(optimal_pairs(kept.pair_prediction, kept.pair_reference, 1 + score / (2 * fewer)))
+
+    def of_most_voxels(self) -> Overlaps:
+        """Return the pair of each reference object and the predicted one with most of its voxels."""
+        return self._of_each_reference(self.pair_voxels)
 
     def _of_each_reference(self, score: NDArray[Any]) -> Overlaps:
         order = np.lexsort((self.pair_prediction, -score, self.pair_reference))

@@ -6,17 +6,21 @@ import numpy as np
 
 from evaluation.metrics.arrays import Bools, Floats, Integers
 from evaluation.metrics.matching import AnyIntegers, Overlaps
+from evaluation.metrics.surfaces import SurfaceNeighbours
 
 Directions = tuple[tuple[Integers, Floats], tuple[Integers, Floats]]
 """Of both sides: the pair of each surface voxel, and its distance in mm."""
 
 
-def surface_of_objects(objects: AnyIntegers) -> Bools:
-    """Return the voxels of objects that share a face with a voxel outside of their own, shape as given."""
+def surface_of_objects(objects: AnyIntegers, neighbours: SurfaceNeighbours = "faces") -> Bools:
+    """Return the voxels with a neighbour ("faces" or "all") outside of their object or the image."""
     surface = np.zeros(objects.shape, np.bool_)
     for axis in range(objects.ndim):
         along, edges = np.moveaxis(objects, axis, 0), np.moveaxis(surface, axis, 0)
-        differs = along[1:] != along[:-1]
+        differs, before = along[1:] != along[:-1], edges.copy()
+        if neighbours == "all":  # one axis after the other reaches every corner
+            edges[1:] |= before[:-1]
+            edges[:-1] |= before[1:]
         edges[1:] |= differs
         edges[:-1] |= differs
         edges[:1] = edges[-1:] = True
@@ -25,16 +29,20 @@ def surface_of_objects(objects: AnyIntegers) -> Bools:
 
 
 def distances_of_pairs(
-    prediction: AnyIntegers, reference: AnyIntegers, matched: Overlaps, spacing_mm: Sequence[float]
+    prediction: AnyIntegers,
+    reference: AnyIntegers,
+    matched: Overlaps,
+    spacing_mm: Sequence[float],
+    neighbours: SurfaceNeighbours = "faces",
 ) -> Directions:
     """Return the distances of the surface voxels of each pair from the surface of the other object.
 
     prediction, reference: the number of each voxel's object from 1 on, 0 for none, of one shape. matched: the
-    pairs. spacing_mm: along each axis. Of the predicted objects, then of the reference's: the pair of each
-    voxel, and its distance in mm.
+    pairs. spacing_mm: along each axis. neighbours: see `surface_of_objects`. Of the predicted objects, then
+    of the reference's: the pair of each voxel, and its distance in mm.
     """
     sides = [(prediction, matched.pair_prediction), (reference, matched.pair_reference)]
-    surfaces = [np.pad(np.where(surface_of_objects(of), of, 0), _NEAR) for of, _ in sides]
+    surfaces = [np.pad(np.where(surface_of_objects(of, neighbours), of, 0), _NEAR) for of, _ in sides]
     points = [_points(surface, pairs) for surface, (_, pairs) in zip(surfaces, sides, strict=True)]
     found = []
     for own, other in ((0, 1), (1, 0)):

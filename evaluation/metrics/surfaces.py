@@ -27,10 +27,13 @@ __all__ = ["average_symmetric_surface_distance", "modified_hausdorff_distance"]
 
 Directed = tuple[Floats, Floats]
 Surface = Literal["voxels", "elements"]
-SurfaceNeighbours = Literal["faces", "all"]
-"""A voxel is surface if one of these neighbours is outside of the region: 6 or 26, in a plane 4 or 8."""
+SurfaceNeighbours = Literal["faces", "all", "faces_in_image"]
+"""A voxel is surface if one of these neighbours is outside of the region: 6 or 26, in a plane 4 or 8.
+
+Beyond the image is outside, but for "faces_in_image": the 6 or 4 as far as the image has them.
+"""
 Directions = Literal["directed", "pooled"]
-DirectionsOfMean = Literal["directed", "pooled", "mean"]
+DirectionsOfMean = Literal["directed", "pooled", "mean", "to_reference"]
 _PERCENT = 95
 MAX_WINDOW_VOXELS = 1 << 20
 """Up to here grand_challenge_metrics computes its own definition; it needs some 60 bytes per voxel."""

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import SimpleITK
 
-CLASSES = ["tumor", "lymphocyte", "plasma cell", "histiocyte", "melanophage"]
-CLASSES += ["neutrophil", "stroma", "epithelium", "endothelium", "apoptosis"]
+CELLS = ["tumor", "lymphocyte", "plasma_cell", "histiocyte", "melanophage"]
+CELLS += ["neutrophil", "stroma", "epithelium", "endothelium", "apoptosis"]
+CLASSES = [f"nuclei_{cell}" for cell in CELLS]
 NUCLEI, TISSUE = "melanoma-10-class-nuclei-segmentation", "melanoma-tissue-mask-segmentation"
 SIDE = 256
 

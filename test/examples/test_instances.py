@@ -63,7 +63,7 @@ def cellseg(images):
 
 def isles2024(images):
     rows = []
-    for true, found, _ in images:
+    for true, found, spacing_mm in images:
         labelled = [ndimage.label(mask, np.ones((3, 3, 3))) for mask in (true, found)]
         table = ious(labelled[0][0], labelled[1][0])
         hits = (table[linear_sum_assignment(-1.0 * (table >= 0.2))] >= 0.2).sum()
@@ -71,7 +71,7 @@ def isles2024(images):
         rows.append(
             {
                 "dice": 2 * (true & found).sum() / sum(voxels),
-                "volume_difference": abs(voxels[0] - voxels[1]) * 2 / 1000,
+                "volume_difference": abs(voxels[0] - voxels[1]) * np.prod(spacing_mm) / 1000,
                 "lesion_count_difference": abs(labelled[0][1] - labelled[1][1]),
                 "lesion_f1": 2 * hits / sum(table.shape),
             }

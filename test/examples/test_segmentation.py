@@ -184,7 +184,11 @@ def betti_error(true, found, spacing_mm):
 
 def centreline_dice(true, found):
     true, found = true.T, found.T  # thinned along x first
-    centres = skeletonize(true) > 0, skeletonize(found) > 0
+    centres = [skeletonize(mask) > 0 for mask in (true, found)]
+    if not centres[0].any():  # 0 in the program
+        centres = [true, centres[1] if centres[1].any() else found]
+    if not (found[centres[0]].any() and true[centres[1]].any()):
+        return 0
     return 2 / (centres[0].sum() / found[centres[0]].sum() + centres[1].sum() / true[centres[1]].sum())
 
 

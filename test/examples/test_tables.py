@@ -1,38 +1,18 @@
-"""The tables of examples and of public programs in the documentation, and a phase of its own arithmetic."""
+"""The tables of examples and of public programs in the documentation."""
 
 import re
-import shutil
 
-import numpy as np
-import pytest
-
-import evaluation
 from test.examples.samples import EXAMPLES, lines_of
 from test.repository import REPOSITORY
-
-write_sample = pytest.importorskip("evaluation.organiser.starter.repository").write_sample
 
 PAGE = REPOSITORY / "examples" / "README.md"
 PROGRAMS = {path.stem: path for path in sorted((EXAMPLES / "programs").glob("*.toml"))}
 
 
-def test_the_area_over_clicks_is_that_of_the_trapezoid_rule(tmp_path):
-    (tmp_path / "phase").mkdir()
-    shutil.copy(PROGRAMS["autopet4"], tmp_path / "phase" / "phase.toml")
-    write_sample(tmp_path / "phase", tmp_path / "submission")
-    evaluation.seal(tmp_path / "phase")
-    result = evaluation.evaluate(tmp_path / "phase", tmp_path / "submission", workers=0).to_dict()
-    figures = result["aggregates"]["segmentation"]
-    for name, area in result["ranking"]["composites"].items():
-        assert area == pytest.approx(
-            np.trapezoid([figures[f"{name}_{clicks}"]["value"] for clicks in range(11)]), abs=1e-3
-        )
-
-
 def test_the_table_counts_the_parts_of_each_program_and_links_its_file():
     section = (
         PAGE.read_text(encoding="utf-8")
-        .partition("## Twenty-eight public programs")[2]
+        .partition("## Twenty-one public programs")[2]
         .partition("\n\nNetworks")[0]
     )
     rows = re.findall(

@@ -15,13 +15,13 @@ from evaluation.challenges.declared import tables
 from evaluation.challenges.declared.spaces import ListFieldTable, distinct, figure_names
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
-from evaluation.core.estimator import DetectionCurves, Figure
+from evaluation.core.estimator import DetectionCurves, Figure, MeanOfFigures
 from evaluation.core.field import CaseColumns, HiddenField, Reference
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.objects import Attributes
-from evaluation.metrics.arrays import Floats, Integers
+from evaluation.metrics.arrays import Floats, Integers, ratio_or_nan
 from evaluation.metrics.froc import Candidates, FrocReading, FrocTable
 from evaluation.metrics.points import PointMatches
 
@@ -137,11 +137,17 @@ class CaseDetections:
 
 
 def share_measure(
-    name: str, title: str, share: Share, detections: CaseDetections, of_nothing: float = 1.0
+    name: str,
+    title: str,
+    share: Share,
+    detections: CaseDetections,
+    of_nothing: float = 1.0,
+    by_class: bool = False,
 ) -> tables.Measure:
     """Return F1, precision or recall of the sums over all cases, for all classes together and for each.
 
-    ``of_nothing``: the figure of a single case without objects and predictions.
+    ``of_nothing``: the figure of a single case without objects and predictions. ``by_class``: the figure of
+    all classes is the mean over those that occur.
     """
     keys = [f"{name}_{of}" for of in detections.classes] or [name]
 
@@ -152,8 +158,12 @@ def share_measure(
             for part, count in zip(_PARTS, hits.counts, strict=True)
         }
 
-    def metric(of: str, title: str, keys: Sequence[str]) -> Metric:
-        return Metric(of, title, _share_of(share, keys), best=1, worst=0)
+    each = [_share_of(share, [key]) for key in keys]
+
+    def metric(of: str, title: str) -> Metric:
+        whole = MeanOfFigures(tuple(each)) if by_class else _share_of(share, keys)
+        figure = whole if of == name else each[keys.index(of)]
+        return Metric(of, title, figure, best=1, worst=0)
 
     titles = {
         name: title,
@@ -163,21 +173,29 @@ def share_measure(
     def of_case(found: Sequence[Hits]) -> Row:
         counts = [hits.counts for hits in found]
         sums = (tuple(map(sum, zip(*counts, strict=True))), *(counts if detections.classes else ()))
-        return {key: _share_of_case(share, one, of_nothing) for key, one in zip(titles, sums, strict=True)}
+        values = {key: _share_of_case(share, one, of_nothing) for key, one in zip(titles, sums, strict=True)}
+        if not by_class:
+            return values
+        return values | {_occurs(key): float(any(one)) for key, one in zip(keys, counts, strict=True)}
 
     def worst_of_case(references: Values) -> Row:
         whole = of_case(detections.missing(references))
-        return {key: value if math.isnan(value) else 0.0 for key, value in whole.items()}
+        return {**whole, **{key: 0.0 for key in titles if not math.isnan(whole[key])}}
+
+    means = tuple(_mean_where_it_occurs(key) for key in keys)
+
+    def mean_over_cases(key: str, words: str) -> Metric:
+        metric = replace(mean_metric(key, words, best=1, worst=0), reached=of_nothing == 1)
+        if not by_class:
+            return metric
+        return replace(metric, estimator=MeanOfFigures(means) if key == name else means[keys.index(key)])
 
     return tables.Measure(
-        tuple(metric(key, words, keys if key == name else [key]) for key, words in titles.items()),
+        tuple(metric(key, words) for key, words in titles.items()),
         row=lambda comparison: columns(detections.hits(comparison)),
         worst=lambda references: columns(detections.missing(references)),
         of_cases=tables.Measure(
-            tuple(
-                replace(mean_metric(key, words, best=1, worst=0), reached=of_nothing == 1)
-                for key, words in titles.items()
-            ),
+            tuple(mean_over_cases(key, words) for key, words in titles.items()),
             row=lambda comparison: of_case(detections.hits(comparison)),
             worst=worst_of_case,
         ),
@@ -193,6 +211,22 @@ def _share_of_case(share: Share, counts: tuple[int, ...], of_nothing: float) -> 
         return of_nothing
     of = 2 * hits + false + missed if share == "f1" else hits + false
     return (2 * hits if share == "f1" else hits) / of if of else 0.0
+
+
+def _occurs(key: str) -> str:
+    return f"{key}_occurs"
+
+
+def _mean_where_it_occurs(key: str) -> Figure:
+    """Return the mean over cases; NaN for a class that has neither objects nor predictions in any of them."""
+
+    def values(cases: WeightedCases) -> Floats:
+        found = cases.table[key]
+        weights = cases.weights * ~np.isnan(found)
+        mean = ratio_or_nan(weights @ np.nan_to_num(found), weights.sum(axis=1) * 1.0)
+        return np.where(cases.weights @ cases.table[_occurs(key)] > 0, mean, np.nan)
+
+    return Figure(values)
 
 
 _PARTS = ("true_positives", "false_positives", "false_negatives")
@@ -261,7 +295,8 @@ def froc_measure(
     # Reports draw curves by false positives per case.
     curves = None if area else DetectionCurves(candidates, _RULE)
     overall = replace(figure(lambda values: values.mean(axis=1)), detections=curves)
-    found = _froc_figures((Metric(name, title, overall, best=1, worst=0), *parts), columns, detections)
+    metrics = [replace(of, reached=not without_lowest) for of in (Metric(name, title, overall, 1, 0), *parts)]
+    found = _froc_figures(tuple(metrics), columns, detections)
     return found.with_label(area_column) if area else found
 
 
@@ -401,11 +436,17 @@ class ShareOfObjects(ObjectMetric):
         ge=0,
         le=1,
     )
+    mean: Literal["of_objects", "of_classes"] = Key(
+        default="of_objects",
+        description="The figure of all classes. `of_objects`: that of all their objects together. "
+        "`of_classes`: the mean of the classes' figures, without a class that no case has (PUMA).",
+    )
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the figure over all classes, and of each."""
         detections = self.case_detections(field_name, table)
-        return share_measure(name, self.title_of(name), self.share, detections, self.of_nothing)
+        by_class = self.mean == "of_classes" and bool(detections.classes)
+        return share_measure(name, self.title_of(name), self.share, detections, self.of_nothing, by_class)
 
 
 class FrocOfObjects(ObjectMetric):
@@ -425,8 +466,18 @@ class FrocOfObjects(ObjectMetric):
     lowest_threshold: Literal["included", "excluded"] = Key(
         default="included",
         description="`excluded`: the lowest probability of all predictions that count is no point of the "
-        "curve, as in the copies of CAMELYON16's program (MONAI, MONKEY).",
+        "curve, as in the copies of CAMELYON16's program (MONAI, MONKEY). A perfect result with one "
+        "probability for all then has 0.",
     )
+
+    @property
+    def caution(self) -> str:
+        """Say that one probability for all has no threshold."""
+        if self.lowest_threshold == "included":
+            return ""
+        return (
+            "a perfect result with one probability for all has 0; a false prediction of a lower one mends it"
+        )
 
     def further_labels(self, table: tables.FieldTable) -> tuple[HiddenField, ...]:
         """Return the area, and the group."""

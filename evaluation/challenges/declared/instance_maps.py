@@ -196,18 +196,26 @@ class InstanceComparison(MapComparison):
         numbers = (len(value.numbers) for value in (self.submitted, self.reference))
         return overlaps_of(*self.all_objects, *numbers)
 
-    def _of_class(self, structure: Structure) -> tuple[Bools, Bools]:
+    def _chosen(self, structure: Structure, any_class: bool) -> tuple[Bools, Bools]:
+        """Return which objects of each map are of a class, or of some.
+
+        any_class: the predicted ones that have most of a reference object are chosen, too, whatever they are.
+        """
         made, true = (np.isin(of.classes, structure.positions) for of in (self.submitted, self.reference))
+        if any_class:
+            made[self.all_overlaps.among(made | True, true).of_most_voxels().pair_prediction] = True
         return made, true
 
-    def object_maps(self, structure: Structure, neighbours: Neighbours) -> tuple[NDArray[Any], NDArray[Any]]:
+    def object_maps(
+        self, structure: Structure, neighbours: Neighbours, any_class: bool = False
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the objects of a class, or of some, in both maps, numbered from 1 on, 0 elsewhere."""
-        chosen = zip(self.all_objects, self._of_class(structure), strict=True)
+        chosen = zip(self.all_objects, self._chosen(structure, any_class), strict=True)
         made, true = (
             np.append(0, np.cumsum(of) * of).astype(objects.dtype)[objects] for objects, of in chosen
         )
         return made, true
 
-    def overlaps(self, structure: Structure, neighbours: Neighbours) -> Overlaps:
+    def overlaps(self, structure: Structure, neighbours: Neighbours, any_class: bool = False) -> Overlaps:
         """Return the objects of a class, or of some, and how they overlap."""
-        return self.all_overlaps.among(*self._of_class(structure))
+        return self.all_overlaps.among(*self._chosen(structure, any_class))

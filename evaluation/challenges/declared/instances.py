@@ -51,6 +51,7 @@ class AggregatedJaccardIndex(LesionTable):
     """
 
     metric: Literal["aggregated_jaccard"]
+    counts_voxels = True
     matching: Matching = Key(
         default="best", description=LesionTable.model_fields["matching"].description or ""
     )
@@ -72,16 +73,27 @@ class AggregatedJaccardIndex(LesionTable):
 
 
 class _PairTable(LesionTable):
-    """The mean of a figure of each object of the reference and of the predicted one that it matches."""
+    """The mean of a figure of each pair of objects that match."""
 
     matching: Matching = Key(
-        default="best", description=LesionTable.model_fields["matching"].description or ""
+        default="optimal", description=LesionTable.model_fields["matching"].description or ""
     )
-    missed: Literal["score", "exclude"] = Key(
+    missed: Literal["score", "score_reference", "exclude"] = Key(
         default="score",
-        description="Objects of the reference that match nothing. `score`: they count as the worst. "
-        "`exclude`: the mean is over those that match; where none does, it is the worst.",
+        description="Objects that match nothing. `score`: each, of either map, counts as the worst. "
+        "`score_reference`: those of the reference do, and false ones cost nothing: a grid of objects beside "
+        "any others finds what they miss. `exclude`: the mean is over those that match, so that it rewards "
+        "leaving out what is hard; where none does, it is the worst.",
     )
+
+    @property
+    def caution(self) -> str:
+        """Say what costs nothing."""
+        if self.missed != "score":
+            return "false objects cost nothing, so that many beside a good prediction find what it misses"
+        if self.matching in ("any", "best", "most_overlap"):
+            return "one predicted object may match several, so that one that fills the image matches all"
+        return ""
 
     def pair_values(self, comparison: MapComparison, found: Overlaps, structure: Structure) -> Figures:
         """Return the figure of each pair."""
@@ -95,6 +107,8 @@ class _PairTable(LesionTable):
             values = np.asarray(self.pair_values(comparison, found, structure), np.float64)
             worst = self.worst_value(comparison.reference, comparison.table, structure)
             missed = 0 if self.missed == "exclude" else len(found.reference_voxels) - found.detected
+            if self.missed == "score":
+                missed += found.false
             number = len(values) + missed
             figures.append((math.fsum(values) + missed * worst) / number if number else worst)
         return figures
@@ -113,8 +127,8 @@ class MatchedDice(_PairTable):
     """Mean Dice coefficient of the objects of the reference and the predicted ones that they match.
 
     From 0 to 1, higher is better, for each label and as mean over labels. A case whose reference has no
-    object does not enter. An object that matches nothing counts as 0, or not at all. A case without a result
-    counts as 0.
+    object does not enter. An object of either map that matches nothing counts as 0, see `missed`. A case
+    without a result counts as 0.
 
     Oracle: scikit-learn, `f1_score` of the voxels.
     """
@@ -133,8 +147,8 @@ class MatchedSurfaceDistance(_PairTable):
     At least 0, lower is better, in mm (in two dimensions without a spacing: pixels), for each label and as
     mean over labels. Of each pair the mean over the surface voxels of both, or with `percentile` the larger
     percentile of both directions (100: the Hausdorff distance). A case whose reference has no object does not
-    enter. An object that matches nothing counts as `worst`, or not at all, and no distance as more. A case
-    without a result counts as `worst`.
+    enter. An object of either map that matches nothing counts as `worst`, see `missed`, and no distance as
+    more. A case without a result counts as `worst`.
 
     Oracle: SciPy, `distance_transform_edt`.
     """
@@ -147,26 +161,48 @@ class MatchedSurfaceDistance(_PairTable):
         default=None,
         description="Distance of an object that matches nothing. Default: the diagonal of the case's image.",
     )
+    surface_neighbours: Literal["faces", "all"] = Key(
+        default="faces",
+        description="Neighbours of a voxel that make it surface if one of them is outside of the object: "
+        "`faces` 6 (4 in two dimensions), `all` 26 (8; SPIDER).",
+    )
+    distances: Literal["mm", "voxels", "xyz_mm"] = Key(
+        default="mm",
+        description="Unit of all distances: `mm` (in two dimensions without a spacing: pixels), or `voxels`, "
+        "as if every spacing were 1. `xyz_mm`: the spacing along x, y, z is taken for that along z, y, x, as "
+        "in programs that mix up the orders of SimpleITK (SPIDER).",
+    )
 
     def figure(self, table: StructureField) -> LabelFigure:
         """Return a distance."""
         worst = math.inf if self.worst is None else self.worst
-        return LabelFigure(0, worst, "mm" if table.in_mm else "pixels")
+        unit = "voxels" if self.distances == "voxels" else "mm" if table.in_mm else "pixels"
+        return LabelFigure(0, worst, unit)
+
+    def spacing_of(self, reference: LabelMapValue, table: StructureField) -> tuple[float, ...]:
+        """Return the length of a voxel along each axis, in the unit of distances."""
+        in_mm = spacing_of(reference, table)
+        if self.distances == "voxels":
+            return (1.0,) * len(in_mm)
+        return in_mm[::-1] if self.distances == "xyz_mm" else in_mm
 
     def worst_of(self, reference: LabelMapValue, table: StructureField) -> float:
         """Return the stated distance, or the diagonal of the image."""
-        return extent_of(reference.shape, spacing_of(reference, table)) if self.worst is None else self.worst
+        if self.worst is not None:
+            return self.worst
+        return extent_of(reference.shape, self.spacing_of(reference, table))
 
     def pair_values(self, comparison: MapComparison, found: Overlaps, structure: Structure) -> Figures:
         """Return the distances."""
-        maps = comparison.object_maps(structure, self.neighbours)
-        spacing_mm = spacing_of(comparison.reference, comparison.table)
-        options = ("surfaces", structure.positions, self.neighbours, self.threshold, self.strict)
+        maps = comparison.object_maps(structure, self.neighbours, self.matching == "most_overlap")
+        spacing = self.spacing_of(comparison.reference, comparison.table)
+        matched = (structure.positions, self.neighbours, self.threshold, self.strict)
+        options = ("surfaces", *matched, self.matching, self.agreement, self.surface_neighbours, spacing)
 
         def measure(given: MapComparison) -> object_surfaces.Directions:
-            return object_surfaces.distances_of_pairs(*maps, found, spacing_mm)
+            return object_surfaces.distances_of_pairs(*maps, found, spacing, self.surface_neighbours)
 
-        directions = comparison.derive((*options, self.matching, self.agreement), measure)
+        directions = comparison.derive(options, measure)
         pairs = len(found.pair_voxels)
         if self.percentile is None:
             distances = object_surfaces.average_distances(directions, pairs)

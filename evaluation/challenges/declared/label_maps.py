@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.declared import tables
-from evaluation.challenges.declared.maps import MapComparison, Structure, StructureField
+from evaluation.challenges.declared.maps import MapComparison, Structure, StructureField, spacing_of
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.estimator import Mean, MeanOfMeans
@@ -51,6 +51,8 @@ class StructureMetricTable(tables.MetricTable):
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (StructureField,)
     is_share: ClassVar[bool] = False
     """Whether the pooled ratio is a share, see `RatioOfSums`."""
+    counts_voxels: ClassVar[bool] = False
+    """Whether the parts of a case are numbers of voxels, which weigh by their volume over cases."""
     has_total: ClassVar[bool] = False
     """Whether the denominators are of one side alone, so that parts have a total, see `Sums`."""
 
@@ -204,6 +206,9 @@ class StructureMetricTable(tables.MetricTable):
                 part(maps, each) if entered else tables.Part(0, 0)
                 for each, entered in zip(structures, enters, strict=True)
             ]
+            if self.counts_voxels:
+                weight = math.prod(spacing_of(maps.reference, table))
+                parts = [each.times(weight) for each in parts]
             whole = tables.Part(*map(sum, zip(*parts, strict=True)))
             return dict(zip(names, (whole, *parts), strict=False))
 
@@ -307,6 +312,7 @@ class _OverlapTable(LabelMetricTable):
     """A ratio from 0 to 1 of the voxels of two regions."""
 
     has_consensus: ClassVar[bool] = True
+    counts_voxels: ClassVar[bool] = True
 
     ratio: ClassVar[segmentation.OverlapRatio]
     """It is 1 where a label is in neither map."""

@@ -38,9 +38,10 @@ class _SurfaceTable(label_maps.LabelMetricTable):
         default="faces",
         description="Neighbours of a voxel that make it surface if one of them is outside of the region, for "
         "`voxels` only: `faces` 6 (4 in two dimensions; SciPy, MedPy, MONAI), `all` 26 (8 in two dimensions; "
-        "ITK's fully connected contours, TopCoW). With `all` a surface has more voxels.",
+        "ITK's fully connected contours, TopCoW). With `all` a surface has more voxels. Beyond the image is "
+        "outside. `faces_in_image`: faces as far as the image has them (ITK's contours, MAMA-MIA); a region "
+        "that fills its image then has no surface and counts as one that its map lacks.",
     )
-
     distances: Literal["mm", "voxels"] = Key(
         default="mm",
         description="Unit of all distances, `worst` and tolerances included: `mm` (in two dimensions without "
@@ -84,6 +85,8 @@ class _SurfaceTable(label_maps.LabelMetricTable):
         def compare(comparison: MapComparison) -> SurfaceComparison:
             spacing = self.spacing_of(comparison.reference, comparison.table)
             masks = comparison.maps.masks(structure)
+            if self.surface_neighbours == "faces_in_image":
+                masks = comparison.whole_masks(structure)
             return compare_surfaces(*masks, spacing, self.surface, self.surface_neighbours)
 
         key = ("surfaces", self.surface, self.surface_neighbours, self.distances, structure.positions)
@@ -168,8 +171,16 @@ class AverageSurfaceDistance(_SurfaceDistanceTable):
         default="pooled",
         description="The distances from prediction to reference and back. `pooled`: the mean of all "
         "distances together, the average symmetric surface distance. `directed`: the larger of the two "
-        "means. `mean`: their mean (MASD).",
+        "means. `mean`: their mean (MASD). `to_reference`: the one from the predicted surface, to which "
+        "what is missed costs nothing: one voxel on the reference's surface has 0 (TrackRAD).",
     )
+
+    @property
+    def caution(self) -> str:
+        """Say what costs nothing."""
+        if self.directions != "to_reference":
+            return ""
+        return "what the prediction misses costs nothing: one voxel on the reference's surface has 0"
 
     def value(self, compared: SurfaceComparison, structure: Structure) -> float:
         """Return the mean."""

@@ -108,8 +108,9 @@ class LesionTable(ObjectTable):
         description="Which pairs that overlap enough match. `any`: all of them. `optimal`: one to one, "
         "as many as possible, and of these the largest sum of overlaps. `greedy`: one to one, the largest "
         "overlap first. `best`: each object of the reference takes the predicted one of the largest overlap "
-        "(PENGWIN), `most_overlap` the one with most voxels in common (SPIDER); it may serve several. With a "
-        "strict threshold of at least 0.5 of the `iou`, all are the same.",
+        "(PENGWIN), `most_overlap` the one with most voxels in common, in an instance map of any class "
+        "(SPIDER); it may serve several, so that one object that fills the image matches all. With a strict "
+        "threshold of at least 0.5 of the `iou`, all but `most_overlap` are the same.",
     )
 
     def matched(self, comparison: MapComparison, structure: Structure) -> Overlaps:
@@ -117,7 +118,8 @@ class LesionTable(ObjectTable):
         options = (self.threshold, self.strict, self.matching, self.agreement)
 
         def match(comparison: MapComparison) -> Overlaps:
-            return comparison.overlaps(structure, self.neighbours).matched(*options)
+            any_class = self.matching == "most_overlap"
+            return comparison.overlaps(structure, self.neighbours, any_class).matched(*options)
 
         return comparison.derive(("matched", structure.positions, self.neighbours, options), match)
 
@@ -347,7 +349,8 @@ class LesionF1(LesionTable):
     """F1 of lesions: reference and predicted lesions that touch another, against those that do not.
 
     From 0 to 1, higher is better, for each label and as mean over labels; 1 where neither map has a lesion,
-    0 where only one has. A case without a result counts as 0.
+    0 where only one has. A case without a result counts as 0. By default a mask of the whole image has 1, as
+    it touches all lesions: rank with an overlap beside it, or state `matching` and `threshold`.
 
     Oracle: SimpleITK, `ConnectedComponent`. Source: Commowick et al., Scientific Reports 8:13650, 2018, for
     `shares`; Hernandez Petzsche et al., Scientific Data 9:762, 2022 (ISLES 2022), for `counts`.
@@ -360,6 +363,16 @@ class LesionF1(LesionTable):
         "the share of the predicted ones. `counts`: tp / (tp + (fp + fn) / 2) with tp the lesions of the "
         "reference that are touched, fn the others, fp predicted lesions that touch none (ISLES 2022).",
     )
+
+    @property
+    def caution(self) -> str:
+        """Say that one mask of the whole image finds all lesions."""
+        if self.matching in ("optimal", "greedy") or self.threshold > 0:
+            return ""
+        return (
+            "a mask of the whole image touches all lesions and has the best F1; rank with an overlap beside "
+            "it, or state a threshold or a matching one to one"
+        )
 
     def value(self, found: Overlaps) -> float:
         """Return the F1."""

@@ -291,6 +291,13 @@ class MapComparison(tables.FieldComparison):
         prediction, reference = (one.reshape(one.shape[3 - self.table.dimensions :]) for one in maps)
         return ComparedMaps(prediction, reference, len(self.table.labels))
 
+    def whole_masks(self, structure: Structure) -> tuple[Bools, Bools]:
+        """Return a structure in prediction and reference in the whole image."""
+        shape, axes = self.reference.shape, self.table.dimensions
+        wholes = (value.crop.within((0, 0, 0), shape) for value in (self.submitted, self.reference))
+        made, true = (structure.mask(one.reshape(shape[3 - axes :])) for one in wholes)
+        return made, true
+
     @cached_property
     def counts(self) -> segmentation.LabelCounts:
         """The voxels of each structure in both maps and in their overlap."""
@@ -311,14 +318,17 @@ class MapComparison(tables.FieldComparison):
         )
 
     def object_maps(
-        self, structure: Structure, neighbours: Neighbours
+        self, structure: Structure, neighbours: Neighbours, any_class: bool = False
     ) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
         """Return the objects of a structure in both maps, numbered from 1 on, 0 elsewhere."""
         made, true = (components_of(mask, neighbours)[0] for mask in self.maps.masks(structure))
         return made, true
 
-    def overlaps(self, structure: Structure, neighbours: Neighbours) -> "Overlaps":
-        """Return the objects of a structure, connected components, and how they overlap; found once."""
+    def overlaps(self, structure: Structure, neighbours: Neighbours, any_class: bool = False) -> "Overlaps":
+        """Return the objects of a structure, connected components, and how they overlap; found once.
+
+        any_class: objects of instance maps may match those of another class; components match in their label.
+        """
         # The metrics that ask have imported it; a phase without them starts without it.
         from evaluation.metrics.lesions import find_lesions
 

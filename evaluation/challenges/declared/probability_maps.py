@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from evaluation.challenges.declared import detections, tables
-from evaluation.challenges.declared.maps import ImageFieldTable, Label
+from evaluation.challenges.declared.maps import ImageFieldTable, Label, spacing_of
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
 from evaluation.core.class_estimators import RocArea
@@ -96,9 +96,12 @@ class _MapMetricTable(tables.MetricTable):
     ) -> tables.Measure:
         """Return the mean of ``value`` of probabilities, mask and number of voxels, from 0 to 1.
 
-        part: the same as a ratio, ``best`` without any voxel; missing: that of a case without a result, from
-        the voxels of its mask and of its image.
+        part: the same as a ratio of voxels, which weigh by their volume over cases, ``best`` without any
+        voxel; missing: that of a case without a result, from the voxels of its mask and of its image.
         """
+
+        def weighed(of_case: tables.Part, reference: LabelMapValue) -> dict[str, tables.Part]:
+            return {name: of_case.times(math.prod(spacing_of(reference, table)))}
 
         def of(comparison: tables.FieldComparison) -> tuple[NDArray[np.float32], NDArray[np.bool_], int]:
             reference: LabelMapValue = comparison.reference
@@ -108,10 +111,14 @@ class _MapMetricTable(tables.MetricTable):
         def worst_part(references: Values) -> dict[str, tables.Part]:
             reference: LabelMapValue = references[field_name]
             voxels = int(np.count_nonzero(table.mask_of(reference.positions)))
-            return {name: missing(voxels, math.prod(reference.shape))}
+            return weighed(missing(voxels, math.prod(reference.shape)), reference)
+
+        def row_of_parts(comparison: tables.FieldComparison) -> dict[str, tables.Part]:
+            assert part is not None
+            return weighed(part(*of(comparison)), comparison.reference)
 
         metric = mean_metric(name, self.title_of(name), best, 1 - best)
-        sums = part and tables.Sums(lambda comparison: {name: part(*of(comparison))}, worst_part, best)
+        sums = part and tables.Sums(row_of_parts, worst_part, best)
         return tables.Measure((metric,), lambda comparison: {name: value(*of(comparison))}, worst, sums=sums)
 
 

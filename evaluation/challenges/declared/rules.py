@@ -394,6 +394,9 @@ def _task(name: str, table: TaskTable, fields: Mapping[str, FieldTable], scored:
         undefined=lambda references: {
             column for item in scored for column in item.measure.undefined(references)
         },
+        notices=lambda cases: [
+            f"metrics.{key}: {metric.caution}" for key, metric in table.metrics.items() if metric.caution
+        ],
         details=lambda table: {
             key: content for item in scored for key, content in item.measure.details(table).items()
         },

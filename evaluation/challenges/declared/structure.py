@@ -95,6 +95,7 @@ class BoundaryIou(_MaskTable):
     """
 
     metric: Literal["boundary_iou"]
+    counts_voxels = True
     width: int | None = Key(
         default=None,
         description="Width of the boundary in voxels, diagonal steps included. Default: 2 % of the diagonal "

@@ -255,6 +255,10 @@ class Part(NamedTuple):
     of: float
     total: float = 0.0
 
+    def times(self, weight: float) -> "Part":
+        """Return the ratio of a case that counts with a weight, such as the volume of its voxels."""
+        return Part(*(weight * each for each in self))
+
 
 @dataclass(frozen=True)
 class Sums:
@@ -424,7 +428,8 @@ class MetricTable(KeyTable, ABC):
         default=None,
         description="How the figures of the cases become one. `mean`, `median`, `{ quantile = 0.3 }`: of the "
         "figures of the cases. `pooled`: the figure of all cases together; where that of a case is a ratio, "
-        "of the sums of its two parts. Default: `mean`, for figures that need several cases `pooled`.",
+        "of the sums of its two parts, in which voxels weigh by their volume and pixels with a spacing by "
+        "their area (HECKTOR). Default: `mean`, for figures that need several cases `pooled`.",
     )
     group: str | None = Key(
         default=None,
@@ -452,6 +457,11 @@ class MetricTable(KeyTable, ABC):
 
         Raises ValueError for options that do not fit the field, for example a label that it does not have.
         """
+
+    @property
+    def caution(self) -> str:
+        """A sentence on a prediction that is worse and wins with these options; empty without any."""
+        return ""
 
     def most_of_class(self) -> float:
         """Return how many submitted objects of a class in a case count at most."""

@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     if rehearsal.cases < len(phase.rows):
         most = f"{MOST_CASES} cases and {MOST_PIXELS // 1_000_000} million pixels"
         say(f"note: the other cases were left out, evenly spaced: at most {most} are rehearsed")
-    say(*(f"note: {note}" for note in rehearsal.notes))
+    say(*(f"note: {note}" for note in (*rehearsal.notes, *rehearsal.wins)))
     say(*(f"note: {name} was not tested: no case enters it" for name in rehearsal.untried))
     if rehearsal.without_perfect:
         names = ", ".join(rehearsal.without_perfect)

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.core.aggregation import metric_values
-from evaluation.core.challenge import fields_of
+from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import apart, in_digits
 from evaluation.core.field import Field, Variant
 from evaluation.core.form import INPUT_VALUE, STACK_INDEX, STACK_NAME, CaseForm
+from evaluation.core.metric import Metric
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.evaluate import tables_of
+from evaluation.organiser.rehearsal.blind import BLIND, can_be_blind, wins_of
 from evaluation.organiser.rehearsal.mistakes import try_mistakes
 from evaluation.organiser.rehearsal.submissions import MISSING, SHUFFLED, SMALLEST, Played, Stage, part_of
 from evaluation.phase.phase import Phase
@@ -86,7 +88,7 @@ def problems_of(name: str, scale: MetricBounds, figures: Figures) -> Iterator[st
                 f"{name}: the {worse} submission gets {more} and beats the {better} one with {less}, "
                 f"though {better_is} is better"
             )
-    if MISSING in present and abs(present[MISSING] - perfect) <= _TOLERANCE:
+    if scale.reached and MISSING in present and abs(present[MISSING] - perfect) <= _TOLERANCE:
         yield f"{name}: the missing submission gets the same as the perfect one, {perfect:.6g}"
 
 
@@ -98,13 +100,15 @@ MOST_PIXELS = 100_000_000
 class Rehearsal:
     """The number of cases, figures by metric ("task.metric") or composite and submission, broken rules.
 
-    ``notes``: sentences about what could not be tried as participants do it.
+    ``notes``: sentences about what could not be tried as participants do it. ``wins``: of submissions that
+    tell nothing, or more than was asked, the metrics that do not count it.
     """
 
     cases: int
     figures: Mapping[str, Figures]
     problems: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    wins: tuple[str, ...] = ()
 
     @property
     def untried(self) -> tuple[str, ...]:
@@ -156,7 +160,22 @@ def rehearse(phase: Phase, workers: int | None = None, progress: Progress = no_p
     problems = [problem for name in figures for problem in problems_of(name, scales[name], figures[name])]
     problems += _undefined(cases, played)
     tried = try_mistakes(part, min(1, workers))  # a case or two
-    return Rehearsal(len(cases), figures, (*problems, *tried.problems), (*stage.notes, *tried.notes))
+    notes = (*stage.notes, *tried.notes)
+    wins = [win for name in BLIND for win in wins_of(name, figures, _told_by(name, phase.tasks))]
+    return Rehearsal(len(cases), figures, (*problems, *tried.problems), notes, tuple(wins))
+
+
+def _told_by(submission: str, tasks: Sequence[Task]) -> Mapping[str, Metric]:
+    """Return the ordered metrics of fields that a blind submission changes."""
+    return {
+        f"{task.name}.{metric.name}": metric
+        for task in tasks
+        for metric in task.metrics
+        if metric.ordered
+        and any(
+            can_be_blind(submission, field.kind) for field in task.fields if metric.field in ("", field.name)
+        )
+    }
 
 
 def _undefined(cases: Sequence[CaseForm], played: Mapping[str, Played]) -> Iterator[str]:

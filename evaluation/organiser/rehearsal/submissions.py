@@ -23,6 +23,7 @@ from evaluation.io.files import ReadBuffer, scratch_folder
 from evaluation.io.handover import encode
 from evaluation.io.kinds.volume import Volume
 from evaluation.metrics.crops import VolumeCrop
+from evaluation.organiser.rehearsal.blind import BLIND, blind_value, can_be_blind
 from evaluation.organiser.submission_writer import (
     AlgorithmWriter,
     ArchiveWriter,
@@ -171,7 +172,8 @@ class Stage:
 
         Raises `PhaseError` for one that is rejected or cannot be scored.
         """
-        names = [*map(str, Variant), SMALLEST]
+        made = {name: [of for of in self.fields if can_be_blind(name, of.kind)] for name in BLIND}
+        names = [*map(str, Variant), SMALLEST, *(name for name, fields in made.items() if fields)]
         first: dict[str, Any] = {}
         if list(partners) != list(range(len(partners))):
             names.append(SHUFFLED)
@@ -195,6 +197,18 @@ class Stage:
                 first = {**{name: perfect[name] for name in perfect.keys() & in_tables}, **first}
                 smallest = {name: value for name, value in {**empty, **first}.items() if name in perfect}
                 derived[SMALLEST].add(job, smallest, job.case, perfect)
+                for name in derived.keys() & made.keys():
+                    changed = {
+                        field.name: blind_value(
+                            name,
+                            field.kind,
+                            {of: values[field.name] for of, values in of_case.items()},
+                            job.case,
+                        )
+                        for field in made[name]
+                        if all(field.name in values for values in of_case.values())
+                    }
+                    derived[name].add(job, {**of_case[Variant.NEAR], **changed}, job.case)
                 self.progress((position + 1) // 2)
             for number, (name, submission) in enumerate(derived.items(), start=1):
                 found[name] = submission.scored()

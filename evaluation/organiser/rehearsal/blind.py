@@ -1,0 +1,131 @@
+"""Submissions that tell nothing of an image, or more than was asked: a metric that they win is no measure.
+
+They are made of the views of a kind. What a kind has no view for is left as in the near-perfect submission.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from evaluation.core.field import Kind, Variant
+from evaluation.core.form import CaseForm
+from evaluation.core.metric import Metric
+from evaluation.io.volumes import case_geometry
+from evaluation.metrics.arrays import Floats, Integers
+from evaluation.metrics.crops import VolumeCrop
+
+WHOLE = "whole image"
+"""One structure, object or box that fills each image."""
+GRID = "grid beside near-perfect"
+"""The near-perfect submission, and small objects in a grid wherever it has none."""
+ALIKE = "one confidence"
+"""The near-perfect submission with one confidence for all."""
+BLIND = (WHOLE, GRID, ALIKE)
+
+_MOST_IN_GRID = 500
+_LEAST_STEP = 4
+_POINTS_ALONG = 6
+_SHOWN = 6
+
+
+def can_be_blind(name: str, kind: Kind) -> bool:
+    """Return whether a kind has the views that such a submission is made of."""
+    objects = kind.objects
+    listed = bool(objects and objects.value and objects.number == "any")
+    if name == ALIKE:
+        return listed and bool(objects and objects.with_confidence)
+    filled = (kind.regions and kind.regions.value) or (objects and objects.beside)
+    if name == GRID:
+        return bool(filled or listed)
+    is_plane = bool(objects and (objects.form, objects.axes, objects.unit) == ("box", 2, "pixels"))
+    return bool(filled or (kind.voxels and kind.voxels.value) or (listed and is_plane))
+
+
+def blind_value(name: str, kind: Kind, of: Mapping[Variant, Any], case: CaseForm) -> Any:
+    """Return the value of such a submission; ``of``: values of the rehearsal by their variant."""
+    near, objects = of[Variant.NEAR], kind.objects
+    if name == ALIKE:
+        assert objects is not None
+        assert objects.value is not None
+        rows = objects.of(near).copy()
+        rows[:, 1] = 0.5
+        return objects.value(rows, case)
+    shape = case_geometry(case, kind.image_axes).shape if kind.pixels(case) else (0, 0, 0)
+    if (view := kind.regions) and view.value:
+        if name == WHOLE:
+            return view.value([VolumeCrop(np.ones(shape, np.bool_), (0, 0, 0))] * len(view.names), case)
+        masks = list(view.of(near))
+        first = masks[0].within((0, 0, 0), shape).copy()
+        for z, y, x in _grid(masks, shape):
+            first[z, y, x] = True
+        return view.value([VolumeCrop(first, (0, 0, 0)), *masks[1:]], case)
+    if objects and objects.beside and view:
+        if name == WHOLE:
+            return objects.beside(of[Variant.EMPTY], np.array([[0, 0, 0, *shape]]), case)
+        places = _grid(list(view.of(near)), shape)
+        return objects.beside(near, np.column_stack([places, places + 1]), case)
+    if name == WHOLE and (voxels := kind.voxels) and voxels.value:
+        return voxels.value(np.ones(shape), case)
+    assert objects is not None
+    assert objects.value is not None
+    if name == WHOLE:
+        return objects.value(np.array([[0, 1, 0, 0, case.width, case.height]], float), case)
+    return objects.value(_beside(objects.of(near), objects.axes, objects.form == "box"), case)
+
+
+def _grid(masks: list[VolumeCrop], shape: tuple[int, int, int]) -> Integers:
+    """Return voxels (z, y, x) in a grid, two or more from all structures; shape (voxels, 3)."""
+    near = np.zeros(shape, np.bool_)
+    for mask in masks:
+        inside = tuple(slice(start, stop) for start, stop in zip(mask.corner, mask.end, strict=True))
+        near[inside] |= mask.values
+    for axis in range(3):
+        along = np.moveaxis(near, axis, 0)
+        along[1:] |= along[:-1].copy()
+        along[:-1] |= along[1:].copy()
+    axes = sum(side > 1 for side in shape) or 1
+    step = max(_LEAST_STEP, math.ceil((math.prod(shape) / _MOST_IN_GRID) ** (1 / axes)))
+    lines = [np.arange(0, side, step) for side in shape]
+    places = np.stack(np.meshgrid(*lines, indexing="ij"), -1).reshape(-1, 3)
+    free: Integers = places[~near[tuple(places.T)]]
+    return free
+
+
+def _beside(rows: Floats, axes: int, with_size: bool) -> Floats:
+    """Return rows of objects and, after them, objects of the first class in a grid around them."""
+    if not len(rows):
+        return rows
+    low, high = rows[:, 2 : 2 + axes].min(axis=0), rows[:, 2 + axes :].max(axis=0)
+    lines = [np.linspace(*ends, _POINTS_ALONG) for ends in zip(low, high, strict=True)]
+    corners = np.stack(np.meshgrid(*lines, indexing="ij"), -1).reshape(-1, axes)
+    upper = np.minimum(corners + (high - low) / (4 * _POINTS_ALONG), high) if with_size else corners
+    lower_class = np.tile([0.0, 0.01], (len(corners), 1))
+    return np.concatenate([rows, np.column_stack([lower_class, corners, upper])])
+
+
+def wins_of(
+    name: str, figures: Mapping[str, Mapping[str, float]], metrics: Mapping[str, Metric]
+) -> Iterator[str]:
+    """Yield the metrics in which such a submission is no worse than the near-perfect one, in a sentence.
+
+    figures: by metric and submission. metrics: those to compare. Of one confidence: the metrics that it costs
+    everything.
+    """
+    found = []
+    for key, metric in metrics.items():
+        of = figures.get(key, {})
+        own, near = of.get(name, math.nan), of.get(Variant.NEAR, math.nan)
+        gain = own - near if metric.better == "higher" else near - own
+        if name == ALIKE and own == metric.worst:
+            found.append(f"{key} ({own:.4g})")
+        elif name != ALIKE and gain >= -_TOLERANCE:
+            found.append(f"{key} ({own:.4g} for {near:.4g})")
+    if found:
+        found[_SHOWN:] = [f"{len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+        says = "has the worst value" if name == ALIKE else "is no worse than the near-perfect one"
+        yield f'the submission "{name}" {says} in {", ".join(found)}'
+
+
+_TOLERANCE = 1e-9

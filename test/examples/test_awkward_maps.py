@@ -1,0 +1,76 @@
+"""Examples of label maps on awkward cases: their published formulas, computed from the arrays."""
+
+import numpy as np
+import pytest
+
+from test.examples import test_instances, test_segmentation
+from test.examples.awkward import Scored, awkward_maps, spacing_of, write_maps, write_table
+from test.examples.samples import EXAMPLES
+
+pytestmark = pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
+
+FORMULAS = {
+    "autopet": (test_segmentation.autopet, [1, 0, 0]),
+    "brats2023": (test_segmentation.brats2023, [3, 1, 2]),
+    "isles2022": (test_segmentation.isles2022, [1, 0, 0]),
+    "isles2024": (test_instances.isles2024, [1, 0, 0]),
+    "kits2023": (test_segmentation.EXPECTED["kits2023"], [1, 2, 3]),
+    "multi-organ-ct": (test_segmentation.EXPECTED["multi-organ-ct"], [1, 3, 5]),
+    "topcow2024": (test_segmentation.topcow2024, [2, 8, 15]),
+}
+
+
+def field_of(name):
+    text = (EXAMPLES / name / "phase.toml").read_text(encoding="utf-8")
+    return text.partition("[fields.")[2].partition("]")[0]
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_figures_of_awkward_cases(name, tmp_path):
+    formula, labels = FORMULAS[name]
+    maps = {name: pair for name, pair in awkward_maps(labels).items() if pair[0].any() or pair[1].any()}
+    write_maps(tmp_path, field_of(name), maps)
+    found = Scored(tmp_path, EXAMPLES / name / "phase.toml").figures
+    scans = [(*pair, spacing_of(number)) for number, pair in enumerate(maps.values())]
+    expected = formula(scans)
+    assert expected.keys() <= found.keys()
+    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=6e-5)
+
+
+def test_hecktor_pools_volumes(tmp_path):
+    maps = awkward_maps([1, 2, 2])
+    write_maps(
+        tmp_path,
+        "tumours",
+        maps,
+        columns={
+            "relapse_days": range(10, 10 + len(maps)),
+            "relapsed": [number % 2 for number in range(len(maps))],
+            "hpv": [number % 3 // 2 for number in range(len(maps))],
+        },
+    )
+    answers = [{"case": name, "risk": number, "hpv": number % 2} for number, name in enumerate(maps)]
+    write_table(tmp_path / "submission" / "predictions.csv", answers)
+    found = Scored(tmp_path, EXAMPLES / "hecktor2025" / "phase.toml").figures
+    for label, name in ((1, "GTVp"), (2, "GTVn")):
+        both = whole = 0.0
+        for number, pair in enumerate(maps.values()):
+            true, made = (of == label for of in pair)
+            volume = np.prod(spacing_of(number))
+            both += 2 * volume * (true & made).sum()
+            whole += volume * (true.sum() + made.sum())
+        assert found[f"dice_{name}"] == pytest.approx(both / whole, abs=6e-5)
+
+
+def test_one_small_missed_tumour_costs_its_volume(tmp_path):
+    """A perfect tumour of voxels of 3 mm beside a missed one of 1 mm, equal in voxels."""
+    tumour, nothing = np.zeros((2, 6, 6, 6), np.uint16)
+    tumour[1:4, 1:4, 1:4] = 1
+    maps = {"large": (tumour, tumour), "small": (tumour, nothing)}
+    write_maps(tmp_path, "tumours", maps, spacings_mm=[(3.0,) * 3, (1.0,) * 3])
+    text = (EXAMPLES / "hecktor2025" / "phase.toml").read_text(encoding="utf-8")
+    fields, _, rest = text.partition("[fields.risk]")
+    metrics = rest.partition("[tasks.segmentation.metrics]")[2].partition("\nnodes")[0]
+    configuration = tmp_path / "own.toml"
+    configuration.write_text(f"{fields}[tasks.segmentation.metrics]{metrics}\n", encoding="utf-8")
+    assert Scored(tmp_path, configuration).figures["dice_GTVp"] == pytest.approx(54 / 55, abs=6e-5)
