@@ -256,14 +256,14 @@ def _is_image(path: str) -> bool:
 
 def _add_archive(table: CompletedTable, paths: Sequence[Path], config: PhaseConfig) -> None:
     """Add the cases of an archive's items; items that lack an input or share a name are told as differing."""
-    rows = [(path, row) for path in paths for row in read_rows(path, ("pk",))]
-    items = [(path, row) for path, row in rows if isinstance(row.get("values"), list)]
-    images = names_of_images([row for _, row in rows if isinstance(row.get("name"), str)])
+    rows = read_rows(paths, ("pk",))
+    items = [(one.file, one.values) for one in rows if isinstance(one.values.get("values"), list)]
+    images = names_of_images([one.values for one in rows if isinstance(one.values.get("name"), str)])
     interfaces = config.interfaces_of(())
     used = Counter(slug_of(value) for _, row in items for value in row["values"])
     owners: dict[tuple[str, str], str] = {}
-    for path, row in items:
-        place = f"{path.name}, item {row.get('title') or row['pk']}"
+    for file, row in items:
+        place = f"{file}, item {row.get('title') or row['pk']}"
         values = {slug_of(value): value for value in row["values"]}
         interface = next((one for one in interfaces if set(one.inputs) == set(values)), None)
         sockets = config.input_sockets if interface is None else interface.input_sockets or interface.inputs
@@ -301,7 +301,7 @@ def _add_archive(table: CompletedTable, paths: Sequence[Path], config: PhaseConf
         table.row_of(name)
         cells = {INTERFACE: interface.name} if interface is not None else {}
         cells |= {INPUT_VALUE: text} if text else {}
-        table.fill(name, {column: (cell, path.name) for column, cell in cells.items()})
+        table.fill(name, {column: (cell, file) for column, cell in cells.items()})
 
 
 def _existing(folder: Path) -> CompletedTable:

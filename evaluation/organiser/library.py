@@ -131,8 +131,9 @@ def rank(
     options
         Which analyses are made, see `evaluation.organiser.ranking.analysis.RankOptions`.
     metrics
-        Of a table: the better direction of each metric by name, and further keys as `rank --metric` takes
-        them, such as ``{"dice": "higher,worst=0"}``.
+        Of a table, or of exported evaluations of any container: the better direction of each metric by name
+        or dotted path, and further keys as `rank --metric` takes them, such as
+        ``{"dice": "higher,worst=0"}``.
     definition
         Of a table: a TOML file, as `rank --definition` takes it.
 
@@ -148,8 +149,9 @@ def rank(
     """
     from evaluation.organiser.ranking.analysis import RankOptions
     from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
-    from evaluation.organiser.ranking.platform_results import results_folders
-    from evaluation.organiser.ranking.result_tables import read_phase_results
+    from evaluation.organiser.ranking.platform_results import ExportChoices, results_folders
+    from evaluation.organiser.ranking.platform_table import read_phase_results
+    from evaluation.organiser.ranking.result_tables import read_definition
     from evaluation.organiser.ranking.scheme_file import scheme_named
     from evaluation.phase import registry
 
@@ -157,10 +159,12 @@ def rank(
     folder = None if ground_truth is None else phase_folder(fspath(ground_truth))
     if ground_truth is not None:
         registry.load_beside(Path(ground_truth))
-    paths = {role: Path(path) for role, path in folders.items()}
-    with results_folders(paths, folder) as found_in:
-        given = [f"{name}={described}" for name, described in (metrics or {}).items()]
-        read = read_phase_results(found_in, None if definition is None else Path(definition), given)
+    paths = {role: [Path(path)] for role, path in folders.items()}
+    given = [f"{name}={described}" for name, described in (metrics or {}).items()]
+    file = None if definition is None else Path(definition)
+    exports = ExportChoices(folder, tuple(read_definition(file, given).metrics))
+    with results_folders(paths, exports) as found_in:
+        read = read_phase_results(found_in.paths, file, given)
     schemes = {role: scheme_named(fspath(scheme), found, folder) for role, found in read.items()}
     ranked = {
         role: rank_phase(found, schemes[role], options or RankOptions(), role or None)

@@ -1,59 +1,201 @@
 """Rows that people download of grand-challenge.org: evaluations, archive items, answers of readers, images.
 
 A file holds JSON, as a list of rows, a page of them or a list of pages, or csv with nested values as JSON in
-a cell. Source of the formats: serialisers and renderers of comic/grand-challenge.org, models of `gcapi`.
+a cell. The platform answers in pages, with the number of all rows in ``count`` and the addresses of the pages
+around in ``next`` and ``previous``; csv has nothing of these. Source of the formats: serialisers, renderers
+and pagination of comic/grand-challenge.org, models of `gcapi`.
 """
 
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
+from evaluation.cli.common import tell
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import json_kind, read_json
+from evaluation.platform.facts import LARGEST_PAGE, PAGE
 
 Row = Mapping[str, Any]
-_PAGE = "results"
 _MAX_CELL = 1 << 27
 
 
-def read_rows(path: Path, needed: Sequence[str]) -> list[Row]:
-    """Return the rows of a file, each of which has the needed keys. Raises `PhaseError` with every fault."""
-    try:
-        rows = list(_rows_of(read_json(path))) if path.suffix.casefold() != ".csv" else _rows_of_csv(path)
-    except FileNotFoundError:
-        raise PhaseError(f"{path}: no such file") from None
-    problems = []
-    for number, row in enumerate(rows, start=1):
-        if not isinstance(row, dict):
-            problems.append(f"{path.name}, row {number}: expected an object, found {json_kind(row)}")
-        elif missing := [key for key in needed if key not in row]:
-            problems.append(f"{path.name}, row {number}: expected {', '.join(needed)}; no {missing[0]}")
-    if not rows:
-        problems.append(f"{path.name}: expected rows, found none")
+@dataclass(frozen=True)
+class ExportedRow:
+    """A row, the name of its file, and its number there, from 1."""
+
+    file: str
+    number: int
+    values: Row
+
+    @property
+    def place(self) -> str:
+        """Where the row is, for messages."""
+        return f"{self.file}, row {self.number}"
+
+
+@dataclass(frozen=True)
+class _Page:
+    """Rows of one list: ``start`` of ``count``; without a count nothing tells whether these are all rows.
+
+    ``address``: of the list, without the part that tells pages apart; None for a list of one page.
+    """
+
+    file: str
+    rows: Sequence[Any]
+    count: int | None = None
+    start: int = 0
+    address: tuple[str, ...] | None = None
+
+
+def read_rows(paths: Sequence[Path], needed: Sequence[str]) -> list[ExportedRow]:
+    """Return the rows of all files, each of which has the needed keys; several files may be pages of a list.
+
+    A note on standard error names files of full pages that do not tell how many rows there are. Raises
+    `PhaseError` with every fault: of a list whose pages are not all there, the rows that are missing.
+    """
+    problems: list[str] = []
+    pages: list[_Page] = []
+    rows: list[ExportedRow] = []
+    for path in paths:
+        try:
+            found = (
+                [_table(path)] if path.suffix.casefold() == ".csv" else list(_pages(path, read_json(path)))
+            )
+        except FileNotFoundError:
+            problems.append(f"{path}: no such file")
+            continue
+        except PhaseError as error:
+            problems += error.problems
+            continue
+        pages += found
+        of_file = [row for page in found for row in page.rows]
+        rows += [ExportedRow(path.name, number, row) for number, row in enumerate(of_file, start=1)]
+        if not of_file:
+            problems.append(f"{path.name}: expected rows, found none")
+    lists: dict[Any, list[_Page]] = defaultdict(list)
+    for position, page in enumerate(pages):
+        lists[page.address or position].append(page)
+    for of_list in lists.values():
+        problems += _lacking(of_list)
+    seen: dict[Any, str] = {}
+    for one in rows:
+        if not isinstance(one.values, dict):
+            problems.append(f"{one.place}: expected an object, found {json_kind(one.values)}")
+        elif missing := [key for key in needed if key not in one.values]:
+            problems.append(f"{one.place}: expected {', '.join(needed)}; no {missing[0]}")
+        elif (key := one.values.get("pk")) is not None:
+            first = seen.setdefault((frozenset(one.values), str(key)), one.place)
+            if first != one.place:
+                problems.append(f"{one.place}: expected every row once, found {key} also in {first}")
     PhaseError.raise_all(problems)
+    tell(f"Note: {note}" for note in _notes(pages))
     return rows
 
 
-def _rows_of(content: Any) -> Iterator[Any]:
-    if isinstance(content, dict) and isinstance(content.get(_PAGE), list):
-        yield from content[_PAGE]
-    elif isinstance(content, list):
-        for item in content:
-            yield from _rows_of(item) if isinstance(item, dict) and _PAGE in item else [item]
-    else:
-        yield content
+def _pages(path: Path, content: Any) -> Iterator[_Page]:
+    """Yield the pages of a file; rows that are in none are one list."""
+    items = content if isinstance(content, list) else [content]
+    bare = [item for item in items if not (isinstance(item, dict) and isinstance(item.get("results"), list))]
+    if bare or not items:
+        yield _Page(path.name, bare)
+    for item in items:
+        if not isinstance(item, dict) or not isinstance(rows := item.get("results"), list):
+            continue
+        count = item.get("count")
+        following, earlier = _address(item.get("next")), _address(item.get("previous"))
+        start = 0
+        if following is not None:
+            start = following.offset - len(rows)
+        elif earlier is not None and isinstance(count, int):
+            start = count - len(rows)
+        around = following or earlier
+        if not isinstance(count, int):
+            count = None if following is None else following.offset + 1  # at least one more row
+        yield _Page(path.name, rows, count, start, around and around.of_list)
 
 
-def _rows_of_csv(path: Path) -> list[Row]:
+@dataclass(frozen=True)
+class _Address:
+    """The address of a page: of its list, and the number of rows before it."""
+
+    of_list: tuple[str, ...]
+    offset: int
+
+
+def _address(text: Any) -> _Address | None:
+    if not isinstance(text, str) or not text:
+        return None
+    parts = urlsplit(text)
+    query = dict(parse_qsl(parts.query))
+    offset = query.pop("offset", "")
+    query.pop("limit", None)
+    of_list = (parts.path, *(f"{key}={value}" for key, value in sorted(query.items())))
+    return _Address(of_list, int(offset) if offset.isdecimal() else 0)
+
+
+def _lacking(pages: Sequence[_Page]) -> list[str]:
+    """Return what is missing of a list, in words."""
+    counts = sorted({page.count for page in pages if page.count is not None})
+    files = ", ".join(dict.fromkeys(page.file for page in pages))
+    if not counts:
+        return []
+    if len(counts) > 1:
+        totals = " and ".join(map(str, counts))
+        return [f"{files}: expected pages of one list, found totals of {totals} rows: download all again"]
+    (total,) = counts
+    known = {number for page in pages for number in range(page.start, page.start + len(page.rows))}
+    missing = [number for number in range(total) if number not in known]
+    if not missing:
+        return []
+    remedy = (
+        f"give all pages together, or download with limit={LARGEST_PAGE} "
+        f"(and offset={LARGEST_PAGE} for more than {LARGEST_PAGE} rows)"
+    )
+    given = f"{files}: expected all {total} rows, found {total - len(missing)}"
+    return [f"{given}, without {_ranges(missing)}: {remedy}"]
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return ascending positions in words, counted from 1."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    told = (f"{first + 1}" if first == last else f"{first + 1} to {last + 1}" for first, last in ranges)
+    return ", ".join(told)
+
+
+def _notes(pages: Iterable[_Page]) -> Iterator[str]:
+    """Yield a note for each kind of rows that fill pages of the platform and do not tell their number."""
+    kinds: dict[frozenset[str], list[_Page]] = defaultdict(list)
+    for page in pages:
+        if page.count is None and page.rows:
+            kinds[frozenset(page.rows[0])].append(page)
+    for of_kind in kinds.values():
+        total = sum(len(page.rows) for page in of_kind)
+        if total % PAGE == 0:
+            files = ", ".join(dict.fromkeys(page.file for page in of_kind))
+            yield (
+                f"{files}: exactly {total} rows, and the platform answers in pages of {PAGE}: if there are "
+                f"more, download with limit={LARGEST_PAGE}"
+            )
+
+
+def _table(path: Path) -> _Page:
     earlier = csv.field_size_limit(_MAX_CELL)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            return [{key: _of_cell(cell) for key, cell in row.items()} for row in csv.DictReader(file)]
+            rows = [{key: _of_cell(cell) for key, cell in row.items()} for row in csv.DictReader(file)]
+            return _Page(path.name, rows)
     except (OSError, ValueError, csv.Error) as error:
         if isinstance(error, FileNotFoundError):
             raise

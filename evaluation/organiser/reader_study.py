@@ -65,14 +65,16 @@ class ReaderStudy:
 def read_study(paths: Sequence[Path]) -> ReaderStudy:
     """Read answers, questions, display sets and images, told apart by their keys, from any number of files.
 
+    Several files of one kind are pages of a list.
     Answers without content are unanswered; those of the ground truth are no reader's; of several answers of a
     reader to the same question the one modified last counts. Raises `PhaseError` with every fault.
     """
-    rows = [(path, number, row) for path in paths for number, row in enumerate(read_rows(path, ("pk",)), 1)]
-    questions = {key_of(row["pk"]): _question(row) for _, _, row in rows if "answer_type" in row}
-    images = names_of_images([row for _, _, row in rows if "name" in row and "values" not in row])
-    sets = {key_of(row["pk"]): _names_of(row, images) for _, _, row in rows if "values" in row}
-    answers = [(f"{path.name}, row {number}", row) for path, number, row in rows if "answer" in row]
+    exported = read_rows(paths, ("pk",))
+    rows = [one.values for one in exported]
+    questions = {key_of(row["pk"]): _question(row) for row in rows if "answer_type" in row}
+    images = names_of_images([row for row in rows if "name" in row and "values" not in row])
+    sets = {key_of(row["pk"]): _names_of(row, images) for row in rows if "values" in row}
+    answers = [(one.place, one.values) for one in exported if "answer" in one.values]
     lacking = {"answers": answers, "questions": questions, "display sets": sets}
     files = ", ".join(path.name for path in paths)
     PhaseError.raise_all([f"{files}: expected {word}, found none" for word, of in lacking.items() if not of])

@@ -24,7 +24,7 @@ from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
-from evaluation.organiser.ranking.platform_results import results_folders
+from evaluation.organiser.ranking.platform_results import ExportChoices, results_folders
 from evaluation.organiser.ranking.results import read_results
 from evaluation.organiser.report.analyses import result_files
 from evaluation.organiser.report.board import cases
@@ -118,8 +118,8 @@ def leaderboard_in(folder: Path, phase: Path | None = None) -> tuple[Leaderboard
     neither.
     """
     if folder.is_file():
-        with results_folders({"": folder}, phase) as found:
-            return leaderboard_in(found[""])
+        with results_folders({"": [folder]}, ExportChoices(phase)) as found:
+            return leaderboard_in(found.paths[""])
     if (folder / LEADERBOARD_FILE).exists() or not any(found for of in _RESULTS for found in folder.glob(of)):
         return read_leaderboard(folder)
     results = read_results(folder)

@@ -21,8 +21,14 @@ from evaluation.organiser.ranking.comparisons import Margin
 from evaluation.organiser.ranking.leaderboard import Selection, leaderboard_of, rank_all
 from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
 from evaluation.organiser.ranking.pair_tests import TestOfMeans
-from evaluation.organiser.ranking.platform_results import results_folders
-from evaluation.organiser.ranking.result_tables import read_phase_results
+from evaluation.organiser.ranking.platform_results import (
+    ExportChoices,
+    ResultsFolders,
+    notices_of_order,
+    results_folders,
+)
+from evaluation.organiser.ranking.platform_table import read_phase_results
+from evaluation.organiser.ranking.result_tables import read_definition
 from evaluation.organiser.ranking.results import TEAMS, PhaseResults, RankingError
 from evaluation.organiser.ranking.scheme_file import scheme_named
 from evaluation.organiser.ranking.selection import SubmissionLimits, read_time, read_times, within_limits
@@ -51,8 +57,9 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="[PHASE=]FOLDER|FILE",
         help="a folder with one sub-folder per team, as evaluate --each writes it, a table of "
-        "results (csv), or the evaluations that grand-challenge.org exports (JSON or csv); for a ranking "
-        "over several phases one each, for example offline=output/offline onsite=onsite.csv",
+        "results (csv), or the evaluations that grand-challenge.org exports (JSON or csv, several files are "
+        "pages of one list); for a ranking over several phases one each, for example offline=output/offline "
+        "onsite=onsite.csv",
     )
     add("--output", type=Path, metavar="FOLDER", help="where to write (default: only print)")
     add_json(parser)
@@ -61,8 +68,9 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=higher|lower[,KEY=VALUE…]",
-        help="a metric of a table and its better direction; keys: weight (of its rank), worst "
-        "(replaces missing values), title, unit; repeatable",
+        help="a metric of a table, or of exported evaluations of any container the dotted path of a number "
+        "in its metrics.json, and its better direction; keys: weight (of its rank), worst (replaces missing "
+        "values), title, unit; repeatable",
     )
     add(
         "--definition",
@@ -110,6 +118,11 @@ def _add_scheme(parser: argparse.ArgumentParser) -> None:
 def _add_submissions(parser: argparse.ArgumentParser) -> None:
     """Declare the submissions and teams that count."""
     add = parser.add_argument
+    add(
+        "--unpublished",
+        action="store_true",
+        help="of exported evaluations: also those that are not published, which the platform does not rank",
+    )
     add(
         "--which",
         choices=["best", "last"],
@@ -301,13 +314,17 @@ def run(arguments: argparse.Namespace) -> int:
         prevalence=float(arguments.prevalence) if arguments.prevalence else None,
     )
     paths = paths_of(arguments.results)
-    if arguments.output and arguments.output.resolve() in {path.resolve() for path in paths.values()}:
+    every = [path.resolve() for files in paths.values() for path in files]
+    if arguments.output and arguments.output.resolve() in every:
         raise RankingError(f"--output {arguments.output}: expected another folder than the results'")
-    with results_folders(paths, arguments.ground_truth) as folders:
+    metrics = tuple(read_definition(arguments.definition, arguments.metric).metrics)
+    exports = ExportChoices(arguments.ground_truth, metrics, arguments.unpublished)
+    with results_folders(paths, exports) as folders:
         return _rank(arguments, choices, folders)
 
 
-def _rank(arguments: argparse.Namespace, choices: RankOptions, paths: Mapping[str, Path]) -> int:
+def _rank(arguments: argparse.Namespace, choices: RankOptions, folders: ResultsFolders) -> int:
+    paths = folders.paths
     selection = selection_of(arguments.finalists)
     tables = methods_tables(arguments, paths) if arguments.group_teams else {}
     results, left_out = limited(arguments, read_all(arguments, paths), paths)
@@ -321,7 +338,7 @@ def _rank(arguments: argparse.Namespace, choices: RankOptions, paths: Mapping[st
         of_phases[role] = replace(choices, compare_with=compared)
     ranked = rank_all(results, schemes, of_phases, selection)
     board = leaderboard_of(ranked, schemes)
-    board = replace(board, notices=(*left_out, *board.notices))
+    board = replace(board, notices=(*left_out, *board.notices, *notices_of_order(board, folders)))
     grouped = {role: _grouped(ranked[role].board, path, arguments) for role, path in tables.items()}
     written: list[Path] = []
     if arguments.output:
@@ -417,16 +434,16 @@ def chosen_scheme(arguments: argparse.Namespace, results: PhaseResults) -> Schem
     return replace(scheme, method=method, ties=arguments.ties or scheme.ties)
 
 
-def paths_of(given: list[str]) -> dict[str, Path]:
-    """Return paths by role, an empty role for a single one. Raises `RankingError`."""
-    if len(given) == 1 and (Path(given[0]).exists() or "=" not in given[0]):
-        return {"": Path(given[0])}
-    paths: dict[str, Path] = {}
+def paths_of(given: list[str]) -> dict[str, list[Path]]:
+    """Return paths by role, an empty role for a single phase. Raises `RankingError`."""
+    if all(Path(text).exists() or "=" not in text for text in given):
+        return {"": [Path(text) for text in given]}
+    paths: dict[str, list[Path]] = {}
     for text in given:
         role, equals, path = text.partition("=")
-        if not equals or not role or not path or role in paths:
-            raise RankingError(f"{text}: expected PHASE=FOLDER or PHASE=CSV, every phase once")
-        paths[role] = Path(path)
+        if not equals or not role or not path:
+            raise RankingError(f"{text}: expected PHASE=FOLDER or PHASE=FILE, as for the others")
+        paths.setdefault(role, []).append(Path(path))
     return paths
 
 

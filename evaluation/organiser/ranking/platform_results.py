@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from typing import Any
 from evaluation.cli.common import tell
 from evaluation.core.fault import PhaseError, printable
 from evaluation.io.tables import write_csv
-from evaluation.organiser.platform_export import Row, has_rows, read_rows, slug_of
+from evaluation.organiser.platform_export import ExportedRow, Row, has_rows, read_rows, slug_of
+from evaluation.organiser.ranking.leaderboard_file import Leaderboard
+from evaluation.organiser.ranking.platform_table import Submitted, write_table
 from evaluation.organiser.ranking.results import METRICS, REJECTED, TEAMS, RankingError
 from evaluation.organiser.ranking.selection import FILE_NAME as TIMES
 from evaluation.phase.phase import load_phase
@@ -25,6 +28,29 @@ _HINT = (
     "the platform's export has no values per case, so that intervals, tests and subgroups are left out: "
     "download the predictions of each submission (predictions_file) and score them with `evaluate --each`"
 )
+Paths = Mapping[str, Sequence[Path]]
+
+
+@dataclass(frozen=True)
+class ExportChoices:
+    """How evaluations are read.
+
+    ``phase``: the phase folder, needed where the platform showed only the metrics of its leaderboard.
+    ``metrics``: dotted paths of numbers, for evaluations of any container; none: of this package's.
+    ``unpublished``: also take evaluations that are not published, which the platform does not rank.
+    """
+
+    phase: Path | None = None
+    metrics: Sequence[str] = ()
+    unpublished: bool = False
+
+
+@dataclass
+class ResultsFolders:
+    """Paths of results by role, and the platform's own ranks of the teams in exported evaluations by role."""
+
+    paths: dict[str, Path] = field(default_factory=dict)
+    ranks: dict[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 def is_evaluations(path: Path) -> bool:
@@ -33,109 +59,219 @@ def is_evaluations(path: Path) -> bool:
 
 
 @contextmanager
-def results_folders(paths: Mapping[str, Path], phase: Path | None = None) -> Iterator[dict[str, Path]]:
-    """Yield paths of results by role, with a temporary folder in place of each file of evaluations.
+def results_folders(paths: Paths, choices: ExportChoices | None = None) -> Iterator[ResultsFolders]:
+    """Yield paths of results by role, with a temporary folder in place of the files of evaluations.
 
-    Teams are the creators of submissions, which are named by number and key. Of a submission, the newest
-    evaluation that succeeded counts. A `teams.csv` beside the file is that of the results. Submissions
-    without such an evaluation are told on standard error. ``phase``: needed where the platform showed only
-    the metrics of its leaderboard. Raises `RankingError` with every fault of the files.
+    Several files of a role are pages of one list. A single role without a name becomes one for each phase of
+    the platform in the files where ``choices`` name metrics. Teams are the creators of submissions, which are
+    named by number and key. Of a submission, the newest evaluation that succeeded counts. A `teams.csv`
+    beside the file is that of the results. What is left out is told on standard error. Raises `RankingError`
+    with every fault of the files.
     """
+    choices = choices or ExportChoices()
+    exported = {role: files for role, files in paths.items() if all(map(is_evaluations, files))}
+    RankingError.raise_all(
+        [
+            f"{', '.join(map(str, files))}: expected one folder or table, or pages of exported evaluations"
+            for role, files in paths.items()
+            if len(files) > 1 and role not in exported
+        ]
+    )
+    found = ResultsFolders({role: files[0] for role, files in paths.items() if role not in exported})
+    sources: dict[Path, Path] = {}
     with tempfile.TemporaryDirectory() as temporary:
-        found = dict(paths)
-        for number, (role, path) in enumerate(paths.items()):
-            if is_evaluations(path):
-                found[role] = Path(temporary) / str(number)
-                _write_results(path, role, found[role], phase)
+        for role, files in exported.items():
+            for name, rows in _by_phase(files, role, bool(choices.metrics)).items():
+                folder = Path(temporary) / str(len(sources))
+                found.ranks[name] = _Export(files[0], rows, choices).write(folder)
+                found.paths[name], sources[folder] = folder, files[0]
+        found.paths = {role: found.paths[role] for role in [*paths, *found.paths] if role in found.paths}
         try:
             yield found
         except RankingError as error:
             texts = error.problems
-            for role, path in paths.items():
-                texts = tuple(text.replace(str(found[role]), str(path)) for text in texts)
+            for folder, path in sources.items():
+                texts = tuple(text.replace(str(folder), str(path)) for text in texts)
             raise RankingError(*texts) from None
-    if found != dict(paths):
+    if exported:
         tell([f"Note: {_HINT}"])
 
 
-def _write_results(path: Path, role: str, folder: Path, phase: Path | None) -> None:
-    if path.name == METRICS:
+def notices_of_order(board: Leaderboard, folders: ResultsFolders) -> list[str]:
+    """Return how the places of exported evaluations compare with the platform's own ranks."""
+    notices = []
+    for phase, (role, ranks) in zip(board.phases, folders.ranks.items(), strict=False):
+        overall = phase.scheme["overall"] or next(iter(phase.scheme["boards"]))["name"]
+        here = {team.team: place for team in phase.teams if (place := team.boards[overall].place)}
+        if not any(ranks.values()):
+            continue
+        differing = [
+            f"{team} {ranks.get(team) or '–'} there, {here.get(team) or '–'} here"
+            for team in dict.fromkeys([*here, *ranks])
+            if (ranks.get(team) or None) != here.get(team)
+        ]
+        told = f"other places than the platform's own: {'; '.join(differing)}"
+        told = told if differing else "the places are the platform's own"
+        notices.append(f"{role}: {told}" if role else told)
+    return notices
+
+
+def _by_phase(files: Sequence[Path], role: str, each: bool) -> dict[str, list[ExportedRow]]:
+    """Return the rows by role: those of the role's phase, or ``each`` phase of several without a role."""
+    names = ", ".join(path.name for path in files)
+    if METRICS in (path.name for path in files):
         raise RankingError(
-            f"{path}: is the result of one submission (expected FOLDER, with <team>/{METRICS})"
+            f"{names}: is the result of one submission (expected FOLDER, with <team>/{METRICS})"
         )
     try:
-        rows = read_rows(path, ("submission", "outputs", "status", "created"))
-        of_submissions = _by_submission(path, _of_one_phase(path, rows, role))
+        rows = read_rows(files, ("submission", "outputs", "status", "created"))
     except PhaseError as error:
         raise RankingError(*error.problems) from None
-    failed: Counter[str] = Counter()
-    times = []
-    submitted: dict[str, list[list[Row]]] = defaultdict(list)
-    for evaluations in sorted(of_submissions, key=_created_of):
-        submitted[evaluations[0]["submission"]["creator"]["username"]].append(evaluations)
-    for team, submissions in submitted.items():
-        for number, evaluations in enumerate(submissions, start=1):
-            # With its key: submissions of one name belong together over phases, those of one number do not.
-            name = f"{number}-{re.sub(r'[^0-9A-Za-z]', '', str(evaluations[0]['submission']['pk']))[:8]}"
-            place = folder / team / name
-            place.mkdir(parents=True)
-            times.append([team, name, _created_of(evaluations).isoformat()])
-            content = _metrics_of(evaluations)
-            if content is None:
-                failed[team] += 1
-                status = printable(str(evaluations[-1]["status"]))
-                (place / REJECTED).write_text(f"on the platform: {status}\n", encoding="utf-8")
-                continue
-            if isinstance(content, dict) and "phase" not in content:
-                content = {"phase": _identity_of(path, phase), **content}
-            (place / METRICS).write_text(json.dumps(content), encoding="utf-8")
-    write_csv(folder / TIMES, ["team", "submission", "submitted_at"], times)
-    if (path.parent / TEAMS).is_file():
-        shutil.copy(path.parent / TEAMS, folder)
-    if failed:
-        of = ", ".join(f"{printable(team)} ({count})" for team, count in failed.items())
-        total = f"{failed.total()} of {len(of_submissions)} submissions"
-        tell([f"Note: {path.name}: {total} have no evaluation that succeeded: {of}"])
+    phases: dict[str, list[ExportedRow]] = defaultdict(list)
+    for row in rows:
+        submission = row.values["submission"]
+        phase = submission.get("phase") if isinstance(submission, dict) else None
+        phases[str(phase.get("slug", "")) if isinstance(phase, dict) else ""].append(row)
+    if len(phases) == 1:
+        return {role: rows}
+    if role in phases:
+        return {role: phases[role]}
+    if each and not role:
+        return dict(sorted(phases.items()))
+    known = ", ".join(sorted(phases))
+    raise RankingError(f"{names}: expected evaluations of one phase, found {known}: name it as PHASE=FILE")
 
 
-def _of_one_phase(path: Path, rows: Sequence[Row], role: str) -> list[Row]:
-    """Return the rows of one phase, of the role's where there are several."""
+@dataclass(frozen=True)
+class _Export:
+    """The evaluations of one phase, and the (first) file that they come from."""
 
-    def phase_of(row: Row) -> str:
-        phase = row["submission"].get("phase") if isinstance(row["submission"], dict) else None
-        return str(phase.get("slug", "")) if isinstance(phase, dict) else ""
+    path: Path
+    rows: Sequence[ExportedRow]
+    choices: ExportChoices
 
-    phases = sorted(set(map(phase_of, rows)))
-    if len(phases) > 1 and role not in phases:
-        names = ", ".join(phases)
-        raise RankingError(
-            f"{path.name}: expected evaluations of one phase, found {names}: name it as PHASE=FILE"
-        )
-    return [row for row in rows if len(phases) == 1 or phase_of(row) == role]
-
-
-def _by_submission(path: Path, rows: Sequence[Row]) -> list[list[Row]]:
-    """Return the evaluations of each submission, the newest last. Raises `PhaseError` with every fault."""
-    found: dict[str, list[Row]] = defaultdict(list)
-    problems = []
-    for number, row in enumerate(rows, start=1):
-        place = f"{path.name}, row {number}"
+    def write(self, folder: Path) -> dict[str, int]:
+        """Write the results of each submission; return the platform's best rank of each team, 0 for none."""
         try:
-            submission = row["submission"]
-            team, key = submission["creator"]["username"], submission["pk"]
-            times = (datetime.fromisoformat(row["created"]), datetime.fromisoformat(submission["created"]))
-        except (KeyError, TypeError, ValueError) as error:
-            problems.append(
-                f"{place}: expected a submission with pk, created and creator.username: {error!r}"
+            every = self._by_submission()
+        except PhaseError as error:
+            raise RankingError(*error.problems) from None
+        hidden = {key: [row for row in of if not _is_published(row)] for key, of in every.items()}
+        taken = every
+        if not self.choices.unpublished:
+            taken = {key: [row for row in of if _is_published(row)] for key, of in every.items()}
+        self._tell_hidden(every, hidden)
+        failed: Counter[str] = Counter()
+        ranks: dict[str, int] = {}
+        times = []
+        of_any: list[Submitted] = []
+        submitted: dict[str, list[list[Row]]] = defaultdict(list)
+        for evaluations in sorted(filter(None, taken.values()), key=_created_of):
+            submitted[_team_of(evaluations)].append(evaluations)
+        for team, submissions in submitted.items():
+            for number, evaluations in enumerate(submissions, start=1):
+                # With its key: of one name over phases is what belongs together, of one number is not.
+                key = re.sub(r"[^0-9A-Za-z]", "", str(evaluations[0]["submission"]["pk"]))
+                name = f"{number}-{key[:8]}"
+                times.append([team, name, _created_of(evaluations).isoformat()])
+                given = [int(row["rank"]) for row in evaluations if str(row.get("rank", "")).isdecimal()]
+                ranks[team] = min(filter(None, [ranks.get(team, 0), *given]), default=0)
+                content = _metrics_of(evaluations)
+                status = printable(str(evaluations[-1]["status"]))
+                failed[team] += content is None
+                if self.choices.metrics:
+                    absence = f"on the platform: {status}" if content is None else None
+                    of_any.append(Submitted(team, name, content, absence))
+                else:
+                    self._write_submission(folder / team / name, content, status)
+        if not submitted:
+            raise RankingError(
+                f"{self.path.name}: expected published evaluations, found none; see --unpublished"
             )
-            continue
-        if any(time.tzinfo is None for time in times):
-            problems.append(f"{place}: created: expected a time with its offset, found {row['created']!r}")
-        if not isinstance(team, str) or not team.strip() or team[0] == "." or set(team) & set("/\\\0"):
-            problems.append(f"{place}: creator.username: expected a name, found {printable(str(team))!r}")
-        found[str(key)].append(row)
-    PhaseError.raise_all(problems)
-    return [sorted(of, key=lambda row: datetime.fromisoformat(row["created"])) for of in found.values()]
+        folder.mkdir(exist_ok=True)
+        if self.choices.metrics:
+            phase = self.rows[0].values["submission"].get("phase") or {}
+            title = str(phase.get("title") or phase.get("slug") or self.path.stem)
+            write_table(folder, self.path.name, title, of_any, self.choices.metrics)
+        write_csv(folder / TIMES, ["team", "submission", "submitted_at"], times)
+        if (self.path.parent / TEAMS).is_file():
+            shutil.copy(self.path.parent / TEAMS, folder)
+        if total := failed.total():
+            of = ", ".join(f"{printable(team)} ({count})" for team, count in failed.items() if count)
+            of_all = f"{total} of {len(times)} submissions have no evaluation that succeeded"
+            tell([f"Note: {self.path.name}: {of_all}: {of}"])
+        return ranks
+
+    def _write_submission(self, place: Path, content: Any, status: str) -> None:
+        place.mkdir(parents=True)
+        if content is None:
+            (place / REJECTED).write_text(f"on the platform: {status}\n", encoding="utf-8")
+            return
+        if isinstance(content, dict) and "phase" not in content:
+            content = {"phase": self._identity(), **content}
+        (place / METRICS).write_text(json.dumps(content), encoding="utf-8")
+
+    def _tell_hidden(self, every: Mapping[str, Sequence[Row]], hidden: Mapping[str, Sequence[Row]]) -> None:
+        of = Counter(_team_of(every[key]) for key, rows in hidden.items() for _ in rows)
+        if of:
+            teams = ", ".join(f"{printable(team)} ({count})" for team, count in of.items())
+            there = "evaluation is" if of.total() == 1 else "evaluations are"
+            taken = "taken as if they were published" if self.choices.unpublished else "left out"
+            more = "" if self.choices.unpublished else ", as on the platform; --unpublished takes them"
+            tell([f"Note: {self.path.name}: {of.total()} {there} not published, and {taken}{more}: {teams}"])
+
+    def _by_submission(self) -> dict[str, list[Row]]:
+        """Return the evaluations of each submission, the newest last. Raises `PhaseError`."""
+        found: dict[str, list[Row]] = defaultdict(list)
+        problems = []
+        for exported in self.rows:
+            row, place = exported.values, exported.place
+            try:
+                submission = row["submission"]
+                team, key = submission["creator"]["username"], submission["pk"]
+                times = (
+                    datetime.fromisoformat(row["created"]),
+                    datetime.fromisoformat(submission["created"]),
+                )
+            except (KeyError, TypeError, ValueError) as error:
+                problems.append(
+                    f"{place}: expected a submission with pk, created and creator.username: {error!r}"
+                )
+                continue
+            if any(time.tzinfo is None for time in times):
+                expected = f"expected a time with its offset, found {row['created']!r}"
+                problems.append(f"{place}: created: {expected}")
+            if not isinstance(team, str) or not team.strip() or team[0] == "." or set(team) & set("/\\\0"):
+                problems.append(f"{place}: creator.username: expected a name, found {printable(str(team))!r}")
+            found[str(key)].append(row)
+        PhaseError.raise_all(problems)
+        return {
+            key: sorted(of, key=lambda row: datetime.fromisoformat(row["created"]))
+            for key, of in found.items()
+        }
+
+    def _identity(self) -> dict[str, Any]:
+        if self.choices.phase is None:
+            raise RankingError(
+                f"{self.path.name}: expected whole metrics.json of this package. Of those of the leaderboard "
+                "alone, name the phase with --ground-truth, or download as an administrator. "
+                "Of another container, name numbers with --metric PATH=higher|lower"
+            )
+        loaded = load_phase(self.choices.phase)
+        return {
+            "challenge": loaded.challenge.name,
+            "name": loaded.config.name,
+            "manifest": loaded.manifest.digest,
+            "options": loaded.options.recorded(),
+        }
+
+
+def _is_published(row: Row) -> bool:
+    return str(row.get("published", True)).casefold() != "false"
+
+
+def _team_of(evaluations: Sequence[Row]) -> str:
+    return str(evaluations[0]["submission"]["creator"]["username"])
 
 
 def _created_of(evaluations: Sequence[Row]) -> datetime:
@@ -150,18 +286,3 @@ def _metrics_of(evaluations: Sequence[Row]) -> Any:
             if row["status"] == _SUCCEEDED and isinstance(value, dict) and slug_of(value) == _OUTPUT:
                 return value.get("value")
     return None
-
-
-def _identity_of(path: Path, phase: Path | None) -> dict[str, Any]:
-    if phase is None:
-        raise RankingError(
-            f"{path.name}: expected whole metrics.json, found those of the leaderboard alone: name the "
-            "phase with --ground-truth, or download as an administrator of the challenge"
-        )
-    loaded = load_phase(phase)
-    return {
-        "challenge": loaded.challenge.name,
-        "name": loaded.config.name,
-        "manifest": loaded.manifest.digest,
-        "options": loaded.options.recorded(),
-    }

@@ -324,24 +324,6 @@ def read_results_table(path: Path, definition: TableDefinition) -> results.Phase
     )
 
 
-def read_phase_results(
-    paths: Mapping[str, Path], definition: Path | None, metrics: list[str]
-) -> dict[str, results.PhaseResults]:
-    """Return the results by role of folders and tables, the latter as `read_definition` describes them.
-
-    Raises `RankingError`, also for a description without any table.
-    """
-    if not any(path.is_file() for path in paths.values()):
-        if metrics or definition:
-            raise results.RankingError("--metric and --definition describe a table, and none is given")
-        return {role: results.read_results(path) for role, path in paths.items()}
-    described = read_definition(definition, metrics)
-    return {
-        role: read_results_table(path, described) if path.is_file() else results.read_results(path)
-        for role, path in paths.items()
-    }
-
-
 def _variants(
     path: Path, long: pandas.DataFrame, teams: Sequence[str], problems: list[str]
 ) -> dict[str, str]:

@@ -122,5 +122,6 @@ def scheme_named(name: str, results: PhaseResults, phase_folder: Path | None = N
             raise RankingError(f"{phase_folder}: is {config.name}, the results are of {results.phase}")
     else:
         challenge = results.challenge.name
-        config = PhaseConfig(challenge=challenge, name=results.phase, title="", submission="archive")
+        # The title of a table is no name of a phase, and no metric depends on it.
+        config = PhaseConfig(challenge=challenge, name="results", title="", submission="archive")
     return platform_scheme(name, platform_metrics(config, results.challenge, results.tasks))

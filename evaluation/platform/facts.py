@@ -1,0 +1,4 @@
+"""x."""
+
+PAGE = 100
+LARGEST_PAGE = 1000
