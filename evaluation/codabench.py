@@ -2,10 +2,11 @@
 
 A scoring program finds the submission in /app/input/res and the reference in /app/input/ref. Its files in
 /app/output end on the leaderboard (`scores.json`, a number by the key of a column) and on the page of the
-submission (`detailed_results.html`); without scores the submission has failed. Source: the compute worker of
-codalab/codabench.
+submission (`detailed_results.html`); without scores the submission has failed, and has no line on the
+leaderboard. Source: the compute worker of codalab/codabench.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from html import escape
@@ -32,16 +33,27 @@ def columns_of(phase: Phase) -> list[str]:
     return [*platform_metrics(*of), *unranked_metrics(*of)]
 
 
-def write_results(phase: Phase, metrics: MetricsFile, folder: Path) -> None:
-    """Write the scores and the page of a submission. Raises `OSError`."""
+def write_results(phase: Phase, metrics: MetricsFile, folder: Path) -> str | None:
+    """Write the scores and the page of a submission; return why it has no scores, None if it has.
+
+    A line that lacks the score would lead the leaderboard: a submission without it has no line. In any other
+    column that is missing, of a task that was left out, the worst value stands. Raises `OSError`.
+    """
     values, figures = dict(_values_of(metrics)), phase.challenge.figures_of(phase.tasks)
-    scores = {column_key(name): values[name] for name in columns_of(phase) if name in values}
+    score, *others = columns_of(phase)
+    worst = {name: figures[name].worst for name in others if math.isfinite(figures[name].worst)}
+    scores = {column_key(name): value for name, value in (worst | values).items() if name in (score, *others)}
+    missing = None
+    if score not in values:
+        missing = f"No place on the leaderboard: it ranks by {figures[score].title!r}, which is missing here"
     rows = "".join(
         f"<tr><td>{escape(figures[name].title)}</td><td>{value}</td></tr>\n" for name, value in values.items()
     )
     table = f"<table>\n<tr><th>Metric</th><th>Value</th></tr>\n{rows}</table>\n"
-    write_page(phase.config.title, table, folder)
-    write_atomically(folder / SCORES, render(scores))
+    write_page(phase.config.title, f"<p>{escape(missing)}</p>\n{table}" if missing else table, folder)
+    if missing is None:
+        write_atomically(folder / SCORES, render(scores))
+    return missing
 
 
 def write_rejection(message: str, folder: Path) -> None:

@@ -236,7 +236,7 @@ async def _log(stream: asyncio.StreamReader | None, lines: list[str], run: Recor
     while stream is not None:
         try:
             line = await stream.readline()
-        except ValueError:  # above 64 KiB
+        except ValueError:
             run.stderr.append("WARNING: A log line was skipped as it was too long")
             continue
         if not line:

@@ -1,14 +1,22 @@
 """`evaluate --for codabench`: scores and page beside metrics.json; the container is in test/container."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
 from evaluation import codabench
 from evaluation.cli.main import main
 from evaluation.codabench import column_key
+from evaluation.phase.phase import load_phase
 from test.phases import refuge_phase, refuge_submission
 from test.rooms import needs
+
+OPTIONAL = """\
+optional_tasks = ["classification", "segmentation"]
+columns = ["segmentation.dice_cup"]
+"""
 
 
 @pytest.fixture
@@ -39,6 +47,38 @@ def test_scores_and_a_page_of_which_a_rejection_leaves_none(places):
     page = (places["output"] / "detailed_results.html").read_text(encoding="utf-8")
     assert "Submission rejected" in page
     assert "<b>" not in page
+
+
+def on_the_leaderboard(folder, status):
+    """Return the scores that Codabench takes into a leaderboard: of a program that ended with a scores file.
+
+    Source: the compute worker of codalab/codabench, which fails a submission without the file.
+    """
+    scores = folder / "scores.json"
+    return json.loads(scores.read_text(encoding="utf-8")) if status == 0 and scores.exists() else None
+
+
+def test_nothing_without_the_score_is_on_the_leaderboard(places):
+    """A line without the score would come first."""
+    folder = refuge_submission(places["input"], 24)
+    phase = Path(codabench.REFERENCE) / "phase.toml"
+    text = phase.read_text(encoding="utf-8")
+    phase.write_text(f"{OPTIONAL}{text}", encoding="utf-8")
+    main(["seal", codabench.REFERENCE])
+    shutil.rmtree(folder / "segmentation")
+    found = on_the_leaderboard(places["output"], evaluate())
+    phase = load_phase(Path(codabench.REFERENCE))
+    figures = phase.challenge.figures_of(phase.tasks)
+    worst = {column_key(name): figures[name].worst for name in codabench.columns_of(phase)}
+    assert found["classification_auc"] == 1
+    assert found["segmentation_dice_cup"] == worst["segmentation_dice_cup"] == 0
+    assert found.keys() == worst.keys()
+    refuge_submission(places["input"], 24)
+    (folder / "classification_results.csv").unlink()
+    assert on_the_leaderboard(places["output"], evaluate()) is None
+    page = (places["output"] / "detailed_results.html").read_text(encoding="utf-8")
+    assert "it ranks by" in page
+    assert "<table>" in page
 
 
 def test_keys_of_columns():

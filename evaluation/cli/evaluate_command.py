@@ -203,6 +203,14 @@ def _run_one(arguments: argparse.Namespace, started: float, streams: Streams) ->
             streams.tell_organiser([*result.notes, *messages.organiser_report(result.faults)])
             return _rejected(messages.participant_line(result.faults), arguments, streams)
         path = _write(result, arguments)
+        if arguments.platform is not None:
+            from evaluation import codabench
+
+            with _writing_to(arguments.output):
+                line = codabench.write_results(result.phase, result.metrics, arguments.output)
+            if line is not None:
+                streams.tell_participant(line)
+                return 1
     except DeadlineExceeded as deadline:
         streams.tell_organiser(
             [
@@ -248,12 +256,7 @@ def _write(result: Result, arguments: argparse.Namespace) -> Path:
 
             for name, document in documents(result, result.metrics, outputs).items():
                 write_atomically(arguments.output / name, document)
-        path = write_metrics(result.metrics, arguments.output)
-        if arguments.platform is not None:
-            from evaluation import codabench
-
-            codabench.write_results(result.phase, result.metrics, arguments.output)
-    return path
+        return write_metrics(result.metrics, arguments.output)
 
 
 def _take_folders_of_codabench(arguments: argparse.Namespace) -> None:

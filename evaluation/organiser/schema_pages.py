@@ -15,6 +15,7 @@ from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of, 
 from evaluation.challenges.declared.tables import FieldTable, MetricTable
 from evaluation.phase.config import DECLARED, FILE_NAME, PhaseConfig
 from evaluation.phase.registry import challenge_named, known_challenges
+from evaluation.platform.facts import FACTS
 from evaluation.platform.result_file import without_null
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -219,6 +220,18 @@ def _description(part: Schema, definitions: Mapping[str, Schema]) -> str:
 
 def _each_paragraph_on_one_line(text: str) -> str:
     return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
+
+
+# --- The page `docs/platform.md`: what is known of the platforms, and since when ---
+
+
+def platform_page() -> str:
+    """Return the page in Markdown."""
+    rows = [
+        f"| {fact.subject} | {fact.text} | {fact.seen} | {fact.source} |\n"
+        for fact in sorted(FACTS, key=lambda fact: fact.subject.casefold())
+    ]
+    return _template("platform.md") + "".join(rows)
 
 
 # --- `docs/catalogue.md` and a page for each family: every kind and every metric that can be declared ---

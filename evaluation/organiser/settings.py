@@ -17,13 +17,19 @@ from evaluation.phase.leaderboard import digits_of, needed_metrics, platform_met
 from evaluation.phase.phase import Phase
 from evaluation.phase.places import PlatformMethod, scheme_of
 from evaluation.phase.validation import InvalidTableError, read_table
+from evaluation.platform.facts import (
+    LIMIT_OF_SUBMISSIONS,
+    LIMIT_PERIOD_DAYS,
+    MAX_PATH_LENGTH,
+    MAX_TITLE_LENGTH,
+)
 from evaluation.platform.result_file import render
 from evaluation.summary import summarise
 
 # The platform's pattern allows a single line.
-_Title = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^\r\n]*$")]
-_Path = Annotated[str, Field(min_length=1, max_length=255)]
-_OptionalPath = Annotated[str, Field(max_length=255)]
+_Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE_LENGTH, pattern=r"^[^\r\n]*$")]
+_Path = Annotated[str, Field(min_length=1, max_length=MAX_PATH_LENGTH)]
+_OptionalPath = Annotated[str, Field(max_length=MAX_PATH_LENGTH)]
 _Order = Literal["asc", "desc"]
 
 
@@ -44,10 +50,7 @@ class ResultsColumn(_SettingsTable):
 class PhaseSettings(_SettingsTable):
     """The settings that go with a phase's `metrics.json`, by the platform's names, with its defaults.
 
-    ``score_decimal_places`` applies to every column and error that is shown. Submissions of one person whose
-    evaluation did not fail are counted within the last ``submission_limit_period`` days; None, an empty field
-    on the platform, means all time. A limit of 0 closes the phase. The times are in ISO 8601. Source:
-    `Phase.get_next_submission` of grand-challenge.org.
+    ``score_decimal_places`` applies to every column and error that is shown. The times are in ISO 8601.
     """
 
     score_title: _Title
@@ -59,8 +62,8 @@ class PhaseSettings(_SettingsTable):
     scoring_method_choice: Literal["abs", "avg", "med"]
     result_display_choice: Literal["all", "rec", "bst"]
     display_all_metrics: bool
-    submissions_limit_per_user_per_period: int = 0
-    submission_limit_period: int | None = 1
+    submissions_limit_per_user_per_period: int = LIMIT_OF_SUBMISSIONS
+    submission_limit_period: int | None = LIMIT_PERIOD_DAYS
     submissions_open_at: str | None = None
     submissions_close_at: str | None = None
 
@@ -169,14 +172,14 @@ def submission_notes(phase: Phase) -> list[str]:
     if submissions.limit is None:
         return [
             "participants cannot submit until submissions_limit_per_user_per_period is set on the platform, "
-            "whose default of 0 means closed (limit in [submissions] of phase.toml)"
+            f"whose default of {LIMIT_OF_SUBMISSIONS} means closed (limit in [submissions] of phase.toml)"
         ]
     if submissions.limit == 0:
         return ["the limit of 0 closes the phase: participants cannot submit"]
     if submissions.period_days is None:
         return [
             f"the limit of {submissions.limit} is for all time: empty the field submission_limit_period on "
-            f"the platform, whose default of 1 day takes {submissions.limit} every day"
+            f"the platform, whose default of {LIMIT_PERIOD_DAYS} day takes {submissions.limit} every day"
         ]
     return []
 
@@ -198,8 +201,8 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     )
     if scheme_of(phase.challenge, phase.options).phases:
         notes.append(
-            "a combined leaderboard of the platform ranks over several public phases by the mean, median or "
-            "sum of ranks, without weights, and leaves out who lacks a phase; `rank` follows the challenge"
+            "the platform has one leaderboard for each phase and none over several: `rank` makes that of the "
+            "challenge from the results of its phases"
         )
     both = zip(ranked, titles, strict=True)
     unordered = [title for name, title in both if name in metrics and not metrics[name].ordered]

@@ -10,10 +10,11 @@ from itertools import groupby
 from typing import TextIO
 
 from evaluation.core.fault import DECIMAL_POINT, Fault, FaultKind, Faults, counted, printable
+from evaluation.platform.facts import LOG_LINE_BYTES, LOG_LINES, MESSAGE_LENGTH
 
 # --- The texts for participant and organiser about the faults of a submission ---
 
-MAX_LINE_LENGTH = 1024
+MAX_LINE_LENGTH = MESSAGE_LENGTH
 _MAX_LISTED = 400
 _MAX_EXAMPLE_LENGTH = 260
 _MAX_EQUAL = 10
@@ -23,7 +24,7 @@ _PLACES_NAMED = 3
 def participant_line(faults: Faults) -> str:
     """Return the one line that participants see: count, kinds, and the first fault of each kind.
 
-    The platform shows the last line of stderr, at most 1024 characters. It depends on the submission alone.
+    It depends on the submission alone.
     """
     kinds = _by_kind(faults)
     head = f"Submission rejected, {counted(len(faults), 'fault')}: "
@@ -85,9 +86,9 @@ def _by_kind(faults: Faults) -> list[tuple[FaultKind, list[Fault]]]:
 
 # The two streams of a container: stdout for the organiser, the last line of stderr for the participant.
 
-# The platform keeps the last 500 lines and drops lines above 64 KiB; some room is left for libraries.
-_MAX_LOG_LINES = 450
-_MAX_LOG_LINE_BYTES = 60_000
+# Some room is left for libraries.
+_MAX_LOG_LINES = LOG_LINES - 50
+_MAX_LOG_LINE_BYTES = LOG_LINE_BYTES - 5536
 _IS_WINDOWS = sys.platform == "win32"
 # Of a terminal, of line breaks that are none in Unix, and of the direction of writing.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")

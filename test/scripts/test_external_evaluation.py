@@ -1,18 +1,17 @@
 """The script for evaluations on machines of the organisers, against a server with the platform's rules.
 
-A person has one claim at a time; an update needs a claim that is not too old, and has one of two ends.
-Source: the view set of evaluations in comic/grand-challenge.org.
+Submissions are algorithms, so that there is no file of predictions. A claim is refused to who has claimed one
+before, unless the stand-in forgets claims that have ended; an update needs a claim that is not too old, and
+has one of two ends. Source: the view set of evaluations in comic/grand-challenge.org.
 """
 
 import json
 import os
-import shutil
 import ssl
 import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -26,18 +25,19 @@ CASES = 10
 
 
 class Platform:
-    """The evaluations of the platform, of which one may be late: its time is over at once."""
+    """The evaluations of the platform, of which one may be late: its time is over at once.
+
+    ``forgets``: a claim that has ended does not count any more.
+    """
 
     def __init__(self):
-        self.late, self.evaluations, self.files, self.most_claims = None, {}, {}, 0
+        self.late, self.evaluations, self.most_claims, self.forgets = None, {}, 0, True
 
-    def add(self, number, data, phase=PHASE, suffix=".zip"):
+    def add(self, number, phase=PHASE):
         key = f"22222222-0000-4000-8000-{number:012d}"
-        self.files[f"/media/{number}{suffix}"] = data
-        file = None if data is None else f"{self.address}/media/{number}{suffix}?signature=x"
-        submission = {"pk": f"s{number}", "predictions_file": file, "creator": {"username": "ana"}}
+        submission = {"pk": f"s{number}", "predictions_file": None, "creator": {"username": "ana"}}
         self.evaluations[key] = {
-            "pk": key, "phase_pk": phase, "submission": submission, "status": "Queued",
+            "pk": key, "phase_pk": phase, "submission": submission, "status": "Queued", "claimed": False,
             "algorithm_image": {}, "outputs": [], "error_message": "",
         }  # fmt: skip
         return key
@@ -49,17 +49,19 @@ class Platform:
             phases = query.get("submission__phase", [PHASE, OTHER])
             waiting = (one for one in self.evaluations.values() if one["status"] == "Queued")
             return 200, [one for one in waiting if one["phase_pk"] in phases]
-        data = self.files.get(path)
-        return (404, {}) if data is None else (200, data)
+        return 404, {}
 
     def patch(self, path, content):
         key, action = path.removeprefix("/api/v1/evaluations/").strip("/").split("/")
         found = self.evaluations[key]
-        claimed = [one for one in self.evaluations.values() if one["status"] == "Claimed"]
+        known = ("Claimed",) if self.forgets else ("Claimed", "Succeeded", "Failed", "Cancelled")
+        claimed = [one for one in self.evaluations.values() if one["claimed"] and one["status"] in known]
         if action == "claim":
-            if claimed or found["status"] != "Queued":
+            if found["status"] != "Queued":
+                return 400, {"status": "You can only claim pending evaluations."}
+            if claimed:
                 return 400, {"status": "You can only claim one evaluation at a time."}
-            found.update(status="Claimed")
+            found.update(status="Claimed", claimed=True)
             self.most_claims = max(self.most_claims, len(claimed) + 1)
             return 200, found
         if found["status"] != "Claimed":
@@ -141,42 +143,52 @@ def run(platform, certificate, tmp_path):
     return once
 
 
-def zipped(folder):
-    return Path(shutil.make_archive(str(folder), "zip", folder)).read_bytes()
+@pytest.fixture
+def program(tmp_path):
+    """Return a program that runs algorithms: it takes what lies below the key of the submission."""
+    path = tmp_path / "program"
+    find = """sed -n 's/.*"pk": "\\(s[0-9]*\\)".*/\\1/p' "$1" """
+    path.write_text(f'#!/bin/sh\ngrep -q algorithm_image "$1" && cp -r "{tmp_path}/$({find})" "$2"\n')
+    path.chmod(0o755)
+    return path
 
 
-def test_every_end_of_an_evaluation(platform, run, tmp_path):
-    good = refuge_submission(tmp_path / "good", CASES)
-    bad = refuge_submission(tmp_path / "bad", CASES)
-    (bad / "classification_results.csv").unlink()
-    # A program of the organisers runs algorithms, of which there is no file.
-    program = tmp_path / "program"
-    program.write_text(f'#!/bin/sh\ngrep -q algorithm_image "$1" && cp -r {good} "$2"\n', encoding="utf-8")
-    program.chmod(0o755)
-    contents = {"rejected": zipped(bad), "no zip": b"no zip", "lost": b"", "scored": zipped(good)}
-    contents |= {"algorithm": None, "late": b"no zip"}
-    keys = {name: platform.add(number, data) for number, (name, data) in enumerate(contents.items())}
-    del platform.files["/media/2.zip"]
+def test_every_end_of_an_evaluation(platform, run, program, tmp_path):
+    for number in (1, 2, 4):
+        refuge_submission(tmp_path / f"s{number}", CASES)
+    (tmp_path / "s2" / "classification_results.csv").unlink()
+    names = ("scored", "rejected", "program fails", "late")
+    keys = {name: platform.add(number) for number, name in enumerate(names, start=1)}
     platform.late = keys["late"]
-    elsewhere = platform.add(9, zipped(good), phase=OTHER)
+    elsewhere = platform.add(9, phase=OTHER)
     done = run("--run", str(program))
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1
     found = {name: platform.evaluations[key] for name, key in keys.items()}
-    ends = ["Failed", "Failed", "Failed", "Succeeded", "Succeeded", "Cancelled"]
-    assert [one["status"] for one in found.values()] == ends
-    for name in ("scored", "algorithm"):
-        assert found[name]["metrics"]["aggregates"]["classification"]["auc"]["value"] == 1
+    assert [one["status"] for one in found.values()] == ["Succeeded", "Failed", "Failed", "Cancelled"]
+    assert found["scored"]["metrics"]["aggregates"]["classification"]["auc"]["value"] == 1
     assert found["rejected"]["error_message"].startswith("Submission rejected")
-    assert found["no zip"]["error_message"]
-    assert "Traceback" not in found["no zip"]["error_message"]
-    assert "a fault of the organisers'" in found["lost"]["error_message"]
-    assert keys["late"] in done.stderr
+    assert "a fault of the organisers'" in found["program fails"]["error_message"]
+    for name in ("program fails", "late"):
+        assert keys[name] in done.stderr
+    assert "was not updated in time" in done.stderr
     assert platform.evaluations[elsewhere]["status"] == "Queued"
     assert platform.most_claims == 1
 
 
-def test_what_others_have_claimed_is_told(platform, run):
-    platform.add(2, b"")
-    other = platform.add(3, b"")
-    platform.evaluations[other]["status"] = "Claimed"
-    assert "400" in run().stderr
+def test_without_a_program_nothing_is_claimed(platform, run):
+    key = platform.add(1)
+    done = run()
+    assert done.returncode == 2
+    assert "--run" in done.stderr
+    assert platform.evaluations[key]["status"] == "Queued"
+
+
+def test_a_refused_claim_is_told_and_leaves_the_evaluation_waiting(platform, run, program, tmp_path):
+    refuge_submission(tmp_path / "s1", CASES)
+    platform.forgets = False
+    first, second = platform.add(1), platform.add(2)
+    done = run("--run", str(program))
+    assert done.returncode == 1
+    assert platform.evaluations[first]["status"] == "Succeeded"
+    assert platform.evaluations[second]["status"] == "Queued"
+    assert "You can only claim one evaluation at a time." in done.stderr

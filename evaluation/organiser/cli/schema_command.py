@@ -15,10 +15,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "file",
         nargs="?",
-        choices=["metrics", "leaderboard", "phase", "catalogue"],
+        choices=["metrics", "leaderboard", "phase", "catalogue", "platform"],
         default="metrics",
-        help="of which file; catalogue: the page of the kinds and metrics that a phase can declare"
-        " (default: %(default)s)",
+        help="of which file; catalogue: the page of the kinds and metrics that a phase can declare; "
+        "platform: the page of what is known of the platforms (default: %(default)s)",
     )
     add("--output", type=Path, metavar="FOLDER", help="write the catalogue and its families there as pages")
     add(
@@ -45,6 +45,11 @@ def run(arguments: argparse.Namespace) -> int:
             sys.stdout.write(pages["catalogue.md"])
         for name, text in pages.items() if arguments.output else ():
             write_atomically(arguments.output / name, text.encode())
+        return 0
+    if arguments.file == "platform":
+        from evaluation.organiser.schema_pages import platform_page
+
+        sys.stdout.write(platform_page())
         return 0
     if arguments.file == "phase":
         from evaluation.organiser.schema_pages import phase_schema as schema

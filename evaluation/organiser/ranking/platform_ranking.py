@@ -1,8 +1,6 @@
 """How the platform's places differ from those of a challenge's ranking, with an example of three teams.
 
-The platform ranks by one score, or by the mean or median of the ranks in several columns. All columns count
-alike, equal teams share the lowest place, submissions that lack a column are left out before anything is
-ranked, and each phase has one ranking. Source: grand-challenge.org, `evaluation/utils.py` and `tasks.py`.
+How the platform ranks is a fact in `evaluation.platform.facts`.
 """
 
 import math

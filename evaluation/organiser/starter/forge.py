@@ -1,6 +1,6 @@
 """Phases from starter kits, or from a Forge pack: the JSON of a challenge with phases, interfaces, sockets.
 
-Source of the format: the contexts of packs in DIAGNijmegen/rse-grand-challenge-forge, and since 2025 in
+Source of the format: the contexts of packs in DIAGNijmegen/rse-grand-challenge-forge, and later in
 comic/grand-challenge.org, which has a phase at the top and flags in place of a socket's kind. Kinds are those
 of `InterfaceKindChoices` in comic/grand-challenge.org.
 """
@@ -41,7 +41,7 @@ class PackSocket(_PackPart):
     @model_validator(mode="before")
     @classmethod
     def _with_kind(cls, value: Any) -> Any:
-        """Return the socket with its kind and super kind, which packs since 2025 have as flags."""
+        """Return the socket with its kind and super kind, which newer packs have as flags."""
         if not isinstance(value, dict) or "kind" in value or not any(key.startswith("is_") for key in value):
             return value
         image, is_json = value.get("is_image_kind"), value.get("is_json_kind")
@@ -119,7 +119,7 @@ class Pack(_PackPart):
     @model_validator(mode="before")
     @classmethod
     def _of_one_phase(cls, value: Any) -> Any:
-        """Return the pack of a challenge; packs since 2025 are those of one phase."""
+        """Return the pack of a challenge; newer packs are those of one phase."""
         match value:
             case {"algorithm_interfaces": _, "challenge": {**challenge}}:
                 return {"challenge": {**challenge, "phases": [value]}}
@@ -317,7 +317,7 @@ class _Phase:
 def _name(slug: str, used: Iterable[str]) -> str:
     """Return a name for tables, made of a slug, that is not used yet.
 
-    With a metric it is a title of at most 64 characters, which the platform takes.
+    With a metric it is a title that the platform takes.
     """
     name = re.sub(r"^[^a-z]+", "", slug.replace("-", "_"))[:42] or "output"
     while name in used:
