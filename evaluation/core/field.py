@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, Literal, Never
 
@@ -349,6 +349,9 @@ class CaseColumns:
     columns: tuple[str, ...]
 
 
+_BY_NAME = Socket("", "")
+
+
 @dataclass(frozen=True)
 class Reference:
     """The kind of a field's reference and its location in the phase folder.
@@ -372,17 +375,23 @@ class Field:
 
     The check, the form, scoring, samples, ensembles and the description of the format all use this
     declaration. ``archive`` is the location in a predictions phase, ``socket`` the output in an algorithm
-    phase. ``cases`` tells from the form of a case whether it has the field. The reference is the value of a
-    perfect prediction; other labels that scoring needs are hidden fields.
+    phase, by default called like the field. ``cases`` tells from the form of a case whether it has the field.
+    The reference is the value of a perfect prediction; other labels that scoring needs are hidden fields.
     """
 
     name: str
     title: str
     kind: Kind
     archive: Files | TableColumns | TableRows
-    socket: Socket
     reference: Reference
     cases: Callable[[CaseForm], bool] = every_case
+    socket: Socket = field(default=_BY_NAME, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.socket is _BY_NAME:
+            slug = self.name.replace("_", "-")
+            place = f"images/{slug}" if self.kind.socket_kind is None else f"{slug}.json"
+            object.__setattr__(self, "socket", Socket(slug, place))
 
     @property
     def is_like_its_reference(self) -> bool:

@@ -171,6 +171,7 @@ def table_from_files(
     return table
 
 
+_MAX_ITEMS_TOLD = 20
 _Told = dict[str, dict[str, tuple[str, str]]]
 """What files tell of the cases: by name and column, the cell and the file."""
 
@@ -262,6 +263,7 @@ def _add_archive(table: CompletedTable, paths: Sequence[Path], config: PhaseConf
     interfaces = config.interfaces_of(())
     used = Counter(slug_of(value) for _, row in items for value in row["values"])
     owners: dict[tuple[str, str], str] = {}
+    elsewhere: list[str] = []
     for file, row in items:
         place = f"{file}, item {row.get('title') or row['pk']}"
         values = {slug_of(value): value for value in row["values"]}
@@ -288,6 +290,10 @@ def _add_archive(table: CompletedTable, paths: Sequence[Path], config: PhaseConf
             names = [one for value in with_image if (one := name_of(value, images)) is not None]
             if len(names) != 1:
                 expected = f"one image or file of {' or '.join(sockets or used)}"
+                if not wanted:
+                    found = ", ".join(sorted(values)) or "none"
+                    elsewhere.append(f"{place}: expected {expected}, found the sockets {found}")
+                    continue
                 addresses = any(isinstance(value.get("image"), str) for value in with_image)
                 hint = ": also give the export of the images, which has their names" if addresses else ""
                 table.differing.append(f"{place}: expected {expected}, found {len(names)} names{hint}")
@@ -302,6 +308,11 @@ def _add_archive(table: CompletedTable, paths: Sequence[Path], config: PhaseConf
         cells = {INTERFACE: interface.name} if interface is not None else {}
         cells |= {INPUT_VALUE: text} if text else {}
         table.fill(name, {column: (cell, file) for column, cell in cells.items()})
+    if elsewhere and not owners:
+        # Nothing is written: without a name from the archive, the table would be of other cases.
+        remedy = "input_socket in phase.toml names the socket of the cases"
+        raise PhaseError(*elsewhere[:_MAX_ITEMS_TOLD], f"{len(elsewhere)} items without a name: {remedy}")
+    table.differing += elsewhere
 
 
 def _existing(folder: Path) -> CompletedTable:

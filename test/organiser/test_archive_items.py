@@ -5,6 +5,7 @@ import json
 import pytest
 
 from evaluation.cli.main import main
+from test.organiser.platform_pages import pages_of
 
 forge = pytest.importorskip("test.organiser.starter.test_forge")
 AGE, CT, MR, REPORT, RISK = forge.AGE, forge.CT, forge.MR, forge.REPORT, forge.RISK
@@ -70,6 +71,34 @@ def test_addresses_of_images_need_the_export_of_images(phase, capsys):
     )
     status, table = cases(phase, *rows, images=[{"pk": uuid(7), "name": "P2.mha", "files": []}])
     assert (status, table[-1].partition(",")[0]) == (0, "P2")
+
+
+def test_items_with_another_socket_than_the_phase(tmp_path, capsys):
+    """The template's labels do not become cases."""
+    phase = tmp_path / "risk" / "phase"
+    main(["new", str(phase.parent), "--like", "segmentation", "--algorithm"])
+    before = {path.name: path.read_bytes() for path in phase.rglob("*") if path.is_file()}
+    (tmp_path / "items.json").write_text(json.dumps([item(1, scan("P1.mha")), item(2, scan("P2.mha"))]))
+    assert main(["cases", str(phase), "--archive", str(tmp_path / "items.json")]) == 1
+    told = capsys.readouterr().err
+    assert f"item {uuid(2)}: expected one image or file of image, found the sockets thorax-ct" in told
+    assert "input_socket in phase.toml names the socket" in told
+    assert before == {path.name: path.read_bytes() for path in phase.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_pages_of_items(phase, capsys, size):
+    rows = [item(number, scan(f"P{number}.mha"), ("patient-age", "value", 40)) for number in (1, 2, 3)]
+    files = []
+    for number, page in enumerate(pages_of(rows, size, "archives/items/?archive=1")):
+        files.append(str(phase.parent / f"{number}.json"))
+        (phase.parent / f"{number}.json").write_text(json.dumps(page), encoding="utf-8")
+    assert main(["cases", str(phase), "--archive", *files[1:]]) == 1
+    assert f"expected all 3 rows, found {3 - size}, without 1" in capsys.readouterr().err
+    assert not (phase / "cases.csv").exists()
+    assert main(["cases", str(phase), "--archive", *reversed(files)]) == 0
+    table = (phase / "cases.csv").read_text(encoding="utf-8").splitlines()
+    assert sorted(line.partition(",")[0] for line in table[1:]) == ["P1", "P2", "P3"]
 
 
 def test_an_item_without_an_input_and_a_name_that_is_there_twice(phase, capsys):

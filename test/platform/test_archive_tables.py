@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evaluation.core.challenge import Task
-from evaluation.core.field import Field, Files, Reference, Socket, TableColumns, TableRows
+from evaluation.core.field import Field, Files, Reference, TableColumns, TableRows
 from evaluation.core.form import CaseForm, Form
 from evaluation.core.limits import WHO_CAN_RAISE, max_rows
 from evaluation.core.sources import RowsSource
@@ -15,7 +15,7 @@ from evaluation.platform.archive import hint_of_absence, hint_of_image, index_ar
 
 KIND = Points(Space(2))
 ROWS = TableRows(("points.csv",), "scan", ("x", "y"))
-FIELD = Field("nodules", "Nodules", KIND, ROWS, Socket("nodules", "n.json"), Reference(KIND, ROWS))
+FIELD = Field("nodules", "Nodules", KIND, ROWS, Reference(KIND, ROWS))
 FORM = Form(
     challenge="none",
     phase="none",

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from evaluation.core.field import CaseColumns, Field, Files, Kind, Reference, Socket
+from evaluation.core.field import CaseColumns, Field, Files, Kind, Reference
 from evaluation.core.form import CaseForm
 from evaluation.core.outcome import Died, OrganiserFault, Scored
 from evaluation.core.sources import CellsSource, FileSource, JsonFileSource
@@ -40,7 +40,6 @@ FIELD = Field(
     "P",
     Picture(),
     Files("p", (".png",)),
-    Socket("p", "images/p"),
     Reference(Picture(), CaseColumns(("p",))),
 )
 

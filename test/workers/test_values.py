@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault, ReadError
-from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket
+from evaluation.core.field import CaseColumns, Field, Files, Reference
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import JsonFileSource, JsonSource, StackSource
 from evaluation.io.handover import HandoverError, encode
@@ -19,7 +19,7 @@ from evaluation.workers.reports import PackedValues, ValuesOfBatch
 
 def field_of(name, kind):
     reference = Reference(kind, CaseColumns((name,)))
-    return Field(name, name, kind, Files(name, (".txt",)), Socket(name, f"{name}.json"), reference)
+    return Field(name, name, kind, Files(name, (".txt",)), reference)
 
 
 FIELDS = {"number": field_of("number", Number(0, 1)), "mask": field_of("mask", LabelMask({0: "disc"}, 255))}

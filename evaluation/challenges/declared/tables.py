@@ -83,7 +83,7 @@ class FieldTable(KeyTable, ABC):
         default = f"images/{slug}" if self.is_image else f"{slug}.json"
         by = self.entries_by
         socket = Socket(slug, self.output or default, by is not None, by or "order")
-        return Field(name, self.title_of(name), kind, archive, socket, reference)
+        return Field(name, self.title_of(name), kind, archive, reference, socket=socket)
 
     def title_of(self, name: str) -> str:
         """Return the title of the field of that name."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.challenge import fields_of
-from evaluation.core.fault import PhaseError
+from evaluation.core.fault import PhaseError, counted
 from evaluation.core.field import Field, Files
 from evaluation.core.form import CaseForm, name_key
 from evaluation.core.formats import extension_of_masks
@@ -64,7 +64,7 @@ def study_as_annotations(
         _write(study, copy / ANNOTATORS, answered, asked, cases, masks)
         unused = [one.text for one in study.questions if not any(one in of for of in asked.values())]
         more = [f"questions of no field: {', '.join(unused)}"] if unused else []
-        yield copy, "; ".join([f"{len(study.answers)} answers", *filter(None, [study.told]), *more])
+        yield copy, "; ".join([counted(len(study.answers), "answer"), *filter(None, [study.told]), *more])
 
 
 def _questions_of(field: Field, questions: Sequence[Question]) -> list[Question]:

@@ -35,9 +35,11 @@ class SchemeScores:
             tables = self._cases.task_tables(name.partition(".")[0])
             without = [one.team for one in submissions if name in one.values and one.team not in tables]
             if without and is_by_method(results.metrics[name], scheme.method):
-                raise RankingError(
+                needed = (
                     f"{scheme.method.name} needs results per case of {name}, missing: {', '.join(without)}"
                 )
+                remedy = "score the predictions with evaluate --each, or choose --scheme mean-then-rank"
+                raise RankingError(f"{needed}: {remedy}")
             scores = team_scores(results.metrics[name], tables, scheme.method, scheme.ties)
             if scores is not None:
                 self.by_method[name], self.better[name] = scores, scores.better

@@ -14,6 +14,7 @@ from urllib.request import url2pathname
 from evaluation.core.fault import PhaseError, printable
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import MAX_ENTRIES, fault_of_path, sha256_of_file
+from evaluation.organiser.rescoring.exported_names import ExportedNames, exported_names
 from evaluation.platform.submission import MAX_SUBMISSION_BYTES
 
 # --- Folders and files by path or by address (`s3://…`, `file://…`); fsspec provides the file systems ---
@@ -140,6 +141,7 @@ def find_submissions(folder: str, own: Collection[str] = ()) -> Found:
     FOLDER/<team>/                        one submission, unpacked
     FOLDER/<team>.zip, .csv               one submission, as it was uploaded
     FOLDER/<team>/<name>/, <name>.zip     several of one team, in a folder that holds nothing but these
+    FOLDER/evaluations.json, .csv         the platform's export, which names the zips beside it
 
     ``own`` are the folders of a submission to the phase: a folder with one of them is one submission.
     Hidden entries are left out. Raises `PhaseError` for repeated names and for a folder without any, and
@@ -147,12 +149,21 @@ def find_submissions(folder: str, own: Collection[str] = ()) -> Found:
     """
     found: list[LocatedSubmission] = []
     others: list[str] = []
-    for entry in entries_of(folder):
+    entries = entries_of(folder)
+    place = local_path(folder)
+    files = [entry.name for entry in entries if entry.is_file]
+    named = ExportedNames({}, ()) if place is None else exported_names(place, files)
+    for entry in entries:
         if entry.is_folder:
             found += _of_team(entry, own)
-        elif entry.is_file and entry.name.casefold().endswith((".zip", ".csv")):
-            found.append(LocatedSubmission(_stem(entry), entry.location))
-        else:
+        elif (
+            entry.is_file
+            and entry.name not in named.exports
+            and entry.name.casefold().endswith((".zip", ".csv"))
+        ):
+            name = named.by_file.get(entry.name, _stem(entry))
+            found.append(LocatedSubmission(name, entry.location))
+        elif entry.name not in named.exports:
             others.append(entry.name)
     if not found:
         ignored = f"; it holds {', '.join(map(printable, others))}" if others else ""

@@ -12,6 +12,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.organiser.annotators.study import rasterised
 from evaluation.organiser.ranking.annotators import read_annotators
 from test.faults import faulted
+from test.organiser.platform_pages import pages_of
 
 SITE = "https://grand-challenge.org/api/v1"
 HEAD = """\
@@ -283,6 +284,36 @@ def test_faults_of_answers(study, capsys, say, told):
     assert status == 1
     assert told in capsys.readouterr().err
     assert not output.exists()
+
+
+def test_a_first_page_of_answers_is_no_reference(study, tmp_path, capsys):
+    """Without the last reader, two of three would disagree as one of two."""
+    folder, export = study
+    _, *others = export.write()
+    pages = pages_of(export.answers, 10, "reader-studies/answers/?question__reader_study=1")
+    files = [tmp_path / f"answers-{number}.json" for number, _ in enumerate(pages)]
+    for path, page in zip(files, pages, strict=True):
+        path.write_text(json.dumps(page), encoding="utf-8")
+    output = ["--output", str(tmp_path / "phase"), "--report", str(tmp_path / "report")]
+    assert main(["fuse", "annotators", str(folder), str(files[0]), *others, *output]) == 1
+    told = capsys.readouterr().err
+    assert "answers-0.json: expected all 24 rows, found 10, without 11 to 24: give all pages together" in told
+    assert not (tmp_path / "phase").exists()
+    assert main(["fuse", "annotators", str(folder), *map(str, files), *others, *output]) == 0
+    grades = {row["grade"] for row in rows_in(tmp_path / "phase").values()}
+    assert grades == {"severe"}
+
+
+def test_a_full_page_of_a_table_gets_a_note(study, tmp_path, capsys):
+    folder, export = study
+    while len(export.answers) < 100:
+        export.say("dan", 1, "Remarks", f"{len(export.answers)}")
+    files = export.write(".csv")
+    output = ["--output", str(tmp_path / "phase"), "--report", str(tmp_path / "report")]
+    assert main(["fuse", "annotators", str(folder), *files, *output]) == 0
+    told = capsys.readouterr().err
+    assert "answers.csv: exactly 100 rows" in told
+    assert "download with limit=1000" in told
 
 
 def test_rank_reads_decisions_of_readers(study):

@@ -4,7 +4,7 @@ import math
 
 from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.estimator import Mean
-from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableColumns
+from evaluation.core.field import CaseColumns, Field, Reference, TableColumns
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.number import Label
 
@@ -49,7 +49,6 @@ DECISION = Field(
     "Decision",
     Label(),
     TableColumns(("decisions.csv",), "Name", ("Decision",)),
-    Socket("decision", "decision.json"),
     Reference(Label(), CaseColumns(("decision",))),
 )
 

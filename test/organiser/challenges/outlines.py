@@ -52,8 +52,8 @@ FIELD = Field(
     "The outline",
     Outline(),
     PLACE,
-    Socket("o", "images/o", stacked=True),
     Reference(Outline(), PLACE),
+    socket=Socket("o", "images/o", stacked=True),
 )
 
 

@@ -11,7 +11,6 @@ from evaluation.define import (
     Kind,
     Options,
     Reference,
-    Socket,
     TableColumns,
     Task,
     mean_metric,
@@ -54,7 +53,6 @@ FIELD = Field(
     "Behaviour",
     Behaviour(),
     TableColumns(("behaviour.csv",), "Name", ("Behaviour",)),
-    Socket("behaviour", "behaviour.json"),
     Reference(Behaviour(), CaseColumns(("behaviour",))),
 )
 METRICS = tuple(mean_metric(name, name, best=0, worst=9) for name in ("reader", "scorer"))

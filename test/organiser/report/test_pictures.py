@@ -14,7 +14,7 @@ from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, Refuge
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field, Files, Reference, Socket
+from evaluation.core.field import Field, Files, Reference
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.metrics.crops import Crop, VolumeCrop, crop
@@ -473,7 +473,7 @@ def labelled(dimensions):
     """Return a field of label maps with two labels."""
     kind = LabelMap({1: "liver", 2: "tumour"}, dimensions=dimensions)
     files = Files("maps", (".nii.gz",))
-    return Field("maps", "Maps", kind, files, Socket("maps", "images/maps"), Reference(kind, files))
+    return Field("maps", "Maps", kind, files, Reference(kind, files))
 
 
 def value(positions, corner, shape, spacing=None):

@@ -1,5 +1,7 @@
 """What counts as a submission in a folder."""
 
+import csv
+import json
 import os
 import zipfile
 
@@ -99,3 +101,67 @@ def test_every_change_gives_another_digest(folder, change):
     before = submission_digest(folder)
     CHANGES[change](folder)
     assert submission_digest(folder) != before
+
+
+# --- Files that the platform hands out, beside its export ---
+
+
+def exported(number, team, file, key):
+    """Return the part of an evaluation that names its submission."""
+    submission = {
+        "pk": key, "created": f"2026-02-0{number}T12:00:00Z", "creator": {"username": team},
+        "predictions_file": f"https://grand-challenge.org/media/{number}/{file}?Expires=1&Signature=s",
+    }  # fmt: skip
+    return {"pk": f"evaluation-{number}", "submission": submission, "outputs": [], "status": "Succeeded"}
+
+
+KEYS = [f"{number}0000000-0000-4000-8000-00000000000{number}" for number in range(1, 5)]
+ROWS = [
+    exported(1, "ana", "final%20masks.zip", KEYS[0]),
+    exported(2, "bob", "predictions.zip", KEYS[1]),
+    exported(3, "ana", "predictions.zip", KEYS[2]),
+]
+
+
+@pytest.mark.parametrize("name", ["evaluations.json", "evaluations.csv"])
+def test_an_export_beside_the_files_names_their_teams(tmp_path, name):
+    if name.endswith(".json"):
+        page = {"count": 3, "next": None, "previous": None, "results": ROWS}
+        (tmp_path / name).write_text(json.dumps(page), encoding="utf-8")
+    else:
+        with (tmp_path / name).open("w", encoding="utf-8", newline="") as file:
+            table = csv.DictWriter(file, list(ROWS[0]))
+            table.writeheader()
+            table.writerows({**row, "submission": json.dumps(row["submission"])} for row in ROWS)
+    touch(
+        tmp_path,
+        "final masks.zip",
+        f"{KEYS[1]}.zip",
+        f"submission_{KEYS[2].upper()}.zip",
+        "mine.zip",
+        "a.txt",
+    )
+    found = find_submissions(str(tmp_path))
+    names = {one.location.rpartition("/")[2]: one.name for one in found.submissions}
+    assert names == {
+        "final masks.zip": "ana/1-10000000",
+        f"{KEYS[1]}.zip": "bob/1-20000000",
+        f"submission_{KEYS[2].upper()}.zip": "ana/2-30000000",
+        "mine.zip": "mine",
+    }
+    assert found.others == ("a.txt",)
+
+
+def test_a_name_of_several_uploads_is_no_submission(tmp_path):
+    (tmp_path / "evaluations.json").write_text(json.dumps(ROWS), encoding="utf-8")
+    touch(tmp_path, "predictions.zip")
+    with pytest.raises(PhaseError, match=r"found its name in 2 \(bob/1-20000000, ana/2-30000000\): call it"):
+        find_submissions(str(tmp_path))
+
+
+def test_a_first_page_names_no_files(tmp_path):
+    page = {"count": 101, "next": "https://x/api/v1/evaluations/?limit=1&offset=1", "results": ROWS[:1]}
+    (tmp_path / "evaluations.json").write_text(json.dumps(page), encoding="utf-8")
+    touch(tmp_path, "predictions.zip")
+    with pytest.raises(PhaseError, match="expected all 101 rows"):
+        find_submissions(str(tmp_path))
