@@ -5,11 +5,13 @@ They are visible to everyone who may see the evaluation. They hold no single cas
 counts. An empty chart is written too, since the platform fails an evaluation that lacks one.
 """
 
+import csv
 import dataclasses
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from io import BytesIO
+from io import BytesIO, StringIO
 from textwrap import wrap
 from time import gmtime
 
@@ -24,7 +26,7 @@ from evaluation.core.metric import Metric
 from evaluation.metrics.classification import roc_table
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
 from evaluation.phase.config import OutputContent
-from evaluation.phase.leaderboard import digits_of, needed_metrics
+from evaluation.phase.leaderboard import digits_of, needed_metrics, platform_metrics
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import MetricsFile, render
 
@@ -34,6 +36,7 @@ _STEPS = 10
 CURVE_NUMBERS = _STEPS - 1
 """How many numbers a curve adds to `metrics.json`; its ends are known."""
 _POSITION_DIGITS = 4
+_LARGEST = 1e308
 
 
 def documents(
@@ -41,7 +44,8 @@ def documents(
 ) -> dict[str, bytes]:
     """Return files beside `metrics.json` by their paths, from the content of each.
 
-    Charts are Vega-Lite v5 objects; "metrics" repeats `metrics.json`, and "pdf" is a page of its figures.
+    Charts are Vega-Lite v5 objects; "metrics" repeats `metrics.json`, "pdf", "csv" and "text" are its figures
+    as a page, as a table and as one text in JSON, and "score" is the number that the leaderboard ranks by.
     """
     makers: dict[OutputContent, Callable[[], bytes]] = {
         "chart-metrics": lambda: _document(_metrics(scores, metrics)),
@@ -49,8 +53,50 @@ def documents(
         "chart-roc": lambda: _document(_roc(scores, metrics)),
         "metrics": lambda: render(dataclasses.asdict(metrics)),
         "pdf": lambda: _page(scores, metrics),
+        "csv": lambda: _csv([_COLUMNS, *_rows(metrics)]),
+        "text": lambda: _json("; ".join(f"{row[0]}.{row[1]} {row[2]}" for row in _rows(metrics))),
+        "score": lambda: _json(_score(scores, metrics)),
     }
     return {path: makers[content]() for path, content in contents.items()}
+
+
+_COLUMNS = ("task", "metric", "value", "lower", "upper")
+
+
+def _rows(metrics: MetricsFile) -> list[tuple[str, ...]]:
+    """Return the published figures as cells."""
+    rows = []
+    for task, estimates in metrics.aggregates.items():
+        for name, estimate in estimates.items():
+            interval = estimate.confidence_interval
+            ends = (f"{interval.lower}", f"{interval.upper}") if interval else ("", "")
+            rows.append((task, name, f"{estimate.value}", *ends))
+    return rows
+
+
+def _score(scores: Scores, metrics: MetricsFile) -> float:
+    """Return the published score, its worst value where a submission left out the task."""
+    phase = scores.phase
+    name = platform_metrics(phase.config, phase.challenge, phase.tasks)[0]
+    task, _, short = name.partition(".")
+    composites = metrics.ranking.composites or {}
+    if name in composites:
+        return composites[name]
+    estimate = metrics.aggregates.get(task, {}).get(short)
+    if estimate is not None:
+        return estimate.value
+    worst = phase.challenge.figures_of(phase.tasks)[name].worst
+    return worst if math.isfinite(worst) else math.copysign(_LARGEST, worst)
+
+
+def _csv(rows: list[tuple[str, ...]]) -> bytes:
+    text = StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+def _json(value: object) -> bytes:
+    return f"{json.dumps(value, allow_nan=False)}\n".encode("ascii")
 
 
 def has_curve(metric: Metric) -> bool:

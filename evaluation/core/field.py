@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Any, ClassVar, Literal, Never
 
 import numpy as np
@@ -331,15 +332,25 @@ class Socket:
     by: EntriesBy = "order"
 
     @property
+    def is_json(self) -> bool:
+        """Whether the output is a value in JSON."""
+        return self.file_name.endswith(".json")
+
+    @property
+    def extension(self) -> str:
+        """The extension of another file, such as ".pdf"; empty for JSON and for images."""
+        return "" if self.is_json else PurePosixPath(self.file_name).suffix
+
+    @property
     def is_image(self) -> bool:
-        """Whether the output is a folder that holds one image rather than a JSON file."""
-        return not self.file_name.endswith(".json")
+        """Whether the output is a folder that holds one image rather than a file."""
+        return not (self.is_json or self.extension)
 
     def path(self, slug: str) -> str:
         """Return where the output lies, of this socket or of one with another slug, below a job's outputs."""
         if slug == self.slug:
             return self.file_name
-        return f"images/{slug}" if self.is_image else f"{slug}.json"
+        return f"images/{slug}" if self.is_image else f"{slug}{self.extension or '.json'}"
 
 
 @dataclass(frozen=True)

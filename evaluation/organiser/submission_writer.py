@@ -174,6 +174,8 @@ class AlgorithmWriter:
                     continue
                 data = kind.write_file(values[item.name], self.extension)
                 case_values[item.name] = data if item.socket.stacked else self._write_image(image, item, data)
+            elif item.socket.extension:
+                case_values[item.name] = kind.write_file(values[item.name], item.socket.extension)
             else:
                 case_values[item.name] = kind.write_json(values[item.name])
 
@@ -241,13 +243,17 @@ class AlgorithmWriter:
             content = self._write_image(image, item, self._stack(item.kind, values, image.cases))
         elif item.socket.stacked:
             content = joined(values, item.socket.by, image.cases)
-        kind = "Anything" if item.socket.stacked and not item.socket.is_image else item.kind.socket_kind
-        super_kind = "Value" if self.inline else "File"
+        kind = "Anything" if item.socket.stacked and item.socket.is_json else item.kind.socket_kind
+        super_kind = "Value" if self.inline and item.socket.is_json else "File"
         if item.socket.is_image:
             kind = super_kind = "Image"
-        elif not self.inline:
+        elif super_kind == "File":
             path = self._output(image, item)
-            _write_json(self.folder / path, content)
+            if item.socket.extension:
+                (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (self.folder / path).write_bytes(content)
+            else:
+                _write_json(self.folder / path, content)
             content = f"{_SITE}/media/components/componentinterfacevalue/{path}?Signature=s"
         output = self._socket(item.socket.slug, kind, super_kind, item.socket.file_name)
         return output | {super_kind.lower(): content}

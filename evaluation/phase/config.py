@@ -158,7 +158,9 @@ CHART_FILES = tuple(f"chart-{name}.json" for name in get_args(ChartName))
 """The files of the charts beside `metrics.json`, the paths of their output sockets."""
 
 
-OutputContent = Literal["chart-metrics", "chart-subgroups", "chart-roc", "metrics", "pdf"]
+OutputContent = Literal[
+    "chart-metrics", "chart-subgroups", "chart-roc", "metrics", "pdf", "score", "text", "csv"
+]
 
 
 RESULT_FILES = ("metrics.json", "cases.json", "rejected.txt")

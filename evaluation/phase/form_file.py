@@ -172,6 +172,8 @@ def _of_field(field: Field, form: Form) -> Iterator[str]:
             if field.socket.stacked:
                 what += ", in which the planes of all images follow each other in their order"
             yield f"- Output: the socket `{slug}`, `{path}/*.mha` or `{path}/*.tif`, {what}"
+        elif field.socket.extension:
+            yield f"- Output: the socket `{slug}`, the file `{path}`"
         elif field.socket.stacked:
             yield f"- Output: the socket `{slug}`, `{path}`, {in_words(field.socket.by)}"
         else:
@@ -193,9 +195,9 @@ def _of_field(field: Field, form: Form) -> Iterator[str]:
         yield f"- `{table.key}`: the image, {_and_so_on(examples)}, with or without its extension"
     describe = field.kind.describe
     if form.submission == "algorithm":
-        describe = field.kind.describe_image if field.socket.is_image else field.kind.describe_json
+        describe = field.kind.describe_json if field.socket.is_json else field.kind.describe_image
     yield f"- Value: {describe()}"
-    if form.submission == "algorithm" and not field.socket.is_image:
+    if form.submission == "algorithm" and field.socket.is_json:
         yield from _example(field, form)
     if len(names) < len(form.cases):
         yield f"- For {len(names)} of the {len(form.cases)} images"

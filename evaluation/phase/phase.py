@@ -89,7 +89,7 @@ def _faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str
     return _unknown(named, [field.name for field in fields], "field") + [
         f"{FILE_NAME}: submission: the platform has no socket for field {field.name!r}; expected 'archive'"
         for field in fields
-        if config.submission == "algorithm" and not field.socket.is_image and field.kind.socket_kind is None
+        if config.submission == "algorithm" and field.socket.is_json and field.kind.socket_kind is None
     ]
 
 

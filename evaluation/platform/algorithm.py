@@ -418,6 +418,8 @@ def _source(
             return image
         planes = (case_geometry(case, field.kind.image_axes).shape[0] for case in cases)
         return ImageStackSource(image.path, tuple(accumulate(planes, initial=0)))
+    if field.socket.extension:
+        return FileSource(output.path)
     entries, by = len(cases) if field.socket.stacked else None, field.socket.by
     names = () if by == "order" else tuple(case.name for case in cases)
     if output.value is None:

@@ -62,7 +62,8 @@ FACTS = (
         f"The limit of submissions is {LIMIT_OF_SUBMISSIONS} by default, which closes a phase to "
         f"participants, and its period {LIMIT_PERIOD_DAYS} day; an empty period is all time. Each member of "
         "a team is counted alone, and a submission whose evaluation failed is not counted.",
-        "2025-12", f"{_SITE}, `Phase.get_next_submission`", r"default\s+(there\s+is|of|is)\s+[01]\b",
+        "2025-12", f"{_SITE}, `Phase.get_next_submission`",
+        r"is 0 by default|default\s+(there\s+is|of|is)\s+[01]\b",
     ),
     Fact(
         "publication",

@@ -135,7 +135,7 @@ def _faults_of_kinds(fields: Sequence[Field], form: Form, to_jobs: bool) -> Iter
         layout = field.archive
         if to_jobs:
             file, place = _JOBS, f"socket {form.sockets.get(field.name, field.socket.slug)}"
-            method = "write_file" if field.socket.is_image else "write_json"
+            method = "write_json" if field.socket.is_json else "write_file"
         elif isinstance(layout, Files):
             file, place, method = f"{layout.folder}/", field.title, "write_file"
         else:

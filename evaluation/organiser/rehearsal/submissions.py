@@ -103,7 +103,7 @@ def _values_of(case: CaseForm, form: Form) -> dict[str, str]:
 def can_write(field: Field, submission: str) -> bool:
     """Return whether the kind of a field writes its values where they lie in a submission."""
     if submission == "algorithm":
-        name = "write_file" if field.socket.is_image else "write_json"
+        name = "write_json" if field.socket.is_json else "write_file"
     elif isinstance(field.archive, Files):
         name = "write_file"
     else:

@@ -1,5 +1,6 @@
 """Phases from a Grand Challenge Forge pack; packs follow the generators that the platform publishes."""
 
+import csv
 import dataclasses
 import json
 import re
@@ -11,7 +12,7 @@ from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, check, evaluate
 from evaluation.organiser.rehearsal import rehearse
-from evaluation.organiser.starter.forge import write_from_pack
+from evaluation.organiser.starter.forge import _KIND_OF_EXTENSION, write_from_pack
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.config import read_config
 from evaluation.phase.form_file import write_form
@@ -113,7 +114,7 @@ KINDS = {
     "Newick tree-format file": None, "BIOM format": None, "CSV file": None, "ZIP file": None,
 }  # fmt: skip
 IMAGES = ("Image", "Segmentation", "Heat Map", "Displacement field", "DICOM Image Set")
-GUESSED = ("String", "Anything", "Image")
+GUESSED = ("String", "Float", "Anything", "Image")
 
 
 def slug_of(kind):
@@ -134,9 +135,10 @@ def test_every_kind_of_the_platform_is_scored_or_named_as_unscored(tmp_path):
     told = {outputs[kind]["slug"]: kind for kind, here in KINDS.items() if here is None or kind in GUESSED}
     assert len(notes) == len(told)
     for note, (slug, kind) in zip(notes, told.items(), strict=True):
-        done = "declared as" if slug in fields else "not scored"
-        assert note.startswith(f"phase final-test: output {slug} ({kind}) is {done}")
-        assert f"# output {slug} ({kind}) is {done}" in text
+        done = f"output {slug} ({kind}) is {'declared as' if slug in fields else 'not scored'}"
+        done = done if slug in fields else f"gap: {done}"
+        assert note.startswith(f"phase final-test: {done}")
+        assert f"# {done}" in text
     found = scored(folder, rehearsed=True)["aggregates"]["all"]
     assert len(found) == len(fields)
     # One prediction in four is wrong everywhere.
@@ -144,7 +146,7 @@ def test_every_kind_of_the_platform_is_scored_or_named_as_unscored(tmp_path):
 
 
 def test_the_other_phases_of_a_pack_are_written(tmp_path, capsys):
-    content, other = pack({"inputs": [CT], "outputs": [MESH]}), pack({"inputs": [CT], "outputs": [RISK]})
+    content, other = pack({"inputs": [CT], "outputs": []}), pack({"inputs": [CT], "outputs": [SCORE_MR]})
     other["challenge"]["phases"][0]["slug"] = "risk"
     content["challenge"]["phases"] += other["challenge"]["phases"]
     file = tmp_path / "pack.json"
@@ -153,7 +155,12 @@ def test_the_other_phases_of_a_pack_are_written(tmp_path, capsys):
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["risk"]
     streams = capsys.readouterr()
     assert streams.out == f"{tmp_path / 'new' / 'risk'}\n"
-    assert streams.err == "phase final-test: left out: no output of a kind that can be declared\n"
+    assert streams.err == "phase final-test: left out: expected outputs of algorithms, found none\n"
+
+
+GUESS_OF_RISK = (
+    "phase final-test: output risk (Float) is declared as a likelihood from 0 to 1: correct it if it is not"
+)
 
 
 def test_sockets_become_fields(tmp_path):
@@ -161,7 +168,7 @@ def test_sockets_become_fields(tmp_path):
     of_both = ({"inputs": [AGE, CT], "outputs": outputs}, {"inputs": [MR, AGE], "outputs": outputs})
     folder, notes = written(tmp_path, pack(*of_both))
     assert folder.name == "final-test"
-    assert not notes
+    assert notes == (GUESS_OF_RISK,)
     config = read_config(folder / "phase")
     assert config.submission == "algorithm"
     # Interfaces of the same outputs need no tables.
@@ -220,7 +227,8 @@ def with_inputs(jobs, *slugs):
 def test_an_interface_without_any_field_takes_its_jobs(tmp_path):
     folder, notes = written(tmp_path, pack(TWO[0], {"inputs": [MR], "outputs": [MESH]}))
     assert [note.partition(": ")[2] for note in notes] == [
-        "output mesh (OBJ file) is not scored: no kind of field is like it"
+        "output score-ct (Float) is declared as a likelihood from 0 to 1: correct it if it is not",
+        "gap: output mesh (OBJ file) is not scored: no kind of field is like it",
     ]
     result = scored(folder)
     assert list(result["aggregates"]) == ["all"]
@@ -301,7 +309,7 @@ def test_values_that_tell_no_cases_apart(tmp_path, value, expected):
 
 def test_values_tell_jobs_apart_together(tmp_path):
     folder, notes = written(tmp_path, pack({"inputs": [METADATA, REPORT, AGE], "outputs": [RISK]}))
-    (note,) = notes
+    note = notes[1]
     assert "jobs are told apart by the value of report and patient-age, the column input_value" in note
     expected = scored(folder)["aggregates"]
     assert b"The input of" not in write_form(load_phase(folder / "phase").form)
@@ -344,7 +352,7 @@ def change_value(job, change):
 
 def test_json_files_do_not_tell_jobs_apart(tmp_path):
     folder, notes = written(tmp_path, pack({"inputs": [METADATA], "outputs": [RISK]}))
-    (note,) = notes
+    note = notes[1]
     assert "input metadata is a JSON file: it tells jobs apart only if each was uploaded under" in note
     scored(folder)
 
@@ -357,7 +365,7 @@ def test_json_files_do_not_tell_jobs_apart(tmp_path):
 
 
 def flagged(slug, path, example=None, **flags):
-    """Return a socket as the platform's own generator has it since 2025."""
+    """Return a socket as the platform's own generator has it today."""
     return {"slug": slug, "relative_path": path, "example_value": example, **flags}
 
 
@@ -365,6 +373,9 @@ JSON = {"is_json_kind": True}
 TRANSFORM = {"3d_affine_transform": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]}
 VEGA = {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "data": {"values": []}, "layer": []}
 ADDITIONAL = [
+    socket("score", "Float"),
+    socket("words", "String"),
+    socket("rows", "CSV file", "table.csv"),
     flagged("performance", "figures/performance.json", VEGA, **JSON),
     socket("everything", "Anything"),
     flagged("page", "page.pdf", is_file_kind=True),
@@ -375,8 +386,10 @@ ADDITIONAL = [
 def test_additional_outputs_are_written_to_their_place(tmp_path):
     content = pack({"inputs": [CT], "outputs": [RISK]}, evaluation_additional_outputs=ADDITIONAL)
     folder, notes = written(tmp_path, content)
-    (note,) = notes
-    assert "additional output table gets metrics.json: detach it if it has a schema" in note
+    told = (
+        "additional output table gets metrics.json: if it has a schema, ask the platform's support to detach"
+    )
+    assert told in notes[1]
     scored(folder)
     output = tmp_path / "output"
     places = {"--ground-truth": folder / "phase", "--input": folder / "submission", "--output": output}
@@ -384,7 +397,14 @@ def test_additional_outputs_are_written_to_their_place(tmp_path):
     assert main(arguments) == 0
     files = {path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file()}
     whole = {"metrics.json", "everything.json", "table.json"}
-    assert files == {*whole, "figures/performance.json", "page.pdf"}
+    assert files == {*whole, "figures/performance.json", "page.pdf", "score.json", "words.json", "table.csv"}
+    auc = json.loads((output / "metrics.json").read_bytes())["aggregates"]["all"]["risk_auc"]["value"]
+    assert json.loads((output / "score.json").read_bytes()) == auc
+    assert json.loads((output / "words.json").read_bytes()) == f"all.risk_auc {auc}"
+    with (output / "table.csv").open(encoding="utf-8", newline="") as file:
+        assert [(row["task"], row["metric"], float(row["value"])) for row in csv.DictReader(file)] == [
+            ("all", "risk_auc", auc)
+        ]
     assert len({(output / name).read_bytes() for name in whole}) == 1
     chart = json.loads((output / "figures" / "performance.json").read_text(encoding="utf-8"))
     assert chart["$schema"] == "https://vega.github.io/schema/vega-lite/v5.json"
@@ -419,8 +439,8 @@ def test_the_default_of_the_platforms_generator(tmp_path):
         "the evaluation's input additional-input (Image) is not used",
         "output output (Image) is declared as a segmentation",
         "output another-output (Anything) is declared as a number from 0 to 1",
-        "output non-json-output (File) is not scored",
-        "output dicom-output (DICOM Image Set) is not scored",
+        "gap",
+        "gap",
         "output output-2 (Image) is declared as a segmentation",
     ]
     result = scored(folder)
@@ -438,6 +458,8 @@ EXAMPLES = [
     ({"type": "tumour"}, None),
     ({"type": "Multiple points", "points": []}, "points"),
     ({"volume_ml": 3.5}, None),
+    ({"benign": 0.7, "malignant": 0.3}, "class_probabilities"),
+    ({"cyst": 0.7, "tumour": 0.7}, "class_probabilities"),
     ([0.1, 0.9], None),
     (42.0, "number"),
     (True, "decision"),
@@ -461,9 +483,78 @@ def test_the_example_shows_the_kind(tmp_path, named):
     assert sum("is not scored" in note for note in notes) == sum(kind is None for _, kind in EXAMPLES)
 
 
+QUANTITIES = [
+    ("lesion-volume-ml", 153.2, (0, 1000)),
+    ("lesion-volume-ml", None, (0, 1000)),
+    ("temperature-difference", -3.5, (-10, 10)),
+    ("malignancy", 7.5, (0, 100)),
+]
+
+
+@pytest.mark.parametrize(("slug", "example", "bounds"), QUANTITIES)
+def test_a_quantity_is_no_likelihood(tmp_path, slug, example, bounds):
+    output = {**socket(slug, "Float", super_kind="Value"), "example_value": example}
+    folder, notes = written(tmp_path, pack({"inputs": [CT], "outputs": [output]}))
+    (field,) = toml_of(folder)["fields"].values()
+    assert (field["minimum"], field["maximum"]) == bounds
+    source = "its name" if example is None else f"its example {example}"
+    guess = f"a quantity from {bounds[0]} to {bounds[1]}, guessed from {source}"
+    assert notes == (
+        f"phase final-test: output {slug} (Float) is declared as {guess}: correct it if it is not",
+    )
+    assert "mean_absolute_error" in next(iter(scored(folder)["aggregates"]["all"]))
+
+
+@pytest.mark.parametrize("example", [0.7, 42.0])
+def test_an_example_that_says_nothing_leaves_a_likelihood(tmp_path, example):
+    output = {**RISK, "example_value": example}
+    folder, notes = written(tmp_path, pack({"inputs": [CT], "outputs": [output]}))
+    assert toml_of(folder)["fields"]["risk"]["maximum"] == 1
+    assert notes == (GUESS_OF_RISK,)
+
+
+WITHOUT_FIELDS = [kind for kind, here in KINDS.items() if here is None]
+
+
+def gap_of(kind):
+    """Return an output of a kind without a field, where the platform has it."""
+    slug = f"out-{slug_of(kind)}"
+    if kind in IMAGES:
+        return output_of(kind)
+    extension = next((end for end, of in _KIND_OF_EXTENSION.items() if of == kind), ".json")
+    return socket(slug, kind, f"{slug}{extension}")
+
+
+def test_outputs_without_a_kind_are_gaps_and_a_program(tmp_path):
+    interfaces = (
+        {"inputs": [CT], "outputs": [gap_of(kind) for kind in WITHOUT_FIELDS[::2]]},
+        {"inputs": [MR], "outputs": [gap_of(kind) for kind in WITHOUT_FIELDS[1::2]]},
+    )
+    folder, notes = written(tmp_path, pack(*interfaces))
+    text = (folder / "phase" / "phase.toml").read_text(encoding="utf-8")
+    for kind in WITHOUT_FIELDS:
+        gap = f"gap: output out-{slug_of(kind)} ({kind}) has no kind here: challenge.py reads it"
+        assert f"# {gap}" in text
+        assert any(gap in note for note in notes)
+    found = scored(folder, rehearsed=True)["aggregates"]
+    names = {f"out_{slug_of(kind).replace('-', '_')}"[:42] + "_equal" for kind in WITHOUT_FIELDS}
+    assert {name for task in found.values() for name in task} == names
+
+
+def test_an_output_of_an_evaluation_that_nobody_can_write_is_a_gap(tmp_path):
+    output = output_of("Image")
+    folder, notes = written(
+        tmp_path, pack({"inputs": [CT], "outputs": [SCORE_MR]}, evaluation_additional_outputs=[output])
+    )
+    (note,) = notes
+    assert "gap: additional output out-image (Image): nothing can be written there" in note
+    assert "ask the platform's support to detach it" in note
+    assert toml_of(folder)["outputs"] == {}
+
+
 FAULTS = {
     "no pack": ({"phases": []}, "pack.json: challenge is missing"),
-    "no output": (pack({"inputs": [CT], "outputs": []}), "no output of a kind that can be declared"),
+    "no output": (pack({"inputs": [CT], "outputs": []}), "expected outputs of algorithms, found none"),
     "no input": (pack({"inputs": [], "outputs": [RISK]}), "algorithm_interfaces.0.inputs"),
     "a name that leads out": (
         pack({"inputs": [CT], "outputs": [RISK]}, slug="../../etc"),
@@ -473,13 +564,6 @@ FAULTS = {
         pack({"inputs": [CT], "outputs": [socket("risk", "Float", "../risk.json")]}),
         "outputs.0.relative_path: ",
     ),
-    **{
-        f"an output of an evaluation of kind {kind}": (
-            pack({"inputs": [CT], "outputs": [RISK]}, evaluation_additional_outputs=[output_of(kind)]),
-            f"additional output out-{slug_of(kind)} ({kind}): nothing can be written there",
-        )
-        for kind in ("Image", "Float", "CSV file")
-    },
 }
 
 

@@ -97,7 +97,11 @@ def test_a_kit_is_a_phase_whose_interfaces_are_told_by_their_inputs(tmp_path, ke
     }
     assert set(config["interfaces"]) == {"scan", "clip"}
     assert config["outputs"] == {"score-chart.json": "chart-metrics", "summary-page.pdf": "pdf"}
-    assert found.notes == ("phase test-phase: the evaluation's input threshold (Anything) is not used",)
+    assert found.notes == (
+        "phase test-phase: the evaluation's input threshold (Anything) is not used",
+        "phase test-phase: output risk (Float) is declared as a likelihood from 0 to 1: "
+        "correct it if it is not",
+    )
     scored(folder)
 
 
@@ -140,7 +144,7 @@ JOBS = "p/example_evaluation_method/test/input/predictions.json"
         ({JOBS: "{}"}, "expected the jobs of a starter kit"),
         ({JOBS: '[{"inputs": []}]'}, "expected the jobs of a starter kit: no 'outputs'"),
         ({JOBS: "[1"}, "expected the jobs of a starter kit"),
-        ({JOBS: "[]"}, "no output of a kind that can be declared"),
+        ({JOBS: "[]"}, "expected outputs of algorithms, found none"),
         ({JOBS: '[{"inputs": [{"socket": {"a": 1}}], "outputs": []}]'}, "no 'slug'"),
         (
             {JOBS: "[]", "p/example_evaluation_method/evaluate.py": "def main(:"},
