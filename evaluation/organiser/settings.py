@@ -15,7 +15,7 @@ from evaluation.organiser.ranking import platform_ranking
 from evaluation.phase.config import Submissions
 from evaluation.phase.leaderboard import digits_of, needed_metrics, platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
-from evaluation.phase.places import PlatformMethod, scheme_of
+from evaluation.phase.places import PLATFORM_METHODS, PlatformMethod, scheme_of
 from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.facts import (
     LIMIT_OF_SUBMISSIONS,
@@ -144,6 +144,16 @@ def settings_file(settings: Mapping[str, Any]) -> bytes:
 
 def notes_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     """Return notes on the settings, to be read before they are entered, in sentences."""
+    own = compared_with_platform(phase, settings, _scoring_method(phase))
+    notes = []
+    if own.reasons:
+        note = f"the platform ranks by {own.by}, but {'; '.join(own.reasons)}: `rank` gives these places"
+        notes = [f"{note}. Example: {own.example}" if own.example else note]
+    return [*notes_of_export(phase, settings), *notes]
+
+
+def notes_of_export(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
+    """Return the notes without the one on places, which a table tells there."""
     return [*warnings_of(phase, settings), *submission_notes(phase), *ranking_notes(phase, settings)]
 
 
@@ -184,21 +194,59 @@ def submission_notes(phase: Phase) -> list[str]:
     return []
 
 
-def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
-    """Return how the platform's leaderboard will differ from the challenge's, in sentences."""
-    columns = settings["extra_results_columns"]
-    titles = [settings["score_title"]]
-    titles += [column["title"] for column in columns if not column.get("exclude_from_ranking")]
+def compared_with_platform(
+    phase: Phase, settings: Mapping[str, Any], method: PlatformMethod
+) -> platform_ranking.Comparison:
+    """Return how the places by a method of the platform compare with the challenge's."""
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
-    metrics, figures = metrics_of(phase.tasks), phase.challenge.figures_of(phase.tasks)
+    figures = phase.challenge.figures_of(phase.tasks)
     known = {name: figure.title for name, figure in figures.items()}
-    notes = platform_ranking.differences_of(
+    return platform_ranking.compared_with(
         scheme_of(phase.challenge, phase.options),
-        platform_ranking.PlatformRanking(_scoring_method(phase), ranked),
+        platform_ranking.PlatformRanking(method, ranked),
         figures,
-        known | dict(zip(ranked, titles, strict=True)),
+        known | dict(zip(ranked, _ranked_titles(settings), strict=True)),
         phase.form.optional_tasks,
     )
+
+
+def ranking_table(phase: Phase, settings: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Return the platform's ways to rank, and whether each has the places of the challenge's ranking.
+
+    Empty for a ranking by the value of a single figure. The columns: the setting, what it ranks by, "the
+    same" or why places differ, and an example of three teams.
+    """
+    chosen = _scoring_method(phase)
+    # Of two ranks, the median is the mean.
+    columns = len(platform_metrics(phase.config, phase.challenge, phase.tasks))
+    methods = dict.fromkeys([*PLATFORM_METHODS[:columns], chosen])
+    compared = {method: compared_with_platform(phase, settings, method) for method in methods}
+    several = len(scheme_of(phase.challenge, phase.options).metrics) > 1
+    if not several and not compared[chosen].reasons:
+        return []
+    return [
+        (
+            f"{_METHOD[method]} (chosen)" if method == chosen else _METHOD[method],
+            one.by,
+            "; ".join(one.reasons) or "the same",
+            one.example,
+        )
+        for method, one in compared.items()
+    ]
+
+
+def _ranked_titles(settings: Mapping[str, Any]) -> list[str]:
+    columns = settings["extra_results_columns"]
+    ranked = [column["title"] for column in columns if not column.get("exclude_from_ranking")]
+    return [settings["score_title"], *ranked]
+
+
+def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
+    """Return what the platform's leaderboard lacks, in sentences."""
+    titles = _ranked_titles(settings)
+    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    metrics = metrics_of(phase.tasks)
+    notes = []
     if scheme_of(phase.challenge, phase.options).phases:
         notes.append(
             "the platform has one leaderboard for each phase and none over several: `rank` makes that of the "

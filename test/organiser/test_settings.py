@@ -15,6 +15,7 @@ from evaluation.organiser.settings import (
     platform_settings,
     public_paths,
     ranking_notes,
+    ranking_table,
     settings_file,
     submission_notes,
     warnings_of,
@@ -202,6 +203,10 @@ def test_justraigs_is_ranked_by_the_sum_of_two_ranks():
     assert composite["path"] == "ranking.composites.referral_and_justification_error"
     assert composite["exclude_from_ranking"]
     assert ranking_notes(phase, settings) == []
+    table = {setting: same for setting, _, same, _ in ranking_table(phase, settings)}
+    assert table["avg (chosen)"] == "the same"
+    assert "other columns" in table["abs"]
+    assert set(table) == {"abs", "avg (chosen)"}
 
 
 @pytest.mark.parametrize(
@@ -218,8 +223,12 @@ def test_what_the_platform_cannot_do_is_said(name, method, shown, difference):
     settings = settings_of(phase)
     assert settings["scoring_method_choice"] == method
     assert settings["result_display_choice"] == shown
-    notes = ranking_notes(phase, settings)
-    assert any(difference in note and "`rank`" in note for note in notes)
+    notes = notes_of(phase, settings)
+    assert any(difference in note and "`rank`" in note and "Example: A, B, C" in note for note in notes)
+    rows = ranking_table(phase, settings)
+    assert [difference in same for setting, _, same, _ in rows if setting == f"{method} (chosen)"] == [True]
+    assert all(example.startswith("A, B, C with") for *_, example in rows)
+    assert not any("combined" in note for note in notes)
     useless = [note for note in notes if note.startswith("useless submissions")]
     assert ["'|mAP in sample − mAP out of sample|'" in note for note in useless] == [True] * (
         name == "edd2020"

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from evaluation.cli.common import say, tell
+from evaluation.cli.console import TableConsole, text_table
 from evaluation.organiser import settings
 from evaluation.organiser.cli.shared import add_recipe, recipe_of, tell_built, tell_terminal
 from evaluation.organiser.image import codabench
@@ -63,10 +64,13 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = settings.platform_settings(phase, least)
     image = build_image(folder, recipe_of(arguments), tell_terminal)
     tell_built(image)
-    tell(f"Note: {note}" for note in settings.notes_of(phase, chosen))
+    tell(f"Note: {note}" for note in settings.notes_of_export(phase, chosen))
     content = settings.settings_file(chosen)
     for path in export_image(image, content, output, tell_terminal, arguments.compression):
         size = path.stat().st_size
         say(f"{path}: {size // 1_000_000} MB" if path.suffix == ".gz" else path)
+    if rows := settings.ranking_table(phase, chosen):
+        headings = ("scoring_method_choice", "ranks by", "places of the challenge", "example")
+        TableConsole().print(text_table("The platform's leaderboard", headings, (), rows))
     sys.stdout.write(next_steps(image, output))
     return 0

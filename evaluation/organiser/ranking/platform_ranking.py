@@ -61,34 +61,43 @@ def closest_ranking(scheme: Scheme) -> PlatformRanking | None:
     return PlatformRanking("median" if overall.combination == "median" else "mean", tuple(ranks))
 
 
-def differences_of(
+@dataclass(frozen=True)
+class Comparison:
+    """Whether a ranking of the platform has the places of the challenge's: why not, with an example.
+
+    ``by``: what it ranks by. Without reasons the places are the same.
+    """
+
+    by: str
+    reasons: tuple[str, ...]
+    example: str = ""
+
+
+def compared_with(
     scheme: Scheme,
     platform: PlatformRanking,
     figures: Figures,
     titles: Mapping[str, str],
     optional_tasks: Collection[str] = (),
-) -> list[str]:
-    """Return how the platform's places differ from the scheme's, as one sentence with an example, or none.
+) -> Comparison:
+    """Return how the platform's places differ from the scheme's.
 
     figures: every metric and composite of the phase by name; titles: of these, for people.
     """
-    reasons = _reasons(scheme, platform, figures)
-    example = example_of(scheme, platform, figures, optional_tasks)
-    if example and not reasons:
-        reasons = ["the challenge ranks submissions that lack an optional task, too"]
-    if not reasons:
-        return []
     by = titles[platform.columns[0]]
     if platform.method != "absolute":
         columns = ", ".join(titles[name] for name in platform.columns)
         by = f"the {platform.method} of the ranks in {columns}"
-    note = f"the platform ranks by {by}, but {'; '.join(reasons)}: `rank` gives these places"
-    if example is None:
-        return [note]
+    reasons = _reasons(scheme, platform, figures)
+    example = example_of(scheme, platform, figures, optional_tasks)
+    if example and not reasons:
+        reasons = ["the challenge ranks submissions that lack an optional task, too"]
+    if not reasons or example is None:
+        return Comparison(by, tuple(reasons))
     on = "" if _overall(scheme) else f" on the leaderboard {example.board}"
     there, here = _listed(example.platform), _listed(example.challenge)
     places = f"have the places {there} on the platform and {here} by `rank`{on}"
-    return [f"{note}. Example: A, B, C {_described(example, titles)} {places}"]
+    return Comparison(by, tuple(reasons), f"A, B, C {_described(example, titles)} {places}")
 
 
 def _described(example: Example, titles: Mapping[str, str]) -> str:

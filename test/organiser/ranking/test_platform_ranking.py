@@ -17,7 +17,7 @@ from evaluation.organiser.ranking.platform_ranking import (
     Example,
     PlatformRanking,
     closest_ranking,
-    differences_of,
+    compared_with,
     example_of,
 )
 from evaluation.organiser.ranking.results import PhaseResults, Submission
@@ -164,8 +164,8 @@ DOUBLE = Board("double", (Rank("t.a", Fraction(2)),))
 def test_the_ranking_of_the_platform_that_adds_the_same_ranks(boards, method, columns):
     scheme = Scheme(boards, overall=boards[-1].name)
     assert closest_ranking(scheme) == (PlatformRanking(method, columns) if method else None)
-    notes = differences_of(scheme, closest_ranking(scheme) or PLATFORM, figures(), TITLES)
-    assert bool(notes) == (method is None)
+    found = compared_with(scheme, closest_ranking(scheme) or PLATFORM, figures(), TITLES)
+    assert bool(found.reasons) == (method is None)
     if method:
         agree(scheme, PlatformRanking(method, columns))
 
@@ -187,25 +187,26 @@ PLATFORM = PlatformRanking("mean", ("t.a", "t.b"))
     ],
 )
 def test_what_makes_the_places_differ_is_named_and_shown(scheme, platform, reason):
-    (note,) = differences_of(scheme, platform, figures(), TITLES)
-    assert reason in note
-    assert "Example: A, B, C with the " in note
+    found = compared_with(scheme, platform, figures(), TITLES)
+    assert reason in "; ".join(found.reasons)
+    assert found.example.startswith("A, B, C with the ")
     holds(example_of(scheme, platform, figures()), scheme, platform)
 
 
 def test_teams_without_an_optional_task_and_scaled_values():
-    def notes(scheme, platform, *more):
-        return differences_of(scheme, platform, figures(), TITLES, *more)
+    def reasons(scheme, platform, *more):
+        return compared_with(scheme, platform, figures(), TITLES, *more).reasons
 
-    (note,) = notes(Scheme((TWO,), method=Method("min-max")), PLATFORM)
-    assert note.endswith("in place of ranks (min-max): `rank` gives these places")
-    assert notes(Scheme((ONE,), method=Method("min-max")), closest_ranking(Scheme((ONE,)))) == []
+    scaled = compared_with(Scheme((TWO,), method=Method("min-max")), PLATFORM, figures(), TITLES)
+    assert "in place of ranks (min-max)" in scaled.reasons[0]
+    assert scaled.example == ""
+    assert reasons(Scheme((ONE,), method=Method("min-max")), closest_ranking(Scheme((ONE,)))) == ()
     scheme = Scheme((Board("all", (Rank("t.a"), Rank("u.c"))),))
     platform = PlatformRanking("mean", ("t.a", "u.c"))
-    assert notes(scheme, platform) == []
-    (note,) = notes(scheme, platform, ("u",))
-    assert "submissions that lack an optional task" in note
-    assert notes(Scheme(scheme.boards, complete_only=True), platform, ("u",)) == []
+    assert reasons(scheme, platform) == ()
+    (reason,) = reasons(scheme, platform, ("u",))
+    assert "submissions that lack an optional task" in reason
+    assert reasons(Scheme(scheme.boards, complete_only=True), platform, ("u",)) == ()
 
 
 @pytest.mark.parametrize("name", sorted(set(get_args(MethodName)) - {"mean-then-rank", "min-max"}))
