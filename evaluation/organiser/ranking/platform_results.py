@@ -100,7 +100,9 @@ def results_folders(paths: Paths, choices: ExportChoices | None = None) -> Itera
 def notices_of_order(board: Leaderboard, folders: ResultsFolders) -> list[str]:
     """Return how the places of exported evaluations compare with the platform's own ranks."""
     notices = []
-    for phase, (role, ranks) in zip(board.phases, folders.ranks.items(), strict=False):
+    of_role = {phase.role or "": phase for phase in board.phases}
+    for role, ranks in folders.ranks.items():
+        phase = of_role[role]
         overall = phase.scheme["overall"] or next(iter(phase.scheme["boards"]))["name"]
         here = {team.team: place for team in phase.teams if (place := team.boards[overall].place)}
         if not any(ranks.values()):
