@@ -65,7 +65,7 @@ _COLUMNS = ("task", "metric", "value", "lower", "upper")
 
 def _rows(metrics: MetricsFile) -> list[tuple[str, ...]]:
     """Return the published figures as cells."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for task, estimates in metrics.aggregates.items():
         for name, estimate in estimates.items():
             interval = estimate.confidence_interval

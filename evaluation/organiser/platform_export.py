@@ -118,7 +118,7 @@ def _pages(path: Path, content: Any) -> Iterator[_Page]:
         around = following or earlier
         if not isinstance(count, int):
             count = None if following is None else following.offset + 1  # at least one more row
-        yield _Page(path.name, rows, count, start, around and around.of_list)
+        yield _Page(path.name, rows, count, start, None if around is None else around.of_list)
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"{path}: {size // 1_000_000} MB" if path.suffix == ".gz" else path)
     if rows := settings.ranking_table(phase, chosen):
         headings = ("scoring_method_choice", "ranks by", "places of the challenge", "example")
-        TableConsole().print(text_table("The platform's leaderboard", headings, (), rows))
+        TableConsole(140).print(text_table("The platform's leaderboard", headings, (), rows))
     sys.stdout.write(next_steps(image, output))
     return 0

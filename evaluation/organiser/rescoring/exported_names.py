@@ -54,7 +54,8 @@ def exported_names(folder: Path, files: Sequence[str]) -> ExportedNames:
         by_name[key.casefold()].append(name)
         if file := submission.get("predictions_file"):
             by_name[PurePosixPath(unquote(urlsplit(str(file)).path)).name.casefold()].append(name)
-    found, problems = {}, []
+    by_file: dict[str, str] = {}
+    problems: list[str] = []
     for file in files:
         stem = key_of(PurePosixPath(file).stem).casefold()
         names = by_name.get(stem) or by_name.get(file.casefold(), [])
@@ -63,9 +64,9 @@ def exported_names(folder: Path, files: Sequence[str]) -> ExportedNames:
             remedy = "call it after the key (pk) of its submission"
             problems.append(f"{file}: {expected} in {len(names)} ({', '.join(names)}): {remedy}")
         elif names and file not in exports:
-            found[file] = names[0]
+            by_file[file] = names[0]
     PhaseError.raise_all(problems)
-    return ExportedNames(found, exports)
+    return ExportedNames(by_file, exports)
 
 
 def _is_export(path: Path) -> bool:
