@@ -222,6 +222,8 @@ def read_header(read: Callable[[int], bytes], file_bytes: int, image: str) -> Me
     if len(counts) < 2 or keys.get("NDims") != str(len(counts)) or not all(map(_COUNT.fullmatch, counts)):
         raise damaged(image, "an invalid header")
     deflated = _is_true(keys, "CompressedData")
+    if deflated and keys.get("HeaderSize") == "-1":
+        raise damaged(image, "compressed values at an offset from its end")
     found_bytes = file_bytes - header_bytes if deflated else 0
     ends: dict[str, tuple[bytes, ...]] = {}
     if deflated:

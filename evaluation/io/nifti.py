@@ -42,7 +42,7 @@ class _Layout:
 
 _FIRST = _Layout(
     length=348,
-    word=b"n+1",
+    word=b"n+1\0",
     magic=344,
     real="f",
     sizes=("8h", 40),
@@ -57,7 +57,7 @@ _FIRST = _Layout(
 )
 _SECOND = _Layout(
     length=540,
-    word=b"n+2",
+    word=b"n+2\0",
     magic=4,
     real="d",
     sizes=("8q", 16),
@@ -88,6 +88,7 @@ _TYPES = {
     1280: "u8",
 }
 _UNITS_OF_MM = (0, 2)
+_OTHER_UNITS = {1: "metres", 3: "micrometres"}
 _SIGNS = (-1.0, -1.0, 1.0)
 _MAX_OFFSET = 1 << 20
 _TOLERANCE = 1e-3
@@ -125,7 +126,8 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int, components
         raise ReadError(FaultKind.WRONG_VALUE, "values without a scale", found, hint=_SCALED)
     (units,) = values(*layout.units)
     if units & 7 not in _UNITS_OF_MM:
-        raise ReadError(FaultKind.WRONG_VALUE, "lengths in mm", f"the unit {units & 7}")
+        found = _OTHER_UNITS.get(units & 7, f"the unit {units & 7}")
+        raise ReadError(FaultKind.WRONG_VALUE, "lengths in mm", f"{found} (xyzt_units)")
     dtype = np.dtype(_TYPES[code]).newbyteorder(order) if code in _TYPES else None
     if dtype is not None and bits != 8 * dtype.itemsize:
         raise ReadError(FaultKind.UNREADABLE, NIFTI.name, f"{bits} bits of a type of {8 * dtype.itemsize}")
@@ -169,14 +171,14 @@ def _header(voxels: VoxelBytes, compressed: bool) -> tuple[_Layout, Literal["<",
         raise _other_content(bytes(view), compressed) or error from None
     data = bytes(view)
     for layout, order in product((_FIRST, _SECOND), _ORDERS):
-        word = data[layout.magic : layout.magic + 3]
+        word = data[layout.magic : layout.magic + len(layout.word)]
         if struct.unpack_from(f"{order}i", data)[0] != layout.length:
             continue
         if word == layout.word:
             rest = bytearray(layout.length - len(data))
             voxels.fill(memoryview(rest))
             return layout, order, data + rest
-        if word in (b"ni1", b"ni2"):
+        if word in (b"ni1\0", b"ni2\0"):
             raise ReadError(FaultKind.FORBIDDEN, "values in the same file", "a header of another file")
     other = ReadError(FaultKind.UNREADABLE, NIFTI.name, "another header")
     raise _other_content(data, compressed) or other

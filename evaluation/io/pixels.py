@@ -80,6 +80,15 @@ def values_in_words(values: Sequence[object]) -> str:
     return f"{named} and {more} more" if more > 0 else named
 
 
+def outside(values: NDArray[Any], lowest: float, highest: float) -> float | None:
+    """Return a value that is not within bounds, also one that is not a number; None where all are.
+
+    Python's numbers are compared: in the type of an array a bound may become another number, or infinite.
+    """
+    extremes = (values.max().item(), values.min().item()) if values.size else ()
+    return next((value for value in extremes if not lowest <= value <= highest), None)
+
+
 def require_bits(found: int, allowed: tuple[int, ...]) -> None:
     """Raise `ReadError` unless the number of bits per channel is supported."""
     if found not in allowed:

@@ -47,12 +47,13 @@ KIND_TAGS = frozenset(
 )
 _SINGLE = KIND_TAGS - {BITS, EXTRA_SAMPLES, SAMPLE_FORMAT, SOFTWARE}
 _MIN_SAMPLES = {2: 3, 5: 4, 6: 3}
-_ALLOWED = {FILL_ORDER: (1,), PLANAR: (1, 2), PREDICTOR: (1, 2, 3)}
+# A page is not a smaller copy of another one, nor its mask.
+_ALLOWED = {REDUCED: (0, 2), FILL_ORDER: (1,), PLANAR: (1, 2), PREDICTOR: (1, 2, 3)}
 _ALIKE = (WIDTH, HEIGHT, BITS, PHOTOMETRIC, SAMPLE_FORMAT, SAMPLES, PLANAR)
 PAGE_TAGS = KIND_TAGS | {COLOURS, STRIP_OFFSETS, STRIP_BYTES, TILE_OFFSETS, TILE_BYTES}
 
 NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS = 1, 5, 8, 32946, 32773
-_FAXES = (2, 3, 4)
+FAXES = (2, 3, 4)
 """CCITT's codes for images of one bit."""
 WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, SEPARATED = 0, 1, 2, 3, 5
 ALPHA = (1, 2)
@@ -82,7 +83,7 @@ class Tags:
     @property
     def is_tiled(self) -> bool:
         """Whether the page is stored in tiles rather than in strips."""
-        return TILE_WIDTH in self.values
+        return not self.values.keys().isdisjoint((TILE_WIDTH, TILE_HEIGHT, TILE_OFFSETS, TILE_BYTES))
 
     @property
     def places(self) -> tuple[int, int]:
@@ -99,7 +100,7 @@ class Tags:
         """What values mean; tifffile stores booleans as if white were zero, and reads them as they were."""
         found = self.one(PHOTOMETRIC, BLACK_IS_ZERO)
         is_own = bytes(self.values.get(SOFTWARE, ())).startswith(_TIFFFILE)
-        is_bit = self.one(BITS, 1) == 1 and self.one(COMPRESSION, NONE) not in _FAXES
+        is_bit = self.one(BITS, 1) == 1 and self.one(COMPRESSION, NONE) not in FAXES
         return BLACK_IS_ZERO if found == WHITE_IS_ZERO and is_own and is_bit else found
 
     @property
@@ -179,7 +180,7 @@ def check_page(tags: Tags, photometrics: Collection[int]) -> None:
     if PHOTOMETRIC not in tags.values:  # some programs then take white for zero
         raise damaged(IMAGE, f"no tag {PHOTOMETRIC} (photometric interpretation)")
     compression, photometric = tags.one(COMPRESSION, NONE), tags.photometric
-    faxes = _FAXES if tags.one(BITS, 1) == tags.one(SAMPLES, 1) == 1 else ()
+    faxes = FAXES if tags.one(BITS, 1) == tags.one(SAMPLES, 1) == 1 else ()
     if compression not in (NONE, LZW, DEFLATE, OLD_DEFLATE, PACK_BITS, *faxes):
         expected = "no compression, LZW, deflate or PackBits"
         raise ReadError(FaultKind.WRONG_VALUE, expected, f"compression {compression}")
@@ -188,7 +189,7 @@ def check_page(tags: Tags, photometrics: Collection[int]) -> None:
     if photometric not in photometrics:
         found = _PHOTOMETRICS.get(photometric, str(photometric))
         raise ReadError(FaultKind.WRONG_VALUE, "channels in which black is zero", found)
-    if 0 in (tags.one(TILE_WIDTH, 1), tags.one(TILE_HEIGHT, 1)):
+    if tags.is_tiled and 0 in (tags.one(TILE_WIDTH, 0), tags.one(TILE_HEIGHT, 0)):
         raise damaged(IMAGE, "tiles without pixels")
     if tags.one(TILE_WIDTH, 1) * tags.one(TILE_HEIGHT, 1) > MAX_PIXELS:
         raise ReadError(FaultKind.TOO_LARGE, f"tiles of at most {MAX_PIXELS} pixels", "larger tiles")
@@ -293,12 +294,13 @@ class _Segments:
         dtype, size = tags.dtype, tags.size
         if dtype is None:
             raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, "another type of values")
-        if {STRIP_OFFSETS, TILE_OFFSETS} <= tags.values.keys():
+        if tags.is_tiled and not tags.values.keys().isdisjoint((STRIP_OFFSETS, STRIP_BYTES)):
             raise damaged(IMAGE, "both strips and tiles")
-        offsets, lengths = (tags.values.get(tag, ())[part] for tag in tags.places)
+        offsets, lengths = (tags.values.get(tag, ()) for tag in tags.places)
         # Only the length of a single strip may be missing.
         if len(offsets) != len(lengths) and (lengths or len(offsets) > 1):
             raise damaged(IMAGE, f"{len(lengths)} lengths of {len(offsets)} strips or tiles")
+        offsets, lengths = offsets[part], lengths[part]
         self.dtype: np.dtype[Any] = dtype
         self._data, self._tags, self._channels = data, tags, channels
         self._compression = tags.one(COMPRESSION, NONE)
@@ -317,6 +319,8 @@ class _Segments:
         if len(offsets) != len(lengths):
             raise damaged(IMAGE, "damaged or incomplete image data")
         present = [(start, count) for start, count in zip(offsets, lengths, strict=True) if start or count]
+        if not all(count for _, count in present):  # some programs work them out, others read zeros
+            raise damaged(IMAGE, "strips or tiles of no bytes")
         if any(start < _HEADER_BYTES for start, _ in present):
             raise damaged(IMAGE, "pixels in the header of the file")
         if any(start + count > len(data) for start, count in present):
@@ -376,14 +380,14 @@ class _Segments:
                 len(rows), self._step, self._channels
             )
         if self._bits == 1:
-            bits = rows if self._compression in _FAXES else np.unpackbits(rows, axis=1)
+            bits = rows if self._compression in FAXES else np.unpackbits(rows, axis=1)
             rows = bits[:, : self._step * self._channels]
         return np.ascontiguousarray(rows).view(self.dtype).reshape(len(rows), self._step, self._channels)
 
     def _decoded(self) -> Iterator[tuple[int, list[NDArray[np.uint8]]]]:
         """Yield the number of a segment, and the bytes (y, byte) of it and of some that follow."""
         batch: list[int] = []
-        width = self._step if self._compression in _FAXES else self._row_bytes
+        width = self._step if self._compression in FAXES else self._row_bytes
         for number, (start, count) in enumerate(self._places):
             shape = (self._rows(number), width)
             piece = self._data[start : start + count]
@@ -392,7 +396,7 @@ class _Segments:
                 and count <= _LONGEST_LEFT_OUT
                 and self._encoded(number) in self._left_out
             )
-            if self._compression in (LZW, *_FAXES) and count and not is_left_out:
+            if self._compression in (LZW, *FAXES) and count and not is_left_out:
                 batch.append(number)
                 if len(batch) * self._tall * width >= _BATCH_BYTES:
                     yield batch[0], self._decoded_by_pillow(batch, width)
@@ -491,7 +495,7 @@ def _bare_file(pieces: Sequence[memoryview], tags: Tags, width: int, height: int
     kept = (COMPRESSION, *_FAX_OPTIONS)
     values: dict[int, Sequence[int]] = {tag: tags.values[tag][:1] for tag in kept if tag in tags.values}
     values |= {WIDTH: (width,), HEIGHT: (height,), ROWS_PER_STRIP: (tall,)}
-    values |= {BITS: (1 if tags.one(COMPRESSION, NONE) in _FAXES else 8,)}
+    values |= {BITS: (1 if tags.one(COMPRESSION, NONE) in FAXES else 8,)}
     values |= {PHOTOMETRIC: (BLACK_IS_ZERO,), SAMPLES: (1,)}
     values |= {STRIP_OFFSETS: starts, STRIP_BYTES: [*map(len, pieces)]}
     entries = []

@@ -109,7 +109,7 @@ class VoxelBytes:
     def finish(self) -> None:
         """Check that nothing follows and that the checksum is correct. Raises `ReadError`."""
         more = self._form is not None and bool(self._inflate(1))
-        if not more and self._ends:
+        if not more and self._ends and self._form != GZIPPED:  # whose members have been read to the end
             left = b"" if self._form is None else self._inflater.unused_data
             more = left + self._stream.read(1 + max(map(len, self._ends))) not in self._ends
         if more:
@@ -119,8 +119,7 @@ class VoxelBytes:
         """Return up to ``most`` inflated bytes, none at the end of the data."""
         while True:
             if self._inflater.eof:
-                left = self._inflater.unused_data or self._stream.read(_PIECE)
-                if self._form != GZIPPED or not left.strip(b"\0"):
+                if self._form != GZIPPED or not (left := self._next_member()):
                     return b""
                 self._inflater, self._pending = self._library.decompressobj(GZIPPED), left
             self._pending = self._pending or self._stream.read(_PIECE)
@@ -133,6 +132,13 @@ class VoxelBytes:
             self._pending = self._inflater.unconsumed_tail
             if piece:
                 return piece
+
+    def _next_member(self) -> bytes:
+        """Return the first bytes of the next gzip member; tapes and some archives pad the last with zeros."""
+        left = self._inflater.unused_data.lstrip(b"\0")
+        while not left and (piece := self._stream.read(_PIECE)):
+            left = piece.lstrip(b"\0")
+        return left
 
     def _error(self, found: str) -> ReadError:
         return ReadError(FaultKind.UNREADABLE, self._volume, found)

@@ -20,7 +20,7 @@ from evaluation.io.kinds.classes import ClassLabel
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue, spacing_of
 from evaluation.io.kinds.probability_map import rows_of_components
 from evaluation.io.kinds.volume import Volume
-from evaluation.io.pixels import Size, check_size
+from evaluation.io.pixels import Size, check_size, outside
 from evaluation.io.volume_header import Geometry
 from evaluation.io.voxels import BegunStream, Plane, whole_plane
 from evaluation.metrics.arrays import Bools, Floats, Integers
@@ -116,12 +116,11 @@ class InstanceMap(LabelMap):
         for z, plane in enumerate(planes, start=1):
             part = plane.crop
             values = part.values
-            fits = not values.size or (values.min() >= 0 and values.max() <= LARGEST_NUMBER)
-            if not fits or (values.dtype.kind == "f" and (values % 1).any()):
-                good = (values >= 0) & (values <= LARGEST_NUMBER)
-                good[good] &= values[good] % 1 == 0
-                bad = values[~good].flat[0]
-                found = in_digits(float(bad), 0, 1) if values.dtype.kind == "f" else str(bad)
+            bad = outside(values, 0, LARGEST_NUMBER)
+            if bad is None and values.dtype.kind == "f" and (broken := values % 1 != 0).any():
+                bad = values[broken].flat[0]
+            if bad is not None:
+                found = in_digits(float(bad), 0, 1, LARGEST_NUMBER) if values.dtype.kind == "f" else str(bad)
                 place = f" in plane {z}" if self.dimensions == 3 else ""
                 raise fault_at(
                     FileSource(path), f"whole numbers from 0 to {LARGEST_NUMBER}", f"{found}{place}"

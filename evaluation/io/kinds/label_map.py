@@ -24,7 +24,7 @@ from evaluation.io import tiff, volumes
 from evaluation.io.handover import Packed, pack_any, unpack_positions
 from evaluation.io.kinds.masks import oddities_of_labels, unlisted_beside
 from evaluation.io.kinds.volume import Volume
-from evaluation.io.pixels import values_in_words
+from evaluation.io.pixels import outside, values_in_words
 from evaluation.io.volume_header import GEOMETRY_COLUMNS, Geometry
 from evaluation.io.voxels import Plane
 from evaluation.metrics.crops import (
@@ -69,10 +69,9 @@ class ListedLabels:
             return np.zeros(values.shape, dtype=np.uint8)
         if values.dtype == np.bool_:  # of an image of one bit
             values = values.view(np.uint8) * self._set
-        highest = values.max()
-        # One that is not a number passes neither comparison.
-        if not (values.min() >= 0 and highest <= LARGEST_LABEL):
+        if outside(values, 0, LARGEST_LABEL) is not None:
             raise self._unlisted(values)
+        highest = values.max()
         small = highest < _UNLISTED
         whole: NDArray[np.unsignedinteger[Any]] = values.astype(np.uint8 if small else np.uint16, copy=False)
         if values.dtype.kind == "f" and (whole != values).any():

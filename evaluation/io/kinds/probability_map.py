@@ -16,6 +16,7 @@ from evaluation.core.views import Objects, Voxels
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
 from evaluation.io.kinds.label_map import LabelMapValue, MapKind, Shape, Spacing, spacing_of
 from evaluation.io.kinds.volume import Volume
+from evaluation.io.pixels import outside
 from evaluation.io.volumes import case_geometry, case_planes
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.components import components_of
@@ -81,7 +82,7 @@ class ProbabilityMap(MapKind):
     def unpack(self, packed: Packed, case: CaseForm) -> ProbabilityMapValue:
         """Return the map, its values checked. Raises `HandoverError`."""
         cropped = unpack_volume(packed, "<f4", case_geometry(case, self.dimensions).shape)
-        if not are_probabilities(cropped.values, self.highest, self.lowest):
+        if outside(cropped.values, *as_kept(self.lowest, self.highest)) is not None:
             raise HandoverError(f"expected {numbers_in_words(self.lowest, self.highest)}")
         return self._value(cropped, case)
 
@@ -163,9 +164,10 @@ def place_in_words(dimensions: Dimensions) -> str:
     return "voxel, in the size, spacing, origin and direction of the image"
 
 
-def are_probabilities(values: NDArray[Any], highest: float = 1.0, lowest: float = 0.0) -> bool:
-    """Return whether all values are from 0 to 1, or between others; one that is not a number is not."""
-    return not values.size or bool(values.min() >= lowest and values.max() <= highest)
+def as_kept(lowest: float, highest: float) -> tuple[float, float]:
+    """Return the bounds of values that are kept as float32, rounded to it where that is wider."""
+    lowest, highest = max(lowest, -LARGEST), min(highest, LARGEST)
+    return min(lowest, float(np.float32(lowest))), max(highest, float(np.float32(highest)))
 
 
 def read_probabilities(
@@ -184,13 +186,11 @@ def read_probabilities(
     def crops() -> Iterator[Crop]:
         for z, plane in enumerate(case_planes(path, case, files, dimensions), start=1):
             part = plane.crop
-            values = part.values
-            if not are_probabilities(values, highest, lowest):
-                bad = values[~((values >= lowest) & (values <= highest))].flat[0]
+            if (bad := outside(part.values, *as_kept(lowest, highest))) is not None:
                 place = f" in plane {z}" if dimensions == 3 else ""
                 text = in_digits(float(bad), lowest, highest)
                 raise fault_at(FileSource(path), numbers_in_words(lowest, highest), f"{text}{place}")
-            found = _cropped(values)  # values above 0 may become 0 as float32
+            found = _cropped(part.values)  # values above 0 may become 0 as float32
             yield Crop(found.values, part.top + found.top, part.left + found.left)
 
     return stack_of(crops(), np.float32)
@@ -301,7 +301,7 @@ class DetectionMap(MapKind):
         shape = case_geometry(case, self.dimensions).shape
         cropped = unpack_volume(placed, "<u2", shape)
         confidences = array_of(confidences, ["<f8"], 1)
-        if len(confidences) > MOST_CANDIDATES or not are_probabilities(confidences, self.highest):
+        if len(confidences) > MOST_CANDIDATES or outside(confidences, 0, self.highest) is not None:
             raise HandoverError(f"expected up to {MOST_CANDIDATES} confidences up to {self.highest:g}")
         voxels = np.bincount(cropped.values.reshape(-1), minlength=len(confidences) + 1)
         if len(voxels) > len(confidences) + 1 or not voxels[1:].all():

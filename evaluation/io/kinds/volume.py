@@ -20,6 +20,7 @@ from evaluation.core.sources import FileAccess, FileSource, Source, fault_at
 from evaluation.core.views import Voxels
 from evaluation.io.handover import HandoverError, Packed, list_of, pack_crop, unpack_crop
 from evaluation.io.kinds.masks import oddities_of_labels
+from evaluation.io.pixels import outside
 from evaluation.io.volume_header import Geometry, geometry_of
 from evaluation.io.volumes import case_planes, write_volume
 from evaluation.metrics.crops import EMPTY, Crop, box_of_content
@@ -95,7 +96,7 @@ class ConfidenceVolume(VolumeKind):
         planes = tuple(unpack_crop(plane, ["|u1", "<f4"], height, width) for plane in list_of(packed, depth))
         for plane in planes:
             values = plane.values
-            if values.size and not (values.min() >= 0 and values.max() <= 1):  # also where one is no number
+            if outside(values, 0, 1) is not None:
                 raise HandoverError("expected confidences from 0 to 1")
         return planes
 
@@ -197,7 +198,7 @@ class StoredVolume:
     def _check_values(self, values: NDArray[Any], z: int) -> None:
         """Check that all values are allowed; NaN is not."""
         minimum, maximum = self.kind.minimum, self.kind.maximum
-        bad = next((extreme for extreme in (values.min(), values.max()) if not 0 <= extreme <= maximum), None)
+        bad = outside(values, 0, maximum)
         if bad is None and minimum > 0:
             bad = next(iter(values[(values > 0) & (values < minimum)]), None)
         if bad is None and self.kind.whole and values.dtype.kind == "f":

@@ -88,6 +88,7 @@ REFUSED_META = [
     (mha_body(b"no zlib stream"), FaultKind.UNREADABLE, "damaged"),
     (mha_body(zlib.compress(PLAIN + bytes(1 << 24))), FaultKind.UNREADABLE, "more voxels"),
     (b"Comment = 1\n" * 100_000, FaultKind.UNREADABLE, "an invalid header"),
+    (mha(b"DimSize", b"HeaderSize = -1\nDimSize"), FaultKind.UNREADABLE, "compressed values at an offset"),
 ]
 
 
@@ -127,6 +128,14 @@ def test_without_a_position_there_is_a_spacing():
     assert geometry == Geometry((3, 4, 5), (0.5, 0.25, 0.125))
 
 
+@pytest.mark.parametrize("zeros", [1, 500, 1 << 19])
+def test_zeros_may_follow_a_gzip_file(zeros):
+    data = gzip.compress(NIFTI, mtime=0) + bytes(zeros)
+    np.testing.assert_array_equal(read(data, ".nii.gz")[1], VALUES)
+    with faulted(ReadError, "more voxels", kind=FaultKind.UNREADABLE):
+        read(data + gzip.compress(b"1"), ".nii.gz")
+
+
 def test_a_gzip_file_of_several_members_is_one_volume():
     plain = gzip.decompress(write_volume(VALUES, GEOMETRY, ".nii.gz"))
     data = gzip.compress(plain[:400], mtime=0) + gzip.compress(plain[400:], mtime=0)
@@ -144,8 +153,10 @@ REFUSED_NIFTI = [
     (nifti(112, "<2f", 0.0, 3.0), FaultKind.WRONG_VALUE, "value + 3"),
     (nifti(112, "<2f", math.nan, 3.0), FaultKind.WRONG_VALUE, "value + 3"),
     (nifti(72, "<h", 16), FaultKind.UNREADABLE, "16 bits of a type of 32"),
-    (nifti(123, "B", 1), FaultKind.WRONG_VALUE, "the unit 1"),
-    (nifti(123, "B", 3), FaultKind.WRONG_VALUE, "the unit 3"),
+    (nifti(123, "B", 1), FaultKind.WRONG_VALUE, "metres"),
+    (nifti(123, "B", 3), FaultKind.WRONG_VALUE, "micrometres"),
+    (nifti(123, "B", 4), FaultKind.WRONG_VALUE, "the unit 4"),
+    (nifti(347, "B", 1), FaultKind.UNREADABLE, "another header"),
     (nifti(76, "<f", 0.5), FaultKind.UNREADABLE, "pixdim"),
     (nifti(80, "<f", -0.5), FaultKind.UNREADABLE, "contradictory"),
     (without_place(-0.5), FaultKind.UNREADABLE, "not above 0"),
