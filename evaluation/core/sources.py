@@ -16,8 +16,18 @@ LineAndField = tuple[int | None, str | None]
 """A place in a file: the line, and the columns or the path in JSON."""
 
 
-class ByteStream(Protocol):
-    """A file that is read once, from its start to its end."""
+class Content(Protocol):
+    """The bytes of a file, in memory or not, of which parts are read."""
+
+    def __len__(self) -> int:
+        """Return the number of all bytes."""
+
+    def __getitem__(self, part: slice, /) -> bytes | memoryview:
+        """Return bytes, as those of a sequence. Raises `ReadError`."""
+
+
+class ByteStream(Content, Protocol):
+    """A file that is read once, from its start to its end; parts may be read besides."""
 
     @property
     def size(self) -> int:

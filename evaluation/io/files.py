@@ -465,6 +465,22 @@ class FileStream:
         data = bytearray(count)
         return bytes(memoryview(data)[: self.readinto(memoryview(data))])
 
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, part: slice) -> memoryview:
+        """Return bytes from anywhere; reading goes on where it was. ``observe`` is not called."""
+        start, stop, _ = part.indices(self.size)
+        data = bytearray(max(stop - start, 0))
+        try:
+            place = os.lseek(self._descriptor, 0, os.SEEK_CUR)
+            os.lseek(self._descriptor, start, os.SEEK_SET)
+            filled = read_into(self._descriptor, memoryview(data))
+            os.lseek(self._descriptor, place, os.SEEK_SET)
+        except OSError as error:
+            raise unreadable(self._path, error) from None
+        return memoryview(data)[:filled].toreadonly()
+
     def drain(self) -> None:
         """Read the rest of the file, so that ``observe`` gets all of it."""
         while self.read(_PIECE):

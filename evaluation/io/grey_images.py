@@ -1,7 +1,7 @@
 """Images of grey values in any of the accepted formats, and the modules of all formats."""
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
@@ -12,14 +12,12 @@ from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.formats import (
     FORMATS,
     HEAD_BYTES,
-    TIFF,
     Format,
     extensions_of,
     format_of_content,
     format_of_name,
     image_formats,
 )
-from evaluation.io import tiff
 from evaluation.io.pixels import Size
 from evaluation.io.volume_header import Geometry
 from evaluation.io.voxels import BegunStream, OpenVolume
@@ -62,9 +60,6 @@ def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Cr
 
     Raises `ReadError` as `read_grey` does.
     """
-    large = tiff.read_large(data, size, False, background) if TIFF.begins(bytes(data[:4])) else None
-    if large is not None:
-        return large
     key = (bytes(data), size, background) if len(data) <= _MAX_REMEMBERED_BYTES else None
     if key in _known_empty:
         return Crop(np.empty((0, 0), dtype=np.uint8))
@@ -75,11 +70,6 @@ def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Cr
         _known_empty[key] = None
     # A copy of the box, since the image may lie in a buffer that the next file overwrites.
     return replace(mask, values=mask.values.copy())
-
-
-def read_parts(data: memoryview, size: Size, background: int) -> Iterator[Crop] | None:
-    """Return the parts of a large TIFF image of any type, None for any other. Raises `ReadError`."""
-    return tiff.read_parts(data, size, True, background) if TIFF.begins(bytes(data[:4])) else None
 
 
 def read_grey(data: memoryview, path: str, size: Size | None) -> NDArray[np.uint8]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.formats import TIFF
+from evaluation.core.sources import Content
 from evaluation.io.pixels import (
     MAX_PIXELS,
     NUMBERS,
@@ -112,27 +113,34 @@ class Tags:
 
 
 def read_page(
-    data: memoryview, wanted: Collection[int], start: int | None = None, max_values: int = _MAX_VALUES
+    data: Content, wanted: Collection[int], start: int | None = None, max_values: int = _MAX_VALUES
 ) -> Tags:
     """Return the wanted integer tags of the page at ``start``, by default of the first page.
 
     Classic and big TIFF. Raises `ReadError` (unreadable or too large), also for positions outside the data.
     """
-    if not TIFF.begins(bytes(data[:4])):
-        raise damaged(IMAGE, "an invalid header" if bytes(data[:2]) in (b"II", b"MM") else "other content")
-    order = "<" if data[0] == ord("I") else ">"
-    big = ord("+") in (data[2], data[3])
+    head = bytes(data[:4])
+    if not TIFF.begins(head):
+        raise damaged(IMAGE, "an invalid header" if head[:2] in (b"II", b"MM") else "other content")
+    order = "<" if head.startswith(b"I") else ">"
+    big = b"+" in head
     offset, count_letter, entry_bytes = ("Q", "Q", 20) if big else ("I", "H", 12)
+    offset_bytes = struct.calcsize(f"={offset}")
+
+    def numbers(layout: str, place: int) -> tuple[Any, ...]:
+        return struct.unpack(order + layout, data[place : place + struct.calcsize(f"={layout}")])
+
     try:
         if start is None:
-            (start,) = struct.unpack_from(f"{order}{offset}", data, 8 if big else 4)
-        (entries,) = struct.unpack_from(f"{order}{count_letter}", data, start)
+            (start,) = numbers(offset, 8 if big else 4)
+        (entries,) = numbers(count_letter, start)
         start += struct.calcsize(f"={count_letter}")
         if start + entries * entry_bytes > len(data):
             raise damaged(IMAGE, "an incomplete header")
+        table = bytes(data[start : start + entries * entry_bytes + offset_bytes])
         values: dict[int, tuple[int, ...]] = {}
-        for position in range(start, start + entries * entry_bytes, entry_bytes):
-            tag, kind, count = struct.unpack_from(f"{order}HH{offset}", data, position)
+        for entry in (table[at : at + entry_bytes] for at in range(0, entries * entry_bytes, entry_bytes)):
+            tag, kind, count = struct.unpack_from(f"{order}HH{offset}", entry)
             if tag not in wanted or (tag == SOFTWARE and kind != _TEXT):
                 continue
             letter = "B" if tag == SOFTWARE else _TYPE_LETTERS.get(kind)
@@ -141,19 +149,20 @@ def read_page(
             max_values -= count
             if max_values < 0:
                 raise ReadError(FaultKind.TOO_LARGE, f"at most {_MAX_VALUES} values of tags", "more")
-            layout = f"{order}{count}{letter}"
-            place = position + entry_bytes - struct.calcsize(f"={offset}")
-            if struct.calcsize(layout) > struct.calcsize(f"={offset}"):
-                (place,) = struct.unpack_from(f"{order}{offset}", data, place)
-            values[tag] = struct.unpack_from(layout, data, place)
-        # A file may end without the position of the next page.
-        end = bytes(data[start + entries * entry_bytes :][: struct.calcsize(f"={offset}")])
-    except (struct.error, OverflowError, IndexError):
+            layout = f"{count}{letter}"
+            if struct.calcsize(f"={layout}") <= offset_bytes:
+                values[tag] = struct.unpack_from(order + layout, entry, entry_bytes - offset_bytes)
+            else:
+                (place,) = struct.unpack_from(order + offset, entry, entry_bytes - offset_bytes)
+                values[tag] = numbers(layout, place)
+    except (struct.error, OverflowError):
         raise damaged(IMAGE, "a header that points outside the file") from None
-    return Tags(values, int.from_bytes(end, "little" if order == "<" else "big"), order == "<")
+    # A file may end without the position of the next page.
+    following = int.from_bytes(table[entries * entry_bytes :], "little" if order == "<" else "big")
+    return Tags(values, following, order == "<")
 
 
-def read_pages(data: memoryview, wanted: Collection[int]) -> Iterator[Tags]:
+def read_pages(data: Content, wanted: Collection[int]) -> Iterator[Tags]:
     """Yield the wanted tags of every page. Raises `ReadError`, also if the pages form a cycle."""
     seen: set[int] = set()
     start: int | None = None
@@ -197,7 +206,7 @@ def check_page(tags: Tags, photometrics: Collection[int]) -> None:
         raise not_upright(tags.one(ORIENTATION, 1))
 
 
-def check_pages(data: memoryview, photometrics: Collection[int], max_pages: int) -> tuple[Tags, int]:
+def check_pages(data: Content, photometrics: Collection[int], max_pages: int) -> tuple[Tags, int]:
     """Return the tags of the first page and the number of pages, after checking that all are alike.
 
     Raises `ReadError`.
@@ -224,7 +233,7 @@ _BATCH_BYTES = 1 << 24
 _MOST_LEFT_OUT, _LONGEST_LEFT_OUT = 32, 1 << 16
 
 
-def decode_page(data: memoryview, tags: Tags) -> NDArray[Any]:
+def decode_page(data: Content, tags: Tags) -> NDArray[Any]:
     """Return the values (y, x, channel) of a page, a view of `data` if they are contiguous there.
 
     ``tags`` holds all of `PAGE_TAGS`; several channels must have 1 or 8 bits each. Raises `ReadError`
@@ -238,10 +247,10 @@ def decode_page(data: memoryview, tags: Tags) -> NDArray[Any]:
     return np.moveaxis(np.stack([_decode(data, tags, 1, part)[..., 0] for part in parts]), 0, -1)
 
 
-def _decode(data: memoryview, tags: Tags, channels: int, part: slice) -> NDArray[Any]:
+def _decode(data: Content, tags: Tags, channels: int, part: slice) -> NDArray[Any]:
     """Return the values of those strips or tiles."""
     segments = _Segments(data, tags, channels, part)
-    if (rows := segments.plain_rows()) is not None:
+    if (rows := segments.whole()) is not None:
         return rows
     values = np.zeros((tags.size.height, tags.size.width, channels), segments.dtype.newbyteorder("="))
     for top, left, block in segments:
@@ -250,7 +259,7 @@ def _decode(data: memoryview, tags: Tags, channels: int, part: slice) -> NDArray
     return values
 
 
-def decode_parts(data: memoryview, tags: Tags, background: int) -> Iterator[Crop]:
+def decode_parts(data: Content, tags: Tags, background: int) -> Iterator[Crop]:
     """Yield what is not the background of the tiles or strips of a page of one channel, cropped to it.
 
     Each is valid until the next one. Raises `ReadError` as `decode_page` does.
@@ -289,7 +298,7 @@ class _Segments:
     files that contain some encoded segments only, without tags that it could interpret differently.
     """
 
-    def __init__(self, data: memoryview, tags: Tags, channels: int, part: slice) -> None:
+    def __init__(self, data: Content, tags: Tags, channels: int, part: slice) -> None:
         """Check where they lie. Raises `ReadError`."""
         dtype, size = tags.dtype, tags.size
         if dtype is None:
@@ -298,7 +307,7 @@ class _Segments:
             raise damaged(IMAGE, "both strips and tiles")
         offsets, lengths = (tags.values.get(tag, ()) for tag in tags.places)
         # Only the length of a single strip may be missing.
-        if len(offsets) != len(lengths) and (lengths or len(offsets) > 1):
+        if len(offsets) != len(lengths) and (lengths or tags.is_tiled or len(offsets) > 1):
             raise damaged(IMAGE, f"{len(lengths)} lengths of {len(offsets)} strips or tiles")
         offsets, lengths = offsets[part], lengths[part]
         self.dtype: np.dtype[Any] = dtype
@@ -334,6 +343,8 @@ class _Segments:
             raise damaged(IMAGE, f"{kind} of another length than their rows")
         self._places = list(zip(offsets, lengths, strict=True))
         self._number = 0
+        if self._are_plain_rows():
+            self._divide_rows()
         self._left_out: set[tuple[int, bytes]] = set()
 
     def _rows(self, number: int) -> int:
@@ -344,15 +355,29 @@ class _Segments:
             else min(self._tall, self._tags.size.height - number * self._tall)
         )
 
-    def plain_rows(self) -> NDArray[Any] | None:
-        """Return the values of strips that lie one after the other without compression, as a view."""
+    def _are_plain_rows(self) -> bool:
+        """Return whether strips lie one after the other without compression."""
         starts = [start for start, _ in self._places]
         ends = [start + count for start, count in self._places]
-        if self._tags.is_tiled or self._compression != NONE or self._bits == 1 or ends[:-1] != starts[1:]:
+        is_plain = not self._tags.is_tiled and self._compression == NONE
+        return is_plain and ends[:-1] == starts[1:] and all(count for _, count in self._places)
+
+    def _divide_rows(self) -> None:
+        """Divide such strips anew, since one of them may be the whole image."""
+        self._tall = max(1, min(_BATCH_BYTES // self._row_bytes, self._tags.size.height))
+        start, height = self._places[0][0], self._tags.size.height
+        tops = range(0, height, self._tall)
+        self._places = [(start + top * self._row_bytes, 0) for top in tops]
+        self._places = [
+            (place, self._rows(number) * self._row_bytes) for number, (place, _) in enumerate(self._places)
+        ]
+
+    def whole(self) -> NDArray[Any] | None:
+        """Return the values of an image in memory that is stored row by row, as a view; None for others."""
+        if not isinstance(self._data, memoryview) or self._bits == 1 or not self._are_plain_rows():
             return None
-        if not all(count for _, count in self._places):
-            return None
-        found = np.frombuffer(self._data[starts[0] : ends[-1]], self.dtype)
+        (start, _), (last, count) = self._places[0], self._places[-1]
+        found = np.frombuffer(self._data[start : last + count], self.dtype)
         return found.reshape(self._tags.size.height, self._tags.size.width, self._channels)
 
     def __iter__(self) -> Iterator[tuple[int, int, NDArray[Any]]]:
@@ -366,11 +391,8 @@ class _Segments:
     def leave_out_such(self) -> None:
         """Yield no more segments whose encoded bytes are those of the last one: most of a slide is empty."""
         if len(self._left_out) < _MOST_LEFT_OUT and self._places[self._number][1] <= _LONGEST_LEFT_OUT:
-            self._left_out.add(self._encoded(self._number))
-
-    def _encoded(self, number: int) -> tuple[int, bytes]:
-        start, count = self._places[number]
-        return self._rows(number), bytes(self._data[start : start + count])
+            start, count = self._places[self._number]
+            self._left_out.add((self._rows(self._number), bytes(self._data[start : start + count])))
 
     def _values(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
         """Return the values (y, x, channel) of the bytes (y, byte) of a segment."""
@@ -391,11 +413,8 @@ class _Segments:
         for number, (start, count) in enumerate(self._places):
             shape = (self._rows(number), width)
             piece = self._data[start : start + count]
-            is_left_out = (
-                bool(self._left_out)
-                and count <= _LONGEST_LEFT_OUT
-                and self._encoded(number) in self._left_out
-            )
+            may_be = self._left_out and count <= _LONGEST_LEFT_OUT
+            is_left_out = bool(may_be) and (shape[0], bytes(piece)) in self._left_out
             if self._compression in (LZW, *FAXES) and count and not is_left_out:
                 batch.append(number)
                 if len(batch) * self._tall * width >= _BATCH_BYTES:
@@ -446,7 +465,7 @@ def _of_differences(
     return np.cumsum(differences, axis=2, dtype=whole).view(dtype.newbyteorder("="))
 
 
-def _inflated(strip: memoryview, length: int) -> bytes:
+def _inflated(strip: bytes | memoryview, length: int) -> bytes:
     """Return the expected bytes of a strip; at most one more byte is inflated."""
     from zlib_ng import zlib_ng  # it inflates masks many times as fast as zlib
 
@@ -461,7 +480,7 @@ def _inflated(strip: memoryview, length: int) -> bytes:
     return found
 
 
-def _unpacked(strip: memoryview, length: int, row_bytes: int) -> bytes:
+def _unpacked(strip: bytes | memoryview, length: int, row_bytes: int) -> bytes:
     """Return the unpacked bytes of a strip; runs end with their row (TIFF 6.0, section 9)."""
     packed, found, position = bytes(strip), bytearray(), 0
     while len(found) < length and position < len(packed) - 1:
@@ -481,7 +500,7 @@ def _unpacked(strip: memoryview, length: int, row_bytes: int) -> bytes:
     return bytes(found)
 
 
-def _bare_file(pieces: Sequence[memoryview], tags: Tags, width: int, height: int, tall: int) -> bytes:
+def _bare_file(pieces: Sequence[bytes | memoryview], tags: Tags, width: int, height: int, tall: int) -> bytes:
     """Return a TIFF file of one page with encoded segments as strips.
 
     Each byte is a pixel, of a fax each bit.
@@ -512,11 +531,12 @@ def _bare_file(pieces: Sequence[memoryview], tags: Tags, width: int, height: int
 LARGE_PIXELS = 1 << 26
 """Images of so many pixels are read tile by tile."""
 _IS_REDUCED, _MOST_LEVELS = 1, 32
+_IN_MEMORY_BYTES = 1 << 26
 
 # --- TIFF images: one page of grey values or numbers, and several channels of 8 bits in any layout ---
 
 
-def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[Any]:
+def read_image(data: Content, size: Size | None, any_type: bool) -> NDArray[Any]:
     """Return the values (y, x) of a TIFF image of one page, a view of `data` if not compressed.
 
     Accepted are grey, a palette of grey values, and RGB with equal channels with or without an opaque alpha
@@ -533,18 +553,24 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[A
     return values if any_type or values.dtype != np.bool_ else values.view(np.uint8) * np.uint8(255)
 
 
-def read_large(data: memoryview, size: Size, any_type: bool, background: int) -> Crop | None:
-    """Return an image cropped to the values that are not the background, read tile by tile.
-
-    None for one that is small, or not of one channel: `read_image` reads it. Raises `ReadError`.
-    """
-    parts = read_parts(data, size, any_type, background)
+def read_large(data: Content, size: Size, background: int) -> Crop | None:
+    """Return a grey image cropped to the values that are not the background, read as `read_parts` does."""
+    parts = read_parts(data, size, False, background)
     return None if parts is None else _assembled(parts, background)
 
 
-def read_parts(data: memoryview, size: Size, any_type: bool, background: int) -> Iterator[Crop] | None:
-    """Return what `read_large` does as its tiles or strips, each valid until the next one."""
-    if size.width * size.height < LARGE_PIXELS:
+def is_large(size: Size) -> bool:
+    """Return whether an image is read tile by tile."""
+    return size.width * size.height >= LARGE_PIXELS
+
+
+def read_parts(data: Content, size: Size, any_type: bool, background: int) -> Iterator[Crop] | None:
+    """Return the tiles or strips of an image, cropped to what is not the background.
+
+    Each is valid until the next one. None for another format, or not one channel: `read_image` reads that.
+    Raises `ReadError`.
+    """
+    if not TIFF.begins(bytes(data[:4])):
         return None
     tags = _tags_of_image(data, size, any_type)
     if tags.photometric != BLACK_IS_ZERO:
@@ -556,7 +582,7 @@ def read_parts(data: memoryview, size: Size, any_type: bool, background: int) ->
     return (replace(part, values=part.values.view(np.uint8) * on) for part in parts)
 
 
-def _tags_of_image(data: memoryview, size: Size | None, any_type: bool) -> Tags:
+def _tags_of_image(data: Content, size: Size | None, any_type: bool) -> Tags:
     """Return the tags of the page of an image, all checked. Raises `ReadError`."""
     tags = _largest_level(data)
     check_size(tags.size, size)
@@ -584,7 +610,7 @@ def _palette_of(tags: Tags) -> NDArray[np.uint8]:
     return (np.reshape(colours, (3, -1)).T >> 8).astype(np.uint8)
 
 
-def _largest_level(data: memoryview) -> Tags:
+def _largest_level(data: Content) -> Tags:
     """Return the tags of the only page, or of a pyramid's first and largest one. Raises `ReadError`."""
     first = read_page(data, PAGE_TAGS)
     levels = read_pages(data, (WIDTH, HEIGHT, REDUCED)) if first.following else ()
@@ -596,7 +622,7 @@ def _largest_level(data: memoryview) -> Tags:
     return first
 
 
-def read_channels(data: memoryview, channels: int, size: Size) -> NDArray[np.uint8]:
+def read_channels(data: Content, channels: int, size: Size) -> NDArray[np.uint8]:
     """Return the values (channel, y, x) of an 8-bit TIFF image with channels in any layout.
 
     Uncompressed, LZW, deflate or PackBits. Number of channels, size, depth and encoding are checked before
@@ -624,11 +650,12 @@ def read_channels(data: memoryview, channels: int, size: Size) -> NDArray[np.uin
 
 
 def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVolume:
-    """Return a volume with one page per plane; the file is kept in memory, its pages are decoded one by one.
+    """Return a volume with one page per plane; its pages are read and decoded one by one.
 
     It has no spacing, origin or direction. The tags of all pages are checked here.
     """
-    data = memoryview(stream.read(stream.size))
+    # Small reads of a file cost more than its copy.
+    data: Content = stream if stream.size > _IN_MEMORY_BYTES else memoryview(stream.read(stream.size))
     first, depth = check_pages(data, (BLACK_IS_ZERO,), max_pages)
     if first.one(SAMPLES, 1) != 1:
         raise ReadError(FaultKind.WRONG_VALUE, "one grey channel", f"{first.one(SAMPLES, 1)} channels")

@@ -21,8 +21,8 @@ from evaluation.core.formats import (
     image_formats,
 )
 from evaluation.core.sources import ByteStream, FileAccess, ImageStackSource, Source
-from evaluation.io import metaimage
-from evaluation.io.grey_images import CODECS, read_numbers, read_parts, write_grey, write_values
+from evaluation.io import metaimage, tiff
+from evaluation.io.grey_images import CODECS, read_numbers, write_grey, write_values
 from evaluation.io.pixels import Size
 from evaluation.io.volume_header import (
     MAX_VOXELS,
@@ -133,12 +133,13 @@ def case_planes(
     most = limit_bytes(case, dimensions)
     try:
         if dimensions == 2:
-            size, data = Size(case.width, case.height), files.read(path, most)
-            parts = None if background is None else read_parts(data, size, background)
-            if parts is None:
-                yield whole_plane(read_numbers(data, path, size))
-            for part in parts or ():
-                yield Plane(part.values[:0, :0], 0, 0, part)
+            size = Size(case.width, case.height)
+            if background is not None and tiff.is_large(size):
+                with files.open(path, most) as stream:
+                    if (parts := tiff.read_parts(stream, size, True, background)) is not None:
+                        yield from (Plane(part.values[:0, :0], 0, 0, part) for part in parts)
+                        return
+            yield whole_plane(read_numbers(files.read(path, most), path, size))
             return
         with files.open(path, most) as stream:
             # As many pages as any axis is long: exchanged axes are still recognised.

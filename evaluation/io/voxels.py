@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.formats import HEAD_BYTES
-from evaluation.core.sources import ByteStream
+from evaluation.core.sources import ByteStream, Content
 from evaluation.io.volume_header import UPRIGHT, Geometry, VolumeHeader
 from evaluation.metrics.crops import Crop, box_of_content
 
@@ -164,6 +164,13 @@ class BegunStream:
         self.head = bytes(head[:HEAD_BYTES])
         self.size = len(head) if following is None else following.size
         self._head, self._following = memoryview(head), following
+        self._content: Content = memoryview(head) if following is None else following
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, part: slice) -> bytes | memoryview:
+        return self._content[part]
 
     def readinto(self, view: memoryview) -> int:
         """Fill a view with the next bytes and return their number. Raises `ReadError`."""

@@ -17,6 +17,7 @@ from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import organiser_table
 
 _MAX_FILE_BYTES = 1 << 33
+_MAX_STREAM_BYTES = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class OpenReference:
         The rest of the file is read on leaving. Raises `PhaseError` then if the digest differs from the seal.
         """
         digest = hashlib.sha256()
-        with FileStream(self._files.folder, path, _MAX_FILE_BYTES, digest.update) as stream:
+        with FileStream(self._files.folder, path, _MAX_STREAM_BYTES, digest.update) as stream:
             try:
                 yield stream
             finally:

@@ -26,6 +26,7 @@ from evaluation.io.pixels import Size, silenced_libraries
 from evaluation.io.tiff import COMPRESSION, FAXES, read_channels, read_page
 from evaluation.io.volume_header import Geometry, VolumeHeader
 from evaluation.io.volumes import open_volume, write_image, write_volume
+from test.io.volumes.files import Bytes
 
 from .images import chunk, saved
 
@@ -360,14 +361,8 @@ def _by_itk(data: bytes, extension: str) -> tuple[np.ndarray, SimpleITK.Image] |
     return (values[..., 0] if image.GetNumberOfComponentsPerPixel() > 1 else values), image
 
 
-class _Stream(io.BytesIO):
-    @property
-    def size(self) -> int:
-        return len(self.getbuffer())
-
-
 def _volume(data: bytes, extension: str) -> Iterator[str]:
-    volume = open_volume(_Stream(data), f"x.{extension}")
+    volume = open_volume(Bytes(data), f"x.{extension}")
     if np.prod(volume.header.geometry.shape) > 1_000_000:
         return
     here = np.stack([plane.values.copy() for plane in volume.planes()])

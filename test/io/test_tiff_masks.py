@@ -1,6 +1,7 @@
 """TIFF masks as other programs write them: one bit, left-out blocks, pyramids, whole slides."""
 
 import io
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io import tiff
-from evaluation.io.grey_images import read_cropped, read_grey, read_numbers
+from evaluation.io.grey_images import read_grey, read_numbers
 from evaluation.io.kinds.label_map import ListedLabels
 from evaluation.io.pixels import Size
+from evaluation.metrics.crops import Box
 from test.faults import faulted
 from test.io.images import BITS, GREY, of
 from test.io.test_tiff_decoder import by_hand
@@ -103,20 +105,24 @@ WHOLE_SLIDES = {
     "LZW tiles": lzw_tiles(LARGE, 64),
     "LZW strips": of(LARGE, "TIFF", compression="tiff_lzw"),
     "strips": tiff_of(LARGE, rowsperstrip=7),
+    "one strip": tiff_of(LARGE, rowsperstrip=300),
     "16-bit tiles": tiff_of(LARGE.astype(np.uint16), tile=(64, 64)),
 }
 
 
 @pytest.mark.parametrize("background", [0, 1])
 @pytest.mark.parametrize("name", WHOLE_SLIDES)
-def test_a_large_mask_is_read_tile_by_tile(name, background, counts_as_large):
+def test_a_large_mask_is_read_tile_by_tile(name, background, counts_as_large, monkeypatch):
     counts_as_large("io.tiff.LARGE_PIXELS")
-    found = tiff.read_large(memoryview(WHOLE_SLIDES[name]), size_of(LARGE), True, background)
-    whole = np.full(LARGE.shape, background, LARGE.dtype)
-    whole[found.box.slices] = found.values
+    monkeypatch.setattr(tiff, "_BATCH_BYTES", 5000)  # of rows without compression, too
+    whole, boxes = np.full(LARGE.shape, background, LARGE.dtype), []
+    for part in tiff.read_parts(memoryview(WHOLE_SLIDES[name]), size_of(LARGE), True, background):
+        whole[part.box.slices] = part.values
+        boxes.append(part.box)
     np.testing.assert_array_equal(whole, LARGE)
+    assert len(boxes) > 1
     if background == 0:
-        assert (found.box.slices, found.values.shape) == ((slice(40, 170), slice(90, 333)), (130, 243))
+        assert reduce(Box.union, boxes).slices == (slice(40, 170), slice(90, 333))
 
 
 @pytest.mark.parametrize("compression", ["tiff_lzw", "tiff_adobe_deflate", "raw"])
@@ -125,7 +131,7 @@ def test_pillow_s_limit_of_pixels_is_none_of_ours(compression):
     values = np.zeros((14_000, 14_000), np.uint8)
     values[9_000:9_100, 13_900:] = 255
     data = memoryview(of(values, "TIFF", compression=compression))
-    found = read_cropped(data, "x.tif", size_of(values), 0)
+    found = tiff.read_large(data, size_of(values), 0)
     assert (found.top, found.left, found.values.shape, found.values.min()) == (9_000, 13_900, (100, 100), 255)
 
 
@@ -171,7 +177,7 @@ def test_equal_empty_blocks_are_left_out_and_nothing_else(blocks, background, mo
     image = np.full((90, 100), background, np.uint8)
     image[40, 70] = image[89, 99] = image[17, 33] = 3
     monkeypatch.setattr(tiff, "LARGE_PIXELS", 1)
-    found = tiff.read_large(memoryview(BLOCKS[blocks](image)), size_of(image), True, background)
+    found = tiff.read_large(memoryview(BLOCKS[blocks](image)), size_of(image), background)
     whole = np.full_like(image, background)
     whole[found.box.slices] = found.values
     np.testing.assert_array_equal(whole, image)

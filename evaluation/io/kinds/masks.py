@@ -17,7 +17,7 @@ from evaluation.core.views import Regions
 from evaluation.io.grey_images import read_cropped, write_grey
 from evaluation.io.handover import Packed, list_of, pack_crop, unpack_crop, unpack_region
 from evaluation.io.pixels import Size, check_size, values_in_words
-from evaluation.io.tiff import read_channels
+from evaluation.io.tiff import is_large, read_channels, read_large
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import open_volume, write_volume
 from evaluation.io.voxels import BegunStream
@@ -74,8 +74,13 @@ class LabelMask(Kind):
         """Return the mask of a file, cropped and checked. Raises `FormFault`."""
         size = Size(case.width, case.height)
         try:
-            data = files.read(path, 4 * size.width * size.height + _HEADER_ALLOWANCE)
-            mask = read_cropped(data, path, size, self.background)
+            most = 4 * size.width * size.height + _HEADER_ALLOWANCE
+            mask = None
+            if is_large(size):
+                with files.open(path, most) as stream:
+                    mask = read_large(stream, size, self.background)
+            if mask is None:
+                mask = read_cropped(files.read(path, most), path, size, self.background)
         except ReadError as error:
             raise FormFault(error.fault(path)) from None
         return self._listed(mask, path)

@@ -19,6 +19,12 @@ class Bytes(io.BytesIO):
     def size(self):
         return len(self.getvalue())
 
+    def __len__(self):
+        return self.size
+
+    def __getitem__(self, part):
+        return self.getvalue()[part]
+
 
 def read(data, extension, slab_bytes=1 << 20):
     volume = open_volume(Bytes(data), f"V1{extension}", slab_bytes)
