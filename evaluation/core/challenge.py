@@ -133,12 +133,14 @@ class FormColumn:
     """A column of the case table that participants know.
 
     With ``values`` a cell holds one of these; an empty cell or a missing column means the first. Without
-    ``values`` the column is required and its cells hold any text. A column can be of algorithm phases only.
+    ``values`` the column is required and its cells hold any text, or so many ``lengths`` above 0, separated
+    by spaces. A column can be of algorithm phases only.
     """
 
     name: str
     values: tuple[str, ...] = ()
     algorithm_only: bool = False
+    lengths: int = 0
 
 
 @dataclass(frozen=True)

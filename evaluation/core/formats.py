@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from evaluation.core.fault import FaultKind, ReadError
+
 HEAD_BYTES = 512
 """So many bytes at the beginning of a file tell its format."""
 
@@ -63,7 +65,13 @@ PNG = Format(
     pillow=True,
 )
 BMP = Format(
-    "a BMP image", (".bmp",), _starting(b"BM"), dimensions=(2,), module="evaluation.io.bmp", pillow=True
+    "a BMP image",
+    (".bmp",),
+    # A table may begin with the letters; its pixels begin at a place below 65536.
+    re.compile(rb"BM.{10}\0\0", re.DOTALL),
+    dimensions=(2,),
+    module="evaluation.io.bmp",
+    pillow=True,
 )
 TIFF = Format(
     "a TIFF image",
@@ -107,6 +115,12 @@ NRRD = Format(
     module="evaluation.io.nrrd",
     needs=(_INFLATER,),
 )
+ZIP = Format(
+    "a zip archive",
+    (".zip",),
+    _starting(b"PK\3\4", b"PK\5\6"),
+    needs=("zipfile", "encodings.cp437", "numpy.lib.format"),
+)
 META_IMAGE_HEADER = Format("a MetaImage header", (".mhd",))
 GZIP = Format("a gzip archive", (), _starting(b"\x1f\x8b"), needs=(_INFLATER,))
 FORMATS = (
@@ -128,11 +142,13 @@ FORMATS = (
     Format("a WebP image", (".webp",), _starting(b"RIFF"), lossy=True),
     Format("a GIF image", (".gif",), _starting(b"GIF8")),
     Format(
-        "a zip archive",
-        (".zip",),
-        _starting(b"PK\x03\x04"),
-        needs=("zipfile", "encodings.cp437", "numpy.lib.format"),
+        "a spreadsheet",
+        (".xlsx", ".xls"),
+        re.compile(
+            rb"PK\x03\x04.{26}(\[Content_Types\]\.xml|_rels/|xl/)|\xd0\xcf\x11\xe0\xa1\xb1", re.DOTALL
+        ),
     ),
+    ZIP,
     Format("an archive of an array of NumPy", (".npz",)),
     Format("a bzip2 archive", (".bz2",), re.compile(rb"BZh[1-9]")),
     Format("an xz archive", (".xz",), _starting(b"\xfd7zXZ\0")),
@@ -156,6 +172,12 @@ FORMATS = (
 def format_of_content(head: bytes) -> Format | None:
     """Return the format that the first bytes of a file tell, None for an unknown one."""
     return next((row for row in FORMATS if row.begins(head)), None)
+
+
+def other_content(head: bytes, expected: str) -> ReadError:
+    """Return the error for a file whose first bytes are not those of the expected format."""
+    content = format_of_content(head)
+    return ReadError(FaultKind.UNREADABLE, expected, content.name if content else "other content")
 
 
 def format_of_name(path: str) -> Format | None:

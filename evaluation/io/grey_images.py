@@ -8,7 +8,6 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.formats import (
     FORMATS,
     HEAD_BYTES,
@@ -17,6 +16,7 @@ from evaluation.core.formats import (
     format_of_content,
     format_of_name,
     image_formats,
+    other_content,
 )
 from evaluation.io.pixels import Size
 from evaluation.io.volume_header import Geometry
@@ -91,10 +91,10 @@ def read_numbers(data: memoryview, path: str, size: Size | None, any_type: bool 
     wanted = format_of_name(path)
     possible = [wanted] if wanted is not None and 2 in wanted.dimensions else image_formats(2)
     expected = " or ".join(row.name for row in possible)
-    raise ReadError(FaultKind.UNREADABLE, expected, content.name if content else "other content")
+    raise other_content(bytes(data[:HEAD_BYTES]), expected)
 
 
-def write_grey(image: NDArray[np.uint8], extension: str) -> bytes:
+def write_grey(image: NDArray[Any], extension: str) -> bytes:
     """Return grey values (y, x) as a file of the format with that extension (one of `EXTENSIONS`).
 
     The same array gives the same bytes. Raises `ValueError` for any other extension.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.core.fault import FaultKind, PhaseError, ReadError, shorten
+from evaluation.core.formats import HEAD_BYTES, format_of_content, other_content
 from evaluation.core.trouble import raise_trouble_of
 
 _MAX_NESTING = 64
@@ -17,6 +18,7 @@ _MAX_DIGITS = 400
 # Possessive quantifiers and an optional closing quote keep the search linear on any input.
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 _PIECE_BYTES = 1 << 20
+_BEGINNINGS = frozenset(bytes([one]) for one in b'[{"-0123456789 \n')
 _SQUARE = bytes.maketrans(b"{}", b"[]")
 _NO_MARKS = bytes(set(range(256)) - set(b'"\\[]{},'))
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -91,6 +93,10 @@ def parse_entries(
 
 def _text_of(data: bytes | bytearray | memoryview, max_values: int | None) -> tuple[str, bool]:
     """Return a document as text that can be parsed, and whether it may have escapes. Raises `ReadError`."""
+    if bytes(data[:1]) not in _BEGINNINGS:
+        head = bytes(data[:HEAD_BYTES])
+        if format_of_content(head):
+            raise other_content(head, "a JSON file")
     # Too short for too many values or levels, as most files of one value are.
     is_short = len(data) <= (_MAX_NESTING if max_values is None else min(_MAX_NESTING, max_values))
     marks = b"" if is_short else _marks_of(data, max_values)

@@ -86,14 +86,14 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[A
 
 
 def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
-    """Return the grey values of one plane, shape (1, y, x), as a file."""
+    """Return the grey values of one plane, shape (1, y, x), of 8 or 16 bits, as a file."""
     return write_png(np.ascontiguousarray(values[0]))
 
 
-def write_png(image: NDArray[np.uint8]) -> bytes:
-    """Return grey values (y, x) as a small 8-bit PNG image without metadata."""
+def write_png(image: NDArray[np.unsignedinteger[Any]]) -> bytes:
+    """Return grey values (y, x) of 8 or 16 bits as a small PNG image without metadata."""
     height, width = image.shape
-    if image.size and (image == image[0, 0]).all():
+    if image.dtype == np.uint8 and image.size and (image == image[0, 0]).all():
         return _write_uniform(Size(width, height), int(image[0, 0]))
     return _write_rows(image)
 
@@ -103,12 +103,13 @@ def _write_uniform(size: Size, value: int) -> bytes:
     return _write_rows(np.full((size.height, size.width), value, dtype=np.uint8))
 
 
-def _write_rows(image: NDArray[np.uint8]) -> bytes:
+def _write_rows(image: NDArray[np.unsignedinteger[Any]]) -> bytes:
     height, width = image.shape
-    rows = np.empty((height, width + 1), dtype=np.uint8)
+    stored = np.ascontiguousarray(image, image.dtype.newbyteorder(">")).view(np.uint8)
+    rows = np.empty((height, stored.shape[1] + 1), dtype=np.uint8)
     rows[:, 0] = _UP
-    rows[:, 1:] = np.diff(image, axis=0, prepend=np.zeros((1, width), dtype=np.uint8))
-    header = struct.pack(">IIBBBBB", width, height, 8, _GREY, 0, 0, 0)
+    rows[:, 1:] = np.diff(stored, axis=0, prepend=np.zeros_like(stored[:1]))
+    header = struct.pack(">IIBBBBB", width, height, 8 * image.itemsize, _GREY, 0, 0, 0)
     return png_file(header, zlib.compress(rows.tobytes(), 9))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation.core.fault import Fault, FaultKind, FormFault
+from evaluation.core.fault import Fault, FaultKind, FormFault, shorten
 from evaluation.core.form import name_key
 from evaluation.core.sources import EntriesBy, JsonSource, fault_at
 from evaluation.io.json_files import json_kind
@@ -53,6 +53,11 @@ def divided(source: JsonSource, by: EntriesBy, names: Sequence[str]) -> list[Any
     key = next(
         (key for key in _LISTS if isinstance(content, dict) and isinstance(content.get(key), list)), None
     )
+    if key is None and isinstance(content, dict) and known.keys().isdisjoint(map(name_key, content)):
+        listed = [name for name, value in content.items() if isinstance(value, list)]
+        if listed and not any(map(_NUMBERED.fullmatch, content)):
+            expected = f"a list under one of the keys {', '.join(_LISTS)}"
+            raise fault_at(source, expected, f"one under {shorten(listed[0])}", FaultKind.MALFORMED)
     values: list[Any] = [None] * len(names)
     if key is not None:
         lists: list[list[Any]] = [[] for _ in names]

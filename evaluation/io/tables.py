@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from evaluation.core.fault import DECIMAL_POINT, FaultKind, ReadError, shorten
+from evaluation.core.formats import HEAD_BYTES, format_of_content, other_content
 
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
@@ -70,9 +71,11 @@ def read_table(
     are stripped of spaces and not interpreted. A line with control characters is a problem and counts as
     blank.
 
-    Problems are collected and not raised. Reading ends after `max_rows` rows, and at a quotation mark that
-    leaves the end of a row unclear.
+    Problems are collected and not raised. Reading ends after `max_rows` rows, at a quotation mark that leaves
+    the end of a row unclear, and at once where a line before the first row is no text.
     """
+    if format_of_content(head := bytes(data[:HEAD_BYTES])):
+        return ReadTable((), (other_content(head, f"a table with the columns {_named(columns)}"),))
     rows: list[Row] = []
     problems: list[ReadError] = []
     torn: list[str] = []
@@ -81,6 +84,8 @@ def read_table(
     try:
         for line, cells in _read_cells(data, problems, max_rows):
             if layout is None:
+                if problems:  # in a line before, which may have been the header
+                    break
                 if cells[0].casefold().startswith("sep="):
                     names = "the names of the columns"
                     hint = "only spreadsheets understand this line: remove it"
@@ -105,10 +110,15 @@ def read_table(
     except ReadError as error:
         problems.append(error)
     if layout is None and not problems:
-        names = ", ".join(f'"{column}"' for column in columns)
-        problems.append(ReadError(FaultKind.UNREADABLE, f"a table with the columns {names}", "no row"))
+        problems.append(
+            ReadError(FaultKind.UNREADABLE, f"a table with the columns {_named(columns)}", "no row")
+        )
     header = () if layout is None else layout.header
     return ReadTable(tuple(rows), tuple(problems), header, tuple(torn))
+
+
+def _named(columns: Iterable[str]) -> str:
+    return ", ".join(f'"{column}"' for column in columns)
 
 
 def surplus_columns(header: Iterable[str], columns: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.core.formats import TIFF
+from evaluation.core.formats import HEAD_BYTES, TIFF, other_content
 from evaluation.core.sources import Content
 from evaluation.io.pixels import (
     MAX_PIXELS,
@@ -120,8 +120,10 @@ def read_page(
     Classic and big TIFF. Raises `ReadError` (unreadable or too large), also for positions outside the data.
     """
     head = bytes(data[:4])
+    if head[:2] in (b"II", b"MM") and not TIFF.begins(head):
+        raise damaged(IMAGE, "an invalid header")
     if not TIFF.begins(head):
-        raise damaged(IMAGE, "an invalid header" if head[:2] in (b"II", b"MM") else "other content")
+        raise other_content(bytes(data[:HEAD_BYTES]), IMAGE)
     order = "<" if head.startswith(b"I") else ">"
     big = b"+" in head
     offset, count_letter, entry_bytes = ("Q", "Q", 20) if big else ("I", "H", 12)
@@ -294,8 +296,8 @@ class _Segments:
     """The tiles or strips of a page or of one of its channels; iterating yields top, left and the values.
 
     Values are (y, x, channel) and may reach beyond the right and the lower edge. A segment without bytes, as
-    GDAL leaves it out, is 0. Deflated segments are inflated here. Pillow decodes LZW and fax codes from new
-    files that contain some encoded segments only, without tags that it could interpret differently.
+    GDAL leaves it out, is 0. Deflated segments are inflated here. Pillow decodes LZW, PackBits and fax codes
+    from new files that contain some encoded segments only, without tags that it could interpret differently.
     """
 
     def __init__(self, data: Content, tags: Tags, channels: int, part: slice) -> None:
@@ -415,7 +417,7 @@ class _Segments:
             piece = self._data[start : start + count]
             may_be = self._left_out and count <= _LONGEST_LEFT_OUT
             is_left_out = bool(may_be) and (shape[0], bytes(piece)) in self._left_out
-            if self._compression in (LZW, *FAXES) and count and not is_left_out:
+            if self._compression in (LZW, PACK_BITS, *FAXES) and count and not is_left_out:
                 batch.append(number)
                 if len(batch) * self._tall * width >= _BATCH_BYTES:
                     yield batch[0], self._decoded_by_pillow(batch, width)
@@ -428,8 +430,6 @@ class _Segments:
                 continue
             if not count:
                 found: bytes | memoryview = bytes(shape[0] * shape[1])
-            elif self._compression == PACK_BITS:
-                found = _unpacked(piece, shape[0] * shape[1], shape[1])
             else:
                 found = piece if self._compression == NONE else _inflated(piece, shape[0] * shape[1])
             yield number, [np.frombuffer(found, np.uint8).reshape(shape)]
@@ -478,26 +478,6 @@ def _inflated(strip: bytes | memoryview, length: int) -> bytes:
     if len(found) != length or not inflater.eof:
         raise damaged(IMAGE, "damaged or incomplete image data")
     return found
-
-
-def _unpacked(strip: bytes | memoryview, length: int, row_bytes: int) -> bytes:
-    """Return the unpacked bytes of a strip; runs end with their row (TIFF 6.0, section 9)."""
-    packed, found, position = bytes(strip), bytearray(), 0
-    while len(found) < length and position < len(packed) - 1:
-        count = packed[position]
-        room = row_bytes - len(found) % row_bytes
-        if count < 128:
-            run = packed[position + 1 : position + 2 + count]
-            position += 2 + count
-        else:
-            run = packed[position + 1 : position + 2] * (257 - count) if count > 128 else b""
-            position += 2 if count > 128 else 1
-        if len(run) > room:
-            break
-        found += run
-    if len(found) != length or any(packed[position:]):
-        raise damaged(IMAGE, "damaged or incomplete image data")
-    return bytes(found)
 
 
 def _bare_file(pieces: Sequence[bytes | memoryview], tags: Tags, width: int, height: int, tall: int) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.core.fault import FaultKind, PhaseError, ReadError, apart, in_digits
+from evaluation.core.fault import FaultKind, PhaseError, ReadError, apart, counted, in_digits
 from evaluation.core.form import CaseForm
 from evaluation.io.pixels import NUMBERS
 from evaluation.io.tables import parse_number
@@ -61,15 +61,15 @@ class VolumeHeader:
     dtype: np.dtype[Any]
 
 
-def check_geometry(found: Geometry, expected: Geometry, planes: str = "planes") -> list[ReadError]:
+def check_geometry(found: Geometry, expected: Geometry, plane: str = "plane") -> list[ReadError]:
     """Return all differences of two geometries beyond the tolerances of this module.
 
     Only properties of both are compared: a TIFF stack has a size only. A file with a spacing alone is upright
-    at the origin, as ITK reads it. ``planes`` is the word for planes in messages.
+    at the origin, as ITK reads it. ``plane`` is the word for a plane in messages.
     """
     problems = []
     if found.shape != expected.shape:
-        wanted, other_size = (_size(geometry.shape, planes) for geometry in (expected, found))
+        wanted, other_size = (_size(geometry.shape, plane) for geometry in (expected, found))
         hint = _hint_of_shape(found, expected)
         problems.append(ReadError(FaultKind.WRONG_SIZE, wanted, other_size, hint=hint))
     scale, origin = expected.spacing_mm or (1.0, 1.0, 1.0), expected.origin_mm or NOWHERE
@@ -156,9 +156,9 @@ def header_of(
     return VolumeHeader(Geometry((z, y, x), *place), dtype)  # type: ignore[arg-type]  # lengths as checked
 
 
-def _size(shape: tuple[int, int, int], planes: str) -> str:
+def _size(shape: tuple[int, int, int], plane: str) -> str:
     z, y, x = shape
-    return f"{z} {planes} of {x} × {y} pixels"
+    return f"{counted(z, plane)} of {x} × {y} pixels"
 
 
 _TILTED = "a gantry tilt or a shear? Resample the image and its masks to a grid with right angles"

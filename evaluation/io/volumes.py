@@ -14,11 +14,13 @@ from evaluation.core.formats import (
     GZIP,
     HEAD_BYTES,
     NIFTI,
+    PNG,
     Dimensions,
     extensions_of,
     format_of_content,
     format_of_name,
     image_formats,
+    other_content,
 )
 from evaluation.core.sources import ByteStream, FileAccess, ImageStackSource, Source
 from evaluation.io import metaimage, tiff
@@ -51,7 +53,7 @@ def open_volume(
     head = stream.read(HEAD_BYTES)
     content = format_of_content(head)
     if content is not wanted and not (content is GZIP and wanted is NIFTI):
-        raise ReadError(FaultKind.UNREADABLE, wanted.name, content.name if content else "other content")
+        raise other_content(head, wanted.name)
     try:
         return CODECS[wanted].open_volume(BegunStream(head, stream), slab_bytes, max_pages)
     except ValueError:
@@ -75,8 +77,10 @@ def write_image(values: NDArray[Any], geometry: Geometry, extension: str, dimens
     """
     if dimensions == 3 or extension not in extensions_of(image_formats(2)):
         return write_volume(values, geometry, extension)
-    if values.dtype != np.uint8 and extension not in extensions_of(image_formats(2, numbers=True)):
-        raise ValueError(f"{extension}: expected 8-bit values, found {values.dtype}")
+    most = 2 if extension in PNG.extensions else 1
+    fits = values.dtype.kind == "u" and values.itemsize <= most
+    if not fits and extension not in extensions_of(image_formats(2, numbers=True)):
+        raise ValueError(f"{extension}: expected values of at most {8 * most} bits, found {values.dtype}")
     return write_grey(values[0], extension)
 
 
@@ -119,13 +123,13 @@ def case_planes(
     files: FileAccess,
     dimensions: Dimensions,
     slab_bytes: int = SLAB_BYTES,
-    planes: str = "planes",
+    plane: str = "plane",
     background: int | None = None,
 ) -> Iterator[Plane]:
     """Yield the planes of a case's image in order, each valid until the next is read.
 
     Values have any numeric type. With a ``background``, the one plane of a large image may come as several
-    parts, outside of which it is the background. ``planes`` is the word for planes in messages.
+    parts, outside of which it is the background. ``plane`` is the word for a plane in messages.
     The size of an image of two dimensions, and size, spacing, origin and direction of a volume are compared
     with the case before pixels are decoded. Raises `FormFault`.
     """
@@ -144,7 +148,7 @@ def case_planes(
         with files.open(path, most) as stream:
             # As many pages as any axis is long: exchanged axes are still recognised.
             volume = open_volume(stream, path, slab_bytes, max(expected.shape))
-            problems = check_geometry(volume.header.geometry, expected, planes)
+            problems = check_geometry(volume.header.geometry, expected, plane)
             if problems:
                 raise FormFault(problem.fault(path) for problem in problems)
             yield from volume.planes()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
+from typing import Any
 
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import FaultKind, PhaseError, ReadError
@@ -356,7 +357,7 @@ def _geometry_cells(root: Path, path: str, depth: str, with_spacing: bool) -> di
     if row is not None and 3 in row.dimensions and (depth or row.positioned):
         with FileStream(str(root), path, _MAX_FILE_BYTES) as stream:
             if not depth and row is META_IMAGE:
-                geometry = read_plane_geometry(stream, (root / path).stat().st_size)
+                geometry = read_plane_geometry(stream, stream.size)
             else:
                 geometry = open_volume(stream, path).header.geometry
         cells = geometry_columns(geometry, depth or DEPTH)
@@ -370,11 +371,27 @@ def _geometry_cells(root: Path, path: str, depth: str, with_spacing: bool) -> di
         Image.MAX_IMAGE_PIXELS = None  # of an organiser's own files the header alone is read
         with Image.open(root / path) as image:
             cells = {"width": str(image.width), "height": str(image.height)}
+            cells["spacing_mm"] = _spacing_of_tiff(getattr(image, "tag_v2", {}))
     if not depth:
         spacing = " ".join(cells.get("spacing_mm", "").split()[:2])
         cells = {"width": cells["width"], "height": cells["height"]}
         cells |= {"spacing_mm": spacing} if with_spacing else {}
     return {column: cell for column, cell in cells.items() if cell}
+
+
+_X_RESOLUTION, _Y_RESOLUTION, _RESOLUTION_UNIT = 282, 283, 296
+_MM_OF_UNITS = {2: 25.4, 3: 10.0}
+_OF_SCREENS = (72.0, 96.0)
+
+
+def _spacing_of_tiff(tags: Mapping[int, Any]) -> str:
+    """Return the spacing that the resolution of a TIFF image tells; that of a screen is nobody's measure."""
+    numbers = [float(tags.get(tag, 0)) for tag in (_X_RESOLUTION, _Y_RESOLUTION)]
+    unit = tags.get(_RESOLUTION_UNIT, 2)
+    known = unit in _MM_OF_UNITS and all(math.isfinite(one) and one > 0 for one in numbers)
+    if not known or (unit == 2 and set(numbers) <= {1.0, *_OF_SCREENS}):
+        return ""
+    return " ".join(f"{_MM_OF_UNITS[unit] / one:.12g}" for one in numbers)
 
 
 def _are_equal(one: str, other: str) -> bool:

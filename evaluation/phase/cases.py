@@ -263,8 +263,14 @@ def _case_form(row: TableRow, form_columns: Sequence[FormColumn]) -> CaseForm:
         text = row.cells.get(declared.name, "") or next(iter(declared.values), "")
         if declared.values and text not in declared.values:
             row.fault(declared.name, f"expected {' or '.join(declared.values)}, found {text!r}")
+        if declared.lengths and not _are_lengths(text.split(), declared.lengths):
+            row.fault(declared.name, f"expected {declared.lengths} lengths above 0, found {text!r}")
         columns[declared.name] = text
     return CaseForm(name, _size(row, "width"), _size(row, "height"), columns)
+
+
+def _are_lengths(cells: Sequence[str], count: int) -> bool:
+    return len(cells) == count and all(is_number(cell) and parse_number(cell) > 0 for cell in cells)
 
 
 def _size(row: TableRow, column: str) -> int:

@@ -273,7 +273,8 @@ def _rules(challenge: Challenge, options: Mapping[str, Any]) -> Rules:
     columns = {column.name: column for column in challenge.form_columns}
     for field in references_of(challenge.tasks(chosen)):
         kinds = (field.kind, field.reference.kind) if isinstance(field, Field) else (field.reference.kind,)
-        columns |= {name: FormColumn(name) for kind in kinds for name in kind.case_columns}
+        for name in (name for kind in kinds for name in kind.case_columns):
+            columns.setdefault(name, FormColumn(name))
     return Rules(replace(challenge, form_columns=tuple(columns.values())), chosen)
 
 

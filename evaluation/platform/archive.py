@@ -36,6 +36,9 @@ _MAX_UNKNOWN_ROWS = 10_000
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".7z", ".rar")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 _TABLES = (".csv", ".txt", ".tsv")
+# What nnU-Net writes beside its masks.
+_BESIDE = frozenset({"dataset.json", "plans.json", "predict_from_raw_data_args.json", "postprocessing.pkl"})
+_BESIDE_CASE = (".npz", ".pkl")
 _LOSSY = extensions_of(row for row in FORMATS if row.lossy)
 
 
@@ -132,6 +135,7 @@ class _Archive:
         self.sources: Sources = [{} for _ in form.cases]
         self.faults = list(listing.faults)
         self._headers: dict[str, tuple[str, ...]] = {}
+        self._beside: list[str] = []
         # The cases of rows with another number of fields, by table: told with their line, and not missing.
         self._torn: dict[str, set[int | None]] = {}
 
@@ -174,6 +178,9 @@ class _Archive:
             folder, _, name = path.rpartition("/")
             folded = folder.casefold()
             if any(self._is_taken(path, name, *one) for one in fields.get(folded, ())) or path in tables:
+                continue
+            if name.casefold() in _BESIDE or (name.endswith(_BESIDE_CASE) and self._names_a_case(name[:-4])):
+                self._beside.append(path)
                 continue
             around = next((one for one in folders if not one or f"{folded}/".startswith(f"{one}/")), None)
             if around is not None:
@@ -332,7 +339,7 @@ class _Archive:
         unused = [
             path
             for path in self._listing.files
-            if path not in read and not path.casefold().startswith(prefixes)
+            if path in self._beside or (path not in read and not path.casefold().startswith(prefixes))
         ]
         bare = {BARE_TABLE: " (the name of a csv file that is uploaded by itself)"}
         named = [

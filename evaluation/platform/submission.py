@@ -14,6 +14,7 @@ from typing import NoReturn
 from evaluation.core.challenge import Task
 from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.core.form import Form
+from evaluation.core.formats import GZIP, HEAD_BYTES, ZIP, format_of_content
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import MAX_ENTRIES, fault_of_path, normal_path
 from evaluation.platform.algorithm import index_algorithm
@@ -71,11 +72,16 @@ class ZipContent:
         try:
             yield
         except (zipfile.BadZipFile, NotImplementedError, EOFError, UnicodeDecodeError) as error:
-            is_zip = zipfile.is_zipfile(self._path)
-            found = f"one that cannot be unpacked ({error})" if is_zip else "another file"
+            with self._path.open("rb") as file:
+                content = format_of_content(file.read(HEAD_BYTES))
+            is_zip = content is ZIP or zipfile.is_zipfile(self._path)
+            found = content.name if content else "another file"
+            if is_zip:
+                found = f"one that cannot be unpacked ({error})"
             expected = "a folder, a zip archive or a csv file"
             others = tuple(set(ARCHIVES) - {".zip"})
-            is_other = self._name.casefold().endswith(others)
+            is_other = content is GZIP or bool(content and set(content.extensions) & set(others))
+            is_other = is_other or (not is_zip and self._name.casefold().endswith(others))
             hint = "zip it: the platform unpacks zip archives alone" if is_other else None
             raise FormFault(Fault(FaultKind.UNREADABLE, self._name, expected, found, hint=hint)) from None
         except (RuntimeError, OSError, ValueError, zlib.error) as error:
@@ -101,7 +107,11 @@ def _files(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> lis
     if len(files) > MAX_ENTRIES:
         found = f"{len(files)} files"
         raise FormFault(Fault(FaultKind.TOO_LARGE, name, f"at most {MAX_ENTRIES} files", found))
-    FormFault.raise_all([fault for entry in files if (fault := _unsafe(entry))])
+    names = {normal_path(entry.filename) for entry in files}
+    folders = {str(folder) for name in names for folder in PurePosixPath(name).parents}
+    expected, found = "a file or a folder of this name", "both"
+    both = [Fault(FaultKind.DUPLICATE, name, expected, found) for name in sorted(names & folders)]
+    FormFault.raise_all(both + [fault for entry in files if (fault := _unsafe(entry))])
     size = sum(entry.file_size for entry in files)
     if size > max_bytes:
         expected = f"at most {max_bytes} bytes when unpacked"

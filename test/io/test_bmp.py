@@ -5,7 +5,7 @@ import struct
 import numpy as np
 
 from evaluation.core.fault import FaultKind
-from evaluation.io.grey_images import read_grey
+from evaluation.io.grey_images import read_grey, read_numbers
 from evaluation.io.pixels import Size
 from test.io.images import (
     BITS,
@@ -104,3 +104,9 @@ def test_bmp_of_four_bits():
     data = header + palette + bytes([0x12, 0x30, 0, 0]) + bytes([0x4F, 0xA0, 0, 0])
     expected = np.array([[4, 15, 10], [1, 2, 3]], dtype=np.uint8) * 17
     np.testing.assert_array_equal(read_grey(memoryview(data), "x", Size(3, 2)), expected)
+
+
+def test_one_bit_is_off_or_on_as_in_other_formats():
+    data = of(BITS, "BMP", "1")
+    np.testing.assert_array_equal(read_numbers(memoryview(data), "x.bmp", None), BITS > 0)
+    np.testing.assert_array_equal(read_grey(memoryview(data), "x.bmp", None), BITS)

@@ -231,6 +231,16 @@ def test_pieces_make_up_the_file_and_are_observed(tmp_path):
     assert observed == bytes(range(100))
 
 
+def test_parts_are_read_from_anywhere_without_moving(tmp_path):
+    content = os.urandom(1000)
+    (tmp_path / "a").write_bytes(content)
+    with FileStream(str(tmp_path), "a", 1000) as stream:
+        assert (len(stream), stream.read(10)) == (1000, content[:10])
+        for part in (slice(0, 4), slice(990, 2000), slice(5, 5), slice(2000, 3000), slice(7, 900)):
+            assert bytes(stream[part]) == content[part]
+        assert stream.read(1000) == content[10:]
+
+
 def test_a_view_is_filled_as_far_as_the_file_goes(tmp_path):
     (tmp_path / "b.bin").write_bytes(b"abc")
     with FileStream(str(tmp_path), "b.bin", 3) as stream:

@@ -5,7 +5,9 @@ import shutil
 import numpy as np
 import pytest
 import SimpleITK
+import tifffile
 
+import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import write_volume
@@ -226,3 +228,45 @@ def test_a_tilted_reference_is_refused_with_its_angle(tmp_path):
         assert done.returncode == 1
         assert "y and z at 70°" in done.stdout + done.stderr
         assert "Resample" in done.stdout + done.stderr
+
+
+FIELD = """
+[fields.organs]
+kind = "label_map"
+dimensions = 2
+has_spacing = true
+labels = { 1 = "a" }
+
+[tasks.s.metrics.dice]
+"""
+
+
+def test_an_image_s_spacing_is_that_of_its_header_or_is_asked_for(tmp_path):
+    folder = declared_phase(tmp_path / "phase", FIELD, {"name": "abcd"})
+    (folder / "organs").mkdir()
+    image = SimpleITK.GetImageFromArray(np.zeros((6, 9), np.uint8))
+    image.SetSpacing((0.5, 0.25))
+    SimpleITK.WriteImage(image, folder / "organs" / "a.mha")
+    plain = np.zeros((6, 9), np.uint8)
+    for name, options in {
+        "b": {"resolution": (20_000, 40_000), "resolutionunit": "CENTIMETER"},
+        "c": {"resolution": (72, 72), "resolutionunit": "INCH"},  # of a screen
+        "d": {},
+    }.items():
+        tifffile.imwrite(folder / "organs" / f"{name}.tif", plain, photometric="minisblack", **options)
+    table_from_files(folder).write()
+    lines = (folder / "cases.csv").read_text().splitlines()
+    assert lines == [
+        "name,width,height,spacing_mm",
+        "a,9,6,0.5 0.25",
+        "b,9,6,0.0005 0.00025",
+        "c,9,6,",
+        "d,9,6,",
+    ]
+    with pytest.raises(PhaseError) as error:
+        evaluation.seal(folder)
+    told = [problem for problem in error.value.problems if "spacing_mm" in problem]
+    assert len(told) == 2
+    text = (folder / "cases.csv").read_text().replace("6,\n", "6,1 1\n")
+    (folder / "cases.csv").write_text(text)
+    evaluation.seal(folder)

@@ -131,6 +131,15 @@ def test_files_of_this_phases_images_in_another_folder_are_told_with_the_one_tha
     assert told.endswith("(are they meant for organs/?)")
 
 
+def test_what_nnu_net_writes_beside_its_masks_is_noted(form, tmp_path):
+    submission = write(tmp_path / "s", good(), BOX)
+    beside = ("organs/dataset.json", "organs/plans.json", f"organs/{CASES[0]}.npz", f"organs/{CASES[0]}.pkl")
+    for name in beside:
+        (submission / name).write_bytes(b"{}")
+    told = notes(form, submission)
+    assert [note.partition(" is not")[0] for note in told] == sorted(beside)
+
+
 @pytest.mark.parametrize(
     ("phase", "change", "clause"),
     [("cysts", np.zeros_like, "nothing is labelled"), ("edd2020", np.logical_not, "(inverted?)")],

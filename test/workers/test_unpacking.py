@@ -1,6 +1,7 @@
 """Zips and bare tables as participants upload them."""
 
 import errno
+import gzip
 import os
 import stat
 import struct
@@ -151,6 +152,11 @@ def test_a_bomb_that_lies_about_its_size(tmp_path):
     assert sum(len(content) for content in files_below(out).values()) <= 1_000
 
 
+def test_a_name_is_a_file_or_a_folder(tmp_path):
+    (fault,) = fault_of(zip_of(tmp_path / "s.zip", {"a": b"1", "a/b": b"2"}))
+    assert (fault.kind, fault.file, fault.found) == (FaultKind.DUPLICATE, "a", "both")
+
+
 def flipped(data: bytes, *places: int) -> bytes:
     """Return data in which the last bit of some bytes is another one."""
     changed = bytearray(data)
@@ -167,6 +173,9 @@ def test_what_is_no_whole_zip(tmp_path):
     for data, file, found in (
         (b"no zip at all", "submission.rar", "another file"),
         (b"", "submission.rar", "another file"),
+        (whole[:-30], "submission.rar", "cannot be unpacked"),
+        (gzip.compress(whole), "submission.rar", "a gzip archive"),
+        (zip_of(tmp_path / "empty.zip", {}).read_bytes(), "submission.rar", "none"),
         (encrypted, "a", "an encrypted one"),
         (flipped(whole, 500), "submission.rar", "cannot be unpacked"),
     ):

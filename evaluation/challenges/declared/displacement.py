@@ -55,6 +55,11 @@ class DisplacementFieldTable(maps.LabelMapField):
         default=None, description="Folder of the label maps of moving images. Default: `<field>_moving`."
     )
 
+    @property
+    def submitted_extensions(self) -> tuple[str, ...]:
+        """Those of the fields, not of the label maps."""
+        return EXTENSIONS
+
     def check(self) -> None:
         """Raise ValueError for keys that do not fit."""
         if self.stacked:

@@ -14,7 +14,7 @@ from pydantic import field_validator, model_validator
 from evaluation.challenges.declared import tables
 from evaluation.core.challenge import FormColumn
 from evaluation.core.field import Field, Files, HiddenField, Reference
-from evaluation.core.formats import Dimensions, extensions_of, image_formats
+from evaluation.core.formats import BMP, FORMATS, Dimensions, extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.sources import EntriesBy
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue, MapKind
@@ -25,6 +25,8 @@ from evaluation.metrics.crops import VolumeCrop, in_slabs, together
 
 if TYPE_CHECKING:
     from evaluation.metrics.matching import Overlaps
+
+_MOST_OF_8_BITS = 255
 
 Label = Annotated[int, Key(ge=0, le=65535)]
 
@@ -59,13 +61,26 @@ class ImageFieldTable(tables.FileFieldTable):
 
     def form_columns(self) -> tuple[FormColumn, ...]:
         """Return the columns of stacks, and the spacing of images; the kinds of volumes name their own."""
-        spacing = (FormColumn("spacing_mm"),) if self.has_spacing and self.dimensions == 2 else ()
+        spacing = (FormColumn("spacing_mm", lengths=2),) if self.has_spacing and self.dimensions == 2 else ()
         return (*tables.stack_columns(self.stacked), *spacing)
 
     @property
     def image_extensions(self) -> tuple[str, ...]:
         """The extensions of the formats that are read."""
         return extensions_of(image_formats(self.dimensions))
+
+    @property
+    def submitted_extensions(self) -> tuple[str, ...]:
+        """The extensions that `extensions` may list."""
+        on_request = (row for row in FORMATS if row.on_request and self.dimensions in row.dimensions)
+        return (*self.image_extensions, *extensions_of(on_request))
+
+    @model_validator(mode="after")
+    def _extensions_are_read(self) -> Self:
+        known = self.submitted_extensions
+        if other := [one for one in self.extensions or () if one not in known]:
+            raise ValueError(f"extensions: expected some of {', '.join(known)}, found {other[0]}")
+        return self
 
     @property
     def in_mm(self) -> bool:
@@ -218,6 +233,12 @@ class LabelMapField(StructureField):
             hint = f"background = N, a number that no label has, makes {label} a label like the others"
             raise ValueError(f"labels: {self.background} is the number of the background; {hint}")
         super().check()
+
+    @property
+    def submitted_extensions(self) -> tuple[str, ...]:
+        """Without those of formats that lack the numbers of labels."""
+        of_8_bits = max(self.background, *map(int, self.labels), 0) <= _MOST_OF_8_BITS
+        return tuple(one for one in super().submitted_extensions if of_8_bits or one not in BMP.extensions)
 
     @property
     def map(self) -> LabelMap:

@@ -85,7 +85,7 @@ class PointsField(detections.ObjectFieldTable):
     def form_columns(self) -> tuple[FormColumn, ...]:
         """Return the spacing of images that lesions are measured in; volumes name their own columns."""
         spaced = self.lesions and (self.dimensions, self.unit) == (2, "mm")
-        return (*super().form_columns(), *((FormColumn("spacing_mm"),) if spaced else ()))
+        return (*super().form_columns(), *((FormColumn("spacing_mm", lengths=2),) if spaced else ()))
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evaluation.core.fault import FaultKind, FormFault, ReadError
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.formats import GZIP, HEAD_BYTES, NIFTI, Dimensions, format_of_content
+from evaluation.core.formats import GZIP, HEAD_BYTES, NIFTI, ZIP, Dimensions, format_of_content, other_content
 from evaluation.core.sources import FileAccess, FileSource, fault_at
 from evaluation.io import nifti
 from evaluation.io.handover import HandoverError, Packed, array_of
@@ -59,10 +59,10 @@ class DisplacementField(MapKind):
                 content = format_of_content(head)
                 if content in (NIFTI, GZIP):
                     vectors = self._of_nifti(BegunStream(head, stream), shape)
-                elif head.startswith(b"PK"):
+                elif content is ZIP:
                     vectors = _of_archive(head + stream.read(stream.size), shape)
                 else:
-                    raise ReadError(FaultKind.UNREADABLE, _NAME, content.name if content else "other content")
+                    raise other_content(head, _NAME)
         except ReadError as error:
             raise FormFault(error.fault(path)) from None
         lowest, highest = float(vectors.min()), float(vectors.max())

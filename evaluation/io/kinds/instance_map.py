@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError, in_digits, shorten
 from evaluation.core.field import Kind, Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
+from evaluation.core.formats import PNG
 from evaluation.core.sources import CellsSource, FileAccess, FileSource, JsonSource, RowsSource, fault_at
 from evaluation.core.views import Objects, Regions
 from evaluation.io import volumes
@@ -239,6 +240,9 @@ class InstanceMap(LabelMap):
     def write_file(self, value: Volume, extension: str) -> bytes:
         """Return the bytes of a `Volume`, its classes as a second plane."""
         if not self.class_plane:
+            if extension in PNG.extensions and value.values.dtype != np.uint16:
+                objects, _ = in_order(value.values)  # as far as PNG goes
+                value = replace(value, values=objects)
             return super().write_file(value, extension)
         planes = np.concatenate([value.values & LARGEST_NUMBER, value.values >> 32]).astype(np.int32)
         return volumes.write_volume(planes, Geometry(planes.shape), extension)

@@ -188,7 +188,7 @@ class StoredVolume:
         The header is compared with the case's form before the first plane, and the values of every plane are
         checked. Raises `FormFault`.
         """
-        planes = case_planes(self.path, self.case, self.files, 3, planes="B-scans")
+        planes = case_planes(self.path, self.case, self.files, 3, plane="B-scan")
         for z, plane in enumerate(planes):
             cropped = plane.crop
             if cropped.values.size:
