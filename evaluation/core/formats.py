@@ -67,8 +67,8 @@ PNG = Format(
 BMP = Format(
     "a BMP image",
     (".bmp",),
-    # A table may begin with the letters; its pixels begin at a place below 65536.
-    re.compile(rb"BM.{10}\0\0", re.DOTALL),
+    # Not a table of BMI: the number of bytes follows.
+    re.compile(rb"BM(?![ -~]{4}|I[,;\t])"),
     dimensions=(2,),
     module="evaluation.io.bmp",
     pillow=True,

@@ -1,6 +1,7 @@
 """NRRD volumes (`.nrrd`), the format of 3D Slicer: a text header, then the voxels, plain or as a gzip stream.
 
 Source: https://teem.sourceforge.net/nrrd/format.html. An ambiguous header is refused.
+The header is compared with the case before a voxel is read, which SimpleITK cannot do without a path.
 """
 
 import math

@@ -1,4 +1,8 @@
-"""TIFF images: tags are checked before any pixel is decoded."""
+"""TIFF images: tags are checked before any pixel is decoded.
+
+tifffile is no reader of what strangers write. It corrects tags in place of refusing them, inflates without a
+limit (256 MB for an image of 16 × 16 pixels), and takes 1.2 to 1.6 times as long for stacks of small pages.
+"""
 
 import io
 import struct
@@ -296,8 +300,8 @@ class _Segments:
     """The tiles or strips of a page or of one of its channels; iterating yields top, left and the values.
 
     Values are (y, x, channel) and may reach beyond the right and the lower edge. A segment without bytes, as
-    GDAL leaves it out, is 0. Deflated segments are inflated here. Pillow decodes LZW, PackBits and fax codes
-    from new files that contain some encoded segments only, without tags that it could interpret differently.
+    GDAL leaves it out, is 0. Deflated segments are inflated here. Pillow decodes LZW and fax codes from new
+    files that contain some encoded segments only, without tags that it could interpret differently.
     """
 
     def __init__(self, data: Content, tags: Tags, channels: int, part: slice) -> None:
@@ -417,7 +421,7 @@ class _Segments:
             piece = self._data[start : start + count]
             may_be = self._left_out and count <= _LONGEST_LEFT_OUT
             is_left_out = bool(may_be) and (shape[0], bytes(piece)) in self._left_out
-            if self._compression in (LZW, PACK_BITS, *FAXES) and count and not is_left_out:
+            if self._compression in (LZW, *FAXES) and count and not is_left_out:
                 batch.append(number)
                 if len(batch) * self._tall * width >= _BATCH_BYTES:
                     yield batch[0], self._decoded_by_pillow(batch, width)
@@ -430,6 +434,8 @@ class _Segments:
                 continue
             if not count:
                 found: bytes | memoryview = bytes(shape[0] * shape[1])
+            elif self._compression == PACK_BITS:
+                found = _unpacked(piece, shape[0] * shape[1], shape[1])
             else:
                 found = piece if self._compression == NONE else _inflated(piece, shape[0] * shape[1])
             yield number, [np.frombuffer(found, np.uint8).reshape(shape)]
@@ -478,6 +484,26 @@ def _inflated(strip: bytes | memoryview, length: int) -> bytes:
     if len(found) != length or not inflater.eof:
         raise damaged(IMAGE, "damaged or incomplete image data")
     return found
+
+
+def _unpacked(strip: bytes | memoryview, length: int, row_bytes: int) -> bytes:
+    """Return the unpacked bytes of a strip; runs end with their row (TIFF 6.0, section 9)."""
+    packed, found, position = bytes(strip), bytearray(), 0
+    while len(found) < length and position < len(packed) - 1:
+        count = packed[position]
+        room = row_bytes - len(found) % row_bytes
+        if count < 128:
+            run = packed[position + 1 : position + 2 + count]
+            position += 2 + count
+        else:
+            run = packed[position + 1 : position + 2] * (257 - count) if count > 128 else b""
+            position += 2 if count > 128 else 1
+        if len(run) > room:
+            break
+        found += run
+    if len(found) != length or any(packed[position:]):
+        raise damaged(IMAGE, "damaged or incomplete image data")
+    return bytes(found)
 
 
 def _bare_file(pieces: Sequence[bytes | memoryview], tags: Tags, width: int, height: int, tall: int) -> bytes:

@@ -348,7 +348,7 @@ class _Archive:
         ]
         more = len(unused) - len(named)
         named += [f"{more} further files are not part of the format"] if more else []
-        return [*self._strays(unused), *named]
+        return [*self._strays([path for path in unused if path not in self._beside]), *named]
 
     def _strays(self, unused: Sequence[str]) -> Iterator[str]:
         """Yield a sentence about each folder of unused files that are named like images of the phase."""

@@ -110,7 +110,7 @@ def _files(entries: Sequence[zipfile.ZipInfo], name: str, max_bytes: int) -> lis
     names = {normal_path(entry.filename) for entry in files}
     folders = {str(folder) for name in names for folder in PurePosixPath(name).parents}
     expected, found = "a file or a folder of this name", "both"
-    both = [Fault(FaultKind.DUPLICATE, name, expected, found) for name in sorted(names & folders)]
+    both = [Fault(FaultKind.UNREADABLE, name, expected, found) for name in sorted(names & folders)]
     FormFault.raise_all(both + [fault for entry in files if (fault := _unsafe(entry))])
     size = sum(entry.file_size for entry in files)
     if size > max_bytes:

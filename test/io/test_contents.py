@@ -37,7 +37,9 @@ OTHERS = {
     "a zip archive": zip_of("a.csv"),
     "a gzip archive": gzip.compress(b"name,value\n"),
     "an array of NumPy": saved(lambda file: np.save(file, np.zeros(3))),
-    "a JPEG image": saved(lambda file: Image.new("L", (8, 6)).save(file, "JPEG")),
+    "a JPEG image (lossy: its values are not exact)": saved(
+        lambda file: Image.new("L", (8, 6)).save(file, "JPEG")
+    ),
     "a BMP image": saved(lambda file: Image.new("L", (8, 6)).save(file, "BMP")),
     "a web page": b"<!DOCTYPE html><html></html>",
     "a PDF document": b"%PDF-1.7\n" + bytes(range(256)) * 50,

@@ -229,7 +229,7 @@ BAD = {
     "rotated": (tiff(VALUES, **TURNED), WRONG, "orientation 3"),
     "JPEG inside": (pages_of("jpeg"), WRONG, "compression 7"),
     "cut": (LAYOUTS["deflated pages"][:-40], FaultKind.UNREADABLE, ""),
-    "PNG": (b"\x89PNG\r\n\x1a\n", FaultKind.UNREADABLE, "other content"),
+    "PNG": (b"\x89PNG\r\n\x1a\n", FaultKind.UNREADABLE, "a PNG image"),
     "header alone": (b"II*\0\x08\0\0\0", FaultKind.UNREADABLE, "a header that points outside the file"),
 }
 

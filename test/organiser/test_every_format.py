@@ -1,6 +1,7 @@
 """Each kind of image, in each format and number of axes: through every command, or refused by `seal`."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -113,3 +114,33 @@ def test_what_is_not_read_is_refused_by_seal(dimensions, extension, kind, tmp_pa
     )
     with faulted(PhaseError, extension):
         evaluation.seal(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("instance_map", np.float32(2**32)), *((kind, np.float16(np.inf)) for kind in ALL)],
+)
+def test_what_is_beyond_the_bounds_is_one_fault_of_check_and_evaluate_and_refused_by_seal(
+    kind, value, tmp_path
+):
+    """A number that the type of the file, or single precision, does not tell from the bound."""
+    phase, submission = tmp_path / "phase", tmp_path / "submission"
+    cases = {"name": NAMES, "width": [30, 30], "height": [20, 20]}
+    declared_phase(phase, tables_of([kind], 2, ".tif"), cases)
+    bad = FIELDS[kind][1].astype(value.dtype)
+    bad[1, 5, 6] = value
+    for name in NAMES:
+        written(phase / kind / f"{name}.tif", FIELDS[kind][1], 2)
+        written(submission / kind / f"{name}.tif", bad, 2)
+    run_well("seal", phase)
+    run_well("form", phase, "--output", tmp_path / "form.json")
+    place = ("--input", submission, "--output", tmp_path / "output")
+    checked = run("check", "--form", tmp_path / "form.json", submission)
+    evaluated = run("evaluate", "--ground-truth", phase, *place)
+    faults = [line for line in checked.stdout.splitlines() if f"{kind}/" in line]
+    assert len(faults) == len(NAMES)
+    assert faults == [line for line in evaluated.stdout.splitlines() if line.startswith(f"  {kind}/")]
+    shutil.rmtree(phase / kind)
+    (submission / kind).rename(phase / kind)
+    with faulted(PhaseError, f"{kind}/a.tif"):
+        evaluation.seal(phase)

@@ -152,9 +152,10 @@ def test_a_bomb_that_lies_about_its_size(tmp_path):
     assert sum(len(content) for content in files_below(out).values()) <= 1_000
 
 
-def test_a_name_is_a_file_or_a_folder(tmp_path):
-    (fault,) = fault_of(zip_of(tmp_path / "s.zip", {"a": b"1", "a/b": b"2"}))
-    assert (fault.kind, fault.file, fault.found) == (FaultKind.DUPLICATE, "a", "both")
+@pytest.mark.parametrize("others", [{}, {"c": b""}])
+def test_a_name_is_a_file_or_a_folder(tmp_path, others):
+    (fault,) = fault_of(zip_of(tmp_path / "s.zip", {"a": b"1", "a/b": b"2", **others}))
+    assert (fault.kind, fault.file, fault.found) == (FaultKind.UNREADABLE, "a", "both")
 
 
 def flipped(data: bytes, *places: int) -> bytes:
@@ -174,8 +175,7 @@ def test_what_is_no_whole_zip(tmp_path):
         (b"no zip at all", "submission.rar", "another file"),
         (b"", "submission.rar", "another file"),
         (whole[:-30], "submission.rar", "cannot be unpacked"),
-        (gzip.compress(whole), "submission.rar", "a gzip archive"),
-        (zip_of(tmp_path / "empty.zip", {}).read_bytes(), "submission.rar", "none"),
+        (gzip.compress(b"a" * 1000), "submission.rar", "a gzip archive"),
         (encrypted, "a", "an encrypted one"),
         (flipped(whole, 500), "submission.rar", "cannot be unpacked"),
     ):
@@ -190,12 +190,6 @@ def test_a_zip_without_files(names, tmp_path):
     archive = zip_of(tmp_path / "s.zip", dict.fromkeys(names, b""))
     (fault,) = fault_of(archive)
     assert fault.kind == FaultKind.MISSING
-
-
-def test_a_file_in_place_of_a_folder(tmp_path):
-    archive = zip_of(tmp_path / "s.zip", {"a": b"", "a/b": b"", "c": b""})
-    (fault,) = fault_of(archive)
-    assert fault.kind == FaultKind.UNREADABLE
 
 
 @pytest.mark.parametrize(
