@@ -12,7 +12,6 @@ from .repository import REPOSITORY
 
 ALL_LEAVES = (
     "analyses",
-    "attacks",
     "cyst_benchmark",
     "justraigs_graders",
     "paper",
@@ -26,7 +25,6 @@ LEAVES = tuple(leaf for leaf in ALL_LEAVES if (_ORGANISER / leaf).is_dir())
 """Those that are there."""
 GONE = frozenset(ALL_LEAVES) - set(LEAVES)
 _PARTS = {
-    "audit --attack": "attacks",
     "evaluate --cluster": "parallel",
     "fuse cysts": "cyst_benchmark",
     "fuse graders": "justraigs_graders",

@@ -36,7 +36,6 @@ ACROSS = (
 )
 # What commands say without any leaf, and with which status: those that have lost a part with its room say so.
 SAID = {
-    "audit {phase} --attack": (1, "no room `attacks`"),
     "report benchmark": (2, "invalid choice: 'benchmark'"),
     "fuse graders": (2, "invalid choice: 'graders'"),
     "evaluate --each {teams} --ground-truth {phase} --output {out}/x --cluster local": (

@@ -60,7 +60,7 @@ class Kind(ABC):
     one. ``late_modules``: what `read` imports; a reader does so before it is confined, which ends imports.
     ``highest``: any higher number of a pixel is a fault.
 
-    Pictures, descriptions, ensembles, comparisons of annotators and attacks ask for the views of a value; see
+    Pictures, descriptions, ensembles and comparisons of annotators ask for the views of a value; see
     `evaluation.core.views`.
     """
 

@@ -6,7 +6,7 @@ Every submission asks a question about the labels, which the published numbers a
 n values gives at most log2(n) bits. So t submissions tell labels of k bits with a chance of at most
 2^(t log2(n) − k), and all of them not before t = k / log2(n): no attack, whatever it computes, needs fewer
 submissions for labels that were drawn at random. Every figure counts that is computed from the references of
-the label, also of other tasks. The room `attacks` tries real ones.
+the label, also of other tasks.
 
 Nothing else in `metrics.json` tells more: composites, ranks and places are computed from published values,
 half-widths from published ends, and the numbers of cases do not depend on labels.
@@ -316,6 +316,11 @@ class Disclosure:
     def bound(self, labels: HiddenLabels, digits: int | None = None) -> float:
         """Return the fewest submissions that could tell all of these labels."""
         return labels.submissions(bits_of(self.made_of(labels), digits))
+
+    def share(self, labels: HiddenLabels) -> float:
+        """Return the share of the bits of these labels that the phase's submissions could tell, at most 1."""
+        figures = self.made_of(labels)
+        return min(1.0, self.limit * bits_of(figures) / labels.bits) if figures else 0.0
 
     def chance(self, labels: HiddenLabels) -> float:
         """Return the chance that an ideal attack knows all of these labels after the phase's submissions.

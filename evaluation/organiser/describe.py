@@ -4,13 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from scipy.spatial.distance import cdist
 
 from evaluation.core.challenge import references_of
 from evaluation.core.fault import PhaseError
@@ -20,7 +18,7 @@ from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.io.tables import is_number, parse_number
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser import describe_data
-from evaluation.phase.cases import FILE_NAME, label_of, organiser_table
+from evaluation.phase.cases import FILE_NAME, label_of
 from evaluation.phase.config import Subgroup
 from evaluation.phase.phase import Phase
 
@@ -155,117 +153,6 @@ def _test(
     return TestOfGroups(method, first, second, float(found.statistic), p_value, corrected, note)
 
 
-# --- How near other sets lie to the training set in given features, as Fig. 7 of ADAM's paper shows it ---
-
-_DISTANCES_AT_ONCE = 1 << 23  # 64 MB
-
-
-@dataclass(frozen=True)
-class CaseDistance:
-    """A case, the nearest training case, of another cluster within that set, and its place on the map."""
-
-    set: str
-    case: str
-    distance: float
-    nearest: str
-    x: float
-    y: float
-
-
-@dataclass(frozen=True)
-class SetDistances:
-    """The distances of the cases of a set to the nearest training case; quartiles are linear.
-
-    ``beyond``: the share that is farther than 95 % of the training cases are from each other. ``overlap``:
-    1 − D of Kolmogorov and Smirnov, 1 for equal distributions. ``copies``: cases at distance 0. ``shared``:
-    cases of a cluster of the training set, None without clusters.
-    """
-
-    set: str
-    cases: int
-    lower_quartile: float
-    median: float
-    upper_quartile: float
-    beyond: float
-    overlap: float
-    copies: int
-    shared: int | None
-
-
-@dataclass(frozen=True)
-class FeatureDistances:
-    """The distances of all sets, the training set first; ``explained``: shares of its variance on the map."""
-
-    features: int
-    explained: tuple[float, float]
-    sets: tuple[SetDistances, ...]
-    cases: tuple[CaseDistance, ...]
-
-
-def read_features(path: Path) -> FeatureDistances:
-    """Return the distances in a table with the columns name and set, optionally cluster, and the features.
-
-    The set of the first row is the training set. Raises `PhaseError` with every fault of the table.
-    """
-    with organiser_table(path, (_NAME, SET), holds="case") as table:
-        columns = [name for name in table.columns if name not in (_NAME, SET, CLUSTER_COLUMN)]
-        for row in table.rows:
-            for column in (column for column in (SET, *columns) if not row.cells[column]):
-                row.fault(column, "expected a value, found an empty cell")
-        features = np.array([[row.number(column) for column in columns] for row in table.rows])
-        names, sets, clusters = (
-            [row.cells.get(column, "") for row in table.rows] for column in (_NAME, SET, CLUSTER_COLUMN)
-        )
-        units = {cluster or i for i, cluster in enumerate(clusters) if sets[i] == sets[0]}
-        if not columns or len(units) < 2:
-            needed = "a column for each feature, and two training cases of different clusters or more"
-            table.faults.append(f"{table.file}: expected {needed}")
-    return feature_distances(features, sets, names, clusters)
-
-
-def feature_distances(
-    features: Floats,
-    sets: Sequence[str],
-    names: Sequence[str],
-    clusters: Sequence[str],
-    distances_at_once: int = _DISTANCES_AT_ONCE,
-) -> FeatureDistances:
-    """Return Euclidean distances of cases to the nearest case of the first case's set, the training set.
-
-    features: finite, shape (cases, features). Each is divided by its standard deviation in the training set
-    (ddof = 0; one that is constant there stays). Training cases of one cluster are not compared; a case with
-    an empty one is by itself. distances_at_once: how many are in memory together.
-    Source: Fang et al. 2022, IEEE Trans. Med. Imaging 41:2828 (ADAM), Fig. 7, a t-SNE; the map here is of
-    principal components, which are the same in every run.
-    """
-    of_set, units = np.array(sets), np.array([cluster or f"\n{i}" for i, cluster in enumerate(clusters)])
-    training = np.flatnonzero(of_set == sets[0])
-    spread = features[training].std(axis=0)
-    scaled = (features - features[training].mean(axis=0)) / np.where(spread > 0, spread, 1)
-    nearest, found = np.empty(len(sets), dtype=np.int64), np.empty(len(sets))
-    step = max(1, distances_at_once // len(training))
-    for rows in (slice(start, start + step) for start in range(0, len(sets), step)):
-        distances = cdist(scaled[rows], scaled[training])
-        distances[(of_set[rows, None] == sets[0]) & (units[rows, None] == units[training])] = np.inf
-        nearest[rows], found[rows] = training[distances.argmin(axis=1)], distances.min(axis=1)
-    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(scaled[training], rowvar=False, ddof=0)))
-    axes = np.pad(vectors[:, ::-1], ((0, 0), (0, 1)))[:, :2]
-    axes *= np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1, 1)
-    first, second = (np.pad(values[::-1], (0, 1))[:2] / (values.sum() or 1)).tolist()
-    of_sets = []
-    for name in dict.fromkeys(sets):
-        given, of_units = found[of_set == name], units[of_set == name]
-        lower, median, upper = np.quantile(given, (0.25, 0.5, 0.75)).tolist()
-        beyond = float((given > np.quantile(found[training], 0.95)).mean())
-        overlap = 1 - float(stats.ks_2samp(given, found[training], method="asymp").statistic)
-        shared = int(np.isin(of_units, units[training]).sum()) if any(clusters) else None
-        figures = (len(given), lower, median, upper, beyond, overlap, int((given == 0).sum()))
-        of_sets.append(SetDistances(name, *figures, shared))
-    cases = zip(sets, names, found.tolist(), nearest.tolist(), (scaled @ axes).tolist(), strict=True)
-    placed = (CaseDistance(one, case, far, names[near], *place) for one, case, far, near, place in cases)
-    return FeatureDistances(features.shape[1], (first, second), tuple(of_sets), tuple(placed))
-
-
 # --- The parts of a description of data; it is for the organiser alone ---
 
 FORMAT: Literal["description/1"] = "description/1"
@@ -364,7 +251,6 @@ class Description:
     tests: tuple[TestRow, ...]
     columns: tuple[QuantityValues, ...]
     notices: tuple[str, ...] = ()
-    features: FeatureDistances | None = None
 
 
 # --- The description of a data set: counts, sizes and distributions, by groups and with tests ---
@@ -376,15 +262,13 @@ def describe(
     against: str | None = None,
     alpha: float = 0.05,
     progress: Progress = no_progress,
-    features: Path | None = None,
 ) -> Description:
     """Return the description of the data of one phase, or of several as sets of one challenge.
 
     by: further columns of `cases.csv` to group by. against: the group that each other one of its grouping is
     compared with; by default all pairs are. Numbers of cases are tested; numbers of objects are not, since
-    objects of one case are not independent. features: a table, see `read_features`. Raises
-    `PhaseError` for phases of different challenges, for an unknown column or group, and with every fault of
-    the features or the references.
+    objects of one case are not independent. Raises `PhaseError` for phases of different challenges,
+    for an unknown column or group, and with every fault of the references.
     """
     challenges = {phase.challenge.name for phase in phases}
     if len(challenges) > 1:
@@ -392,7 +276,6 @@ def describe(
     names = Counter(phase.config.name for phase in phases)
     if repeated := [name for name, count in names.items() if count > 1]:
         raise PhaseError(f"expected each phase once, found {', '.join(repeated)} again")
-    distances = None if features is None else read_features(features)
     data = describe_data.data_of(phases, progress)
     groupings = groupings_of(phases, data, by)
     if against is not None and not any(against in one.groups for one in groupings):
@@ -421,7 +304,6 @@ def describe(
             for column in data.numbers
         ),
         (*data.notices, *_notices(data)),
-        distances,
     )
 
 

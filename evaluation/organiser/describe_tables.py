@@ -13,10 +13,8 @@ from evaluation.organiser.describe import (
     RANK_SUM,
     ClassRow,
     Description,
-    FeatureDistances,
     Grouping,
     NumberRow,
-    SetDistances,
 )
 from evaluation.organiser.describe_data import Quantity
 from evaluation.organiser.output import csv_bytes, p_text, tabular
@@ -46,7 +44,6 @@ def tables_of(description: Description) -> list[TextTable]:
     """Return the tables of a description: cases, classes, numbers, then one for each grouping."""
     tables = [_cases(description), _classes(description), _numbers(description)]
     tables += [_grouped(description, grouping) for grouping in description.groupings]
-    tables += [_features(description.features)] if description.features else []
     return [table for table in tables if table.rows]
 
 
@@ -105,24 +102,6 @@ def _grouped(description: Description, grouping: Grouping) -> TextTable:
     return TextTable(f"by-{grouping.name}", f"By {grouping.name}", shown, tuple(rows), left, note)
 
 
-def _features(found: FeatureDistances) -> TextTable:
-    training = found.sets[0].set
-    rows = tuple(
-        (
-            *(one.set, str(one.cases), _quartiles(one), _percent(one.beyond), f"{one.overlap:.3f}"),
-            *(str(one.copies), _count(None if one.set == training else one.shared)),
-        )
-        for one in found.sets
-    )
-    note = (
-        f"Median (quartiles) of the distance to the nearest case of {training}, of another cluster within "
-        f"this set, in {found.features} features, each in standard deviations of {training}. Beyond: farther "
-        f"than 95 % of {training}. Overlap: 1 − D of Kolmogorov and Smirnov. Copies: at distance 0."
-    )
-    columns = ("set", "cases", "distance", "beyond 95 %", "overlap", "copies", "same clusters")
-    return TextTable("features", f"Nearest neighbours in {training}", columns, rows, columns[:1], note)
-
-
 def _class_lines(description: Description, grouping: Grouping) -> Iterator[tuple[str, ...]]:
     found: dict[tuple[Quantity, str], dict[str, ClassRow]] = {}
     for row in description.classes:
@@ -159,7 +138,7 @@ def _number_lines(description: Description, grouping: Grouping) -> Iterator[tupl
         yield quantity.title, *cells, p_value, *((differing,) if several else ())
 
 
-def _quartiles(row: NumberRow | SetDistances, values: int | None = None) -> str:
+def _quartiles(row: NumberRow, values: int | None = None) -> str:
     between = f"{number_text(row.lower_quartile)} – {number_text(row.upper_quartile)}"
     count = "" if values is None else f"; {values}"
     return f"{number_text(row.median)} ({between}{count})"
@@ -188,8 +167,6 @@ def write_description(description: Description, folder: Path) -> list[Path]:
         "classes.csv": list(map(_cells, description.classes)),
         "tests.csv": list(map(_cells, description.tests)),
         "values.csv": values,
-        "feature-sets.csv": [vars(one) for one in found.sets] if (found := description.features) else [],
-        "feature-cases.csv": [vars(one) for one in found.cases] if found else [],
     }
     documents = {
         "description.json": render(description, organisers=True, compact=True),

@@ -18,7 +18,6 @@ from evaluation.core.fault import PhaseError
 from evaluation.io.files import write_atomically
 from evaluation.isolated import run_isolated
 from evaluation.library import AnyPath, Evaluation, evaluate
-from evaluation.organiser.annotators.ensemble import EnsembleGain
 from evaluation.organiser.describe import describe
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
@@ -30,7 +29,7 @@ from evaluation.organiser.report.analyses import result_files
 from evaluation.organiser.report.board import cases
 from evaluation.organiser.report.board.leaderboard import leaderboard_page, reported_phases
 from evaluation.organiser.report.board.methods import data_section
-from evaluation.organiser.report.board.reading import LEADERBOARD_FILE, read_gains, read_leaderboard
+from evaluation.organiser.report.board.reading import LEADERBOARD_FILE, read_leaderboard
 from evaluation.organiser.report.case_images import CaseReading, Request, is_read
 from evaluation.organiser.report.page import WIDTH, Page, render_page, write_figures
 from evaluation.organiser.report.pictures import chosen_cases, classified_cases
@@ -68,18 +67,13 @@ def board_page(
     submissions: Path | None = None,
     images: Path | None = None,
     workers: int | None = None,
-    gains: Mapping[str, EnsembleGain] | None = None,
-    features: Path | None = None,
 ) -> Page:
     """Return the report of a leaderboard, with a section on the data of ``phases``, if there are any.
 
     ``submissions``: the folder of the teams' submissions, ``images``: of the original images, for pictures of
-    the hardest cases of the first phase of the leaderboard that is among ``phases``. ``gains``: of ensembles
-    over their members, by ensemble. ``features``: of the data, see `read_features`. Raises `PhaseError`.
+    the hardest cases of the first phase of the leaderboard that is among ``phases``. Raises `PhaseError`.
     """
-    if features is not None and not phases:
-        raise PhaseError("--features: expected --ground-truth PHASE too, found none")
-    described = (describe(list(phases), features=features), names_of(phases[0])) if phases else None
+    described = (describe(list(phases)), names_of(phases[0])) if phases else None
     data = data_section(*described) if described else None
     pictures: Mapping[str, cases.PhasePictures] = {}
     if submissions is not None or images is not None:
@@ -96,7 +90,7 @@ def board_page(
         pictures = {phase.manifest.digest: cases.PhasePictures(phase.tasks, hardest, readings)}
     seals = {phase.manifest for phase in board.phases}
     titles = [phase.config.title for phase in phases if {phase.manifest.digest} == seals]
-    return leaderboard_page(board, parts, data, pictures, gains, titles[0] if titles else None)
+    return leaderboard_page(board, parts, data, pictures, titles[0] if titles else None)
 
 
 def _read(request: Request) -> Sequence[CaseReading]:
@@ -241,15 +235,13 @@ def report_leaderboard(
     submissions: AnyPath | None = None,
     images: AnyPath | None = None,
     workers: int | None = None,
-    features: AnyPath | None = None,
 ) -> Report:
     """Return the report of a leaderboard.
 
     Parameters
     ----------
     results
-        The folder that `rank --output` wrote, or the results of the teams, which are then ranked. Reports of
-        `ensemble --gain` in it are shown too.
+        The folder that `rank --output` wrote, or the results of the teams, which are then ranked.
     ground_truth
         Sealed phases, as `evaluate` takes one: adds a section on their data.
     submissions
@@ -259,8 +251,6 @@ def report_leaderboard(
         A folder of original images with the names of the cases, to be drawn below these pictures.
     workers
         Number of worker processes that read submissions, by default one per processor; 0 for none.
-    features
-        A table of features by set and case, as `describe --features` reads it.
 
     Raises
     ------
@@ -269,9 +259,8 @@ def report_leaderboard(
     """
     phases = [named_phase(fspath(name)) for name in ground_truth]
     board, parts = leaderboard_in(Path(results), phases[0].folder if phases else None)
-    gains = read_gains(Path(results))
     pictured = (_path(submissions), _path(images), workers)
-    return Report(board_page(board, parts, phases, *pictured, gains, _path(features)))
+    return Report(board_page(board, parts, phases, *pictured))
 
 
 def _path(path: AnyPath | None) -> Path | None:

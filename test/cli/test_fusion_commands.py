@@ -27,30 +27,26 @@ def test_faults_go_to_stderr_and_nothing_is_written(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
-def test_an_ensemble_of_the_first_of_a_board_and_its_gain(tmp_path):
+def test_an_ensemble_of_the_first_of_a_board(tmp_path):
     phase = refuge_phase(tmp_path / "phase")
     teams = [refuge_submission(tmp_path / f"team-{name}") for name in "abc"]
     board = "team,overall place\nteam-a,3\nteam-b,1\nteam-c,2\n"
     (tmp_path / "leaderboard.csv").write_text(board, encoding="utf-8")
     places = ("--ground-truth", phase, "--output", tmp_path / "e", "--tasks", "segmentation")
     board = ("--top", 2, "--leaderboard", tmp_path / "leaderboard.csv")
-    done = run("ensemble", *teams, *places, *board, "--report", tmp_path / "r", "--gain")
+    done = run("ensemble", *teams, *places, *board, "--report", tmp_path / "r")
     assert (done.returncode, done.stderr) == (0, "")
     first, *_, last = done.stdout.splitlines()
     assert first == "the first 2 by overall place: team-b, team-c"
     assert "2 submissions, segmentation" in done.stdout
     assert [path.name for path in (tmp_path / "e").iterdir()] == ["segmentation"]
-    # All three are the same, so that nothing is gained.
-    assert "segmentation.dice_cup: 1.0000, team-b 1.0000: gain +0.0000, p = 1 after Holm" in done.stdout
     assert last == str(tmp_path / "r")
-    tables = ("agreement", "disagreement", "gain-cases", "gain-disagreement", "gain")
-    assert {path.name for path in (tmp_path / "r").iterdir()} == {f"{name}.csv" for name in tables}
+    assert {path.name for path in (tmp_path / "r").iterdir()} == {"agreement.csv", "disagreement.csv"}
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["team-a", "team-b", "--gain"], "--gain: expected --report FOLDER"),
         (["team-a", "team-b", "--top", "2"], "--top, --leaderboard: expected both or neither"),
         (["team-a"], "at least two"),
         (["team-a", "nobody"], "nobody: "),

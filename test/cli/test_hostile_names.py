@@ -76,7 +76,6 @@ COMMANDS = [
     "unpack @wrong_teams/!.zip @unpacked",
     "describe @phase --output @described",
     "audit @phase",
-    "audit @phase --attack --submissions 3",
     "seal @phase",
     "settings @phase",
     "form @phase --words",

@@ -1,17 +1,13 @@
 """The description of phases: their columns, groups and rows."""
 
 import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.decomposition import PCA
-from sklearn.neighbors import NearestNeighbors
-from sklearn.preprocessing import StandardScaler
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.describe import describe, feature_distances, read_features
+from evaluation.organiser.describe import describe
 from evaluation.phase.named import named_phase
 from test.faults import faulted
 from test.phases import loaded_phase, refuge_phase, tiny_cases
@@ -191,73 +187,3 @@ def test_fields_of_different_cases_share_their_quantities():
         counts = [len(path.read_text().splitlines()) for path in files.values()]
         assert (found[group].total, found[group].of) == (sum(counts), len(files))
         assert found[group].cases == np.count_nonzero(counts)
-
-
-# --- Distances to a training set in given features ---
-
-
-def features_file(folder: Path, text: str) -> Path:
-    path = folder / "features.csv"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def test_distances_of_a_test_set_to_the_training_set_by_hand(tmp_path):
-    """One feature: training cases at 0, 1, 3, a copy of the last and a case at 10 beside them.
-
-    In units of the training cases: their distances to each other are 1, 1, 2, whose 95 % quantile is 1.9;
-    those of the test cases are 0 and 7. D is 1/2, at 0.
-    """
-    path = features_file(tmp_path, "name,set,size\na,train,0\nb,train,1\nc,train,3\nd,test,3\ne,test,10\n")
-    found = read_features(path)
-    unit = np.std([0, 1, 3])
-    assert [one.distance * unit for one in found.cases] == pytest.approx([1, 1, 2, 0, 7])
-    assert [one.nearest for one in found.cases] == ["b", "a", "b", "c", "c"]
-    own, test = found.sets
-    assert (own.beyond, own.overlap, own.copies) == (1 / 3, 1, 0)
-    assert (test.set, test.cases, test.median * unit) == ("test", 2, pytest.approx(3.5))
-    assert (test.beyond, test.overlap, test.copies, test.shared) == (0.5, 0.5, 1, None)
-    assert (found.explained, [one.y for one in found.cases]) == ((1, 0), [0] * 5)
-
-
-def test_training_cases_of_one_cluster_are_not_compared_and_shared_clusters_are_counted(tmp_path):
-    """The eyes a and b of a person are at 0 and 1, that of another one at 3; d is of the first person."""
-    rows = "a,train,1,0\nb,train,1,1\nc,train,,3\nd,test,1,0.4\ne,test,,9\n"
-    found = read_features(features_file(tmp_path, f"name,set,cluster,size\n{rows}"))
-    assert [one.nearest for one in found.cases] == ["c", "c", "b", "a", "c"]
-    assert [one.shared for one in found.sets] == [3, 1]
-
-
-@pytest.mark.parametrize("at_once", [1, 1 << 23])
-def test_distances_and_map_against_scikit_learn(at_once):
-    rng = np.random.default_rng(5)
-    features = np.column_stack([rng.normal(size=(60, 4)) * [1, 20, 3, 0.1], np.full(60, 7.0)])
-    sets, names = ["train"] * 35 + ["test"] * 25, [str(number) for number in range(60)]
-    found = feature_distances(features, sets, names, [""] * 60, at_once)
-    scaler = StandardScaler().fit(features[:35])
-    scaled = scaler.transform(features)
-    neighbours = NearestNeighbors(n_neighbors=2).fit(scaled[:35])
-    distances, nearest = neighbours.kneighbors(scaled)
-    # The first neighbour of a training case is itself.
-    expected = np.concatenate([distances[:35, 1], distances[35:, 0]])
-    assert [one.distance for one in found.cases] == pytest.approx(expected.tolist())
-    assert [int(one.nearest) for one in found.cases] == [*nearest[:35, 1], *nearest[35:, 0]]
-    components = PCA(n_components=2).fit(scaled[:35])
-    assert found.explained == pytest.approx(tuple(components.explained_variance_ratio_))
-    places = np.array([(one.x, one.y) for one in found.cases])
-    assert np.abs(places) == pytest.approx(np.abs(components.transform(scaled)))
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("name,set\na,x\nb,x\n", ("features.csv",)),
-        ("name,set,f\na,x,1\nb,x,\n", ("features.csv, line 3, f", "an empty cell")),
-        ("name,set,f\na,x,one\nb,x,2\n", ("features.csv, line 2, f", '"one"')),
-        ("name,set,f\na,x,1\nb,y,2\n", ("features.csv",)),
-        ("name,set,f\n", ("features.csv", "none")),
-    ],
-)
-def test_faults_of_a_table_of_features(tmp_path, text, fault):
-    with faulted(PhaseError, *fault):
-        read_features(features_file(tmp_path, text))

@@ -10,7 +10,6 @@ from evaluation.io.grey_images import write_grey
 from evaluation.io.tables import write_csv
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
-from test.rooms import needs
 from test.started import run
 
 CHALLENGE = Path(__file__).parent / "challenges" / "bands.py"
@@ -26,7 +25,6 @@ submission = "archive"
 tasks = [{tasks}]
 {keys}
 """
-BY_TOP = 'publish_label_subgroups = ["top"]\nresamples = 0\n[[subgroups]]\ncolumn = "top"'
 
 
 def succeeded(*arguments):
@@ -110,16 +108,6 @@ def test_it_is_converted_by_what_it_writes(phase, tmp_path):
     assert (tmp_path / "again" / "layers.csv").read_text() == (submission / "layers.csv").read_text()
 
 
-@needs("attacks")
-def test_it_is_attacked_by_its_regions(tmp_path):
-    """The published means of cases with the same first row tell the first row of every case."""
-    folder = phase_of(tmp_path / "phase", keys=f"value_digits = 12\nsubgroup_minimum = 2\n{BY_TOP}")
-    succeeded("seal", folder)
-    found = succeeded("audit", folder, "--attack")
-    attacks = found[found.index("labels that attacks recover") :]
-    assert attacks.count("12 of 12") == 5
-
-
 def test_it_is_rehearsed_with_a_cube_by_its_regions(phase):
     """The two rows in the middle, of two cases in five within a layer of 200 rows."""
     found = rehearse(load_phase(phase), workers=0)
@@ -177,10 +165,9 @@ def test_a_kind_without_views_is_named(tmp_path):
     assert "The mood" in done.stderr
 
 
-@needs("attacks")
-def test_what_cannot_be_compared_drawn_or_attacked_is_named(tmp_path):
+def test_what_cannot_be_compared_or_drawn_is_named(tmp_path):
     """Of a shade nothing but its pixels can be asked."""
-    folder = phase_of(tmp_path / "phase", '"layers", "shades"', keys=BY_TOP)
+    folder = phase_of(tmp_path / "phase", '"layers", "shades"')
     teams = [bands(tmp_path / name, 1) for name in "xy"]
     for place in (folder, *teams):
         write_csv(place / "moods.csv", ["case", "mood"], [[name, "0.5"] for name in names()])
@@ -191,8 +178,6 @@ def test_what_cannot_be_compared_drawn_or_attacked_is_named(tmp_path):
     html = page.read_text(encoding="utf-8")
     assert f"shade: left out of pictures and sizes, {reason}" in html
     assert "data:image/png;base64" in html  # the layer is drawn
-    told = " ".join(succeeded("audit", folder, "--attack", "--submissions", "1").split())
-    assert "shade: left out of attacks on subgroups, since a Shade has no" in told
     ensemble = ("ensemble", *teams, "--ground-truth", folder, "--output", tmp_path / "together")
     told = f"shade: left out of the agreement, {reason}"
     assert told in succeeded(*ensemble, "--report", tmp_path / "r")

@@ -23,7 +23,7 @@ evaluate --ground-truth lesions/phase --input input --output scored --workers 1
 summary scored/metrics.json
 describe lesions/phase --output data
 subset lesions/phase --share 0.5 --output part
-audit lesions/phase --attack
+audit lesions/phase
 convert lesions/submission --ground-truth lesions/phase --output jobs
 schema phase
 completion bash

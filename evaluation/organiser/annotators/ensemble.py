@@ -1,25 +1,18 @@
-"""Combine several submissions of one phase into one, and report the gain over its members."""
+"""Combine several submissions of one phase into one."""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from dataclasses import fields as fields_of_class
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
-from evaluation.core.aggregation import metric_values
-from evaluation.core.case_table import CaseTable
-from evaluation.core.challenge import Task, fields_of, metrics_of
+from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files
 from evaluation.core.form import STACK_NAME, Form
-from evaluation.core.metric import Metric
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.core.views import Numbers
-from evaluation.evaluate import Rejection, evaluate
 from evaluation.io.json_files import read_json
 from evaluation.metrics.agreement import AgreementFigure
 from evaluation.organiser.annotators.agreement import (
@@ -30,18 +23,11 @@ from evaluation.organiser.annotators.agreement import (
 )
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, normalised
-from evaluation.organiser.output import whole_folder, write_rows
-from evaluation.organiser.ranking.comparisons import compare
-from evaluation.organiser.ranking.difficulty import measure_per_case, value_per_case
-from evaluation.organiser.ranking.pair_tests import TestChoice
-from evaluation.organiser.ranking.pairwise import holm
-from evaluation.organiser.ranking.rank_statistics import spearman
-from evaluation.organiser.ranking.resampling import TeamCases
+from evaluation.organiser.output import whole_folder
 from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, algorithm_writer
 from evaluation.phase.cases import OrganiserTable, organiser_table
 from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_yes
 from evaluation.phase.phase import Phase
-from evaluation.summary import resampling_of
 
 # --- Combine several submissions of one phase into one, in the submission's own format ---
 
@@ -162,73 +148,9 @@ def _writer_for(
     return ArchiveWriter(folder, fields, extensions)
 
 
-# --- The gain of an ensemble over its members, and whether it grows with disagreement (REFUGE, 5.1.3) ---
-
-_THIRDS = 3
-_FEWEST = 6
-
-
-@dataclass(frozen=True)
-class Gain:
-    """The ensemble against one member in one metric; ``gain`` is positive where the ensemble is better.
-
-    ``p_holm`` is corrected for the members. ``favours``: the one that the test finds better.
-    """
-
-    metric: str
-    member: str
-    ensemble_value: float
-    member_value: float
-    gain: float
-    method: str | None
-    p_value: float | None
-    p_holm: float | None
-    favours: str | None
-    note: str | None
-
-
-@dataclass(frozen=True)
-class CaseGain:
-    """The gain over the members' mean in one case.
-
-    ``measure`` names the values of a case, see `CaseDifficulty`; for an area under a curve it is the share of
-    other cases that are ordered wrongly against this one.
-    """
-
-    metric: str
-    measure: str
-    case: str
-    ensemble_value: float
-    members_mean: float
-    gain: float
-
-
-@dataclass(frozen=True)
-class GainByDisagreement:
-    """Spearman's correlation of a case's gain with the members' disagreement, and the mean gain by thirds."""
-
-    metric: str
-    field: str
-    disagreement: str
-    cases: int
-    spearman: float
-    lowest_third: float
-    middle_third: float
-    highest_third: float
-
-
-@dataclass(frozen=True)
-class EnsembleGain:
-    """All gains of an ensemble, and how its members were chosen."""
-
-    gains: tuple[Gain, ...]
-    cases: tuple[CaseGain, ...]
-    by_disagreement: tuple[GainByDisagreement, ...]
-    members: "MembersChosen" = "not known"
-
+# --- Members of an ensemble by a leaderboard: the first k teams of one of its boards ---
 
 MembersChosen = Literal["on these cases", "on other cases", "by hand", "not known"]
-MEMBERS = "members_chosen"
 IN_WORDS: dict[MembersChosen, str] = {
     "on these cases": "Its members were chosen by results on these cases: it looks better than it is, "
     "and no test allows for that.",
@@ -238,149 +160,6 @@ IN_WORDS: dict[MembersChosen, str] = {
     "than it is.",
 }
 """What the choice of the members means. Source: REFUGE, section 5.1.3."""
-
-GAIN_FILES = {"gains": "gain.csv", "cases": "gain-cases.csv", "by_disagreement": "gain-disagreement.csv"}
-"""The file of each part of an `EnsembleGain`."""
-
-
-def ensemble_gain(
-    phase: Phase,
-    ensemble: tuple[str, Path],
-    members: Mapping[str, Path],
-    disagreement: Sequence[CaseDisagreement],
-    workers: int,
-    choice: TestChoice,
-    chosen: MembersChosen = "not known",
-) -> EnsembleGain:
-    """Score the ensemble and its members, given by name, against the phase's reference, and compare them.
-
-    disagreement: of all cases, also of those without any. Raises `PhaseError` where a submission is rejected,
-    and for a fault of the phase.
-    """
-    name, folder = ensemble
-    tables = {one: _scored(phase, one, path, workers) for one, path in {name: folder, **members}.items()}
-    metrics = metrics_of(phase.tasks)
-    cases: list[CaseGain] = []
-    for metric_name, metric in metrics.items():
-        task = _task(metric_name)
-        of_task = {one: found[task] for one, found in tables.items() if task in found}
-        if name in of_task and len(of_task) > 1:
-            cases += _case_gains(metric_name, metric, name, of_task)
-    return EnsembleGain(
-        tuple(_gains(phase, metrics, name, tables, choice)),
-        tuple(cases),
-        tuple(_by_disagreement(phase.tasks, cases, disagreement)),
-        chosen,
-    )
-
-
-def write_gain(folder: Path, gain: EnsembleGain) -> None:
-    """Write `gain.csv`, and `gain-cases.csv` and `gain-disagreement.csv`, which reveal labels.
-
-    Every row says how the members were chosen.
-    """
-    for (part, file), kind in zip(GAIN_FILES.items(), (Gain, CaseGain, GainByDisagreement), strict=True):
-        columns, rows = [field.name for field in fields_of_class(kind)], getattr(gain, part)
-        cells = ([*(getattr(row, column) for column in columns), gain.members] for row in rows)
-        write_rows(folder / file, [*columns, MEMBERS], cells)
-
-
-def _scored(phase: Phase, name: str, folder: Path, workers: int) -> Mapping[str, CaseTable]:
-    result = evaluate(phase, folder, workers)
-    if isinstance(result, Rejection):
-        raise PhaseError(*(f"{name}: {fault}" for fault in result.faults))
-    return result.tables
-
-
-def _task(metric: str) -> str:
-    return metric.partition(".")[0]
-
-
-def _gains(
-    phase: Phase,
-    metrics: Mapping[str, Metric],
-    ensemble: str,
-    tables: Mapping[str, Mapping[str, CaseTable]],
-    choice: TestChoice,
-) -> Iterator[Gain]:
-    values: dict[str, dict[str, float]] = defaultdict(dict)
-    for one, found in tables.items():
-        for task in phase.tasks:
-            if task.name in found:
-                for metric, value in metric_values(task.metrics, found[task.name]).items():
-                    if not math.isnan(value):
-                        values[f"{task.name}.{metric}"][one] = value
-    cases = TeamCases(tuple(tables), tuple(tables.values()), resampling_of(phase).clusters)
-    for name, of_all in values.items():
-        if ensemble not in of_all:
-            continue
-        upwards = 1 if metrics[name].better == "higher" else -1
-        pairs = {
-            pair.second if pair.first == ensemble else pair.first: pair
-            for pair in compare(name, metrics[name], of_all, cases, {}, choice).pairs
-            if ensemble in (pair.first, pair.second)
-        }
-        adjusted = dict(zip(pairs, holm([pair.p_value for pair in pairs.values()]), strict=True))
-        for member in tables:
-            if member in pairs:
-                pair = pairs[member]
-                difference = of_all[ensemble] - of_all[member]
-                yield Gain(
-                    metric=name,
-                    member=member,
-                    ensemble_value=of_all[ensemble],
-                    member_value=of_all[member],
-                    gain=upwards * difference + 0.0,
-                    method=pair.method,
-                    p_value=pair.p_value,
-                    p_holm=adjusted[member],
-                    favours=pair.favours,
-                    note=pair.note,
-                )
-
-
-def _case_gains(
-    name: str, metric: Metric, ensemble: str, tables: Mapping[str, CaseTable]
-) -> Iterator[CaseGain]:
-    estimator = metric.estimator
-    is_column = estimator.case_column
-    if not (is_column or estimator.decision or (estimator.curve and estimator.curve.is_area)):
-        return
-    measure, hardest_first = measure_per_case(metric)
-    own = value_per_case(estimator, tables[ensemble])
-    members = np.stack([value_per_case(estimator, table) for one, table in tables.items() if one != ensemble])
-    means = members.mean(axis=0)
-    for case, value, mean in zip(tables[ensemble].names, own.tolist(), means.tolist(), strict=True):
-        if math.isfinite(value) and math.isfinite(mean):
-            yield CaseGain(name, measure, case, value, mean, hardest_first * (value - mean) + 0.0)
-
-
-def _by_disagreement(
-    tasks: Sequence[Task], gains: Sequence[CaseGain], disagreement: Sequence[CaseDisagreement]
-) -> Iterator[GainByDisagreement]:
-    of_case: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    for one in disagreement:
-        of_case[one.field, one.measure][one.case] = one.mean
-    of_metric: dict[str, dict[str, float]] = defaultdict(dict)
-    for gain in gains:
-        of_metric[gain.metric][gain.case] = gain.gain
-    fields = {task.name: {field.name for field in task.fields} for task in tasks}
-    for metric, gain_of in of_metric.items():
-        for (field, measure), distance_of in of_case.items():
-            shared = [case for case in gain_of if case in distance_of]
-            if field not in fields[_task(metric)] or len(shared) < _FEWEST:
-                continue
-            gain_values = np.array([gain_of[case] for case in shared])
-            distances = np.array([distance_of[case] for case in shared])
-            correlation = spearman(distances, gain_values, len(shared)).value
-            if correlation is None:
-                continue
-            order = np.argsort(distances, kind="stable")
-            thirds = [float(gain_values[part].mean()) for part in np.array_split(order, _THIRDS)]
-            yield GainByDisagreement(metric, field, measure, len(shared), correlation, *thirds)
-
-
-# --- Members of an ensemble by a leaderboard: the first k teams of one of its boards ---
 
 FILE_NAME = "leaderboard.csv"
 _PLACE, _SUBMISSION = "place", "submission"

@@ -1,4 +1,4 @@
-"""`audit`: how many bits about the labels each submission reveals, and how far attacks get."""
+"""`audit`: how many bits about the labels each submission reveals."""
 
 import argparse
 import math
@@ -11,7 +11,6 @@ from evaluation.cli.common import add_phases, tell
 from evaluation.cli.console import TableConsole, one_line, text_table
 from evaluation.core.fault import PhaseError
 from evaluation.organiser import audit
-from evaluation.organiser.leaves import found_leaf
 from evaluation.phase.named import named_phase
 from evaluation.phase.phase import Phase
 from evaluation.platform import machine
@@ -19,7 +18,6 @@ from evaluation.platform import machine
 _DIGITS = (3, 2)
 _IN_WORDS = tuple(f"{digits} decimals" for digits in _DIGITS)
 _MAX_COUNTED = 10**9
-_SUBMISSIONS = 100
 _LEAST_CHANCE = 0.001
 
 
@@ -34,29 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TASK=POSITIVES/CASES",
         help="count with other numbers of a task's 0/1 labels, such as classification=40/400",
     )
-    add("--attack", action="store_true", help="also attack the labels through metrics.json")
-    add(
-        "--solver",
-        action="store_true",
-        help="attack with a solver of constraints as well, from all figures at once; takes minutes",
-    )
-    add(
-        "--submissions",
-        type=int,
-        default=_SUBMISSIONS,
-        metavar="N",
-        help="how many submissions each attack may make (default: %(default)s)",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print tables for every phase; return 1 if one of them has problems. Raises `PhaseError`."""
     status = 0
-    attacks = found_leaf("attacks.attack") if arguments.attack else None
-    if arguments.solver and not arguments.attack:
-        raise PhaseError("--solver: expected only together with --attack")
-    if arguments.attack and attacks is None:
-        raise PhaseError("--attack: this copy of the package has no room `attacks`")
     sizes = dict(_size(text) for text in arguments.size)
     for name in arguments.phases:
         try:
@@ -64,8 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
             if unknown := sizes.keys() - {task.name for task in phase.tasks}:
                 raise PhaseError(f"--size: {', '.join(sorted(unknown))} is not a task of {phase.config.name}")
             _print(phase, audit.audit(phase, machine.worker_count(), sizes))
-            if attacks:
-                attacks.print_attacks(phase, arguments.submissions, arguments.solver)
         except PhaseError as error:
             tell(error.problems, f"{name}: not audited")
             status = 1
@@ -104,10 +82,11 @@ def _table_of_labels(disclosure: audit.Disclosure) -> Table:
         figures = disclosure.made_of(labels)
         needed = " / ".join(_needed(labels, figures, digits) for digits in (None, *_DIGITS))
         row = labels.name, " + ".join(map(str, sorted(labels.counts))), f"{labels.bits:.1f}"
-        by_all = _needed(labels, disclosure.figures, None)
-        rows.append((*row, f"{audit.bits_of(figures):.1f}", needed, by_all))
+        told = f"{100 * disclosure.share(labels):.0f} %"
+        rows.append((*row, f"{audit.bits_of(figures):.1f}", needed, told))
     title = "Hidden labels, and the fewest submissions that could tell all of them"
-    numbers = "of each class", "bits", "bits of one submission", "submissions", "by all figures"
+    told = f"told by {audit.in_words(disclosure.limit)}"
+    numbers = "of each class", "bits", "bits of one submission", "submissions", told
     table = text_table(title, ("labels",), numbers, rows)
     table.caption = "submissions: as published / with " + " / with ".join(_IN_WORDS)
     table.caption_justify = "left"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from evaluation.cli.common import add_json, add_phases, progress_bar, say
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cli.shared import add_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare each other group with this one (default: every pair of groups)",
     )
     add("--alpha", type=float, default=0.05, metavar="P", help="level of significance (default: %(default)s)")
-    add_features(parser)
     add(
         "--output",
         type=Path,
@@ -59,9 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise PhaseError(f"--alpha: expected a number between 0 and 1, found {arguments.alpha:g}")
     phases = [named_phase(name) for name in arguments.phases]
     with progress_bar("cases", sum(len(phase.rows) for phase in phases)) as progress:
-        description = describe(
-            phases, arguments.by, arguments.against, arguments.alpha, progress, arguments.features
-        )
+        description = describe(phases, arguments.by, arguments.against, arguments.alpha, progress)
     paths = write_description(description, arguments.output) if arguments.output else []
     if arguments.json:
         sys.stdout.write(render(description, organisers=True).decode("utf-8"))

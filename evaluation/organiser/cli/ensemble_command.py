@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +12,9 @@ from evaluation.cli.common import progress_bar, say, whole_number
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.cli.shared import add_combination, rules_of
-from evaluation.platform import machine
 
 if TYPE_CHECKING:
-    from evaluation.core.challenge import Task
-    from evaluation.organiser.annotators.ensemble import Chosen, Ensemble, MembersChosen
+    from evaluation.organiser.annotators.ensemble import Chosen
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,13 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="write how far the members agree, and on which cases they do not; no label is read",
     )
-    add(
-        "--gain",
-        action="store_true",
-        help="score the ensemble and its members against the sealed phase, and write into the "
-        "report what it gains over them, with tests, and whether it gains more where they "
-        "disagree",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -65,8 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     if not arguments.ground_truth.is_dir():
         raise PhaseError(f"{arguments.ground_truth}: is not a folder")
-    if arguments.gain and not arguments.report:
-        raise PhaseError("--gain: expected --report FOLDER, found none")
     chosen = _chosen(arguments)
     members = dict(chosen.folders) if chosen else _by_name(arguments.submissions)
     # Only the form is used, so that the phase can be unsealed.
@@ -92,8 +81,6 @@ def run(arguments: argparse.Namespace) -> int:
         write_agreement(arguments.report, written)
         of_fields = {field.name: field.kind for field in fields_of(tasks) if field.name in written.cases}
         say(*not_compared(of_fields))
-        if arguments.gain:
-            _write_gain(arguments, tasks, members, written, how)
         say(arguments.report)
     return 0
 
@@ -109,37 +96,6 @@ def _chosen(arguments: argparse.Namespace) -> Chosen | None:
     chosen = best_of_board(arguments.leaderboard, given, arguments.top, arguments.board)
     say(f"the first {arguments.top} by {chosen.column}: {', '.join(chosen.folders)}")
     return chosen
-
-
-def _write_gain(
-    arguments: argparse.Namespace,
-    tasks: Sequence[Task],
-    members: Mapping[str, Path],
-    written: Ensemble,
-    chosen: MembersChosen,
-) -> None:
-    from evaluation.organiser.annotators.ensemble import ensemble_gain, write_gain
-    from evaluation.organiser.ranking.pair_tests import TestChoice
-    from evaluation.phase.phase import load_phase
-
-    phase = replace(load_phase(arguments.ground_truth), tasks=tuple(tasks))
-    name = arguments.output.name
-    found = ensemble_gain(
-        phase,
-        (f"{name} (ensemble)" if name in members else name, arguments.output),
-        members,
-        written.disagreement,
-        machine.worker_count(),
-        TestChoice(phase.config.seed),
-        chosen,
-    )
-    write_gain(arguments.report, found)
-    for gain in found.gains:
-        p_value = "not tested" if gain.p_holm is None else f"p = {gain.p_holm:.2g} after Holm"
-        say(
-            f"{gain.metric}: {gain.ensemble_value:.4f}, {gain.member} {gain.member_value:.4f}: "
-            f"gain {gain.gain:+.4f}, {p_value}"
-        )
 
 
 def _by_name(folders: Sequence[Path]) -> dict[str, Path]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evaluation.cli.common import add_workers
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cli.shared import Parts, add_features, add_figures, add_report, write_report
+from evaluation.organiser.cli.shared import Parts, add_figures, add_report, write_report
 from evaluation.organiser.leaves import found_leaf
 
 
@@ -120,7 +120,6 @@ def _add_leaderboard(kinds: Parts) -> None:
         metavar="FOLDER",
         help="original images, named as the cases, to be drawn below the pictures of the hardest cases",
     )
-    add_features(parser)
     add_workers(parser)
 
 
@@ -133,7 +132,6 @@ def _leaderboard(arguments: argparse.Namespace) -> int:
         submissions=arguments.submissions,
         images=arguments.images,
         workers=arguments.workers,
-        features=arguments.features,
     )
     return write_report(report, arguments)
 

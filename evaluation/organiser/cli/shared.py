@@ -24,17 +24,6 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=whole_number(0), default=0, help="of the draw (default: %(default)s)")
 
 
-def add_features(parser: argparse.ArgumentParser) -> None:
-    """Declare the table that tells how near the sets of a challenge lie to each other."""
-    parser.add_argument(
-        "--features",
-        type=Path,
-        metavar="CSV",
-        help="how near each set lies to the training set: a table with the columns name and set, optionally "
-        "cluster, and one for each feature; the set of its first row is the training set",
-    )
-
-
 def add_figures(parser: argparse.ArgumentParser) -> None:
     """Declare the folder of a report's figures."""
     words = "also write every figure there as SVG, PDF, PNG, CSV and Vega-Lite"

@@ -1,4 +1,4 @@
-"""The files of a paper: Markdown, LaTeX, tables, figures, data sheets, pages for participants."""
+"""The files of a paper: Markdown, LaTeX, tables, figures, and data sheets."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ from evaluation.core.outcome import Progress
 from evaluation.io.files import sha256_of
 from evaluation.organiser.output import csv_bytes, escaped
 from evaluation.organiser.paper.exhibits import Exhibit, cases_in, exhibits_of
-from evaluation.organiser.paper.facts import Study, card_facts, facts_in, facts_of, interval_facts
+from evaluation.organiser.paper.facts import Study, facts_in, facts_of
 from evaluation.organiser.paper.questions import (
     AnsweredItem,
     Fact,
@@ -23,8 +23,6 @@ from evaluation.organiser.paper.questions import (
     packaged,
 )
 from evaluation.organiser.report.page import Table, vector_files
-from evaluation.phase.form_file import format_in_words
-from evaluation.phase.phase import Phase
 
 PARTS = {
     "introduction": "Introduction",
@@ -222,8 +220,6 @@ class Document:
         ]
         yield "sources.csv", csv_bytes(sources)
         yield "datasheet.md", rendered("datasheet.md", sheet=self.datasheet, **values)
-        for phase in self.study.phases:
-            yield f"participants-{phase.config.name}.md", participants_page(phase)
         for done, one in enumerate(self.exhibits, start=1):
             if isinstance(one.content, Table):
                 yield f"tables/{one.name}.csv", table_csv(one.content)
@@ -236,18 +232,6 @@ class Document:
         """Return the content of a first `paper.toml`: every open question, with an empty answer."""
         own = tuple(one for one in self.datasheet if not one.item.same)
         return rendered("paper.toml", items=self.items, sheet=own)
-
-
-def participants_page(phase: Phase) -> bytes:
-    """Return what participants need to know of a phase: format, metrics, ranking, limits; no label."""
-    known = {fact.plain: fact for fact in card_facts(phase)}
-    return rendered(
-        "participants.md",
-        phase=phase,
-        format=format_in_words(phase.form).partition("\n")[2].strip().replace("\n## ", "\n### "),
-        facts=list(known.values()),
-        intervals=interval_facts(phase),
-    )
 
 
 def table_csv(table: Table) -> bytes:

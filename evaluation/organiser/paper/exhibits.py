@@ -25,7 +25,7 @@ from evaluation.organiser.report.page import Cell, SortableCaseTable, Table, ide
 Part = Literal["data", "results", "supplement"]
 _MOST_ROWS = 20
 """Rows of a table of the paper itself; longer ones belong to its supplement."""
-_MAIN = ("data-cases", "final", "ranking", "metrics", "tiers", "annotators", "blobs", "gains")
+_MAIN = ("data-cases", "final", "ranking", "metrics", "tiers", "annotators", "blobs")
 """The ends of the names of the tables and figures of the paper itself; all others are in its supplement."""
 _MOST_FIGURES = 4
 """Figures of metrics in the paper itself, each the first one of a task."""
@@ -61,16 +61,13 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
     """Return all tables and figures, in their order; ``flow`` is the drawing of the flow of cases."""
     cases = {phase.config.name: f"{phase.config.name}: n = {len(phase.rows)}" for phase in study.phases}
     found = [Exhibit("flow", "data", "Flow of cases.", flow, cases)]
-    # Tables of data come with the section; its figures are for reports, but for those of features.
-    for block in data_section(study.description, study.names).blocks:
-        if isinstance(block, Chart) and block.name.startswith("features-"):
-            sets = study.description.features.sets if study.description.features else ()
-            of_sets = "; ".join(f"{one.set}: n = {one.cases}" for one in sets)
-            found.append(_exhibit("supplement", block, {}, of_sets))
-        elif isinstance(block, Table):
-            found.append(_exhibit("data", block, cases))
-    page = leaderboard_page(study.board, study.parts, gains=study.gains)
-    wanted = {name for one in study.reported for name in _figures(one, study.gains)}
+    # Tables of data come with the section; its figures are for reports.
+    tables = (
+        block for block in data_section(study.description, study.names).blocks if isinstance(block, Table)
+    )
+    found += (_exhibit("data", table, cases) for table in tables)
+    page = leaderboard_page(study.board, study.parts)
+    wanted = {name for one in study.reported for name in _figures(one)}
     leading = {name for one in study.reported for name in _leading(one)}
     for section in page.sections:
         # The names of what belongs to one phase of several begin with its role.
@@ -123,7 +120,7 @@ def _leading(phase: ReportedPhase) -> Iterator[str]:
     yield from (phase.identifier(name, "by-team") for name in leading)
 
 
-def _figures(phase: ReportedPhase, ensembles: Iterable[str]) -> Iterator[str]:
+def _figures(phase: ReportedPhase) -> Iterator[str]:
     """Yield the names of a phase's figures that a paper shows; a report has more."""
     for kind in ("blobs", "superiority", "method-places"):
         yield phase.identifier(phase.boards[0], kind)
@@ -131,7 +128,6 @@ def _figures(phase: ReportedPhase, ensembles: Iterable[str]) -> Iterator[str]:
     ranked = [name for name, metric in phase.board.metrics.items() if metric.in_ranking]
     for name in ranked:
         yield from (phase.identifier(name, kind) for kind in ("by-team", "roc", "froc", "times"))
-        yield from (phase.identifier(ensemble, name, "gain") for ensemble in ensembles)
     tasks = {name.partition(".")[0]: name for name in reversed(ranked) if name in phase.organiser.values}
     yield from (phase.identifier(name, "hardest-cases") for name in tasks.values())
     for test in phase.board.subgroup_tests:

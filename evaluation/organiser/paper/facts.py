@@ -18,7 +18,6 @@ from evaluation.core.intervals import default_method
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.io.json_files import read_json
-from evaluation.organiser.annotators.ensemble import IN_WORDS, EnsembleGain
 from evaluation.organiser.audit import Disclosure, audit, in_words
 from evaluation.organiser.describe import Description, describe
 from evaluation.organiser.output import p_text
@@ -26,7 +25,7 @@ from evaluation.organiser.paper.questions import Answers, Fact, environment_of, 
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.report.board.leaderboard import reported_phases
 from evaluation.organiser.report.board.methods import methods_paragraphs
-from evaluation.organiser.report.board.reading import ReportedPhase, read_gains, words_of
+from evaluation.organiser.report.board.reading import ReportedPhase, words_of
 from evaluation.organiser.report.page import listed
 from evaluation.organiser.report.sentences import Names, names_of_all
 from evaluation.organiser.report_library import leaderboard_in
@@ -62,11 +61,6 @@ class Study:
         """Words for names in the files of the phases."""
         return names_of_all(self.phases)
 
-    @cached_property
-    def gains(self) -> dict[str, EnsembleGain]:
-        """Gains of ensembles, by name of their report's folder."""
-        return {name: gain for folder in self.folders for name, gain in read_gains(folder).items()}
-
     def phase_of(self, reported: ReportedPhase) -> Phase:
         """Return the phase whose results these are."""
         return next(one for one in self.phases if one.manifest.digest == reported.board.manifest)
@@ -76,13 +70,7 @@ class Study:
         return next((folder / name for folder in self.folders if (folder / name).is_file()), None)
 
 
-def read_study(
-    phases: Sequence[Phase],
-    folders: Sequence[Path],
-    answers: Answers,
-    workers: int,
-    features: Path | None = None,
-) -> Study:
+def read_study(phases: Sequence[Phase], folders: Sequence[Path], answers: Answers, workers: int) -> Study:
     """Return the facts of a paper.
 
     Raises `PhaseError` for results of a phase that is not given, and with every fault of the references.
@@ -98,7 +86,7 @@ def read_study(
             if one.manifest not in digests
         ]
     )
-    description = describe(list(phases), features=features)
+    description = describe(list(phases))
     disclosures = {
         phase.config.name: audit(phase, workers)
         for phase in phases
@@ -133,7 +121,6 @@ def facts_of(study: Study) -> dict[str, list[Fact]]:
         "facts.txt",
         study=study,
         version=__version__,
-        chosen=IN_WORDS,
         fused=fused if fused and "agreement" in fused else None,
         classes={row.quantity.name for row in study.description.classes},
         lost=[(name, worst) for name, worst in lost if worst],

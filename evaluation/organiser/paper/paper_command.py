@@ -1,11 +1,10 @@
-"""`paper`: the manuscript of a challenge with its archive and data sheets, and the check of an archive."""
+"""`paper`: the manuscript of a challenge with its archive and data sheet."""
 
 import argparse
 from pathlib import Path
 
-from evaluation.cli.common import add_workers, progress_bar, say, tell
+from evaluation.cli.common import add_workers, progress_bar, say
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cli.shared import add_features
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,22 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="where to write; a later run reads paper.toml there and writes all else again",
     )
-    add(
-        "--verify",
-        type=Path,
-        metavar="ARCHIVE",
-        help="recompute the tables of a published archive (a folder or a zip file), and compare",
-    )
-    add_features(parser)
     add_workers(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the paper or verify an archive; return 1 if it differs. Raises `PhaseError`."""
-    if arguments.verify is not None:
-        return _verify(arguments)
+    """Write the paper. Raises `PhaseError`."""
     if not (arguments.phases and arguments.results and arguments.output):
-        raise PhaseError("expected PHASE, --results FOLDER and --output FOLDER, or --verify ARCHIVE")
+        raise PhaseError("expected PHASE, --results FOLDER and --output FOLDER")
     from evaluation.organiser.paper.archive import archive_of, drafts
     from evaluation.organiser.paper.document import Document
     from evaluation.organiser.paper.facts import read_study
@@ -59,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     answers = read_answers(arguments.output / ANSWERS)
     phases = [named_phase(name) for name in arguments.phases]
     workers = machine.worker_count(arguments.workers)
-    study = read_study(phases, arguments.results, answers, workers, arguments.features)
+    study = read_study(phases, arguments.results, answers, workers)
     document = Document(study)
     with progress_bar("tables and figures", len(document.exhibits)) as progress:
         files = dict(document.files(progress))
@@ -71,15 +61,3 @@ def run(arguments: argparse.Namespace) -> int:
         lines.append(f"the archive's metadata are a draft: {ANSWERS} lacks {', '.join(asked)}")
     say(*lines)
     return 0
-
-
-def _verify(arguments: argparse.Namespace) -> int:
-    from evaluation.organiser.paper.archive import verify
-
-    if arguments.phases or arguments.results or arguments.output:
-        raise PhaseError("--verify: expected no other argument")
-    faults = verify(arguments.verify)
-    tell(faults, f"{arguments.verify}: is not as it was published" if faults else "")
-    if not faults:
-        say(f"{arguments.verify}: all tables follow from the results")
-    return 1 if faults else 0

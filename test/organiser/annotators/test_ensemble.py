@@ -1,16 +1,13 @@
-"""Ensembles of submissions, what they gain, and the first teams of a board as members."""
+"""Ensembles of submissions, and the first teams of a board as members."""
 
 import csv
 import json
 import shutil
-from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
-from sklearn.metrics import roc_auc_score
 
 from evaluation.core.aggregation import metric_values
 from evaluation.core.fault import PhaseError
@@ -22,14 +19,10 @@ from evaluation.io.kinds.points import Point
 from evaluation.organiser.annotators.combine import CombinationRules, normalised
 from evaluation.organiser.annotators.ensemble import (
     Ensemble,
-    EnsembleGain,
     best_of_board,
-    ensemble_gain,
     write_agreement,
     write_ensemble,
-    write_gain,
 )
-from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from test.faults import faulted
@@ -169,18 +162,14 @@ def noisy(seed: int):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> tuple[Phase, Path, Ensemble, EnsembleGain]:
-    folder = tmp_path_factory.mktemp("gain")
+def made(tmp_path_factory) -> tuple[Path, Ensemble]:
+    folder = tmp_path_factory.mktemp("ensemble")
     phase = loaded_phase(folder / "phase", TWO_DOZEN)
     members = {
         name: refuge_submission(folder / name, TWO_DOZEN, change=noisy(seed))
         for seed, name in enumerate(MEMBERS)
     }
-    written = write_ensemble(phase.form, phase.tasks, members, folder / "ensemble", CombinationRules())
-    found = ensemble_gain(
-        phase, ("ensemble", folder / "ensemble"), members, written.disagreement, 0, TestChoice(1)
-    )
-    return phase, folder, written, found
+    return folder, write_ensemble(phase.form, phase.tasks, members, folder / "ensemble", CombinationRules())
 
 
 def discs(folder: Path, masks: str = "segmentation") -> dict[str, np.ndarray]:
@@ -201,53 +190,8 @@ def risks(folder: Path) -> np.ndarray:
     return np.array([float(row["Glaucoma Risk"]) for row in rows_of(folder / "classification_results.csv")])
 
 
-def test_the_gain_over_every_member(made):
-    phase, folder, _, found = made
-    truth = discs(folder / "phase", "masks")
-    means = {
-        name: np.mean([dice(mask, truth[case]) for case, mask in discs(folder / name).items()])
-        for name in (*MEMBERS, "ensemble")
-    }
-    gains = {gain.member: gain for gain in found.gains if gain.metric == "segmentation.dice_disc"}
-    assert tuple(gains) == tuple(MEMBERS)
-    for name, gain in gains.items():
-        assert gain.gain == pytest.approx(means["ensemble"] - means[name])
-        assert gain.gain > 0
-        assert gain.favours == "ensemble"
-        assert gain.p_value <= gain.p_holm <= 3 * gain.p_value + 1e-12
-    labels = np.array([float(row.cells["glaucoma"]) for row in phase.rows])
-    for gain in found.gains:
-        if gain.metric == "classification.auc":
-            areas = [roc_auc_score(labels, risks(folder / name)) for name in ("ensemble", gain.member)]
-            assert [gain.ensemble_value, gain.member_value] == pytest.approx(areas)
-        if gain.metric == "segmentation.vertical_cup_to_disc_ratio_error":
-            assert gain.gain == pytest.approx(gain.member_value - gain.ensemble_value)
-
-
-def test_gain_and_disagreement_by_case(made):
-    _, folder, _, found = made
-    of_all = [discs(folder / name) for name in (*MEMBERS, "ensemble")]
-    gains, distances = [], []
-    by_case = {gain.case: gain for gain in found.cases if gain.metric == "segmentation.dice_disc"}
-    for case, true in discs(folder / "phase", "masks").items():
-        *members, ensemble = (masks[case] for masks in of_all)
-        mean = np.mean([dice(one, true) for one in members])
-        gains.append(dice(ensemble, true) - mean)
-        distances.append(np.mean([1 - dice(*pair) for pair in combinations(members, 2)]))
-        assert (by_case[case].members_mean, by_case[case].gain) == pytest.approx((mean, gains[-1]))
-    (row,) = (
-        one
-        for one in found.by_disagreement
-        if (one.metric, one.disagreement) == ("segmentation.dice_disc", "1 − optic disc Dice")
-    )
-    assert row.cases == TWO_DOZEN
-    assert row.spearman == pytest.approx(spearmanr(distances, gains).statistic)
-    thirds = np.array(gains)[np.argsort(distances)].reshape(3, 8).mean(axis=1)
-    assert [row.lowest_third, row.middle_third, row.highest_third] == pytest.approx(thirds.tolist())
-
-
 def test_the_agreement_needs_no_label(made, tmp_path):
-    _, folder, written, _ = made
+    folder, written = made
     write_agreement(tmp_path, written)
     names = ("measure", "submission_1", "submission_2")
     values = {
@@ -261,17 +205,6 @@ def test_the_agreement_needs_no_label(made, tmp_path):
     disputed = rows_of(tmp_path / "disagreement.csv")
     means = [float(row["mean"]) for row in disputed if row["measure"] == "1 − optic disc Dice"]
     assert means == sorted(means, reverse=True)
-
-
-def test_the_files_and_a_rejected_member(made, tmp_path):
-    phase, folder, _, found = made
-    write_gain(tmp_path, found)
-    assert len(rows_of(tmp_path / "gain.csv")) == len(found.gains) > 0
-    assert len(rows_of(tmp_path / "gain-cases.csv")) == len(found.cases) > 0
-    assert len(rows_of(tmp_path / "gain-disagreement.csv")) == len(found.by_disagreement) > 0
-    with pytest.raises(PhaseError) as error:
-        ensemble_gain(phase, ("e", folder / "ensemble"), {"empty": tmp_path}, [], 0, TestChoice(1))
-    assert all(problem.startswith("empty: ") for problem in error.value.problems)
 
 
 TABLE = """\

@@ -10,7 +10,6 @@ from scipy.stats import binomtest
 import evaluation
 from evaluation.charts.chart import Chart
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.annotators.ensemble import IN_WORDS, EnsembleGain, Gain, write_gain
 from evaluation.organiser.describe import describe
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.certainty import Superiority
@@ -28,7 +27,7 @@ from evaluation.organiser.report.board.changes_page import changes_page
 from evaluation.organiser.report.board.leaderboard import BANNER, leaderboard_page, reported_phases
 from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.metrics import times_section
-from evaluation.organiser.report.board.reading import identifier, read_changes, read_gains, read_leaderboard
+from evaluation.organiser.report.board.reading import identifier, read_changes, read_leaderboard
 from evaluation.organiser.report.page import (
     Column,
     Section,
@@ -302,22 +301,6 @@ def test_changes_between_phases_have_a_section(twelve):
     _, *tables = section.blocks
     assert [len(table.rows) for table in tables] == [1, 1]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
-
-
-def test_what_ensembles_gain_has_a_section(twelve, tmp_path):
-    """Two members of 0.6 and 0.8 beside an ensemble of 0.7 in the first metric of the ranking."""
-    name = next(iter(reported_phases(twelve.board, twelve.parts)[0].ranked_metrics))
-    pairs = (("one", 0.6), ("two", 0.8))
-    gains = tuple(Gain(name, team, 0.7, of, 0.7 - of, None, None, None, None, None) for team, of in pairs)
-    (tmp_path / "both").mkdir()
-    write_gain(tmp_path / "both", EnsembleGain(gains, (), (), "on these cases"))
-    found = read_gains(tmp_path)
-    assert found == {"both": EnsembleGain(gains, (), (), "on these cases")}
-    page = leaderboard_page(twelve.board, twelve.parts, gains=found)
-    (section,) = [one for one in page.sections if one.name == "ensembles"]
-    chart, table = section.blocks
-    assert all(IN_WORDS["on these cases"] in text for text in (chart.description, table.note))
-    assert [row[1:4] for row in table.rows] == [("one", 0.7, 0.6), ("two", 0.7, 0.8)]
 
 
 def test_an_ensemble_chosen_on_the_same_cases_is_marked_wherever_its_results_stand(twelve):

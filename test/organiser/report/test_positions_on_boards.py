@@ -11,7 +11,6 @@ import pytest
 
 from evaluation.charts.chart import BLUE, GREEN, GREY, OCHRE, VERMILION, Chart, marks_of
 from evaluation.charts.roc import roc_chart
-from evaluation.organiser.annotators.ensemble import EnsembleGain, Gain
 from evaluation.organiser.charts.curves import froc_chart
 from evaluation.organiser.charts.matrices import heatmap_chart, significance_chart
 from evaluation.organiser.charts.teams import (
@@ -197,19 +196,6 @@ def test_free_response_curves_have_false_positives_along_x():
         *((0, 0.25, BLUE), (4, 0.5, BLUE)),
     ]
     assert (axis(chart, "x").title, axis(chart, "x").ends) == ("false positives per case", (0, 4))
-
-
-@by_hand(team_values_chart, page=METRICS)
-def test_members_stand_beside_the_line_of_their_ensemble():
-    untested = (None,) * 5
-    gains = (
-        Gain("t.dice", "b", 0.875, 0.75, 0.125, *untested),
-        Gain("t.dice", "a", 0.875, 0.5, 0.375, *untested),
-    )
-    section = metrics.ensembles_section([phase()], {"mean": EnsembleGain(gains, (), ())})
-    chart = charts(section)["mean-t-dice-gain"]
-    assert marks(chart, "point", "teams", "y", "x") == [("b", 0.75), ("a", 0.5)]
-    assert marks(chart, "rule", "line", "x") == [0.875]
 
 
 @by_hand(subgroup_means_chart, page=METRICS)

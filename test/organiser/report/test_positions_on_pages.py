@@ -39,12 +39,9 @@ from evaluation.organiser.charts.values import (
     scatter_chart,
 )
 from evaluation.organiser.describe import (
-    CaseDistance,
     Description,
-    FeatureDistances,
     Grouping,
     QuantityValues,
-    SetDistances,
 )
 from evaluation.organiser.describe_data import Quantity
 from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult
@@ -440,10 +437,8 @@ def test_figures_of_a_further_analysis():
     assert marks(chart, "rule", "intervals", "y", "x", "x2") == [("left (at the edge)", 0.25, 0.75)]
 
 
-@by_hand(distribution_chart, scatter_chart, page=f"{REPORT}/board/methods.py")
-def test_data_of_phases_by_group_and_the_map_of_features():
-    far = [CaseDistance("train", "a", 1.0, "b", 0.5, -1.0), CaseDistance("test", "d", 3.0, "a", 2.0, 4.0)]
-    sets = tuple(SetDistances(name, 1, 0, 0, 0, 0, 1, 0, None) for name in ("train", "test"))
+@by_hand(distribution_chart, page=f"{REPORT}/board/methods.py")
+def test_data_of_phases_by_group():
     description = Description(
         "description/1",
         "declared",
@@ -456,14 +451,9 @@ def test_data_of_phases_by_group_and_the_map_of_features():
         (),
         (),
         (QuantityValues(Quantity("age", "years"), (0, 1, 3), (10.0, 20.0, 40.0)),),
-        features=FeatureDistances(2, (0.75, 0.25), sets, tuple(far)),
     )
     found = charts(data_section(description).blocks)
     ages = found["data-age-phase"]
     assert marks(ages, "tick", "boxes", "y", "x") == [("train", 15), ("test", 40)]
     points = [(row["name"], row["case"], row["value"]) for row in ages.data["points"]]
     assert points == [("train", "a", 10), ("train", "b", 20), ("test", "d", 40)]
-    assert marks(found["features-distances"], "tick", "boxes", "y", "x") == [("train", 1), ("test", 3)]
-    on_map = found["features-map"]
-    assert marks(on_map, "point", "points", "x", "y", "color") == [(0.5, -1, VERMILION), (2, 4, BLUE)]
-    assert (axis(on_map, "x").title, axis(on_map, "y").title) == ("component 1 (75 %)", "component 2 (25 %)")

@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import count
 
 from evaluation.charts.chart import Chart, marks_of
-from evaluation.organiser.annotators.ensemble import EnsembleGain
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.ranking.stability import PlaceDistribution
@@ -29,14 +28,13 @@ def leaderboard_page(
     parts: Sequence[OrganiserPart],
     data: Section | None = None,
     pictures: Mapping[str, PhasePictures] | None = None,
-    gains: Mapping[str, EnsembleGain] | None = None,
     title: str | None = None,
 ) -> Page:
     """Return the report of a leaderboard.
 
     ``parts``: the organiser's results of each phase, in their order; ``data``: a section on their data;
-    ``pictures``: drawn from submissions, by the digest of their phase; ``gains``: of ensembles, by name;
-    ``title``: of the phase, by default that of the challenge.
+    ``pictures``: drawn from submissions, by the digest of their phase; ``title``: of the phase, by default
+    that of the challenge.
     """
     phases = reported_phases(board, parts)
     marks = phases[0].marks if phases else {}
@@ -59,11 +57,10 @@ def leaderboard_page(
             rankings.across_section(phase.board.across, "tasks", phase.words, phase.board.role),
             phase.section("methods", "Methods", [Text(methods_paragraphs(phase))]),
         )
-    sections += [metrics.ensembles_section(phases, gains) if gains else None, data]
-    found = [section for section in sections if section]
+    found = [section for section in (*sections, data) if section]
     if board.notices:
         found.append(Section("notices", "Notices", (Text(board.notices),), 0))
-    secret = data is not None or bool(pictures or gains) or any(part != OrganiserPart() for part in parts)
+    secret = data is not None or bool(pictures) or any(part != OrganiserPart() for part in parts)
     challenges = {phase.challenge or phase.board.phase for phase in phases}
     return Page(
         title=f"Leaderboard of {title or listed(sorted(challenges))}",

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from evaluation.charts.chart import Chart
-from evaluation.organiser.charts import values as charts
 from evaluation.organiser.charts.values import Distribution, distribution_chart
 from evaluation.organiser.describe import PHASE, Description, Grouping
 from evaluation.organiser.describe import QuantityValues as Values
@@ -14,7 +13,7 @@ from evaluation.organiser.describe_tables import TextTable, tables_of
 from evaluation.organiser.ranking.methods import METHODS, SCALED
 from evaluation.organiser.report.board.rankings import methods_of
 from evaluation.organiser.report.board.reading import ReportedPhase
-from evaluation.organiser.report.page import Block, Section, Table, Text, identifier, listed, percent, text_of
+from evaluation.organiser.report.page import Block, Section, Table, Text, identifier, listed, text_of
 from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.organiser.report.sources import CITATIONS, followed
 
@@ -49,7 +48,7 @@ def data_section(description: Description, names: Names | None = None) -> Sectio
     grouping for all cases. ``names``: the words of the phases, by default those of their challenge.
     """
     names = names or names_in(description.challenge)
-    blocks: list[Block] = [*_charts(description, names), *_feature_charts(description)]
+    blocks: list[Block] = [*_charts(description, names)]
     for table in tables_in_words(description, names):
         found = Table.of(identifier("data", table.name), table.title, table.columns, table.rows, table.note)
         blocks.append(found.without_empty() if found.rows else found)
@@ -101,30 +100,6 @@ def _charts(description: Description, names: Names) -> Iterator[Chart]:
                 names.of(column.quantity.title),
                 follows=followed(description.challenge, "data") if by == PHASE else "",
             )
-
-
-def _feature_charts(description: Description) -> Iterator[Chart]:
-    if (found := description.features) is None:
-        return
-    training, follows = found.sets[0].set, followed(description.challenge, "features")
-    of_sets = [[case for case in found.cases if case.set == one.set] for one in found.sets]
-    yield distribution_chart(
-        "features-distances",
-        f"Distance to the nearest case of {training}",
-        [
-            Distribution(of[0].set, np.array([one.distance for one in of]), [o.case for o in of])
-            for of in of_sets
-        ],
-        "distance in standard deviations",
-        follows=follows,
-    )
-    first, second = (
-        charts.Axis(f"component {i + 1} ({percent(of)})") for i, of in enumerate(found.explained)
-    )
-    described = f"The first two principal components of {training}, with their shares of its variance."
-    points = [charts.CasePoint(one.case, one.x, one.y, one.set) for one in found.cases]
-    title = "Map of the features"
-    yield charts.scatter_chart("features-map", title, described, points, first, second, follows=follows)
 
 
 def _distributions(

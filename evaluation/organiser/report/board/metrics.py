@@ -1,15 +1,14 @@
 """Sections of metrics: values by team, curves of all teams, subgroups."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve, marks_of
+from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve
 from evaluation.charts.roc import MarkedPoint, roc_chart
-from evaluation.organiser.annotators.ensemble import IN_WORDS, EnsembleGain
 from evaluation.organiser.charts import teams as team_charts
 from evaluation.organiser.charts.curves import froc_chart, thinned_curve
 from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
@@ -292,33 +291,6 @@ def _annotators(phase: ReportedPhase) -> Iterator[Table]:
         )
         yield from phase.tables("annotators", points)
         yield from phase.tables("agreement", section.agreement)
-
-
-# --- The section of ensembles: what each gains over its members, and where they disagree ---
-
-
-def ensembles_section(phases: Sequence[ReportedPhase], gains: Mapping[str, EnsembleGain]) -> Section:
-    """Return the section of at least one ensemble; figures for the metrics of the ranking of its phase."""
-    blocks: list[Block] = []
-    for ensemble, found in gains.items():
-        metrics, chosen = list(dict.fromkeys(one.metric for one in found.gains)), IN_WORDS[found.members]
-        phase = next((one for one in phases if set(metrics) <= set(one.board.metrics)), phases[0])
-        marks = {**marks_of(one.member for one in found.gains), **phase.marks}
-        for metric in (name for name in metrics if name in phase.ranked_metrics):
-            members = [one for one in found.gains if one.metric == metric]
-            figure, title = phase.identifier(ensemble, metric, "gain"), phase.title_of(metric)
-            told = f"The value of each member; the dashed line is the ensemble, {ensemble}. {chosen}"
-            values = [team_charts.TeamValue(one.member, one.member_value) for one in members]
-            drawn = f"Members of {ensemble}: {title}", told, values, marks, phase.axis_of(metric)
-            line = members[0].ensemble_value
-            chart = team_charts.team_values_chart(figure, *drawn, line=line)
-            blocks.append(chart.measured_in(phase.board.metrics[metric].unit))
-        for table, records in (("gains", found.gains), ("disagreement", found.by_disagreement)):
-            rows = [replace(one, metric=phase.title_of(one.metric)) for one in records]
-            if rows or table == "gains":
-                name, words = phase.identifier(ensemble, table), {"ensemble": ensemble, "chosen": chosen}
-                blocks.append(Table.declared(table, rows, name, **words))
-    return Section("ensembles", "Ensembles", tuple(blocks), 0)
 
 
 # --- The section of subgroups of cases: means by team with tests, and difficulty ---

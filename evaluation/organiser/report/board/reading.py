@@ -15,7 +15,6 @@ from evaluation.challenges.declared.tables import title_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
-from evaluation.organiser.annotators.ensemble import GAIN_FILES, MEMBERS, EnsembleGain
 from evaluation.organiser.charts.teams import TeamMarks, TeamValue
 from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking import leaderboard_file
@@ -47,20 +46,6 @@ def read_leaderboard(
     board: leaderboard_file.Leaderboard = validated(path, leaderboard_file.Leaderboard, read_json(path))
     parts = (_organiser_part(folder, f"-{phase.role}" if phase.role else "") for phase in board.phases)
     return board, tuple(parts)
-
-
-def read_gains(folder: Path) -> dict[str, EnsembleGain]:
-    """Return gains of ensembles, by folder: the reports of `ensemble --gain` in a folder and right below it.
-
-    Raises `PhaseError` for files that are not of this package.
-    """
-    found: dict[str, EnsembleGain] = {}
-    for path in files_named(folder, GAIN_FILES["gains"]):
-        content: dict[str, Any] = {part: read_rows(path.with_name(file)) for part, file in GAIN_FILES.items()}
-        if content["gains"]:
-            content["members"] = content["gains"][0].get(MEMBERS, "not known")
-        found[path.parent.name] = validated(path, EnsembleGain, content)
-    return found
 
 
 def with_absent(content: Any, kind: Any) -> Any:

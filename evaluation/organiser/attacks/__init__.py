@@ -1,1 +1,0 @@
-"""Attacks that learn labels from `metrics.json`, to test what a phase publishes."""
