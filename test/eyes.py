@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluation.challenges.justraigs import kinds
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
 from evaluation.core.challenge import fields_of
 from evaluation.io.tables import write_csv
-from evaluation.organiser.justraigs_tables import CASE_COLUMNS
 from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
@@ -22,6 +22,10 @@ INPUT = "stacked-color-fundus-images"
 LIKELIHOODS = "multiple-referable-glaucoma-likelihoods"
 DECISIONS = "multiple-referable-glaucoma-binary-decisions"
 NONE = (False,) * len(FEATURES)
+COLUMNS = (
+    *("name", "stack_name", "stack_index", "cluster", "age", kinds.FINAL_COLUMN),
+    *(*kinds.LABEL_COLUMNS, *kinds.FEATURE_COLUMNS),
+)
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def justraigs_phase(
         marks = [eye.features, eye.second or eye.features] if eye.label == "RG" else ["", ""]
         labels = [eye.label, eye.label, eye.label, ""]
         rows.append([eye.name, *places[eye.name], eye.cluster, "60", *labels, *marks, ""])
-    write_csv(folder / "cases.csv", CASE_COLUMNS, rows)
+    write_csv(folder / "cases.csv", COLUMNS, rows)
     seal(folder, scan(folder))
     return load_phase(folder)
 

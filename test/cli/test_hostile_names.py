@@ -91,8 +91,6 @@ COMMANDS = [
     "convert --ground-truth @phase --output @jobs @wrong",
     "subset --output @half --share 0.5 --by camera @phase",
     "plan --pilot @results --teams a ! --metric !",
-    "graders exam @answers.csv --output @exam.csv",
-    "graders pairs @images.csv --graders @passed.csv --output @p.csv",
     "fuse graders @graders.csv --phase @eyes.toml --output @graded",
     "fuse annotators @read --output @fused",
     "fuse annotators @asked @export/answers.json @export/questions.json @export/sets.json @export/images.json"
@@ -137,9 +135,6 @@ def table(path, *rows):
 @pytest.fixture(scope="module")
 def gathered(given):
     """Add what comes with names from elsewhere: tables, annotations, and exports of the platform."""
-    table(given / "answers.csv", ["name", "final_label", "ann", HOSTILE], [HOSTILE, "RG", "RG", HOSTILE])
-    table(given / "passed.csv", ["grader"], ["ann"], [HOSTILE], ["cy"])
-    table(given / "images.csv", ["name"], ["E1"], [HOSTILE])
     table(
         given / "graders.csv",
         [*eyes.HEADER, "Grader G1", "Grader G2", "Grader G3"],

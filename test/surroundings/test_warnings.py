@@ -27,7 +27,6 @@ audit lesions/phase
 convert lesions/submission --ground-truth lesions/phase --output jobs
 schema phase
 completion bash
-graders exam answers.csv --output exam.csv
 sample refuge --output sample --cases 12 --width 64 --height 64
 seal sample/ground-truth/refuge-sample
 evaluate --each sample/submissions --ground-truth sample/ground-truth/refuge-sample --output each --workers 2
@@ -62,7 +61,6 @@ def prepare(name: str, folder: Path) -> None:
 
 def test_no_command_warns(tmp_path):
     skip_without("samples", "starter")  # the others work on what these write
-    (tmp_path / "answers.csv").write_text("name,final_label,ann,bo\nE1,RG,RG,NRG\nE2,NRG,NRG,NRG\n")
     for line in LINES:
         if gone_of(f"evaluation {line}"):
             continue

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from evaluation.cli.common import progress_bar, say, tell
 from evaluation.organiser.annotators.agreement import not_compared
-from evaluation.organiser.annotators.annotations import ellipses_as_masks, open_annotators
+from evaluation.organiser.annotators.annotations import open_annotators
+from evaluation.organiser.annotators.ellipses import ellipses_as_masks
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.organiser.annotators.study import study_as_annotations
 from evaluation.organiser.cli.shared import add_combination, add_fused, report_folder, rules_of

@@ -1,1 +1,1 @@
-"""The graders of JustRAIGS: admitted by an exam, given images, monitored, and made into a phase."""
+"""The graders of JustRAIGS: monitored, and made into a phase."""

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from evaluation.organiser.cli.shared import Parts, add_fused, report_folder
-from evaluation.organiser.justraigs_graders.arguments import add_blocks, add_limits, limits_of
-from evaluation.organiser.justraigs_graders.grading import MONITORING
+from evaluation.cli.common import share, whole_number
+from evaluation.organiser.cli.shared import Parts, add_fused, add_seed, report_folder
+from evaluation.organiser.justraigs_graders.grading import MONITORING, GraderLimits
 from evaluation.organiser.justraigs_graders.reference import Monitoring, fuse_graders
 
 
@@ -26,12 +26,22 @@ def add_part(parts: Parts) -> None:
     add("--output", type=Path, required=True, metavar="FOLDER", help="the phase folder to write")
     words = "where to write the report (default: OUTPUT-report)"
     add("--report", type=Path, metavar="FOLDER", help=words)
-    add_limits(parser, MONITORING)
-    add_blocks(parser)
+    for name in ("sensitivity", "specificity"):
+        add(
+            f"--min-{name}",
+            type=share,
+            default=f"{float(getattr(MONITORING, name)):g}",
+            metavar="SHARE",
+            help=f"lowest {name} of a grader, from 0 to 1 (default: %(default)s)",
+        )
+    add_seed(parser)
+    words = "images for which new graders are drawn together (default: %(default)s)"
+    add("--block", type=whole_number(1), default=200, metavar="N", help=words)
 
 
 def _fuse(arguments: argparse.Namespace) -> list[Path]:
     report = report_folder(arguments)
-    monitoring = Monitoring(limits_of(arguments), arguments.seed, arguments.block)
+    limits = GraderLimits(arguments.min_sensitivity, arguments.min_specificity)
+    monitoring = Monitoring(limits, arguments.seed, arguments.block)
     fuse_graders(arguments.table, arguments.mapping, arguments.phase, arguments.output, report, monitoring)
     return [arguments.output, report]

@@ -9,7 +9,7 @@ from fractions import Fraction
 from evaluation.challenges.justraigs.rules import FEATURES, NOT_REFERABLE, REFERABLE
 from evaluation.metrics.agreement import AgreementFigure, cohen_kappa, fleiss_kappa
 from evaluation.metrics.intervals import wilson_interval
-from evaluation.organiser.justraigs_tables import GRADERS, Eye
+from evaluation.organiser.justraigs_graders.tables import GRADERS, Eye
 
 SPECIALIST = 2
 """Position of the specialist among the graders of an eye."""
@@ -23,7 +23,6 @@ class GraderLimits:
     specificity: Fraction
 
 
-ENTRY_EXAM = GraderLimits(sensitivity=Fraction(85, 100), specificity=Fraction(92, 100))
 MONITORING = GraderLimits(sensitivity=Fraction(80, 100), specificity=Fraction(95, 100))
 """All images of a grader below them are graded again (challenge design document, annotation, c)."""
 

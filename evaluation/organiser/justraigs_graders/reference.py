@@ -6,10 +6,8 @@ from pathlib import Path
 
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
 from evaluation.core.fault import PhaseError
-from evaluation.organiser import justraigs_tables as tables
-from evaluation.organiser.justraigs_graders import grading
-from evaluation.organiser.justraigs_graders.assignment import redistribute
-from evaluation.organiser.justraigs_tables import BLOCK
+from evaluation.organiser.justraigs_graders import grading, tables
+from evaluation.organiser.justraigs_graders.regrading import BLOCK, redistribute
 from evaluation.organiser.output import whole_folder, write_report, write_rows
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.config import FILE_NAME

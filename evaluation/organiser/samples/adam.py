@@ -16,11 +16,12 @@ from evaluation.challenges.adam import CHALLENGE, ELSEWHERE, LESIONS, STRUCTURE,
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
 from evaluation.metrics.crops import crop
-from evaluation.organiser import synthesis
+from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
+from evaluation.organiser.samples import fundus
+from evaluation.organiser.samples.fundus import FundusCase, Quality, jitter
 from evaluation.organiser.samples.likelihoods import likelihoods_by_quality
 from evaluation.organiser.samples.sample_writer import configured, write_archive_sample
 from evaluation.organiser.submission_writer import SampleCase
-from evaluation.organiser.synthesis import Ellipse, FundusCase, Quality, jitter
 
 # --- The eyes of a synthetic ADAM set: anatomy, severity, and the structures that each image shows ---
 
@@ -103,7 +104,7 @@ def _draw_cases(arguments: argparse.Namespace, rng: Generator) -> list[FundusCas
         _CAMERAS, sizes, (arguments.cases - second, second), strict=True
     ):
         if count:
-            drawn += synthesis.draw_cases(count, width, height, _NO_GLAUCOMA, rng, "", camera)
+            drawn += fundus.draw_cases(count, width, height, _NO_GLAUCOMA, rng, "", camera)
     prefix, digits = SETS[arguments.set].prefix, max(4, len(str(arguments.cases)))
     return [
         replace(drawn[position], name=f"{prefix}{number:0{digits}d}")
@@ -248,8 +249,8 @@ def _mask_of(drawn: Sequence[Sequence[Ellipse]], case: FundusCase) -> NDArray[np
     """Return the majority of the drawings of each lesion as a mask."""
     mask = empty_mask(case)
     for drawings in drawn:
-        patches = [synthesis.rasterise(ellipse, case.width, case.height) for ellipse in drawings]
-        mask[synthesis.majority_vote(patches, case.width, case.height)] = LESION_VALUE
+        patches = [rasterise(ellipse, case.width, case.height) for ellipse in drawings]
+        mask[fundus.majority_vote(patches, case.width, case.height)] = LESION_VALUE
     return mask
 
 
@@ -334,14 +335,14 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 def _reference(
     case: FundusCase, eyes: Eyes, position: int, lesions: Lesions, noise: float, rng: Generator
 ) -> dict[str, Any]:
-    fovea = synthesis.reference_fovea(case, rng)
+    fovea = fundus.reference_fovea(case, rng)
     reference: dict[str, Any] = {
         "amd_risk": int(bool(eyes.severity[position])),
         "fovea": Point(round(fovea.x, 2), round(fovea.y, 2)) if eyes.shows["fovea"][position] else _INVISIBLE,
         "disc": empty_mask(case),
     }
     if eyes.shows["disc"][position]:
-        reference["disc"] = roughen(_disc_alone(synthesis.reference_mask(case, rng)), noise, rng)
+        reference["disc"] = roughen(_disc_alone(fundus.reference_mask(case, rng)), noise, rng)
     for name in LESIONS:
         reference[name] = roughen(reference_lesions(lesions[name], case, rng), noise, rng)
     return reference
@@ -361,7 +362,7 @@ def _prediction(
         return dict(reference)
     prediction: dict[str, Any] = {name: empty_mask(case) for name in ("disc", *LESIONS)}
     if seen["disc"]:
-        segmented = synthesis.predicted_mask(case, empty_mask(case), quality, rng)
+        segmented = fundus.predicted_mask(case, empty_mask(case), quality, rng)
         prediction["disc"] = roughen(_disc_alone(segmented), noise, rng)
     for name in LESIONS:
         if seen[name]:
@@ -371,7 +372,7 @@ def _prediction(
     if seen["fovea"]:
         true = reference["fovea"]
         known = Quality.RANDOM if true == _INVISIBLE else quality
-        prediction["fovea"] = synthesis.predicted_fovea(case, true, known, rng)
+        prediction["fovea"] = fundus.predicted_fovea(case, true, known, rng)
     return prediction
 
 
@@ -389,4 +390,4 @@ def _decisions(shown: Flags, quality: Quality, rng: Generator) -> Flags:
 
 def _disc_alone(mask: Mask) -> Mask:
     """Return the mask of the disc alone from one of disc and cup; the cup belongs to the disc."""
-    return np.where(mask == synthesis.ELSEWHERE_VALUE, np.uint8(ELSEWHERE), np.uint8(STRUCTURE))
+    return np.where(mask == fundus.ELSEWHERE_VALUE, np.uint8(ELSEWHERE), np.uint8(STRUCTURE))

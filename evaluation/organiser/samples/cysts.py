@@ -18,9 +18,9 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.io.volumes import write_volume
+from evaluation.organiser.samples.fundus import Quality
 from evaluation.organiser.samples.sample_writer import configured, write_archive_sample
 from evaluation.organiser.submission_writer import SampleCase
-from evaluation.organiser.synthesis import Quality
 
 # --- Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, and annotators ---
 

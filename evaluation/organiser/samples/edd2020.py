@@ -16,9 +16,10 @@ from evaluation.challenges.edd2020.rules import CHALLENGE, SET, Edd2020Options
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.metrics.crops import Crop, box_of_content
+from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
+from evaluation.organiser.samples.fundus import Quality, jitter
 from evaluation.organiser.samples.sample_writer import configured, template, write_archive_sample
 from evaluation.organiser.submission_writer import SampleCase
-from evaluation.organiser.synthesis import Ellipse, Quality, jitter, rasterise
 
 CLASSES = Edd2020Options().classes
 # Annotations of each class in the table of the paper's section III.

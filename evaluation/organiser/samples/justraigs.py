@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from evaluation.challenges.justraigs import kinds
 from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders
 from evaluation.challenges.justraigs.rules import (
     CHALLENGE,
@@ -20,14 +21,13 @@ from evaluation.challenges.justraigs.rules import (
     JustraigsOptions,
 )
 from evaluation.core.challenge import fields_of
+from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.io.kinds.classes import Flags
 from evaluation.io.tables import write_csv
-from evaluation.organiser import justraigs_tables as tables
-from evaluation.organiser.justraigs_tables import assign_pairs
+from evaluation.organiser.samples.fundus import Quality
 from evaluation.organiser.samples.likelihoods import likelihoods_by_quality
 from evaluation.organiser.samples.sample_writer import configured
 from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
-from evaluation.organiser.synthesis import Quality
 
 # --- Synthetic eyes of JustRAIGS: persons, three graders who disagree, and predicted features ---
 
@@ -36,6 +36,8 @@ _CONFUSION = {REFERABLE: (0.85, 0.14, 0.01), NOT_REFERABLE: (0.04, 0.95, 0.01), 
 _PREVALENCE = (0.7, 0.75, 0.3, 0.4, 0.25, 0.3, 0.3, 0.1, 0.35, 0.6)
 _GRADER_FEATURE_ERROR = 0.2
 _SHARE_OF_FELLOWS = 0.8
+_LABELS = (REFERABLE, NOT_REFERABLE, UNGRADABLE)
+_GRADERS = ("G1", "G2", "G3")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,18 @@ class GradedEyes:
     labels: NDArray[np.str_]
     true_features: NDArray[np.bool_]
     graded_features: NDArray[np.bool_]
+
+    def graded(self, position: int) -> kinds.GradedEye:
+        """Return the graders' labels, and the features of those who call the eye referable."""
+        labels, marks = self.labels[position].tolist(), self.graded_features[position].tolist()
+        nothing = (None,) * len(FEATURES)
+        features = (tuple(of) if one == REFERABLE else nothing for one, of in zip(labels, marks, strict=True))
+        return kinds.GradedEye(tuple(labels), tuple(features))
+
+    def cluster(self, position: int) -> str:
+        """Return the name of the person: of the first of both eyes, empty for one alone."""
+        own, fellow = self.names[position], self.fellows[position]
+        return min(own, fellow) if fellow else ""
 
     def agreed(self, position: int) -> Flags:
         """Return the agreed features of a referable eye."""
@@ -66,7 +80,7 @@ def draw_eyes(count: int, referable_share: float, ungradable_share: float, rng: 
     labels = np.full((count, 3), "", dtype="<U3")
     for label, shares in _CONFUSION.items():
         members = np.flatnonzero(final == label)
-        labels[members, :2] = rng.choice(tables.MAIN_LABELS, p=shares, size=(members.size, 2))
+        labels[members, :2] = rng.choice(_LABELS, p=shares, size=(members.size, 2))
     both_wrong = (labels[:, 0] == labels[:, 1]) & (labels[:, 0] != final)
     labels[both_wrong, 1] = final[both_wrong]
     disagree = labels[:, 0] != labels[:, 1]
@@ -108,6 +122,10 @@ _PUBLISHED = {
 }
 _SHARE_OF_PHASE_1 = 0.1
 _MOST_GRADERS = 99
+_BLOCK = 200
+"""The number of images per pair of graders, as in the design document."""
+_ABBREVIATIONS = ("ANRS", "ANRI", "RNFLDS", "RNFLDI", "BCLVS", "BCLVI", "NVT", "DH", "LD", "LC")
+"""Names of the features in the graders' table, in the order of `FEATURES`."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,9 +135,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--referable", type=float, default=0.16, help="share of referable eyes")
     add("--ungradable", type=float, default=0.01, help="share of ungradable eyes")
     add("--stack", type=int, default=500, help="most eyes of a stack")
-    add("--inline", action="store_true", help="values in predictions.json, not in files")
     add("--graders", type=int, default=0, help="name so many graders and two specialists; 0: no names")
-    add("--delimiter", choices=[",", ";"], default=",", help="of the graders' table")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
@@ -133,8 +149,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
         raise ValueError(f"graders: expected 0 or 2 to {_MOST_GRADERS}, found {arguments.graders}")
     rng = Generator(np.random.PCG64(arguments.seed))
     eyes = draw_eyes(arguments.cases, arguments.referable, arguments.ungradable, rng)
-    graders = arguments.output / "organisers" / "graders.csv"
-    _write_graders(graders, eyes, arguments)
+    _write_graders(arguments.output / "organisers" / "graders.csv", eyes, arguments)
     likelihoods = likelihoods_by_quality(eyes.final == REFERABLE, rng)
     features = {quality: predicted_features(eyes, error, rng) for quality, error in _FEATURE_ERROR.items()}
     everyone = np.arange(arguments.cases)
@@ -167,13 +182,12 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
             submissions=_SUBMISSIONS[suffix],
         )
         (folder / "phase.toml").write_text(configuration, "utf-8")
-        answers = tables.read_graders(graders)
-        tables.write_case_table(folder / "cases.csv", answers, mapping, graders.name)
+        _write_cases(folder / "cases.csv", eyes, stacks)
         folders.append(folder)
         for quality in Quality:
             folders.append(arguments.output / "submissions" / name / quality.value)
             fields = fields_of(CHALLENGE.tasks(JustraigsOptions()))
-            writer = AlgorithmWriter(folders[-1], fields, stacks, INPUT_SOCKET, inline=arguments.inline)
+            writer = AlgorithmWriter(folders[-1], fields, stacks, INPUT_SOCKET)
             threshold = 0.5
             if quality is Quality.PERFECT:
                 threshold = float(likelihoods[quality][eyes.final == REFERABLE].min())
@@ -190,22 +204,38 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 def _part(eyes: GradedEyes, rng: Generator) -> NDArray[np.intp]:
     """Return the eyes of phase 1: a tenth of those with each final label."""
     chosen = []
-    for label in tables.MAIN_LABELS:
+    for label in _LABELS:
         members = rng.permutation(np.flatnonzero(eyes.final == label))
         chosen.append(members[: round(_SHARE_OF_PHASE_1 * members.size)])
     return np.sort(np.concatenate(chosen))
 
 
+def _write_cases(path: Path, eyes: GradedEyes, stacks: Sequence[InputImage]) -> None:
+    """Write the case table of the eyes in some stacks, sorted by name."""
+    kind = kinds.AgreedFeatures(len(FEATURES), _LABELS, REFERABLE)
+    place = {name: (one.name, str(at)) for one in stacks for at, name in enumerate(one.cases)}
+    position = {name: at for at, name in enumerate(eyes.names)}
+    rows = []
+    for name in sorted(place):
+        at = position[name]
+        own = name, *place[name], eyes.cluster(at), str(eyes.ages[at])
+        rows.append([*own, *kind.write_cells(eyes.graded(at))])
+    columns = kinds.FINAL_COLUMN, *kinds.LABEL_COLUMNS, *kinds.FEATURE_COLUMNS
+    write_csv(path, ["name", STACK_NAME, STACK_INDEX, "cluster", "age", *columns], rows)
+
+
 def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) -> None:
     header = ["Eye ID", "Final Label", "Fellow Eye ID", "Age"]
-    header += [f"Label {grader}" for grader in tables.GRADERS]
-    header += [f"{grader} {feature}" for grader in tables.GRADERS for feature in tables.ABBREVIATIONS]
+    header += [f"Label {grader}" for grader in _GRADERS]
+    header += [f"{grader} {feature}" for grader in _GRADERS for feature in _ABBREVIATIONS]
     names: dict[str, tuple[str, ...]] = {}
     if arguments.graders:
-        header += [f"Grader {grader}" for grader in tables.GRADERS]
-        pool = [f"grader{number:02d}" for number in range(1, arguments.graders + 1)]
-        pairs = assign_pairs(sorted(eyes.names), pool, arguments.seed)
-        names = {one.image: (*one.graders, f"specialist{one.block % 2 + 1}") for one in pairs}
+        header += [f"Grader {grader}" for grader in _GRADERS]
+        rng = Generator(np.random.PCG64(arguments.seed))
+        for block, start in enumerate(range(0, len(eyes.names), _BLOCK), start=1):
+            pair = 1 + rng.choice(arguments.graders, size=2, replace=False)
+            graders = *(f"grader{number:02d}" for number in pair), f"specialist{block % 2 + 1}"
+            names |= dict.fromkeys(sorted(eyes.names)[start : start + _BLOCK], graders)
     rows = []
     for position in np.argsort(eyes.names).tolist():
         labels = eyes.labels[position].tolist()
@@ -218,4 +248,4 @@ def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) 
         given = names.get(eyes.names[position], ())
         named = [name if label else "" for name, label in zip(given, labels, strict=False)]
         rows.append([*row, str(eyes.ages[position]), *labels, *marks, *named])
-    write_csv(path, header, rows, arguments.delimiter)
+    write_csv(path, header, rows)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from evaluation.organiser.synthesis import Quality
+from evaluation.organiser.samples.fundus import Quality
 
 AUC = {Quality.PERFECT: 1.0, Quality.GOOD: 0.95, Quality.POOR: 0.8, Quality.RANDOM: 0.5}
 """The AUC of a synthetic submission of each quality."""

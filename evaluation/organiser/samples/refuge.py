@@ -10,7 +10,7 @@ from numpy.random import Generator
 from evaluation.challenges.refuge import CHALLENGE, IMAGES, RefugeOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
-from evaluation.organiser import synthesis
+from evaluation.organiser.samples import fundus
 from evaluation.organiser.samples.likelihoods import likelihoods_by_quality
 from evaluation.organiser.samples.sample_writer import configured, write_archive_sample
 from evaluation.organiser.submission_writer import SampleCase
@@ -31,21 +31,21 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     """Write a phase and four submissions below ``arguments.output`` and return their folders."""
     rng = Generator(np.random.PCG64(arguments.seed))
     prefix = arguments.name[:1].upper()
-    cases = synthesis.draw_cases(
+    cases = fundus.draw_cases(
         arguments.cases, arguments.width, arguments.height, arguments.glaucoma, rng, prefix
     )
     glaucoma = np.array([case.glaucoma for case in cases])
     likelihoods = likelihoods_by_quality(glaucoma, rng, arguments.auc)
 
-    def draw(position: int) -> tuple[SampleCase, Callable[[synthesis.Quality], Values]]:
+    def draw(position: int) -> tuple[SampleCase, Callable[[fundus.Quality], Values]]:
         case = cases[position]
         drawn = _reference(case, rng)
 
-        def predict(quality: synthesis.Quality) -> Values:
+        def predict(quality: fundus.Quality) -> Values:
             return {
                 "glaucoma_risk": likelihoods[quality][position],
-                "segmentation": synthesis.predicted_mask(case, drawn.reference["segmentation"], quality, rng),
-                "fovea": synthesis.predicted_fovea(case, drawn.reference["fovea"], quality, rng),
+                "segmentation": fundus.predicted_mask(case, drawn.reference["segmentation"], quality, rng),
+                "fovea": fundus.predicted_fovea(case, drawn.reference["fovea"], quality, rng),
             }
 
         return drawn, predict
@@ -57,14 +57,14 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     )
 
 
-def _reference(case: synthesis.FundusCase, rng: Generator) -> SampleCase:
-    fovea = synthesis.reference_fovea(case, rng)
+def _reference(case: fundus.FundusCase, rng: Generator) -> SampleCase:
+    fovea = fundus.reference_fovea(case, rng)
     return SampleCase(
         case.name,
         {"width": str(case.width), "height": str(case.height), "eye": case.eye.value},
         {
             "glaucoma_risk": int(case.glaucoma),
-            "segmentation": synthesis.reference_mask(case, rng),
+            "segmentation": fundus.reference_mask(case, rng),
             "fovea": Point(round(fovea.x, 2), round(fovea.y, 2)),
         },
     )

@@ -7,8 +7,8 @@ from pathlib import Path
 from string import Template
 
 from evaluation.core.challenge import Task, Values, fields_of, references_of
+from evaluation.organiser.samples.fundus import Quality
 from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
-from evaluation.organiser.synthesis import Quality
 
 
 def template(name: str) -> Template:

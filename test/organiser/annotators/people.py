@@ -11,8 +11,8 @@ from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.challenge import fields_of
 from evaluation.io.kinds.points import Point
 from evaluation.io.tables import write_csv
+from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
 from evaluation.organiser.submission_writer import ArchiveWriter
-from evaluation.organiser.synthesis import FundusCase, Quality, draw_cases, predicted_fovea, predicted_mask
 
 FIELDS = fields_of(CHALLENGE.tasks(RefugeOptions()))
 SEVEN = tuple(f"g{number}" for number in range(1, 8))
@@ -26,11 +26,23 @@ resamples = 0
 
 
 @dataclass(frozen=True)
+class DrawnEye:
+    """An eye with its outlines and its fovea; positions in pixels."""
+
+    name: str
+    side: str
+    glaucoma: bool
+    disc: Ellipse
+    cup: Ellipse
+    fovea: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class SevenGraders:
     """An organiser's folder, its cases, and the decisions by case and grader."""
 
     folder: Path
-    cases: Sequence[FundusCase]
+    cases: Sequence[DrawnEye]
     said: Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
@@ -39,18 +51,19 @@ def seven_graders(
 ) -> SevenGraders:
     """Write masks, foveas and labels of graders for a REFUGE phase; the last grader is careless."""
     rng = np.random.Generator(np.random.PCG64(seed))
-    drawn = draw_cases(cases, size, size, 0.5, rng, "V")
+    drawn = [_drawn(f"V{number:04}", number % 2 == 1, size, rng) for number in range(1, cases + 1)]
     said: dict[str, dict[str, dict[str, Any]]] = {case.name: {} for case in drawn}
     for grader in graders:
-        quality = Quality.POOR if grader == graders[-1] else Quality.GOOD
+        careless = grader == graders[-1]
         writer = ArchiveWriter(folder / "readers" / grader, FIELDS, {"segmentation": ".png"})
         for case in drawn:
-            wrong = rng.random() < (0.4 if quality is Quality.POOR else 0.1)
-            fovea = predicted_fovea(case, Point(case.fovea_x, case.fovea_y), quality, rng)
+            wrong = rng.random() < (0.4 if careless else 0.1)
+            off = 0.18 if careless else 0.05
+            at = np.clip(case.fovea + 3 * off * 2 * case.disc.semi_axis_y * rng.normal(size=2), 0, size - 1)
             values = {
-                "glaucoma_risk": int(bool(case.glaucoma) != wrong),
-                "segmentation": predicted_mask(case, np.empty((0, 0), np.uint8), quality, rng),
-                "fovea": Point(round(fovea.x, 1), round(fovea.y, 1)),
+                "glaucoma_risk": int(case.glaucoma != wrong),
+                "segmentation": _mask(case, off, size, rng),
+                "fovea": Point(*np.round(at, 1).tolist()),
             }
             writer.add(case.name, values)
             said[case.name][grader] = values
@@ -59,6 +72,27 @@ def seven_graders(
     write_csv(
         folder / "cases.csv",
         ["name", "width", "height", "eye"],
-        [[case.name, str(size), str(size), case.eye.value] for case in drawn],
+        [[case.name, str(size), str(size), case.side] for case in drawn],
     )
     return SevenGraders(folder, drawn, said)
+
+
+def _drawn(name: str, glaucoma: bool, size: int, rng: np.random.Generator) -> DrawnEye:
+    right = rng.random() < 0.5
+    centre = size * (0.7 if right else 0.3), size * rng.uniform(0.45, 0.55)
+    disc, ratio = size * rng.uniform(0.08, 0.12), 0.7 if glaucoma else 0.5
+    fovea = size * (0.35 if right else 0.65), size * rng.uniform(0.45, 0.55)
+    outlines = Ellipse(*centre, disc, 1.1 * disc, 0.1), Ellipse(*centre, ratio * disc, ratio * disc, 0.1)
+    return DrawnEye(name, "right" if right else "left", glaucoma, *outlines, fovea)
+
+
+def _mask(case: DrawnEye, off: float, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return a mask of the disc (128) and of the part of the cup within it (0), drawn a little off."""
+    shift = off * case.disc.semi_axis_y * rng.normal(size=2)
+    mask, within = np.full((size, size), 255, np.uint8), np.ones((size, size), bool)
+    for outline, value in ((case.disc, 128), (case.cup, 0)):
+        axes = np.exp(off * rng.normal(size=2)) * (outline.semi_axis_x, outline.semi_axis_y)
+        drawn = Ellipse(outline.center_x + shift[0], outline.center_y + shift[1], *axes, outline.tilt_radians)
+        within &= rasterise(drawn, size, size).in_image(size, size)
+        mask[within] = value
+    return mask

@@ -15,13 +15,9 @@ from evaluation.core.form import CaseForm
 from evaluation.io.grey_images import read_grey
 from evaluation.io.kinds.masks import LabelMask
 from evaluation.io.tables import write_csv
-from evaluation.organiser.annotators.annotations import (
-    ellipses_as_masks,
-    open_annotators,
-    read_ellipses,
-    value_of,
-)
+from evaluation.organiser.annotators.annotations import open_annotators
 from evaluation.organiser.annotators.combine import CombinationRules
+from evaluation.organiser.annotators.ellipses import ellipses_as_masks, read_ellipses, value_of
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.phase.cases import read_cases
 from evaluation.phase.manifest import scan, seal

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.justraigs_tables import (
+from evaluation.organiser.justraigs_graders.tables import (
     ABBREVIATIONS,
     GRADERS,
     read_graders,

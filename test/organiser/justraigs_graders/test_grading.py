@@ -18,7 +18,7 @@ from evaluation.organiser.justraigs_graders.grading import (
     gradings_of,
 )
 from evaluation.organiser.justraigs_graders.reference import fuse_graders
-from evaluation.organiser.justraigs_tables import read_graders
+from evaluation.organiser.justraigs_graders.tables import read_graders
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from test.faults import faulted

@@ -7,11 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.metrics.crops import Crop
-from evaluation.organiser.synthesis import (
-    Ellipse,
-    majority_vote,
-    rasterise,
-)
+from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
+from evaluation.organiser.samples.fundus import majority_vote
 
 ellipses = st.builds(
     Ellipse,

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.organiser.synthesis import (
-    Point,
+from evaluation.io.kinds.points import Point
+from evaluation.organiser.samples.fundus import (
     Quality,
     draw_cases,
     predicted_fovea,

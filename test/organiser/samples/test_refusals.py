@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from evaluation.organiser.annotators.ellipses import Ellipse
 from evaluation.organiser.samples import adam
+from evaluation.organiser.samples.fundus import reference_fovea, reference_mask
 from evaluation.organiser.samples.likelihoods import likelihoods_with_auc
-from evaluation.organiser.synthesis import Ellipse, reference_fovea, reference_mask
 from test.organiser.samples import test_edd2020, test_justraigs, test_oct_volumes
 from test.organiser.samples.test_adam import parsed
 from test.organiser.samples.test_fundus import draw

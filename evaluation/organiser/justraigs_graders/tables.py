@@ -1,13 +1,10 @@
-"""The tables of JustRAIGS: the graders' labels, the case table made of them, and who grades which images."""
+"""The tables of JustRAIGS: the graders' labels, and the case table made of them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
-
-import numpy as np
 
 from evaluation.challenges.justraigs import kinds
 from evaluation.challenges.justraigs.analyses import agreed_labels, counting_graders, final_label
@@ -198,50 +195,3 @@ def _faults_of_eyes(eyes: Sequence[Eye], by_key: Mapping[str, Eye], file: str) -
 def _repeated(names: Iterable[str], message: str) -> list[str]:
     counts = Counter(map(name_key, names))
     return [message.format(name, count) for name, count in counts.items() if count > 1]
-
-
-# --- Who grades which images: a pair of graders for each block of them ---
-
-Item = TypeVar("Item")
-
-BLOCK = 200
-"""The number of images per pair of graders, as in the design document."""
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """The two first graders of one image, drawn for its block; blocks are numbered from 1 on."""
-
-    image: str
-    block: int
-    graders: tuple[str, str]
-
-
-def assign_pairs(
-    images: Sequence[str], graders: Sequence[str], seed: int = 0, block: int = BLOCK
-) -> list[Assignment]:
-    """Return the graders of each image, in the order of the images: a random pair for each block of them.
-
-    Graders do not work in fixed pairs (design document, sources of error a). The last block may be smaller.
-    Each pair is drawn independently from all pairs with equal chances. Raises ValueError for fewer than two
-    graders, a repeated grader or image, and a block below 1.
-    """
-    if len(graders) < 2 or len(set(graders)) < len(graders):
-        raise ValueError(f"graders: expected two or more different ones, found {len(graders)}")
-    if len(set(images)) < len(images):
-        raise ValueError("images: expected each once")
-    rng = np.random.Generator(np.random.PCG64(seed))
-    assignments = []
-    for number, members in enumerate(blocks(images, block), start=1):
-        first, second = rng.choice(len(graders), size=2, replace=False).tolist()
-        pair = graders[first], graders[second]
-        assignments += [Assignment(image, number, pair) for image in members]
-    return assignments
-
-
-def blocks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """Yield the items in blocks, the last of which may be smaller. Raises ValueError for a block below 1."""
-    if size < 1:
-        raise ValueError(f"block: expected at least 1, found {size}")
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
