@@ -41,7 +41,6 @@ FLOORS_OF_THE_ORGANISER = (
     ("views",),
     (
         "audience",
-        "charts",
         "describe_data",
         "leaves",
         "output",

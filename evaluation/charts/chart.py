@@ -285,6 +285,20 @@ def rows_of(columns: Mapping[str, NDArray[Any]], **same: Any) -> list[Record]:
 
 
 @dataclass(frozen=True)
+class Estimated:
+    """A value by name, such as that of a metric, a team or a subgroup, with its 95 % interval, if any."""
+
+    name: str
+    value: float
+    lower: float | None = None
+    upper: float | None = None
+
+    def row(self, field: str) -> dict[str, Any]:
+        """Return the row of a table; ``field``: the column of the name."""
+        return {field: self.name, "value": self.value, "lower": self.lower, "upper": self.upper}
+
+
+@dataclass(frozen=True)
 class NamedCurve:
     """A curve by name; its positions along both axes, shape (points,), x ascending."""
 

@@ -1,40 +1,20 @@
 """Charts of metrics with their intervals: by subgroup (a forest plot), and all of them."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.charts import chart as vl
-from evaluation.charts.chart import GREY, Chart, Record, layer, names_down, quantity, tooltip
-
-
-@dataclass(frozen=True)
-class ForestValue:
-    """The value of a metric in a subgroup; its number of cases and 95 % interval where they are known.
-
-    ``negatives``: the number of all negative cases, where the cases of the subgroup are positives alone.
-    """
-
-    column: str
-    group: str
-    value: float
-    cases: int | None = None
-    lower: float | None = None
-    upper: float | None = None
-    negatives: int | None = None
+from evaluation.charts.chart import GREY, Chart, Estimated, Record, layer, names_down, quantity, tooltip
 
 
 def forest_chart(
-    name: str, title: str, metric: str, overall: ForestValue, subgroups: Sequence[ForestValue]
+    name: str, title: str, metric: str, overall: Estimated, subgroups: Sequence[Estimated]
 ) -> Chart:
     """Return the chart of a metric; the dashed line is its value over all cases."""
-    rows = [
-        {"label": _label(one), "value": one.value, "lower": one.lower, "upper": one.upper, "cases": one.cases}
-        for one in (overall, *subgroups)
-    ]
+    rows = [one.row("label") for one in (overall, *subgroups)]
     y = names_down("label")
     x = quantity("value", metric)
-    told = [*tooltip("label", numbers=("value", "lower", "upper")), vl.quantitative("cases")]
+    told = tooltip("label", numbers=("value", "lower", "upper"))
     dashed = {"type": "rule", "color": GREY, "strokeDash": [4, 3], "tooltip": None}
     layers: list[Record] = [layer("overall", dashed, x=x)]
     data: dict[str, Sequence[Record]] = {"subgroups": rows, "overall": [{"value": overall.value}]}
@@ -49,86 +29,56 @@ def forest_chart(
     return Chart(name, title, described, data, {"layer": layers, "height": 34 * len(rows)})
 
 
-def _label(one: ForestValue) -> str:
-    name = f"{one.column}: {one.group}" if one.column else one.group
-    if one.negatives is not None:
-        return f"{name} ({one.cases} positive against all {one.negatives} negative)"
-    return name if one.cases is None else f"{name} (n\u00a0=\u00a0{one.cases})"
-
-
-# --- All metrics with their intervals, each between its worst and its best value ---
+# --- All metrics with their intervals: those from 0 to 1 on one axis, the others as numbers ---
 
 
 @dataclass(frozen=True)
-class MetricInterval:
-    """A metric with its 95 % interval, if it has one, and its best and worst values."""
+class MetricInterval(Estimated):
+    """A metric with its 95 % interval, its best and its worst value."""
 
-    title: str
-    value: float
-    lower: float | None
-    upper: float | None
-    best: float
-    worst: float
+    best: float = 1.0
+    worst: float = 0.0
+
+    @property
+    def has_place(self) -> bool:
+        """Whether it goes from 0 to 1."""
+        return {self.best, self.worst} == {0, 1}
 
 
 def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterval]) -> Chart | None:
     """Return the chart; None without a metric."""
-    rows = [
-        {
-            "metric": metric.title,
-            **{name: _finite(value) for name, value in vars(metric).items() if name != "title"},
-            "position": _position(metric, metric.value),
-            # where lower is better, the upper end is nearer to the worst value
-            "from": _position(metric, metric.lower),
-            "to": _position(metric, metric.upper),
-        }
-        for metric in metrics
-    ]
-    if not rows:
+    if not metrics:
         return None
-    y = names_down("metric")
-    x_axis = {"labelExpr": "datum.value === 0 ? 'worst' : datum.value === 1 ? 'best' : ''", "values": _TICKS}
-    x = {**vl.share("position", ""), "axis": {**x_axis, "title": None}}
-    told = tooltip("metric", numbers=("value", "lower", "upper", "best", "worst"), digits=4)
+    labels = {metric: f"{metric.name} {'↑' if metric.best > metric.worst else '↓'}" for metric in metrics}
+    placed = [{**one.row("metric"), "metric": labels[one]} for one in metrics if one.has_place]
+    written = [{"metric": labels[one], "text": _in_words(one)} for one in metrics if not one.has_place]
+    x, lower = (vl.share(field, "value") for field in ("value", "lower"))
+    y = {**names_down("metric"), "scale": {"domain": list(labels.values())}}
+    told = tooltip("metric", numbers=("value", "lower", "upper"), digits=4)
     bar = {"type": "rule", "strokeWidth": 3, "color": GREY}
     point = {"type": "point", "filled": True, "size": 70, "opacity": 1}
-    known = {"transform": [{"filter": "isValid(datum.from)"}]}
-    between = {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "tooltip": told}
-    layers = [
-        {"mark": bar, **known, "encoding": between},
-        {"mark": point, "encoding": {"x": x, "tooltip": told}},
-    ]
-    written = [
-        {"metric": one.title, "text": _in_words(one)} for one in metrics if _position(one, one.value) is None
-    ]
-    data: dict[str, Sequence[Record]] = {"metrics": rows}
+    data: dict[str, Sequence[Record]] = {}
+    layers: list[Record] = []
+    described = "↑: higher is better, ↓: lower."
+    if bars := [row for row in placed if row["lower"] is not None]:
+        data["intervals"] = bars
+        layers.append(layer("intervals", bar, x=lower, x2={"field": "upper"}, tooltip=told))
+        described += " The bar is the 95 % interval."
+        title += " with 95 % intervals"
+    if placed:
+        data["metrics"] = placed
+        layers.append(layer("metrics", point, x=x, tooltip=told))
     if written:
-        data["unbounded"] = written
+        data["numbers"] = written
         number = {"type": "text", "align": "left", "x": 6, "tooltip": None}
-        layers.append(layer("unbounded", number, text=vl.nominal("text")))
-    bars = any(row["from"] is not None for row in rows)
-    explained = "; the bar is its 95 % interval" if bars else ""
-    described = f"Each metric between its worst and its best possible value{explained}."
-    described += " A metric without a worst possible value is written as a number." if written else ""
-    specification = {"data": {"name": "metrics"}, "encoding": {"y": y}, "layer": layers}
-    specification |= {"height": _ROW * len(rows)}
-    title += " with 95 % intervals" if bars else ""
+        layers.append(layer("numbers", number, text=vl.nominal("text")))
+        described += " A metric that does not go from 0 to 1 is written as a number."
+    specification = {"encoding": {"y": y}, "layer": layers, "height": _ROW * len(metrics)}
     return Chart(name, title, described, data, specification, wide=True)
 
 
-_TICKS = [0, 0.25, 0.5, 0.75, 1]
 _ROW = 46
 """Height of a row in pixels, for labels of three lines."""
-
-
-def _position(metric: MetricInterval, value: float | None) -> float | None:
-    if value is None or not (math.isfinite(metric.best) and math.isfinite(metric.worst)):
-        return None
-    return (value - metric.worst) / (metric.best - metric.worst)
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
 
 
 def _in_words(metric: MetricInterval) -> str:

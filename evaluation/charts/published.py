@@ -18,8 +18,8 @@ from time import gmtime
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from evaluation.charts.chart import Chart, NamedCurve, complete, layer, nominal
-from evaluation.charts.intervals import ForestValue, MetricInterval, forest_chart, metric_intervals_chart
+from evaluation.charts.chart import Chart, Estimated, NamedCurve, complete, layer, nominal
+from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
 from evaluation.charts.roc import coarse_roc_chart
 from evaluation.core.challenge import metrics_of
 from evaluation.core.metric import Metric
@@ -35,7 +35,6 @@ _LETTERS = 70
 _STEPS = 10
 CURVE_NUMBERS = _STEPS - 1
 """How many numbers a curve adds to `metrics.json`; its ends are known."""
-_POSITION_DIGITS = 4
 _LARGEST = 1e308
 
 
@@ -127,19 +126,7 @@ def _metrics(scores: Scores, metrics: MetricsFile) -> Chart:
         if (estimate := metrics.aggregates.get(task.name, {}).get(metric.name))
     ]
     chart = metric_intervals_chart("metrics", "Metrics", found)
-    return _without_further_digits(chart) if chart else _nothing("metrics", "Metrics")
-
-
-def _without_further_digits(chart: Chart) -> Chart:
-    """Return the chart of metrics with rounded positions, which follow from the published values."""
-    rows = [
-        {
-            key: round(value, _POSITION_DIGITS) if key in ("position", "from", "to") and value else value
-            for key, value in row.items()
-        }
-        for row in chart.data["metrics"]
-    ]
-    return dataclasses.replace(chart, data={**chart.data, "metrics": rows})
+    return chart or _nothing("metrics", "Metrics")
 
 
 def _subgroups(scores: Scores, metrics: MetricsFile) -> Chart:
@@ -150,13 +137,13 @@ def _subgroups(scores: Scores, metrics: MetricsFile) -> Chart:
         task, _, short = name.partition(".")
         whole = metrics.aggregates.get(task, {}).get(short)
         found = [
-            ForestValue(column, group, tasks[task][short])
+            Estimated(f"{column}: {group}", tasks[task][short])
             for column, groups in metrics.subgroups.items()
             for group, tasks in groups.items()
             if short in tasks.get(task, {})
         ]
         if whole and found:
-            overall = ForestValue("", "all cases", whole.value)
+            overall = Estimated("all cases", whole.value)
             return forest_chart("subgroups", f"{metric.title} by subgroup", metric.title, overall, found)
     return _nothing("subgroups", "Subgroups")
 

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.charts.chart import Chart, marks_of
-from evaluation.organiser.charts.matrices import (
+from evaluation.charts.chart import Chart, Estimated, marks_of
+from evaluation.charts.matrices import (
     Axes,
     HeatmapCell,
     TestedPair,
     heatmap_chart,
     significance_chart,
 )
-from evaluation.organiser.charts.teams import (
+from evaluation.charts.teams import (
     CaseInfluence,
     Join,
     SubgroupMeans,
     TeamPlaces,
-    TeamValue,
     ValueChange,
     blob_chart,
     dendrogram_chart,
-    frequencies_chart,
     influence_chart,
     place_lines_chart,
     podium_chart,
@@ -30,7 +28,6 @@ from evaluation.organiser.charts.teams import (
     times_chart,
     value_changes_chart,
 )
-from evaluation.organiser.charts.values import ViolinValues, violin_chart
 
 TEAMS = ("one", "two")
 MARKS = marks_of(TEAMS)
@@ -43,7 +40,7 @@ def board_examples() -> dict[str, Chart]:
             "team-values",
             "Dice",
             "By team.",
-            [TeamValue("one", 0.9, 0.8, 0.95), TeamValue("two", 0.5)],
+            [Estimated("one", 0.9, 0.8, 0.95), Estimated("two", 0.5)],
             MARKS,
             "Dice",
         ),
@@ -52,7 +49,7 @@ def board_examples() -> dict[str, Chart]:
             "times",
             "Dice and time",
             "By team.",
-            [TeamValue("one", 0.9, 0.8, 0.95), TeamValue("two", 0.5)],
+            [Estimated("one", 0.9, 0.8, 0.95), Estimated("two", 0.5)],
             {"one": 2.0, "two": 0.1},
             TEAMS,
             MARKS,
@@ -112,20 +109,6 @@ def board_examples() -> dict[str, Chart]:
             "Places",
             [TeamPlaces("one", {1: 0.75, 2: 0.25}, 1, 1, 2), TeamPlaces("two", {1: 0.25, 2: 0.75}, 1, 2, 2)],
             MARKS,
-        ),
-        frequencies_chart(
-            "frequencies",
-            "Frequencies",
-            {
-                "overall": [
-                    TeamPlaces("one", {2: 0.25, 1: 0.75}, 1, 1, 2),
-                    TeamPlaces("two", {2: 1.0}, 2, 2, 2),
-                ],
-                "speed": [TeamPlaces("two", {1: 1.0}, 1, 1, 1)],
-            },
-        ),
-        violin_chart(
-            "violins", "Agreement", "τ.", [ViolinValues("overall", np.array([0.2, 0.4, 0.6, 0.8]))], "τ-b"
         ),
         significance_chart(
             "significance",

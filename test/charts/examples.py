@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.charts.chart import Chart, NamedBand, NamedCurve
-from evaluation.charts.intervals import ForestValue, MetricInterval, forest_chart, metric_intervals_chart
-from evaluation.charts.roc import MarkedPoint, coarse_roc_chart, roc_chart
-from evaluation.organiser.charts.curves import (
+from evaluation.charts.chart import Chart, Estimated, NamedBand, NamedCurve
+from evaluation.charts.curves import (
     CalibrationBin,
     calibration_chart,
-    decision_curve_chart,
     froc_chart,
     kaplan_meier,
     precision_recall_chart,
     survival_chart,
 )
-from evaluation.organiser.charts.matrices import confusion_chart
-from evaluation.organiser.charts.values import (
+from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
+from evaluation.charts.matrices import confusion_chart
+from evaluation.charts.roc import MarkedPoint, coarse_roc_chart, roc_chart
+from evaluation.charts.values import (
     Axis,
     CasePoint,
     Distribution,
     Pair,
     bland_altman_chart,
-    cumulative_chart,
     distribution_chart,
     error_cloud_chart,
     histogram_chart,
-    identity_chart,
     scatter_chart,
 )
 
@@ -41,7 +38,7 @@ def examples() -> dict[str, Chart]:
         "Metrics",
         [
             MetricInterval("AUC", 0.75, 0.5, 1.0, best=1, worst=0),
-            MetricInterval("Error", 1.0, None, None, 0, 4),
+            MetricInterval("Error", 1.0, None, None, best=0, worst=4),
         ],
     )
     assert intervals is not None
@@ -66,7 +63,6 @@ def examples() -> dict[str, Chart]:
         ),
         calibration_chart("calibration", "Calibration", [CalibrationBin(5, 0.1, 0.2, 0.0, 0.6)], "Bins."),
         confusion_chart("confusion", "Confusion", np.array([[3, 1], [0, 2]]), ("no", "yes"), "Decisions."),
-        decision_curve_chart("decision-curve", "Decision curve", np.array([0.2, 0.8]), np.array([0.0, 1.0])),
         distribution_chart(
             "distribution",
             "Distribution",
@@ -81,7 +77,6 @@ def examples() -> dict[str, Chart]:
             Axis("size", logarithmic=True),
             Axis("Dice", (0, 1)),
         ),
-        identity_chart("identity", "Age", [Pair("a", 3, 1), Pair("b", 2, 2)], "years"),
         bland_altman_chart("bland-altman", "Agreement", [Pair("a", 3, 1), Pair("b", 2, 2)], "mm"),
         froc_chart(
             "froc",
@@ -90,14 +85,13 @@ def examples() -> dict[str, Chart]:
             "A hit overlaps.",
             bands=[NamedBand("polyp", ENDS, np.array([0.3, 0.8]), np.array([0.7, 1.0]))],
         ),
-        cumulative_chart("cumulative", "Errors", np.array([3.0, 1.0, np.nan, 2.0]), "px"),
         error_cloud_chart("error-cloud", "Errors", [CasePoint("a", 3, 4), CasePoint("b", 0, 0)]),
         forest_chart(
             "forest",
             "Subgroups",
             "AUC",
-            ForestValue("", "all cases", 0.8),
-            [ForestValue("age", "below 50", 0.7, 12, 0.6, 0.9)],
+            Estimated("all cases", 0.8),
+            [Estimated("below 50", 0.7, 0.6, 0.9)],
         ),
         survival_chart(
             "survival",

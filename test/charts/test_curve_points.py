@@ -6,9 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from evaluation.metrics.bootstrap import bootstrap_weights
-from evaluation.metrics.classification import roc_table
-from evaluation.organiser.charts.curves import (
+from evaluation.charts.curves import (
     point_at_threshold,
     point_on_curve,
     precision_band,
@@ -18,6 +16,8 @@ from evaluation.organiser.charts.curves import (
     roc_curve,
     thinned,
 )
+from evaluation.metrics.bootstrap import bootstrap_weights
+from evaluation.metrics.classification import roc_table
 
 GENERATOR = np.random.default_rng(7)
 LABELS = np.repeat([True, False], [20, 40])

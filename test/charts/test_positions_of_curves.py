@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from evaluation.charts.chart import BLUE, GREY, VERMILION, NamedBand, NamedCurve, marks_of
-from evaluation.organiser.charts.curves import (
+from evaluation.charts.chart import BLUE, VERMILION, NamedBand, NamedCurve, marks_of
+from evaluation.charts.curves import (
     CalibrationBin,
     calibration_bins,
     calibration_chart,
-    decision_curve_chart,
     froc_chart,
     kaplan_meier,
     precision_recall_chart,
@@ -72,36 +71,6 @@ def test_sensitivity_is_upwards_over_false_positives_which_are_logarithmic_from_
         (0, 0.2, 0.3, VERMILION),
         (most, 0.7, 0.8, VERMILION),
     ]
-
-
-@by_hand(decision_curve_chart)
-def test_net_benefit_is_upwards_over_the_threshold():
-    chart = decision_curve_chart("d", "D", np.array([0.9, 0.6, 0.4, 0.2]), np.array([1.0, 0.0, 1.0, 0.0]))
-    assert axis(chart, "x") == Axis("threshold probability", (0, 1))
-    # Half of the cases are positive: a little above a half, and a quarter of that below 0.
-    assert axis(chart, "y") == Axis("net benefit", (-0.125, 0.525))
-    rows = marks(chart, "line", "curves", "color", "x", "y")
-    assert [x for _, x, _ in rows[:99]] == pytest.approx([step / 100 for step in range(1, 100)])
-    at_half = [(colour, round(y, 9)) for colour, x, y in rows if x == 0.5]
-    # At ½ one true and one false positive of four cancel out; so do two and two, and nothing at all.
-    assert at_half == [(BLUE, 0), (GREY, 0), (GREY, 0)]
-    # At 0.2 the odds are ¼: of two true and two false positives, 2/4 − 2/4 · 1/4 are left.
-    assert [rows[at][2] for at in (19, 118, 217)] == pytest.approx([0.375, 0.375, 0])
-    # At 0.3 one of them is no more called: 2/4 − 1/4 · 3/7; all called: 2/4 − 2/4 · 3/7.
-    assert [rows[29][2], rows[128][2]] == pytest.approx([1 / 2 - 3 / 28, 1 / 2 - 3 / 14])
-    # At 0.6 the false positive counts more: 1/4 − 1/4 · 6/4.
-    assert "At a threshold of 0.60 it does harm: a net benefit of −0.125." in chart.description
-
-
-@by_hand(decision_curve_chart)
-def test_harm_is_drawn_and_listed_and_never_cut_off():
-    # All but one call is wrong: the line lies far below the axis, whose end hides it, but no point of it.
-    chart = decision_curve_chart("h", "H", np.array([0.9, 0.8, 0.7, 0.1]), np.array([0.0, 0.0, 0.0, 1.0]))
-    # At 0.9 one of four is a false positive, with odds of 9. The axis ends at ¼ of the share of positives.
-    assert marks(chart, "line", "curves", "x", "y")[89] == (pytest.approx(0.9), pytest.approx(-2.25))
-    assert axis(chart, "y").ends == (-0.0625, 0.2625)
-    assert layer(chart, "line", "curves").mark["clip"]
-    assert "At a threshold of 0.90 it does harm: a net benefit of −2.25." in chart.description
 
 
 @by_hand(calibration_chart)

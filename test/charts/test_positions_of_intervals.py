@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from evaluation.charts.chart import BLUE, VERMILION, NamedBand, NamedCurve
-from evaluation.charts.intervals import ForestValue, MetricInterval, forest_chart, metric_intervals_chart
+from evaluation.charts.chart import BLUE, VERMILION, Estimated, NamedBand, NamedCurve
+from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
 from evaluation.charts.roc import MarkedPoint, coarse_roc_chart, roc_chart
 from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 
@@ -15,14 +15,9 @@ SENSITIVITIES = Axis("sensitivity", (0, 1))
 
 @by_hand(forest_chart)
 def test_a_forest_has_the_whole_at_the_top_and_lines_from_lower_to_upper():
-    groups = [
-        ForestValue("eye", "right", 0.7, 12, 0.5, 0.75),
-        ForestValue("eye", "left", 0.9),
-        ForestValue("", "small", 0.6, 3, negatives=40),
-    ]
-    chart = forest_chart("f", "F", "AUC", ForestValue("", "all cases", 0.8, 15, 0.75, 0.85), groups)
-    whole, right, left = "all cases (n\u00a0=\u00a015)", "eye: right (n\u00a0=\u00a012)", "eye: left"
-    small = "small (3 positive against all 40 negative)"
+    groups = [Estimated("right", 0.7, 0.5, 0.75), Estimated("left", 0.9), Estimated("small", 0.6)]
+    chart = forest_chart("f", "F", "AUC", Estimated("all cases", 0.8, 0.75, 0.85), groups)
+    whole, right, left, small = "all cases", "right", "left", "small"
     assert names(chart, "y") == [whole, right, left, small]
     points = [(whole, 0.8), (right, 0.7), (left, 0.9), (small, 0.6)]
     assert marks(chart, "square", "subgroups", "y", "x") == points
@@ -32,28 +27,37 @@ def test_a_forest_has_the_whole_at_the_top_and_lines_from_lower_to_upper():
 
 
 @by_hand(metric_intervals_chart)
-def test_a_metric_stands_between_its_worst_on_the_left_and_its_best_on_the_right():
+def test_a_metric_from_0_to_1_stands_at_its_value_and_any_other_is_written():
     chart = metric_intervals_chart(
         "m",
         "M",
         [
-            MetricInterval("Kappa", 0.5, 0.0, 1.0, best=1, worst=-1),  # 1.5 of 2 from the worst value
-            MetricInterval("Error", 1.0, 0.5, 2.0, best=0, worst=4),  # 3 of 4, its ends 3.5 and 2 of 4
+            MetricInterval("Dice", 0.75, 0.5, 0.875, best=1, worst=0),
+            MetricInterval("Kappa", 0.5, 0.0, 1.0, best=1, worst=-1),
+            MetricInterval("Error", 0.25, 0.125, 0.5, best=0, worst=1),
             MetricInterval("Share", 0.25, None, None, best=1, worst=0),
             MetricInterval("Distance", 1.5, 1.0, 2.0, best=0, worst=math.inf),
             MetricInterval("Bias", -2.0, None, None, best=0, worst=math.inf),
         ],
     )
     assert chart is not None
-    assert names(chart, "y") == ["Kappa", "Error", "Share", "Distance", "Bias"]
-    positions = [("Kappa", 0.75), ("Error", 0.75), ("Share", 0.25), ("Distance", None), ("Bias", None)]
-    assert marks(chart, "point", "metrics", "y", "x") == positions
-    assert marks(chart, "rule", "metrics", "y", "x", "x2") == [("Kappa", 0.5, 1.0), ("Error", 0.875, 0.5)]
-    assert marks(chart, "text", "unbounded", "y", "text") == [("Distance", "1.5 (1 to 2)"), ("Bias", "−2")]
-    assert axis(chart, "x") == Axis("", (0, 1))
-    ticks = layer(chart, "point", "metrics").encoding["x"]["axis"]
-    assert ticks["values"] == [0, 0.25, 0.5, 0.75, 1]
-    assert "datum.value === 0 ? 'worst' : datum.value === 1 ? 'best'" in ticks["labelExpr"]
+    labels = ["Dice ↑", "Kappa ↑", "Error ↓", "Share ↑", "Distance ↓", "Bias ↓"]
+    assert names(chart, "y") == labels
+    assert marks(chart, "point", "metrics", "y", "x") == [
+        ("Dice ↑", 0.75),
+        ("Error ↓", 0.25),
+        ("Share ↑", 0.25),
+    ]
+    assert marks(chart, "rule", "intervals", "y", "x", "x2") == [
+        ("Dice ↑", 0.5, 0.875),
+        ("Error ↓", 0.125, 0.5),
+    ]
+    assert marks(chart, "text", "numbers", "y", "text") == [
+        ("Kappa ↑", "0.5 (0 to 1)"),
+        ("Distance ↓", "1.5 (1 to 2)"),
+        ("Bias ↓", "−2"),
+    ]
+    assert axis(chart, "x") == Axis("value", (0, 1))
     assert metric_intervals_chart("m", "M", []) is None
 
 

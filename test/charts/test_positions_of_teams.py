@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluation.charts.chart import BLUE, OCHRE, VERMILION, marks_of
-from evaluation.organiser.charts.matrices import (
+from evaluation.charts.chart import BLUE, OCHRE, VERMILION, Estimated, marks_of
+from evaluation.charts.matrices import (
     Axes,
     HeatmapCell,
     TestedPair,
@@ -12,16 +12,14 @@ from evaluation.organiser.charts.matrices import (
     heatmap_chart,
     significance_chart,
 )
-from evaluation.organiser.charts.teams import (
+from evaluation.charts.teams import (
     CaseInfluence,
     Join,
     SubgroupMeans,
     TeamPlaces,
-    TeamValue,
     ValueChange,
     blob_chart,
     dendrogram_chart,
-    frequencies_chart,
     influence_chart,
     place_lines_chart,
     podium_chart,
@@ -35,7 +33,7 @@ from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 
 # "b" is the better team, and comes before "a" wherever there is an order; by the alphabet "a" is blue.
 MARKS = marks_of(["a", "b"])
-B_THEN_A = [TeamValue("b", 0.9, 0.8, 0.95), TeamValue("a", 0.5)]
+B_THEN_A = [Estimated("b", 0.9, 0.8, 0.95), Estimated("a", 0.5)]
 
 
 @by_hand(team_values_chart)
@@ -51,7 +49,7 @@ def test_teams_are_from_top_to_bottom_with_lines_from_lower_to_upper():
 
 @by_hand(team_values_chart)
 def test_places_are_whole_numbers_between_half_a_place_on_either_side():
-    places = [TeamValue("b", 1, 1, 2), TeamValue("a", 2, 1, 2)]
+    places = [Estimated("b", 1, 1, 2), Estimated("a", 2, 1, 2)]
     chart = team_values_chart("t", "T", "By team.", places, MARKS, "place", places=2)
     assert axis(chart, "x") == Axis("place", (0.5, 2.5))
     assert layer(chart, "point", "teams").encoding["x"]["axis"]["values"] == [1, 2]
@@ -60,7 +58,7 @@ def test_places_are_whole_numbers_between_half_a_place_on_either_side():
 
 @by_hand(times_chart)
 def test_values_are_upwards_over_times_and_the_front_goes_from_fast_to_slow():
-    values = [*B_THEN_A, TeamValue("c", 0.4, 0.3, 0.6)]
+    values = [*B_THEN_A, Estimated("c", 0.4, 0.3, 0.6)]
     seconds = {"b": 2.0, "a": 0.1, "c": 0.5}
     chart = times_chart("t", "T", "By team.", values, seconds, ["b", "a"], marks_of("abc"), "Dice")
     assert marks(chart, "point", "teams", "x", "y", "color")[0] == (0.1, 0.5, BLUE)
@@ -181,36 +179,6 @@ def test_blobs_have_the_area_of_the_share_of_their_place():
     assert marks(chart, "rule", "spans", "y", "x", "x2") == [("b", 1, 2), ("a", 1, 3)]
     assert marks(chart, "point", "spans", "y", "x") == [("b", 1), ("a", 3)]
     assert axis(chart, "x") == Axis("place", (0.5, 3.5))
-
-
-@by_hand(frequencies_chart)
-def test_a_bar_of_frequencies_goes_from_the_first_place_to_the_last():
-    boards = {
-        "overall": [
-            TeamPlaces("b", {2: 0.25, 1: 0.75}, 1, 1, 2),
-            TeamPlaces("a", {2: 0.95, 3: 0.05}, 2, 2, 3),
-        ],
-        "speed": [TeamPlaces("a", {1: 1.0}, 1, 1, 1), TeamPlaces("b", {2: 1.0}, 2, 2, 2)],
-    }
-    chart = frequencies_chart("f", "F", boards)
-    assert names(chart, "y") == ["b, overall", "b, speed", "a, overall", "a, speed"]
-    assert marks(chart, "bar", "places", "y", "color", "x", "x2") == [
-        ("b, overall", 1, 0, 0.75),
-        ("b, overall", 2, 0.75, 1),
-        ("b, speed", 2, 0, 1),
-        ("a, overall", 2, 0, 0.95),
-        ("a, overall", 3, 0.95, 1),
-        ("a, speed", 1, 0, 1),
-    ]
-    # A part below 6 % has no room for its number.
-    assert marks(chart, "text", "places", "text") == [1, 2, 2, 2, 1]
-    assert axis(chart, "x") == Axis("share of the resamples", (0, 1))
-    scale = layer(chart, "bar", "places").encoding["color"]["scale"]
-    assert (scale["domain"], scale["range"][0]) == ([1, 3], BLUE)
-    # White is readable on the first fifth of the colours: up to place 1 + 2/5.
-    test = layer(chart, "text", "places").encoding["color"]["condition"]
-    assert (test["test"], test["value"]) == ("datum.place <= 1.4", "#ffffff")
-    assert names(frequencies_chart("f", "F", {"overall": boards["overall"]}), "y") == ["b", "a"]
 
 
 @by_hand(dendrogram_chart)

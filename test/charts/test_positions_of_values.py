@@ -4,27 +4,21 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import gaussian_kde
 
 from evaluation.charts.chart import BLUE, VERMILION, marks_of
-from evaluation.organiser.charts.values import (
+from evaluation.charts.values import (
     MOST_POINTS,
     MOST_SCATTERED,
     CasePoint,
     Distribution,
     Pair,
-    ViolinValues,
     bland_altman_chart,
-    cumulative_chart,
-    density,
     distribution_chart,
     error_cloud_chart,
     histogram_chart,
-    identity_chart,
     scatter_chart,
-    violin_chart,
 )
-from evaluation.organiser.charts.values import Axis as Along
+from evaluation.charts.values import Axis as Along
 from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 
 
@@ -97,61 +91,6 @@ def test_bars_of_a_histogram_hold_each_case_once():
     assert [len(bins) for bins in many] == [8, 40]
 
 
-@by_hand(cumulative_chart)
-def test_the_share_of_cases_rises_at_each_error():
-    chart = cumulative_chart("c", "C", np.array([3.0, 1.0, np.nan, 2.0]), "px")
-    third = pytest.approx(1 / 3)
-    assert marks(chart, "line", "curve", "x", "y") == [(0, 0), (1, third), (2, pytest.approx(2 / 3)), (3, 1)]
-    assert layer(chart, "line", "curve").mark["interpolate"] == "step-after"
-    # Half way between three cases is the second; nine tenths are 0.8 of the way from it to the third.
-    assert marks(chart, "rule", "quantiles", "x") == [2, pytest.approx(2.8)]
-    assert axis(chart, "x") == Axis("px")
-    assert axis(chart, "y") == Axis("share of the cases", (0, 1))
-    assert "(2 and 2.8)" in chart.description
-
-
-@by_hand(cumulative_chart)
-def test_of_many_errors_four_hundred_are_drawn_at_their_shares():
-    errors = np.random.default_rng(1).permutation(np.arange(1.0, 1001.0))
-    start, *steps = marks(cumulative_chart("c", "C", errors, "px"), "line", "curve", "x", "y")
-    assert (start, len(steps)) == ((0, 0), 400)
-    assert [share for _, share in steps] == pytest.approx([error / 1000 for error, _ in steps])
-    assert (steps[0][0], steps[-1][0]) == (1, 1000)
-
-
-@by_hand(violin_chart)
-def test_violins_stand_one_below_the_other_and_are_widest_where_values_are_densest():
-    samples = [ViolinValues("a", np.array([0.2, 0.4, 0.6, 0.8])), ViolinValues("b", np.array([-0.5, 0.5]))]
-    chart = violin_chart("v", "V", "τ.", samples, "τ-b")
-    # Quartiles by linear interpolation: 0.75 and 2.25 steps from the first of four.
-    boxes = marks(chart, "rule", "boxes", "y", "x", "x2")
-    assert boxes == [(0, pytest.approx(0.35), pytest.approx(0.65)), (1, -0.25, 0.25)]
-    assert marks(chart, "point", "boxes", "y", "x") == [(0, pytest.approx(0.5)), (1, 0)]
-    # The name stands above its violin, since the axis goes downwards.
-    assert marks(chart, "text", "boxes", "y", "text") == [(-0.44, "a"), (0.56, "b")]
-    assert axis(chart, "y") == Axis("", (-0.6, 1.6), downwards=True)
-    assert axis(chart, "x") == Axis("τ-b", (-0.5, 1))
-    outlines = marks(chart, "area", "outlines", "detail", "x", "y", "y2")
-    for position, name, middle, ends in ((0, "a", 0.5, (0.15, 1)), (1, "b", None, (-0.55, 1))):
-        of_name = [row[1:] for row in outlines if row[0] == name]
-        assert (of_name[0][0], of_name[-1][0]) == pytest.approx(ends)
-        assert all(above + below == pytest.approx(2 * position) for _, above, below in of_name)
-        x, above, below = max(of_name, key=lambda row: row[2])
-        assert (above, below) == pytest.approx((position - 0.4, position + 0.4))
-        assert middle is None or x == pytest.approx(middle, abs=0.01)
-
-
-def test_the_width_of_a_violin_is_a_gaussian_kernel_density():
-    values = np.array([0.2, 0.4, 0.6, 0.8, 0.8])
-    # Silverman's rule takes the smaller of the standard deviation and the quartile distance over 1.34.
-    spread = min(values.std(ddof=1), 0.4 / 1.34)
-    bandwidth = 0.9 * spread * 5**-0.2
-    grid = np.linspace(0, 1, 11)
-    expected = gaussian_kde(values, bandwidth / values.std(ddof=1))(grid)
-    assert density(values, grid) == pytest.approx(expected)
-    assert np.isfinite(density(np.array([1.0, 1.0]), grid)).all()
-
-
 @by_hand(scatter_chart)
 def test_points_of_cases_are_at_their_values_with_the_marks_of_their_group():
     points = [CasePoint("p", 10, 0.7, "disc"), CasePoint("q", 1, 0.5, "cup")]
@@ -196,16 +135,6 @@ def test_limits_of_agreement_are_1_96_deviations_around_the_bias():
     # An error of everyone has no limits.
     same = bland_altman_chart("b", "B", [Pair("a", 3, 1), Pair("b", 5, 3)], "")
     assert marks(same, "rule", "lines", "y") == [2]
-
-
-@by_hand(identity_chart)
-def test_predictions_are_upwards_over_references_on_equal_axes():
-    chart = identity_chart("i", "I", [Pair("a", 3, 1), Pair("b", 2, 2.5)], "years")
-    assert marks(chart, "point", "points", "x", "y") == [(1, 3), (2.5, 2)]
-    assert marks(chart, "line", "equal", "x", "y") == [(1, 1), (3, 3)]
-    assert axis(chart, "x") == Axis("reference in years", (1, 3))
-    assert axis(chart, "y") == Axis("prediction in years", (1, 3))
-    assert chart.specification["width"] == chart.specification["height"]
 
 
 @by_hand(error_cloud_chart)

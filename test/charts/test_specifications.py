@@ -102,7 +102,7 @@ def test_the_lines_of_a_long_name_are_in_the_middle_of_its_row():
     )
     metrics = [MetricInterval(title, 0.5, 0.4, 0.6, best=1, worst=0) for title in titles]
     svg = drawn(metric_intervals_chart("three", "Three", metrics))
-    labels = re.findall(r'translate\(-7,([\d.]+)\)"[^>]*>((?:<tspan.*?</tspan>)+|AUC)', svg)
+    labels = re.findall(r'translate\(-7,([\d.]+)\)"[^>]*>((?:<tspan.*?</tspan>)+|AUC ↑)', svg)
     middles = []
     for y, text in labels:
         further = [float(step) for step in re.findall(r'dy="(\d+)"', text)]

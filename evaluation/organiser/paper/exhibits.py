@@ -124,7 +124,7 @@ def _figures(phase: ReportedPhase) -> Iterator[str]:
     """Yield the names of a phase's figures that a paper shows; a report has more."""
     for kind in ("blobs", "superiority", "method-places"):
         yield phase.identifier(phase.boards[0], kind)
-    yield from ("final-blobs", phase.identifier("kendall-tau"), phase.identifier("dendrogram", "tasks"))
+    yield from ("final-blobs", phase.identifier("dendrogram", "tasks"))
     ranked = [name for name, metric in phase.board.metrics.items() if metric.in_ranking]
     for name in ranked:
         yield from (phase.identifier(name, kind) for kind in ("by-team", "roc", "froc", "times"))
@@ -158,15 +158,6 @@ def _further(study: Study, phase: ReportedPhase, cases: Mapping[str, str]) -> It
         table = Table.of(phase.identifier("hardest"), title, titles, rows)
         told = "Place 1 is the hardest", "Value: mean over the ranked teams"
         yield _exhibit("results", table, cases, *told, single_cases=True)
-    if phase.board.agreement:
-        taus = (
-            (phase.words(board), len(one.taus), one.median, one.lower, one.upper)
-            for board, one in phase.board.agreement.items()
-        )
-        columns = ("leaderboard", "resamples", ("median", 3), ("lower", 3), ("upper", 3))
-        name, title = phase.identifier("agreement-resamples"), "Agreement with resampled rankings"
-        table = Table.of(name, title, columns, taus)
-        yield _exhibit("results", table, cases, "Kendall's τ-b and its 95 % interval")
     analysed = _read_figures(study.folders, phase.board.phase)
     for analysis in analyses_of(study.phase_of(phase)):
         metrics = [metric.title for metric in analysis.metrics]

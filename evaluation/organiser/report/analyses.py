@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evaluation.charts.chart import Chart, marks_of
-from evaluation.organiser.charts.teams import TeamValue, team_values_chart
+from evaluation.charts.chart import Chart, Estimated, marks_of
+from evaluation.charts.teams import team_values_chart
 from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult, FurtherAnalysis
 from evaluation.organiser.output import csv_bytes
 from evaluation.organiser.report.page import Block, Cell, Table, Text, identifier, listed
@@ -78,7 +78,7 @@ def _charts(result: AnalysisResult) -> Iterator[Chart]:
                 identifier("analysis", analysis.name, *words),
                 f"{analysis.texts['title']}. {axis_title}",
                 _intervals_in_words([*shown.values()], "Lines are"),
-                [TeamValue(label, one.value, one.lower, one.upper) for label, one in shown.items()],
+                [Estimated(label, one.value, one.lower, one.upper) for label, one in shown.items()],
                 {label: styles[one.metric] for label, one in shown.items()},
                 axis_title,
             )

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.justraigs.kinds import LABEL_COLUMNS
-from evaluation.challenges.justraigs.rules import NOT_REFERABLE, REFERABLE
+from evaluation.charts import curves
 from evaluation.charts.chart import Chart, NamedBand
+from evaluation.charts.matrices import confusion_chart
 from evaluation.charts.roc import MarkedPoint, roc_chart
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
@@ -23,8 +23,6 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import RocTable, roc_table, weighted_auc
 from evaluation.metrics.detection import DetectionTable
 from evaluation.metrics.froc import Candidates, FrocTable
-from evaluation.organiser.charts import curves
-from evaluation.organiser.charts.matrices import confusion_chart
 from evaluation.organiser.report.objects import HIT
 from evaluation.organiser.report.page import Block, Text, identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights
@@ -95,9 +93,12 @@ def _calibration(name: str, title: str, probability: Floats, positive: Floats) -
     """Return the calibration of probabilities, NaN for missing ones."""
     answered = ~np.isnan(probability)
     bins = list(curves.calibration_bins(probability[answered], positive[answered], curves.CALIBRATION_BINS))
+    gaps = sum(one.cases * abs(one.observed - one.predicted) for one in bins)
+    error = gaps / max(1, sum(one.cases for one in bins))
+    brier = float(np.mean((probability[answered] - positive[answered]) ** 2)) if answered.any() else 0.0
     described = (
         "Share of positives in bins of equal width, with Wilson's 95 % intervals. Perfect probabilities "
-        "follow the diagonal."
+        f"follow the diagonal. Expected calibration error {error:.3f}, Brier score {brier:.3f}."
     )
     return curves.calibration_chart(name, title, bins, described)
 
@@ -149,31 +150,6 @@ def _counts(called: NDArray[np.bool_], positive: NDArray[np.bool_]) -> NDArray[n
 def _decided_rightly(what: str, counts: NDArray[np.int64]) -> str:
     """Return the title of a confusion matrix: how many decisions are right."""
     return f"{what[:1].upper()}{what[1:]}: right in {int(np.trace(counts))} of {int(counts.sum())} cases"
-
-
-# --- The decisions of single graders, as operating points beside a submission's curve ---
-
-_FEWEST = 10
-
-
-def _grader_points(
-    results: SubmissionResults, label: str, names: tuple[str, ...], table: RocTable
-) -> Iterator[MarkedPoint]:
-    """Yield the sensitivity and specificity of each grader of JustRAIGS against the final label.
-
-    Only graders with at least ten positive and ten negative eyes among ``names``. Where graders agree, their
-    label is the final one, which favours their points over anyone else's.
-    """
-    if results.phase.challenge.name != "justraigs" or label != "referable":
-        return
-    cells = {case.name: case.cells for case in results.cases}
-    for column in LABEL_COLUMNS:
-        labels = np.array([cells[name].get(column, "") for name in names])
-        called, answered = labels == REFERABLE, np.isin(labels, (REFERABLE, NOT_REFERABLE))
-        positive, negative = answered & table.positive, answered & ~table.positive
-        if min(positive.sum(), negative.sum()) >= _FEWEST:
-            name = f"grader {column.rpartition('_')[2].upper()}"
-            yield MarkedPoint(name, float(called[negative].mean()), float(called[positive].mean()))
 
 
 _THRESHOLD = 0.5
@@ -256,8 +232,7 @@ def _curves(results: SubmissionResults, scored: _LabelledScores) -> Iterator[Cha
     negative, positive = names_of(results.phase).classes(scored.columns.label)
     table, strata = scored.table, scored.table.positive.astype(np.int64)
     weights = list(curve_weights(results.resampling, scored.names, strata))
-    graders = _grader_points(results, scored.columns.label, scored.names, table)
-    points = [*_operating_points(results, scored), *graders]
+    points = list(_operating_points(results, scored))
     band = curves.roc_band(_ONE, table, weights) if weights else None
     name, lines = f"{scored.identifier}-roc", [curves.roc_curve(_ONE, table)]
     follows = followed(results.phase.challenge.name, "ROC")
@@ -299,12 +274,6 @@ def _of_probabilities(scored: _LabelledScores, names: Names) -> Iterator[Chart]:
     yield _calibration(f"{scored.identifier}-calibration", title, probabilities, positive)
     # A missing probability is the wrong decision at every threshold.
     decided = np.where(np.isnan(probabilities), 1 - positive, probabilities)
-    yield curves.decision_curve_chart(
-        f"{scored.identifier}-decision-curve",
-        f"Decision curve: acting on {names.of(scored.columns.label)}",
-        decided,
-        positive,
-    )
     counts = _counts(decided >= _THRESHOLD, positive > 0)
     yield confusion_chart(
         f"{scored.identifier}-confusion",

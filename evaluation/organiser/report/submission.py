@@ -9,10 +9,10 @@ import numpy as np
 
 from evaluation.charts.chart import Chart
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
+from evaluation.charts.values import histogram_chart
 from evaluation.core.case_table import CaseTable as Values
 from evaluation.core.challenge import Task, metrics_of
 from evaluation.organiser.audit import label_columns
-from evaluation.organiser.charts.values import histogram_chart
 from evaluation.organiser.further_analysis import results_of
 from evaluation.organiser.report import value_figures
 from evaluation.organiser.report.analyses import analysis_blocks

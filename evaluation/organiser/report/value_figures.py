@@ -7,14 +7,14 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.intervals import ForestValue, forest_chart
+from evaluation.charts import values as case_charts
+from evaluation.charts.chart import Chart, Estimated
+from evaluation.charts.intervals import forest_chart
+from evaluation.charts.values import Distribution, distribution_chart
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task, fields_of, metrics_of
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
-from evaluation.organiser.charts import values as case_charts
-from evaluation.organiser.charts.values import Distribution, cumulative_chart, distribution_chart
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.overlays import StructureSize
 from evaluation.organiser.report.page import Block, Table, identifier, listed, shown
@@ -25,7 +25,7 @@ from evaluation.phase.config import Subgroup
 from evaluation.phase.leaderboard import digits_of, platform_metrics
 from evaluation.summary import Subgroups
 
-# --- The section of values by case: distributions and cumulative errors ---
+# --- The section of values by case: distributions ---
 
 
 def averaged_metrics(results: SubmissionResults, task: Task) -> list[tuple[Metric, str]]:
@@ -52,15 +52,6 @@ def value_charts(results: SubmissionResults) -> Iterator[Chart]:
                 [Distribution(metric.title, table[column], table.names) for metric, column in members],
                 unit or "value",
             ).measured_in(unit)
-            for metric, column in members:
-                if not math.isfinite(metric.worst) and metric.ordered:
-                    axis, figure = (
-                        metric.unit or metric.title,
-                        identifier(task.name, metric.name, "cumulative"),
-                    )
-                    half = np.nanmedian(table[column])
-                    title = f"{metric.title}: at most {half:.3g} in half of the cases"
-                    yield cumulative_chart(figure, title, table[column], axis).measured_in(metric.unit)
 
 
 # --- Figures from masks and points: sizes, their agreement, and errors of landmarks ---
@@ -94,10 +85,8 @@ def _agreement(names: Names, values: Sequence[CaseReading]) -> Iterator[Chart]:
             measured.setdefault((one.title, one.unit), []).append(pair)
     for (title, unit), pairs in measured.items():
         if len(pairs) >= _FEWEST:
-            figures = [identifier(f"{title}-{kind}") for kind in ("identity", "agreement")]
-            yield case_charts.identity_chart(figures[0], f"{title}: prediction and reference", pairs, unit)
             agreement = _agreement_in_words(title, pairs, unit)
-            yield case_charts.bland_altman_chart(figures[1], agreement, pairs, unit)
+            yield case_charts.bland_altman_chart(identifier(f"{title}-agreement"), agreement, pairs, unit)
 
 
 _CLEARLY = 3.0
@@ -198,8 +187,7 @@ def public_subgroup_blocks(results: SubmissionResults) -> Iterator[Block]:
         task, metric = name.split(".")
         against = {key_of(one.column) for one in phase_groups if one.compare == "positives"}
         found = [
-            ForestValue(
-                "",
+            Estimated(
                 names.of_group(column, group) + (" against all negatives" if column in against else ""),
                 tasks[task][metric],
             )
@@ -209,7 +197,7 @@ def public_subgroup_blocks(results: SubmissionResults) -> Iterator[Block]:
         ]
         whole = results.metrics.aggregates.get(task, {}).get(metric)
         if found and whole:
-            overall = ForestValue("", "all cases", whole.value)
+            overall = Estimated("all cases", whole.value)
             title = metrics_of(results.tasks)[name].title
             figure = identifier(f"{name}-forest")
             drawn = forest_chart(figure, f"{title} by group of cases", title, overall, found)
@@ -274,13 +262,20 @@ def _forest(results: SubmissionResults, name: str) -> Iterator[Chart]:
     estimate = results.estimates[task.name].get(metric.name)
     if found and estimate:
         cases = len(results.tables[task.name])
-        overall = ForestValue("", "all cases", estimate.value, cases, *ends_of(estimate))
+        overall = Estimated(_with_number("all cases", cases), estimate.value, *ends_of(estimate))
         title = f"{metric.title} by group of cases"
         drawn = forest_chart(identifier(f"{name}-forest"), title, metric.title, overall, found)
         yield drawn.measured_in(metric.unit)
 
 
-def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> Iterator[ForestValue]:
+def _with_number(group: str, cases: int, negatives: int | None = None) -> str:
+    """Return a group with its number of cases; of positives alone, with that of all negatives."""
+    if negatives is not None:
+        return f"{group} ({cases} positive against all {negatives} negative)"
+    return f"{group} (n\u00a0=\u00a0{cases})"
+
+
+def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> Iterator[Estimated]:
     """Yield the subgroups of a metric; subgroups of cases have the phase's intervals."""
     phase, table = results.phase, results.tables[task.name]
     names = names_of(phase)
@@ -298,4 +293,4 @@ def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> I
                     lower, upper = found[0].interval.lower, found[0].interval.upper
             cases, negatives = _counts(subgroup, metric, table, members)
             words = names.of_group(subgroup.column, group)
-            yield ForestValue("", words, value, cases, lower, upper, negatives)
+            yield Estimated(_with_number(words, cases, negatives), value, lower, upper)

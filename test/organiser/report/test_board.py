@@ -49,7 +49,7 @@ from test.organiser.report.test_render import HOSTILE
 from test.phases import loaded_phase, tiny_cases
 
 KINDS = (
-    *("places", "by-team", "boxes", "podium", "rank-counts", "blobs", "frequencies", "kendall-tau"),
+    *("places", "by-team", "boxes", "podium", "rank-counts", "blobs"),
     "superiority",
     *("method-places", "without-metric-places", "weight-places", "subgroup-places", "significance", "roc"),
     *("hardest-cases", "influence", "left-right", "dendrogram-tasks", "agreement-tasks"),

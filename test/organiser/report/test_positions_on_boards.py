@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from evaluation.charts.chart import BLUE, GREEN, GREY, OCHRE, VERMILION, Chart, marks_of
+from evaluation.charts.curves import froc_chart
+from evaluation.charts.matrices import heatmap_chart, significance_chart
 from evaluation.charts.roc import roc_chart
-from evaluation.organiser.charts.curves import froc_chart
-from evaluation.organiser.charts.matrices import heatmap_chart, significance_chart
-from evaluation.organiser.charts.teams import (
+from evaluation.charts.teams import (
     blob_chart,
     dendrogram_chart,
-    frequencies_chart,
     influence_chart,
     place_lines_chart,
     podium_chart,
@@ -25,7 +24,7 @@ from evaluation.organiser.charts.teams import (
     times_chart,
     value_changes_chart,
 )
-from evaluation.organiser.charts.values import distribution_chart, violin_chart
+from evaluation.charts.values import distribution_chart
 from evaluation.organiser.ranking.across import AcrossRankings, ConsensusTeam, Merge
 from evaluation.organiser.ranking.annotators import AnnotatorsSection, OperatingPoint
 from evaluation.organiser.ranking.certainty import Superiority
@@ -226,7 +225,7 @@ def test_places_have_the_interval_of_their_distribution():
 BLOBS = [("b", 1, 0.75), ("b", 2, 0.25), ("a", 1, 0.25), ("a", 2, 0.75)]
 
 
-@by_hand(blob_chart, frequencies_chart, violin_chart, heatmap_chart, page=RANKINGS)
+@by_hand(blob_chart, heatmap_chart, page=RANKINGS)
 def test_resampled_places_are_drawn_by_their_shares():
     found = charts(
         rankings.stability_section(
@@ -238,14 +237,6 @@ def test_resampled_places_are_drawn_by_their_shares():
     )
     assert marks(found["overall-blobs"], "circle", "blobs", "y", "x", "size") == BLOBS
     assert marks(found["overall-blobs"], "point", "spans", "y", "x") == [("b", 1), ("a", 2)]
-    assert marks(found["frequencies"], "bar", "places", "y", "color", "x", "x2") == [
-        *(("b", 1, 0, 0.75), ("b", 2, 0.75, 1)),
-        *(("a", 1, 0, 0.25), ("a", 2, 0.25, 1)),
-    ]
-    # The quartiles of −1, 0, 1 and 1 are −0.25 and 1.
-    violin = found["kendall-tau"]
-    assert marks(violin, "rule", "boxes", "x", "x2") == [(-0.25, 1)]
-    assert marks(violin, "point", "boxes", "x") == [0.5]
     superior = found["overall-superiority"]
     assert marks(superior, "rect", "cells", "y", "x", "color") == [("b", "a", 0.875), ("a", "b", 0.125)]
     assert (names(superior, "y"), names(superior, "x")) == (["b", "a"], ["b", "a"])

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.charts.chart import Chart, NamedCurve, marks_of, point_of_case
+from evaluation.charts.chart import Chart, Estimated, NamedCurve, marks_of, point_of_case
 from evaluation.charts.roc import roc_chart
-from evaluation.organiser.charts.teams import TeamValue, place_lines_chart, team_values_chart
+from evaluation.charts.teams import place_lines_chart, team_values_chart
 from evaluation.organiser.report.page import (
     Column,
     CopyableText,
@@ -163,7 +163,7 @@ def test_a_table_sorts_by_its_head_with_the_missing_last(usual):
 
 def test_the_chosen_teams_alone_are_in_tables_and_figures(chromium, tmp_path):
     names = ["one", "two", "three"]
-    marks, values = marks_of(names), [TeamValue(name, number) for number, name in enumerate(names)]
+    marks, values = marks_of(names), [Estimated(name, number) for number, name in enumerate(names)]
     charts = (
         team_values_chart("values", "Values", "", values, marks, "value"),
         place_lines_chart("places", "Places", "", {"a": dict.fromkeys(names, 1), "b": {"one": 1}}, marks),

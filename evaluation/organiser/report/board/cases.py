@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 
 from evaluation.charts.chart import Chart
+from evaluation.charts.matrices import Axes, HeatmapCell, heatmap_chart
+from evaluation.charts.teams import CaseInfluence, influence_chart
 from evaluation.core.challenge import Task
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
-from evaluation.organiser.charts.teams import CaseInfluence, influence_chart
 from evaluation.organiser.report import page
 from evaluation.organiser.report.board.metrics import complete_values
 from evaluation.organiser.report.board.reading import ReportedPhase

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from evaluation.charts.chart import Chart
-from evaluation.organiser.charts.values import Distribution, distribution_chart
+from evaluation.charts.values import Distribution, distribution_chart
 from evaluation.organiser.describe import PHASE, Description, Grouping
 from evaluation.organiser.describe import QuantityValues as Values
 from evaluation.organiser.describe_tables import TextTable, tables_of

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.charts import teams as team_charts
 from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve
+from evaluation.charts.curves import froc_chart, thinned_curve
+from evaluation.charts.matrices import Axes, HeatmapCell, heatmap_chart
 from evaluation.charts.roc import MarkedPoint, roc_chart
-from evaluation.organiser.charts import teams as team_charts
-from evaluation.organiser.charts.curves import froc_chart, thinned_curve
-from evaluation.organiser.charts.matrices import Axes, HeatmapCell, heatmap_chart
-from evaluation.organiser.charts.values import Distribution, distribution_chart
+from evaluation.charts.values import Distribution, distribution_chart
 from evaluation.organiser.ranking.classifiers import ClassifierCurve
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.leaderboard_file import CurvePoints
@@ -97,7 +97,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         if any(value.lower is not None for value in values):
             described += " Lines are 95 % intervals."
         described += phase.chosen_here
-        best = [value.team for value in values if value.value == values[0].value]
+        best = [value.name for value in values if value.value == values[0].value]
         told = f"{title}: {best[0]} has the best value" if len(best) == 1 < len(values) else title
         figure, follows = phase.identifier(name, "by-team"), f"team values of {name}"
         drawn = phase.marks, axis, followed(phase.board.challenge, follows)
@@ -125,7 +125,7 @@ def times_section(phase: ReportedPhase) -> Section | None:
     units = f" over {phase.board.clusters} clusters of cases" if phase.board.clusters else ""
     for name in (name for name in phase.ranked_metrics if len(phase.timed(name)) > 1):
         seconds = {team.team: team.seconds_per_case or 0.0 for team in phase.timed(name)}
-        values = [one for one in phase.values(name) if one.team in seconds]
+        values = [one for one in phase.values(name) if one.name in seconds]
         lines = any(one.lower is not None for one in values)
         described = (
             f"The front, dashed: {listed(phase.front(name))}; no other ranked team is as good and as fast. "

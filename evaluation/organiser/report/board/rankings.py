@@ -4,12 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, permutations, product
 
-import numpy as np
-
-from evaluation.charts.chart import Chart
-from evaluation.organiser.charts import matrices
-from evaluation.organiser.charts import teams as team_charts
-from evaluation.organiser.charts.values import ViolinValues, violin_chart
+from evaluation.charts import matrices
+from evaluation.charts import teams as team_charts
+from evaluation.charts.chart import Chart, Estimated
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, Leaderboard
@@ -115,7 +112,7 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
         values = []
         for team, board in phase.in_order_of(name):
             ends = (board.distribution.lower, board.distribution.upper) if board.distribution else ()
-            values.append(team_charts.TeamValue(team.team, board.place or 0, *ends))
+            values.append(Estimated(team.team, board.place or 0, *ends))
         if values:
             lines = "; lines hold 95 % of its places when cases are resampled"
             told = f"The place of every team{lines if any(one.lower for one in values) else ''}."
@@ -193,9 +190,9 @@ def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) 
     if (found := board.generalisation) is None:
         return None
     titles = {name: phase.title_of(name) for phase in phases for name in phase.board.metrics}
-    changes: dict[tuple[str, str, str], list[team_charts.TeamValue]] = {}
+    changes: dict[tuple[str, str, str], list[Estimated]] = {}
     for one in found.changes:
-        change = team_charts.TeamValue(one.team, one.change, one.lower, one.upper)
+        change = Estimated(one.team, one.change, one.lower, one.upper)
         changes.setdefault((one.first, one.second, one.metric), []).append(change)
     blocks: list[Block] = []
     for (first, second, name), values in changes.items():
@@ -238,30 +235,19 @@ def stability_section(phase: ReportedPhase) -> Section | None:
     return phase.section("stability", "Stability", blocks)
 
 
-def _resampled(phase: ReportedPhase) -> Iterator[Chart]:
-    boards: dict[str, list[team_charts.TeamPlaces]] = {}
+def _resampled(phase: ReportedPhase) -> Iterator[Block]:
     for name in phase.boards:
         placed = phase.in_order_of(name)
         places = [_places(team.team, one.distribution) for team, one in placed if one.distribution]
         if places:
-            boards[phase.heading(name)] = places
             title, model = f"How sure the places are: {phase.heading(name)}", wiesenfarth("blob plot")
             yield team_charts.blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, model)
-    if boards:
-        model = wiesenfarth("stacked frequency plot")
-        yield team_charts.frequencies_chart(
-            phase.identifier("frequencies"), "How often each team takes which place", boards, model
-        )
-    samples = [
-        ViolinValues(phase.heading(name), np.array(found.taus))
+    agreement = (
+        (phase.heading(name), len(one.taus), one.median, one.lower, one.upper)
         for name in phase.boards
-        if (found := phase.board.agreement.get(name)) and found.taus
-    ]
-    if samples:
-        figure, title = phase.identifier("kendall-tau"), "How much the ranking changes with other cases"
-        told = "Kendall's τ-b between the ranking and that of each resample. The dot is the median, the bar "
-        told += "the middle half."
-        yield violin_chart(figure, title, told, samples, "Kendall's τ-b", wiesenfarth("violin plot"))
+        if (one := phase.board.agreement.get(name)) and one.taus
+    )
+    yield from phase.tables("agreement-resamples", agreement)
     for name in phase.boards:
         if (superiority := phase.board.superiority.get(name)) is not None:
             chances = chain(*superiority.probabilities)

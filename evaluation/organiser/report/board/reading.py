@@ -12,10 +12,11 @@ from typing import Any, get_args, get_origin
 from pydantic import TypeAdapter, ValidationError
 
 from evaluation.challenges.declared.tables import title_of
+from evaluation.charts.chart import Estimated
+from evaluation.charts.teams import TeamMarks
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
-from evaluation.organiser.charts.teams import TeamMarks, TeamValue
 from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
@@ -225,10 +226,10 @@ class ReportedPhase:
         found = [team for team in self.board.teams if metric in team.metrics]
         return sorted(found, key=lambda team: sign * team.metrics[metric].value)
 
-    def values(self, metric: str) -> list[TeamValue]:
+    def values(self, metric: str) -> list[Estimated]:
         """Return the values of a metric by team with their intervals, best first."""
         found = [(team.team, team.metrics[metric]) for team in self.by_value(metric)]
-        return [TeamValue(team, one.value, one.lower, one.upper) for team, one in found]
+        return [Estimated(team, one.value, one.lower, one.upper) for team, one in found]
 
     def tables(self, name: str, rows: Iterable[Any], more: str = "") -> Iterator[Table]:
         """Yield a declared table, see `Table.declared`, with its names in words; none without rows."""

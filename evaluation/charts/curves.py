@@ -1,4 +1,4 @@
-"""Charts of curves: precision and recall, free-response ROC, decision curves, calibration, survival."""
+"""Charts of curves: precision and recall, free-response ROC, calibration, survival."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,59 +112,6 @@ def _stepped(
     drawn = vl.lines_by_name(marks, legend=len(curves) > 1)
     layers.append(vl.layer("curves", line, x=x, y=y, **drawn, strokeWidth=_WIDTH))
     return vl.Chart(name, title, described, data, {"layer": layers, "height": 340})
-
-
-# --- Decision curve: the net benefit of acting on a probability, against acting on all or on none ---
-
-_DASHES = [[1, 0], [6, 3], [2, 2]]
-
-
-def net_benefit(probability: Floats, positive: Floats, thresholds: Floats) -> Floats:
-    """Return TP/n − FP/n · t/(1 − t) at each threshold t < 1, positive where the probability is at least t.
-
-    probability, positive: shape (cases,), at least one case. Source: Vickers and Elkin 2006, Med. Decis.
-    Making 26:565.
-    """
-    called = probability[None, :] >= thresholds[:, None]
-    true = (called & (positive == 1)).mean(axis=1)
-    false = (called & (positive == 0)).mean(axis=1)
-    benefit: Floats = true - false * thresholds / (1 - thresholds)
-    return benefit
-
-
-def decision_curve_chart(name: str, title: str, probability: Floats, positive: Floats) -> vl.Chart:
-    """Return the chart for thresholds from 0.01 to 0.99; probabilities of shape (cases,) in [0, 1]."""
-    thresholds = np.linspace(0.01, 0.99, 99)
-    curves = {
-        "submission": net_benefit(probability, positive, thresholds),
-        "all positive": net_benefit(np.ones_like(probability), positive, thresholds),
-        "none positive": np.zeros_like(thresholds),
-    }
-    prevalence = float(positive.mean())
-    lowest = -0.25 * max(prevalence, 0.04)
-    rows = [
-        row
-        for strategy, values in curves.items()
-        for row in vl.rows_of({"threshold": thresholds, "net_benefit": values}, strategy=strategy)
-    ]
-    by_strategy = vl.nominal("strategy", title=None)
-    encoding = {
-        "x": vl.share("threshold", "threshold probability"),
-        "y": vl.quantity("net_benefit", "net benefit", (lowest, max(prevalence, 0.01) * 1.05)),
-        "color": {**by_strategy, "scale": {"domain": list(curves), "range": [vl.BLUE, vl.GREY, vl.GREY]}},
-        "strokeDash": {**by_strategy, "scale": {"domain": list(curves), "range": _DASHES}},
-    }
-    described = (
-        "Net benefit of calling a case positive from a threshold on, beside calling all or none positive "
-        "(Vickers and Elkin 2006). The submission helps where its line is the highest."
-    )
-    least = int(curves["submission"].argmin())
-    if (worst := float(curves["submission"][least])) < 0:
-        described += (
-            f" At a threshold of {thresholds[least]:.2f} it does harm: a net benefit of −{-worst:.3g}."
-        )
-    figure = vl.layer("curves", {"type": "line", "clip": True}, **encoding) | {"height": 340}
-    return vl.Chart(name, title, described, {"curves": rows}, figure)
 
 
 # --- Calibration: observed shares of positives against predicted probabilities ---

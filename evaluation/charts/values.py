@@ -1,4 +1,4 @@
-"""Charts of values of the cases: boxes and points, histograms, violins, scatter and Bland–Altman plots."""
+"""Charts of values of the cases: boxes and points, histograms, scatter and Bland–Altman plots."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.charts import chart as vl
-from evaluation.metrics.arrays import Floats
 
 # --- Distributions of a value over the cases, one line for each structure or metric: box and points ---
 
@@ -134,107 +133,6 @@ def histogram_chart(
     y = vl.count("cases", "cases", int(counts.max()))
     bars = vl.layer("bins", {"type": "bar"}, **vl.binned(axis_title), y=y)
     return vl.Chart(name, title, description, {"bins": rows}, {**bars, "height": 240})
-
-
-# --- Cumulative distribution of an error: the share of cases up to each error ---
-
-_MOST = 400
-
-
-def cumulative_chart(name: str, title: str, errors: NDArray[np.float64], axis_title: str) -> vl.Chart:
-    """Return the chart of errors of shape (cases,), NaN left out; at least one."""
-    values = np.sort(errors[~np.isnan(errors)])
-    quantiles = np.quantile(values, (0.5, 0.9)).tolist()
-    marks = [{"share": at, "error": error} for at, error in zip((0.5, 0.9), quantiles, strict=True)]
-    shares = np.arange(1, values.size + 1) / values.size
-    if values.size > _MOST:
-        chosen = np.unique(np.linspace(0, values.size - 1, _MOST).round().astype(np.int64))
-        values, shares = values[chosen], shares[chosen]
-    rows = [{"error": 0.0, "share": 0.0}, *vl.rows_of({"error": values, "share": shares})]
-    x, y = vl.quantity("error", axis_title), vl.share("share", "share of the cases")
-    layers = [
-        vl.layer("quantiles", {"type": "rule", "color": vl.GREY, "strokeDash": [3, 3]}, x=x),
-        vl.layer("curve", {"type": "line", "interpolate": "step-after"}, x=x, y=y),
-    ]
-    described = "Share of the cases whose error is at most that large; dashed lines: the error of half and of"
-    described += f" nine tenths of the cases ({quantiles[0]:.3g} and {quantiles[1]:.3g})."
-    figure = {"layer": layers, "height": 300}
-    return vl.Chart(name, title, described, {"curve": rows, "quantiles": marks}, figure)
-
-
-# --- Violins: distributions of one value, such as Kendall's τ of resamples, side by side ---
-
-_GRID = 81
-_HALF_WIDTH = 0.4
-_SMALLEST_BANDWIDTH = 0.01
-
-
-@dataclass(frozen=True)
-class ViolinValues:
-    """Values by name, shape (values,), all finite and at least one."""
-
-    name: str
-    values: Floats
-
-
-def density(values: Floats, grid: Floats) -> Floats:
-    """Return a Gaussian kernel density at the points of a grid.
-
-    values: shape (values,). The bandwidth is Silverman's rule of thumb (1986, equation 3.31), at least 0.01
-    for equal values.
-    """
-    first, third = np.quantile(values, (0.25, 0.75))
-    spreads = [float(values.std(ddof=1)) if values.size > 1 else 0.0, float(third - first) / 1.34]
-    spread = min((one for one in spreads if one > 0), default=0.0)
-    bandwidth = max(0.9 * spread * values.size**-0.2, _SMALLEST_BANDWIDTH)
-    distance = (grid[:, np.newaxis] - values) / bandwidth
-    kernels: Floats = np.exp(-0.5 * distance**2).mean(axis=1) / (bandwidth * np.sqrt(2 * np.pi))
-    return kernels
-
-
-def violin_chart(
-    name: str,
-    title: str,
-    description: str,
-    samples: Sequence[ViolinValues],
-    axis_title: str,
-    follows: str = "",
-) -> vl.Chart:
-    """Return the violins of samples of values that are at most 1, from top to bottom in the order given."""
-    low = min(0.0, min(float(sample.values.min()) for sample in samples))
-    outlines: list[vl.Record] = []
-    boxes: list[vl.Record] = []
-    for position, sample in enumerate(samples):
-        grid = np.linspace(max(-1.0, float(sample.values.min()) - 0.05), 1, _GRID)
-        found = density(sample.values, grid)
-        width = _HALF_WIDTH * found / found.max()
-        outline = {"value": grid, "from": position - width, "to": position + width}
-        outlines += vl.rows_of(outline, name=sample.name)
-        lower, median, upper = np.quantile(sample.values, (0.25, 0.5, 0.75)).tolist()
-        mean = float(sample.values.mean())
-        quartiles = {"first_quartile": lower, "median": median, "third_quartile": upper}
-        at = {"position": position, "label_at": position - 0.44}
-        boxes.append({"name": sample.name, **at, **quartiles, "mean": mean})
-    scale = {"domain": [-0.6, len(samples) - 0.4], "reverse": True, "nice": False}
-    y: vl.Record = {"axis": None, "scale": scale}
-    x, first_quartile, middle = (
-        vl.quantity(field, axis_title, (low, 1.0)) for field in ("value", "first_quartile", "median")
-    )
-    along = {"x": x, "y": vl.quantitative("from", **y), "y2": {"field": "to"}}
-    between = {"x": first_quartile, "x2": {"field": "third_quartile"}}
-    told = vl.tooltip("name", numbers=("first_quartile", "median", "third_quartile", "mean"))
-    row = {"y": vl.quantitative("position", **y), "tooltip": told}
-    area = {"type": "area", "orient": "vertical", "fillOpacity": 0.35, "color": vl.BLUE, "stroke": vl.BLUE}
-    dot = {"type": "point", "filled": True, "color": vl.VERMILION, "size": 70, "opacity": 1}
-    label = {"type": "text", "align": "left", "x": 6, "baseline": "middle", "limit": 220}
-    layers: list[vl.Record] = [
-        vl.layer("outlines", area, **along, detail=vl.nominal("name")),
-        vl.layer("boxes", {"type": "rule", "strokeWidth": 5, "color": vl.GREY}, **between, **row),
-        vl.layer("boxes", dot, x=middle, **row),
-        vl.layer("boxes", label, y=vl.quantitative("label_at", **y), text=vl.nominal("name")),
-    ]
-    data, figure = {"outlines": outlines, "boxes": boxes}, {"layer": layers, "height": 40 + 70 * len(samples)}
-    return vl.Chart(name, title, description, data, figure, follows)
 
 
 # --- One value of every case against another ---
@@ -384,20 +282,6 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) 
         described += "If differences are normally distributed, 95 % of them lie between the outer lines."
     x_axis = Axis(f"mean of prediction and reference{in_unit}")
     found = scatter_chart(name, title, described, points, x_axis, y_axis, layers, {"lines": lines})
-    return found.measured_in(unit)
-
-
-def identity_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) -> vl.Chart:
-    """Return the chart of predictions against references of at least one pair, with the line of equality."""
-    numbers = [number for pair in pairs for number in (pair.predicted, pair.reference)]
-    ends = (min(numbers), max(numbers))
-    in_unit = f" in {unit}" if unit else ""
-    x_axis, y_axis = Axis(f"reference{in_unit}", ends), Axis(f"prediction{in_unit}", ends)
-    points = [CasePoint(pair.case, pair.reference, pair.predicted) for pair in pairs]
-    described = "Predicted against true value of every case; right ones lie on the dashed line."
-    data: dict[str, Sequence[vl.Record]] = {"equal": [{"x": end, "y": end} for end in ends]}
-    layers = [vl.layer("equal", vl.DASHED, x=_along("x", x_axis), y=_along("y", y_axis))]
-    found = scatter_chart(name, title, described, points, x_axis, y_axis, layers, data, square=True)
     return found.measured_in(unit)
 
 

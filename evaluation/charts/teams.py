@@ -1,6 +1,6 @@
 """Charts of teams: values with intervals, changes, subgroups, places and their stability, podium."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,29 +29,19 @@ def _by_team(marks: TeamMarks, part: vl.MarkPart, *, legend: bool = False) -> di
     return vl.nominal("team", title=None, scale=vl.scale_of(marks, part), **hidden)
 
 
-def _teams_down(teams: Sequence["TeamValue | ValueChange"]) -> dict[str, Any]:
+def _teams_down(teams: Iterable[str]) -> dict[str, Any]:
     """Return the encoding of teams from top to bottom in the order given."""
-    return {**vl.names_down("team"), "scale": {"domain": [one.team for one in teams]}}
+    return {**vl.names_down("team"), "scale": {"domain": list(teams)}}
 
 
 # --- Dot plot of one value by team, with its interval: places of a ranking, or a metric ---
-
-
-@dataclass(frozen=True)
-class TeamValue:
-    """The value of a team and the ends of its interval, None without one."""
-
-    team: str
-    value: float
-    lower: float | None = None
-    upper: float | None = None
 
 
 def team_values_chart(
     name: str,
     title: str,
     description: str,
-    values: Sequence[TeamValue],
+    values: Sequence[vl.Estimated],
     marks: TeamMarks,
     axis_title: str,
     follows: str = "",
@@ -67,13 +57,14 @@ def team_values_chart(
     whole = {} if places is None else {"axis": {"values": list(range(1, places + 1)), "format": "d"}}
     x, lower = (vl.quantity(field, axis_title, domain, **whole) for field in ("value", "lower"))
     told = vl.tooltip("team", numbers=("value", "lower", "upper"))
-    data: dict[str, Sequence[vl.Record]] = {"teams": [vars(one) for one in values]}
-    shared = {"y": _teams_down(values), "color": _by_team(marks, "colour")}
+    rows = [one.row("team") for one in values]
+    data: dict[str, Sequence[vl.Record]] = {"teams": rows}
+    shared = {"y": _teams_down(one.name for one in values), "color": _by_team(marks, "colour")}
     layers: list[vl.Record] = []
     if line is not None:
         data["line"] = [{"value": line}]
         layers.append(vl.layer("line", {"type": "rule", **_COMPARED}, x=x))
-    if intervals := [vars(one) for one in values if one.lower is not None]:
+    if intervals := [row for row in rows if row["lower"] is not None]:
         data["intervals"] = intervals
         # Below the points, so that these get the tooltip.
         layers.append(
@@ -91,7 +82,7 @@ def times_chart(
     name: str,
     title: str,
     description: str,
-    values: Sequence[TeamValue],
+    values: Sequence[vl.Estimated],
     seconds: Mapping[str, float],
     front: Collection[str],
     marks: TeamMarks,
@@ -101,7 +92,7 @@ def times_chart(
 
     ``front``: the teams through which the line of the front goes, with their names.
     """
-    rows = [vars(one) | {"seconds": seconds[one.team]} for one in values]
+    rows = [one.row("team") | {"seconds": seconds[one.name]} for one in values]
     rows.sort(key=lambda row: row["seconds"])
     on_front = [row for row in rows if row["team"] in front]
     data: dict[str, Sequence[vl.Record]] = {"front": on_front, "teams": rows}
@@ -139,7 +130,11 @@ def value_changes_chart(
     A hollow circle is the value before, a full one the value now.
     """
     told = vl.tooltip("team", numbers=("before", "now"))
-    shared = {"y": _teams_down(changes), "color": _by_team(marks, "colour"), "tooltip": told}
+    shared = {
+        "y": _teams_down(one.team for one in changes),
+        "color": _by_team(marks, "colour"),
+        "tooltip": told,
+    }
     layers: list[vl.Record] = []
     data: dict[str, Sequence[vl.Record]] = {}
     if both := [vars(one) for one in changes if one.before is not None and one.now is not None]:
@@ -406,40 +401,6 @@ def blob_chart(
     data: dict[str, Sequence[vl.Record]] = {"blobs": blobs, "spans": spans}
     figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(places)}
     return vl.Chart(name, title, described, data, {**figure, "usermeta": {"leastWidth": 420}}, follows)
-
-
-# --- Stacked frequencies: how often each team takes each place, as parts of one bar by leaderboard ---
-
-
-def frequencies_chart(
-    name: str, title: str, boards: Mapping[str, Sequence[TeamPlaces]], follows: str = ""
-) -> vl.Chart:
-    """Return the bars of every team, one for each of ``boards``, which hold the teams in their order."""
-    teams = list(dict.fromkeys(one.team for places in boards.values() for one in places))
-    last = max(place for places in boards.values() for one in places for place in one.shares)
-    rows = [
-        {"label": label, "team": one.team, "place": place, "share": share, "from": start, "to": start + share}
-        for board, places in boards.items()
-        for one in places
-        for label in [f"{one.team}, {board}" if len(boards) > 1 else one.team]
-        for place, share in sorted(one.shares.items())
-        for start in [sum(other for before, other in one.shares.items() if before < place)]
-    ]
-    rows.sort(key=lambda row: teams.index(str(row["team"])))
-    x = {**vl.share("from", "share of the resamples"), "axis": {"format": "%", "tickCount": 5}}
-    scale = {"domain": [1, max(2, last)], "range": [vl.BLUE, "#f4f8fb"], "interpolate": "rgb"}
-    dark = {"test": f"datum.place <= {1 + (last - 1) / 5}", "value": "#ffffff"}
-    bar = {"type": "bar", "stroke": vl.GREY, "strokeWidth": 0.5}
-    coloured = {"color": vl.quantitative("place", scale=scale, legend=None), "x": x, "x2": {"field": "to"}}
-    told = vl.tooltip("label", "place", numbers=("share",))
-    number = {"type": "text", "align": "left", "dx": 4, "fontSize": 11, "tooltip": None}
-    inked = {"color": {"condition": dark, "value": "#000000"}, "x": x, "text": vl.nominal("place")}
-    large = {"transform": [{"filter": "datum.share >= 0.06"}]}
-    layers = [vl.layer("places", bar, **coloured, tooltip=told), vl.layer("places", number, **inked) | large]
-    described = "The share of the resamples in which a team takes each place, from the first on the left."
-    height = ROW_HEIGHT * len({row["label"] for row in rows})
-    specification = {"encoding": {"y": vl.names_down("label")}, "layer": layers, "height": height}
-    return vl.Chart(name, title, described, {"places": rows}, specification, follows)
 
 
 # --- Dendrogram: which rankings are similar, as a tree of joined groups ---

@@ -1,1 +1,0 @@
-"""Charts of reports as Vega-Lite specifications, by family: pure functions without any library."""
