@@ -123,12 +123,23 @@ class ValueChange:
 
 
 def value_changes_chart(
-    name: str, title: str, description: str, changes: Sequence[ValueChange], marks: TeamMarks, axis_title: str
+    name: str,
+    title: str,
+    description: str,
+    changes: Sequence[ValueChange],
+    marks: TeamMarks,
+    axis_title: str,
+    *,
+    of_places: bool = False,
 ) -> vl.Chart:
     """Return the chart of changes by team, from top to bottom in the order given.
 
-    A hollow circle is the value before, a full one the value now.
+    A hollow circle is the value before, a full one the value now. ``of_places``: on an axis of whole numbers
+    from the first place on.
     """
+    ends = [value for one in changes for value in (one.before, one.now) if value is not None]
+    domain = (0.5, max(ends, default=1) + 0.5) if of_places else None
+    whole = {"axis": {"format": "d", "tickMinStep": 1}} if of_places else {}
     told = vl.tooltip("team", numbers=("before", "now"))
     shared = {
         "y": _teams_down(one.team for one in changes),
@@ -139,12 +150,13 @@ def value_changes_chart(
     data: dict[str, Sequence[vl.Record]] = {}
     if both := [vars(one) for one in changes if one.before is not None and one.now is not None]:
         data["lines"] = both
-        between = {"x": vl.quantity("before", axis_title), "x2": {"field": "now"}}
+        between = {"x": vl.quantity("before", axis_title, domain, **whole), "x2": {"field": "now"}}
         layers.append(vl.layer("lines", _INTERVAL, **between, **shared))
     for when, filled in (("before", False), ("now", True)):
         data[when] = [vars(one) for one in changes if getattr(one, when) is not None]
         mark = {"type": "point", "shape": "circle", "size": 80, "filled": filled, "opacity": 1}
-        layers.append(vl.layer(when, mark, x=vl.quantity(when, axis_title), **shared))
+        x = vl.quantity(when, axis_title, domain, **whole)
+        layers.append(vl.layer(when, mark, x=x, **shared))
     return vl.Chart(name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(changes)})
 
 
@@ -238,7 +250,7 @@ def place_lines_chart(
         ("last", schemes[-1], {"align": "left", "dx": 9}),
     ):
         data[table] = [
-            {"scheme": scheme, "place": place, "names": ", ".join(team for team in of if of[team] == place)}
+            {"scheme": scheme, "place": place, "names": _few([team for team in of if of[team] == place])}
             for of in [places[scheme]]
             for place in sorted(set(of.values()))
         ]
@@ -247,6 +259,11 @@ def place_lines_chart(
     least = {"leastWidth": 110 * len(schemes) if len(schemes) > 3 else 0}
     specification = {"encoding": encoding, "layer": layers, "height": max(220, 20 * last), "usermeta": least}
     return vl.Chart(name, title, description, data, specification, follows, wide=wide)
+
+
+def _few(teams: Sequence[str]) -> str:
+    """Return the names of teams that share a place, of many the first one and the number of the others."""
+    return ", ".join(teams) if len(teams) < 3 else f"{teams[0]} + {len(teams) - 1}"
 
 
 _MOST_LEVEL = 3

@@ -45,6 +45,7 @@ class Objects:
     points, or the pixels of components, where the kind knows them. inclusive: both corners belong to a box.
     beside: a value of components with further ones of the first class, given as boxes, shape (boxes, 6):
     first and last + 1 voxel, each (z, y, x).
+    numbered: of components, their voxels: i for the i-th one, 0 for none.
     """
 
     form: Literal["point", "box", "component"]
@@ -59,6 +60,7 @@ class Objects:
     most: int = 10_000
     sizes: Callable[[Any], Floats] | None = None
     beside: Callable[[Any, Integers, CaseForm], Any] | None = None
+    numbered: Callable[[Any], VolumeCrop] | None = None
 
 
 @dataclass(frozen=True)

@@ -120,10 +120,13 @@ _SPECIAL = {
 
 
 def p_text(p_value: float | None) -> str:
-    """Return a p value with two significant digits; a dash where there was no test."""
+    """Return a p value with two significant digits, more near 0.05; a dash where there was no test."""
     if p_value is None:
         return "–"
-    return "< 0.0001" if p_value < 1e-4 else f"{p_value:.2g}"
+    if p_value < 1e-4:
+        return "< 0.0001"
+    texts = (f"{p_value:.{digits}g}" for digits in (2, 3, 4, 17))
+    return next(text for text in texts if text != "0.05" or p_value == 0.05)
 
 
 def escaped(text: str) -> str:

@@ -102,6 +102,8 @@ def test_means_of_two_subgroups_are_joined():
 def test_the_first_place_is_at_the_top_and_schemes_are_from_left_to_right():
     places = {"now": {"b": 1, "a": 2, "c": 2}, "median": {"b": 3, "a": 1, "c": 2}}
     chart = place_lines_chart("p", "P", "Places.", places, marks_of("abc"))
+    shared = place_lines_chart("p", "P", "Places.", {"now": dict.fromkeys("abc", 1)}, marks_of("abc"))
+    assert marks(shared, "text", "first", "text") == ["a + 2"]
     assert names(chart, "x") == ["now", "median"]
     assert axis(chart, "y") == Axis("place", (0.5, 3.5), downwards=True)
     assert layer(chart, "line", "places").encoding["y"]["axis"]["values"] == [1, 2, 3]

@@ -38,6 +38,15 @@ def test_a_submission_and_its_results_give_the_same_bytes(scored, tmp_path):
     assert written.startswith(b"<!DOCTYPE html>")
 
 
+def test_without_further_analyses_no_table_is_written_and_the_report_is(scored, tmp_path, capsys):
+    phase, _, results = scored
+    output, tables = tmp_path / "report.html", tmp_path / "tables"
+    assert report(phase, output, "--results", results, "--tables", tables) == 0
+    assert "the report has no further analyses" in capsys.readouterr().err
+    assert output.exists()
+    assert not tables.exists()
+
+
 def test_a_rejected_submission_has_no_report(scored, tmp_path, capsys):
     submission = refuge_submission(tmp_path / "submission", 12)
     (submission / "classification_results.csv").unlink()

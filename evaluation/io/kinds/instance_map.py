@@ -273,6 +273,7 @@ class InstanceMap(LabelMap):
             axes=self.dimensions,
             sizes=lambda value: np.bincount(value.objects.ravel(), minlength=1)[1:].astype(np.float64),
             beside=self._beside,
+            numbered=lambda value: VolumeCrop(value.objects, value.corner),
         )
 
     def _beside(self, value: InstanceMapValue, boxes: Integers, case: CaseForm) -> InstanceMapValue:

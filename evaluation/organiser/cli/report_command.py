@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.cli.common import add_workers
+from evaluation.cli.common import add_workers, tell
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.cli.shared import Parts, add_figures, add_report, write_report
 from evaluation.organiser.leaves import found_leaf
@@ -79,8 +79,8 @@ def _submission(arguments: argparse.Namespace) -> int:
         )
     except SubmissionRejected as rejected:
         raise PhaseError(*(str(fault) for fault in rejected.faults)) from None
-    if arguments.tables is not None:
-        report.write_tables(arguments.tables)
+    if arguments.tables is not None and not report.write_tables(arguments.tables):
+        tell(["--tables: nothing is written: the report has no further analyses"])
     return write_report(report, arguments)
 
 

@@ -26,7 +26,7 @@ from evaluation.organiser.ranking.leaderboard_file import Leaderboard, Organiser
 from evaluation.organiser.report.board.leaderboard import reported_phases
 from evaluation.organiser.report.board.methods import methods_paragraphs
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
-from evaluation.organiser.report.page import listed
+from evaluation.organiser.report.page import figure_in_words, listed
 from evaluation.organiser.report.sentences import Names, names_of_all
 from evaluation.organiser.report_library import leaderboard_in
 from evaluation.phase.config import FILE_NAME as CONFIG
@@ -111,7 +111,7 @@ def facts_of(study: Study) -> dict[str, list[Fact]]:
     for one in study.reported:
         for name in one.ranked_metrics:
             source = f"leaderboard.json: metrics.{name}.comparisons"
-            sentences = [Fact(text, source) for text in tested_sentences(one, name)]
+            sentences = [Fact(text, source) for text in sentences_of_tests(one, name)]
             found.setdefault("metric_values", []).extend(sentences)
     results = (path for folder in study.folders for path in sorted(folder.glob(f"*/{METRICS_FILE}")))
     lost = ((path.parent.name, read_json(path).get("cases", {}).get("worst", 0)) for path in results)
@@ -258,7 +258,7 @@ def interval_facts(phase: Phase, without: Collection[str] = ()) -> list[Fact]:
 # --- Results: only what tests support ---
 
 
-def tested_sentences(phase: ReportedPhase, name: str) -> Iterator[str]:
+def sentences_of_tests(phase: ReportedPhase, name: str) -> Iterator[str]:
     """Yield what the tests of a metric say of its best team against all others."""
     metric, title = phase.board.metrics[name], phase.title_of(name)
     ordered = [team for team in phase.by_value(name) if team.eligible]
@@ -266,15 +266,23 @@ def tested_sentences(phase: ReportedPhase, name: str) -> Iterator[str]:
         return
     value = ordered[0].metrics[name]
     first = [team.team for team in ordered if team.metrics[name].value == value.value]
-    ends = "" if value.lower is None else f" (95 % interval {value.lower:.4g} to {value.upper:.4g})"
-    best = f"the best value was {value.value:.4g}{ends}, by {_and_more(first)}"
+    ends = (value.lower, value.upper)
+    known = "" if value.lower is None else " with its 95 % interval"
+    best = f"the best value{known} was {figure_in_words(value.value, ends)}, by {_and_more(first)}"
     yield f"{title} in {phase.board.phase}: {best}."
     compared = metric.comparisons.pairs if metric.comparisons else ()
-    pairs = {one.second: one for one in compared if one.first == ordered[0].team}
+    # Of teams with one value either may stand first.
+    pairs = {
+        team.team: one
+        for team in ordered[1:]
+        for one in compared
+        if {one.first, one.second} == {team.team, ordered[0].team}
+    }
     others = [team.team for team in ordered[1:]]
     worse = [team for team in others if team in pairs and pairs[team].second_is_worse]
-    equal = [team for team in others if team in pairs and pairs[team].second_is_worse is False]
-    untested = [team for team in others if team not in worse and team not in equal]
+    equal = [team for team in others if team in pairs and pairs[team].significant is False]
+    other = [team for team in others if team in pairs and pairs[team].contradicts_order]
+    untested = [team for team in others if team not in (*worse, *equal, *other)]
     if worse:
         yield f"{_and_more(worse)} had significantly worse values than {ordered[0].team}."
     if equal:
@@ -286,6 +294,8 @@ def tested_sentences(phase: ReportedPhase, name: str) -> Iterator[str]:
             f"No significant difference from {ordered[0].team} was found for {_and_more(equal)}{known}; "
             "this does not show that they are equal."
         )
+    if other:
+        yield f"The test found a difference of {_and_more(other)} from {ordered[0].team} against this order."
     if untested:
         yield f"Not tested against {ordered[0].team}: {_and_more(untested)}."
 

@@ -6,7 +6,8 @@ from evaluation.charts.chart import Chart, Estimated, marks_of
 from evaluation.charts.teams import team_values_chart
 from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult, FurtherAnalysis
 from evaluation.organiser.output import csv_bytes
-from evaluation.organiser.report.page import Block, Cell, Table, Text, identifier, listed
+from evaluation.organiser.report.page import Block, Cell, Table, Text, figure_in_words, identifier, listed
+from evaluation.phase.leaderboard import Digits
 
 FIGURES = "analyses.csv"
 _MOST_NAMED = 10
@@ -57,9 +58,8 @@ def _intervals_in_words(figures: Sequence[AnalysisFigure], start: str) -> str:
 
 def _text(figure: AnalysisFigure, cases: int) -> str:
     digits = 3 if abs(figure.value) < 10 else 1
-    ends = "" if figure.lower is None else f" ({figure.lower:.{digits}f} to {figure.upper:.{digits}f})"
     number = "" if figure.cases == cases else f", n = {figure.cases}"
-    return f"{figure.value:.{digits}f}{ends}{number}".replace("-", "−")
+    return figure_in_words(figure.value, (figure.lower, figure.upper), Digits(digits, digits)) + number
 
 
 def _charts(result: AnalysisResult) -> Iterator[Chart]:

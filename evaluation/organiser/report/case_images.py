@@ -26,6 +26,7 @@ from evaluation.organiser.further_analysis import Measured, OpenCase, analyses_o
 from evaluation.organiser.report import objects as object_drawing
 from evaluation.organiser.report import overlays
 from evaluation.organiser.report.case_views import CaseView, drawn_view, view_of
+from evaluation.organiser.report.instances import instance_panel, instances_of
 from evaluation.organiser.report.objects import Location, location_of
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
@@ -97,8 +98,8 @@ class Photographs:
 
 # --- The picture of one case in one task: its masks, its volume, its boxes or its points ---
 
-PictureKind = Literal["regions", object_drawing.Drawing, "photograph"]
-"""Masks or volumes, points or boxes, the image alone."""
+PictureKind = Literal["regions", "instances", object_drawing.Drawing, "photograph"]
+"""Masks or volumes, instances, points or boxes, the image alone."""
 
 _MOST_PANELS = 3
 _PLANES = ("plane of a scan", "across y", "across x")
@@ -142,6 +143,9 @@ def picture_of(
         if field.name not in opened.submitted:
             continue
         predicted, reference = opened.submitted[field.name], opened.references[field.name]
+        if instances := instances_of(opened.options, task, field, predicted, reference):
+            panel = instance_panel(instances, size, photograph)
+            return CaseImage("instances", _encoded(panel, lossy))
         if regions := overlays.regions_in(field):
             if regions.dimensions == 3:
                 return _picture_of_volume(field, case, predicted, reference, volume)

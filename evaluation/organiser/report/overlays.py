@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -147,7 +147,7 @@ def region_panels(found: Sequence[Region], size: tuple[int, int], photograph: Co
     around = Box(0, 0, 0, 0)
     for region in found:
         around = around.union(region.predicted.box).union(region.reference.box)
-    part = _window(around, size)
+    part = window_of(around, size)
     below = ground(part, photograph)
     pairs = ((cut(region.predicted, part), cut(region.reference, part)) for region in found)
     return beside([fitted(_painted(pair, below)) for pair in pairs])
@@ -177,7 +177,7 @@ def solid_panels(volume: Solid, original: Greys | None = None) -> Image.Image:
     return beside(panels)
 
 
-def _window(around: Box, size: tuple[int, int]) -> Box:
+def window_of(around: Box, size: tuple[int, int]) -> Box:
     """Return a rectangle with a margin, within the image; the whole image where there is nothing."""
     height, width = size
     whole = Box(0, height, 0, width)
@@ -205,16 +205,21 @@ def cut(crop: Crop, window: Box) -> Mask:
 def _painted(pair: tuple[Mask, Mask], ground: Colours) -> Colours:
     """Return the ground under the three kinds of regions, with opaque edges."""
     predicted, reference = pair
-    painted = ground.astype(np.float64)
     kinds = (
         (AGREEMENT, predicted & reference),
         (MISSED, reference & ~predicted),
         (FALSE, predicted & ~reference),
     )
-    for colour, members in kinds:
+    return painted_over(ground, ((colour, members, edge(members)) for colour, members in kinds))
+
+
+def painted_over(ground: Colours, kinds: Iterable[tuple[str, Mask, Mask]]) -> Colours:
+    """Return the ground under areas in a colour, each with its opaque edges; later ones lie on top."""
+    painted = ground.astype(np.float64)
+    for colour, members, edges in kinds:
         full = np.array(rgb(colour), dtype=np.float64)
         painted[members] = (1 - _FILL) * painted[members] + _FILL * full
-        painted[edge(members)] = full
+        painted[edges] = full
     return painted.round().astype(np.uint8)
 
 

@@ -24,6 +24,7 @@ from evaluation.organiser.further_analysis import AnalysisResult
 from evaluation.organiser.output import plain_cell, tabular
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, Viewer
 from evaluation.organiser.report.sources import words_in
+from evaluation.phase.leaderboard import Digits, rounded_outwards
 
 # --- The parts of a page: sections of figures, tables, pictures and paragraphs ---
 
@@ -106,7 +107,7 @@ class Table:
     def shown(self) -> list[list[str]]:
         """The cells as text."""
         return [
-            [shown(cell, column.digits) for cell, column in zip(row, self.columns, strict=True)]
+            [_shown_in(column, cell) for cell, column in zip(row, self.columns, strict=True)]
             for row in self.rows
         ]
 
@@ -241,6 +242,38 @@ def shown(cell: Cell, digits: int | None = None) -> str:
         if digits and 0 < cell < 0.5 * 10**-digits:
             return f"< {10**-digits:.{digits}f}"
     return text.replace("-", "−")
+
+
+Ends = tuple[float | None, float | None]
+"""The ends of a 95 % interval, None without one."""
+
+
+def shown_ends(lower: float, upper: float, digits: int) -> tuple[str, str]:
+    """Return the ends of an interval as text, rounded outwards as in the columns "lower" and "upper"."""
+    first, last = rounded_outwards(lower, upper, digits)
+    return f"{first:.{digits}f}".replace("-", "−"), f"{last:.{digits}f}".replace("-", "−")
+
+
+_OF_TABLES = Digits(4, 4)
+
+
+def figure_in_words(value: float, ends: Ends = (None, None), digits: Digits = _OF_TABLES) -> str:
+    """Return a figure with its interval in brackets, with the digits of a table that shows both."""
+    lower, upper = ends
+    if lower is None or upper is None:
+        return shown(value, digits.value)
+    first, last = shown_ends(lower, upper, digits.spread)
+    return f"{shown(value, digits.value)} ({first} to {last})"
+
+
+def _shown_in(column: Column, cell: Cell) -> str:
+    """Return a cell of a column as text; ends of intervals are rounded outwards."""
+    if isinstance(cell, float) and column.digits is not None and column.title in _ENDS:
+        return shown_ends(cell, cell, column.digits)[_ENDS.index(column.title)]
+    return shown(cell, column.digits)
+
+
+_ENDS = ("lower", "upper")
 
 
 def listed(names: Sequence[str]) -> str:

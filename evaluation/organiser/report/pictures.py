@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats, ratio_or_nan
 from evaluation.organiser.report.case_images import CaseImage, CaseReading, PictureKind, is_read, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
+from evaluation.organiser.report.instances import metric_of_instances
 from evaluation.organiser.report.objects import HIT, case_hits, matching_metric
 from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
 from evaluation.organiser.report.page import Gallery, Picture, Text, shown
@@ -20,6 +22,7 @@ from evaluation.organiser.report.sentences import names_of
 from evaluation.organiser.report.sources import followed, words_in
 from evaluation.organiser.report.value_figures import averaged_metrics
 from evaluation.organiser.views import left_out
+from evaluation.phase.leaderboard import platform_metrics
 
 # --- How good each case of a task is, to choose the worst, the median and the best ---
 
@@ -29,37 +32,57 @@ Counts = NDArray[np.float64]
 _SUMMED = ("true_positives", "false_positives", "false_negatives")
 
 
-def goodness_of_cases(results: SubmissionResults, task: Task) -> Floats:
-    """Return how good each case of a task is, higher is better, NaN if unknown or in no ordered metric.
+@dataclass(frozen=True)
+class FigureOfCases:
+    """The figure by which cases are chosen: its title, its values, and how good each is (higher is better).
 
-    For detections, the F1 at any confidence. Else the mean over the task's averaged metrics of their position
-    between worst and best; where none has a worst value, the first metric, with its sign such that higher is
-    better.
+    Shape (cases,); NaN where it is not known. ``metric``: whose figure it is, None for an F1 of hits.
+    """
+
+    title: str
+    values: Floats
+    goodness: Floats
+    metric: Metric | None = None
+
+
+def figure_of_cases(results: SubmissionResults, task: Task) -> FigureOfCases:
+    """Return the main metric's figure of each case, those of the leaderboard first.
+
+    It is the value that a mean is of, or the ratio of a case's sums. A task of detections without either has
+    the F1 of all hits, at any confidence.
     """
     table = results.tables[task.name]
-    ordered = [metric.estimator.strata(table) >= 0 for metric in task.metrics if metric.ordered]
-    entering = np.any(ordered, axis=0) if ordered else np.ones(len(table), np.bool_)
-    return np.where(entering, _goodness(results, task, table), np.nan)
-
-
-def _goodness(results: SubmissionResults, task: Task, table: CaseTable) -> Floats:
+    ranked = platform_metrics(results.phase.config, results.phase.challenge, results.phase.tasks)
+    metrics = [one for one in task.metrics if one.ordered and one.name in results.estimates[task.name]]
+    metrics.sort(key=lambda one: f"{task.name}.{one.name}" not in ranked)
+    for metric in metrics:
+        values = _values(table, metric)
+        if values is not None and not np.isnan(values).all():
+            values = np.where(metric.estimator.strata(table) >= 0, values, np.nan)
+            sign = 1.0 if metric.better == "higher" else -1.0
+            return FigureOfCases(_of_a_case(metric), values, sign * values, metric)
     counts = next(_counts(results, task, table), None)
-    if counts is not None:
-        hits, false, objects = counts
-        return ratio_or_nan(2 * hits, hits + false + objects)
-    metrics = [metric for metric in task.metrics if metric.ordered and metric.estimator.mean_column]
-    bounded = [metric for metric in metrics if math.isfinite(metric.best) and math.isfinite(metric.worst)]
-    if bounded:
-        # The position of each value between the worst (0) and the best (1).
-        places = np.array([(_values(table, m) - m.worst) / (m.best - m.worst) for m in bounded])
-        entering = ~np.isnan(places)
-        total = np.where(entering, places, 0.0).sum(axis=0)
-        count = entering.sum(axis=0)
-        return ratio_or_nan(total, count.astype(np.float64))
-    if metrics:
-        sign = 1.0 if metrics[0].better == "higher" else -1.0
-        return sign * _values(table, metrics[0])
-    return np.full(len(table), np.nan)
+    if counts is None:
+        unknown = np.full(len(table), np.nan)
+        return FigureOfCases("", unknown, unknown)
+    hits, false, objects = counts
+    f1 = ratio_or_nan(2 * hits, hits + false + objects)
+    if metrics:  # a case of another set has no part in the task's figures
+        f1 = np.where(metrics[0].estimator.strata(table) >= 0, f1, np.nan)
+    return FigureOfCases("F1 of all hits", f1, f1)
+
+
+def _of_a_case(metric: Metric) -> str:
+    """Return the title of a metric without the words on how the cases become one figure."""
+    return metric.title.removesuffix(", all cases together").removesuffix(", mean over cases")
+
+
+def _values(table: CaseTable, metric: Metric) -> Floats | None:
+    """Return a metric's figure of each case, None where single cases have none."""
+    if column := metric.estimator.mean_column:
+        return table[column]
+    parts = [f"{metric.name}_{part}" for part in ("number", "of")]
+    return ratio_or_nan(*(table[part] for part in parts)) if {*parts} <= set(table.column_names) else None
 
 
 def _counts(results: SubmissionResults, task: Task, table: CaseTable) -> Iterator[Counts]:
@@ -93,12 +116,6 @@ def _as_counts(rows: Iterator[tuple[float, float, float]]) -> Counts:
     return np.array(list(rows), dtype=np.float64).reshape(-1, 3).T
 
 
-def _values(table: CaseTable, metric: Metric) -> Floats:
-    column = metric.estimator.mean_column
-    assert column is not None  # of the metrics that are asked for
-    return table[column]
-
-
 MOST_PICTURES = 12
 _RANKS = {
     4: ("worst", "second worst", "median", "best"),
@@ -107,6 +124,7 @@ _RANKS = {
     1: ("worst",),
 }
 _MOST_VALUES = 6
+"""Of a case in the viewer."""
 _EXTREMES = (
     ("true positive", 1, 1),
     ("true negative", 0, -1),
@@ -135,7 +153,8 @@ def chosen_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
     chosen: dict[str, dict[str, str]] = {}
     for task in shown_tasks:
         names = results.tables[task.name].names
-        goodness = goodness_of_cases(results, task)
+        figure = figure_of_cases(results, task)
+        goodness = figure.goodness
         known = [
             position
             for position in np.argsort(goodness, kind="stable").tolist()
@@ -147,7 +166,10 @@ def chosen_cases(results: SubmissionResults) -> dict[str, dict[str, str]]:
         for rank in sorted(ranks, key=("worst", "best", "second worst", "median").index):
             if 0 <= places[rank] < len(known):
                 rank_of.setdefault(names[known[places[rank]]], rank)
-        chosen[task.name] = dict(sorted(rank_of.items(), key=lambda item: ranks.index(item[1])))
+        by = f" by {figure.title}" if figure.title else ""
+        chosen[task.name] = {
+            name: rank + by for name, rank in sorted(rank_of.items(), key=lambda item: ranks.index(item[1]))
+        }
     return chosen
 
 
@@ -214,9 +236,10 @@ def known_or_none(value: float | None) -> float | None:
 
 def _note(results: SubmissionResults, task: Task, kind: PictureKind) -> str:
     """Return the legend of a task's pictures; for detections it depends on the metric."""
-    if kind in ("boxes", "objects"):
+    if kind in ("boxes", "objects", "instances"):
+        find = metric_of_instances if kind == "instances" else matching_metric
         for field in task.fields:
-            if found := matching_metric(results.phase.options, task, field):
+            if found := find(results.phase.options, task, field):
                 title = next(metric.title for metric in task.metrics if metric.name == found[0])
                 of_kind = f" {_NOTES[kind]}" if kind == "objects" else ""
                 return f"Hits and misses are those of the metric “{title}”.{of_kind}"
@@ -226,17 +249,31 @@ def _note(results: SubmissionResults, task: Task, kind: PictureKind) -> str:
 def _picture(results: SubmissionResults, task: Task, name: str, rank: str, image: CaseImage) -> Picture:
     table = results.tables[task.name]
     row = table.names.index(name)
-    values = [
-        f"{metric.title} {shown(float(table[column][row]), 3)}"
-        for metric, column in averaged_metrics(results, task)
-        if metric.ordered and not math.isnan(table[column][row])
-    ][:_MOST_VALUES]
+    value, part = _figures_in_words(results, task, row) if " by " in rank else ("", "")
     panels = image.shows(names_of(results.phase).of)
     if image.numbered:
         names = (f"{number} {name}" for number, name in enumerate(image.numbered, start=1))
         panels += f" Numbers: {', '.join(names)}."
-    caption = f"{rank.capitalize()}: {name}. {'; '.join(values)}{'.' if values else ''}{panels}"
+    caption = f"{rank[:1].upper()}{rank[1:]}{value}: {name}. {part}{panels}"
     return Picture(name, image.source, caption, f"{task.title}, case {name}, {rank}.{panels}")
+
+
+def _figures_in_words(results: SubmissionResults, task: Task, row: int) -> tuple[str, str]:
+    """Return the main figure of a case, and a sentence of the worst of its parts, such as single labels."""
+    main = figure_of_cases(results, task)
+    part = ""
+    if main.metric:
+        table, sign = results.tables[task.name], 1.0 if main.metric.better == "higher" else -1.0
+        parts = [
+            (sign * values[row], _of_a_case(one), float(values[row]))
+            for one in task.metrics
+            if one.name.startswith(f"{main.metric.name}_") and one.structures and one.ordered
+            if (values := _values(table, one)) is not None and not math.isnan(values[row])
+        ]
+        if len(parts) > 1:
+            _, title, value = min(parts)
+            part = f"Worst part: {title} {shown(value, 3)}."
+    return f" {shown(float(main.values[row]), 3)}", part
 
 
 def fields_left_out(tasks: Iterable[Task]) -> Iterator[Text]:

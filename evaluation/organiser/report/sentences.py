@@ -1,6 +1,5 @@
 """What a submission achieved, in sentences: what was measured, on whom, how good it is, and how sure."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -8,15 +7,14 @@ from types import MappingProxyType
 import numpy as np
 
 from evaluation.challenges.declared.rules import field_tables, metric_tables, table_of_figure
-from evaluation.core.aggregation import Estimate
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
 from evaluation.organiser.ranking.robustness import Variation
-from evaluation.organiser.report.page import listed, shown
+from evaluation.organiser.report.page import listed, shown, shown_ends
 from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sources import words_in
 from evaluation.phase.cases import group_labels, key_of
-from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_outwards
+from evaluation.phase.leaderboard import digits_of, platform_metrics
 from evaluation.phase.phase import Phase
 from evaluation.platform.result_file import LeaderboardPlace
 
@@ -140,18 +138,17 @@ def _sentence(
     on, cases = _cases(results, names, task, None if public else first)
     card, phrase = _phrase(results.phase, task, first)
     words = phrase.format_map(_filled(results, names, task, first))
-    digits = _digits(estimate, digits_of(results.phase.config, f"{task.name}.{first.name}").value)
     same = [one for one in given[1:] if _phrase(results.phase, task, one)[0] == card and one.structures]
     others = [
-        f"{_regions(results, names, one)} {_value(results, task, one, digits)}"
+        f"{_regions(results, names, one)} {_value(results, task, one)}"
+        + ("" if public or (rests := _cases(results, names, task, one)[1]) == cases else f" on {rests}")
         for one in same[:_MOST_FIGURES]
     ]
-    value = _value(results, task, first, digits) + (f" ({', '.join(others)})" if card and others else "")
+    value = _value(results, task, first) + (f" ({', '.join(others)})" if card and others else "")
     told = f"On {on}, the algorithm {words} {value}" if phrase else f"On {on}, “{first.title}” is {value}"
     if interval := estimate.confidence_interval:
-        lower, upper = (
-            shown(end, digits) for end in rounded_outwards(interval.lower, interval.upper, digits)
-        )
+        digits = digits_of(results.phase.config, f"{task.name}.{first.name}").spread
+        lower, upper = shown_ends(interval.lower, interval.upper, digits)
         return f"{told}; with {cases} the true value may lie between {lower} and {upper} (95 % interval)."
     return f"{told}; no interval is {f'given: {estimate.interval}' if estimate.interval else 'published'}."
 
@@ -185,7 +182,16 @@ def _filled(results: SubmissionResults, names: Names, task: Task, metric: Metric
     """Return the words of a metric for its phrase."""
     label = metric.estimator.curve.label if metric.estimator.curve else ""
     negative, positive = names.classes(label) if label else ("negative cases", "positive cases")
-    return {"positive": positive, "negative": negative, "regions": _regions(results, names, metric)}
+    tables = metric_tables(results.phase.options, task.name)
+    table = table_of_figure(tables, metric.name) if tables else None
+    card, _ = _phrase(results.phase, task, metric)
+    required = getattr(table, card.rpartition("_at_")[2], None)
+    return {
+        "positive": positive,
+        "negative": negative,
+        "regions": _regions(results, names, metric),
+        "required": f"{100 * required:g} %" if isinstance(required, float) else "the required",
+    }
 
 
 def _regions(results: SubmissionResults, names: Names, metric: Metric) -> str:
@@ -194,18 +200,11 @@ def _regions(results: SubmissionResults, names: Names, metric: Metric) -> str:
     return listed(found) if found else "the structures"
 
 
-def _value(results: SubmissionResults, task: Task, metric: Metric, digits: int) -> str:
+def _value(results: SubmissionResults, task: Task, metric: Metric) -> str:
     value = results.metrics.aggregates[task.name][metric.name].value
+    digits = digits_of(results.phase.config, f"{task.name}.{metric.name}").value
     unit = "pixels" if metric.unit == "px" else metric.unit
     return shown(value, digits) + (f" {unit}" if unit else "")
-
-
-def _digits(estimate: Estimate, published: int) -> int:
-    """Return how many decimals are told: two, more where the interval is narrower, at most the published."""
-    interval = estimate.confidence_interval
-    width = interval.upper - interval.lower if interval else 0.0
-    wanted = 2 if not 0 < width < 0.05 else 1 - math.floor(math.log10(width))
-    return min(wanted, published)
 
 
 def places_of(results: SubmissionResults) -> list[tuple[str, LeaderboardPlace]]:

@@ -29,6 +29,7 @@ from evaluation.organiser.report.page import (
     Table,
     Text,
     Title,
+    figure_in_words,
     shown,
 )
 from evaluation.organiser.report.pictures import fields_left_out, galleries, viewer_of
@@ -107,9 +108,7 @@ def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
     task, _, metric = name.partition(".")
     digits = digits_of(config, name)
     if estimate := results.metrics.aggregates.get(task, {}).get(metric):
-        text = shown(estimate.value, digits.value)
-        if interval := estimate.confidence_interval:
-            text += f" ({shown(interval.lower, digits.spread)} to {shown(interval.upper, digits.spread)})"
+        text = figure_in_words(estimate.value, ends_of(estimate), digits)
         yield f"Score: {metrics_of(results.tasks)[name].title}", text
     elif (value := (results.metrics.ranking.composites or {}).get(name)) is not None:
         title = next(one.title for one in results.phase.challenge.composites if one.name == name)

@@ -153,7 +153,8 @@ def write_repository(folder: Path, like: str, algorithm: bool = False) -> None:
     """
     require_empty(folder)
     name = phase_name(folder)
-    title = name.replace("-", " ").capitalize()
+    words = name.replace("-", " ").capitalize()
+    title = re.sub(r"\b(ct|mr|oct)\b", lambda found: found[0].upper(), words, flags=re.IGNORECASE)
     head = Template(template("head.toml")).substitute(
         name=name, title=title, submission='"algorithm"\ninput_socket = "image"' if algorithm else '"archive"'
     )

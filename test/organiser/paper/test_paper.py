@@ -5,6 +5,7 @@ import io
 import json
 import re
 import tomllib
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +18,7 @@ from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult
 from evaluation.organiser.paper import document as documents
 from evaluation.organiser.paper.archive import archive_of, drafts
 from evaluation.organiser.paper.document import Document, latex, markdown, references
-from evaluation.organiser.paper.facts import TEXTS, read_study
+from evaluation.organiser.paper.facts import TEXTS, read_study, sentences_of_tests
 from evaluation.organiser.paper.folder import renew_folder
 from evaluation.organiser.paper.questions import items_of, read_answers
 from evaluation.organiser.report.analyses import result_files
@@ -163,6 +164,68 @@ def test_a_further_analysis_of_all_teams_is_a_table_with_its_method(paper, files
         ("'=cmd()", "Inferior rim", "0.025 (0.020 to 0.130)"),
         ("last", "Inferior rim", "0.125 (0.020 to 0.130)"),
     ]
+
+
+def said_of(sentences: list[str], first: str) -> dict[str, set[str]]:
+    """Return the teams that sentences name, by what is said of them against the first one."""
+    starts = {
+        "worse": rf"^(.*) had significantly worse values than {re.escape(first)}\.$",
+        "equal": rf"^No significant difference from {re.escape(first)} was found for (.*?)(?: \(|;)",
+        "untested": rf"^Not tested against {re.escape(first)}: (.*)\.$",
+    }
+    found = {}
+    for kind, pattern in starts.items():
+        named = [one[1] for sentence in sentences if (one := re.search(pattern, sentence))]
+        found[kind] = {name for text in named for name in re.split(", | and ", text)}
+    return found
+
+
+def with_ties(pairs, values):
+    """Return pairs of which those of one value stand the other way round."""
+    return tuple(
+        replace(one, first=one.second, second=one.first, difference=0.0)
+        if values[one.first] == values[one.second]
+        else one
+        for one in pairs
+    )
+
+
+def test_every_team_is_named_as_its_pair_with_the_best_says_ties_too(paper):
+    reported = paper.study.reported[0]
+    name = "classification.auc"
+    teams = [replace(team, team=called) for team, called in zip(reported.board.teams, "abcd", strict=True)]
+    values = dict(zip("abcd", (0.9, 0.9, 0.9, 0.7), strict=True))
+    teams = [
+        replace(team, eligible=True, metrics={name: replace(team.metrics[name], value=values[team.team])})
+        for team in teams
+    ]
+    metric = reported.board.metrics[name]
+    example = metric.comparisons.pairs[0]
+    p_values = {"ab": 0.0503, "ac": None, "ad": 0.001}
+    pairs = with_ties(
+        [
+            replace(
+                example,
+                first=first,
+                second=second,
+                favours=first,
+                difference=values[first] - values[second],
+                p_holm=p_values[first + second],
+                significant=None if (p := p_values[first + second]) is None else p < 0.05,
+            )
+            for first, second in p_values
+        ],
+        values,
+    )
+    board = replace(
+        reported.board,
+        teams=tuple(teams),
+        metrics={name: replace(metric, comparisons=replace(metric.comparisons, pairs=pairs))},
+    )
+    sentences = list(sentences_of_tests(replace(reported, board=board), name))
+    assert said_of(sentences, "a") == {"worse": {"d"}, "equal": {"b"}, "untested": {"c"}}
+    assert "by a, b and c." in sentences[0]
+    assert any("corrected p = 0.0503" in sentence for sentence in sentences)
 
 
 def test_a_team_is_called_worse_only_where_a_test_says_so(paper, ranked):

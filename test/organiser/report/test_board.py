@@ -1,5 +1,6 @@
 """The report of a leaderboard and of its changes: numbers, figures in a browser, hostile names, size."""
 
+import math
 import shutil
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.organiser.describe import describe
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.certainty import Superiority
+from evaluation.organiser.ranking.comparisons import Comparisons
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
 from evaluation.organiser.ranking.leaderboard_file import (
     FinalTeam,
@@ -252,9 +254,31 @@ def test_the_page_says_who_is_first_and_who_cannot_be_told_apart(twelve):
     board = replace(twelve.board, phases=(replace(phase, superiority={"overall": found}),))
     answer = leaderboard_page(board, twelve.parts).answer
     assert answer[0].startswith(f"{first} is first of 12 teams; with other cases of the same kind it would")
-    assert answer[1] == f"{second} cannot be told apart from {first} by these 120 images."
-    assert answer[2].endswith(f"and 7 more would be behind {first} at least 97 times in 100.")
+    assert answer[2] == f"{second} cannot be told apart from {first} by these 120 images."
+    assert answer[3].endswith(f"and 7 more would be behind {first} at least 97 times in 100.")
     assert not [sentence for sentence in answer if "resampl" in sentence]
+
+
+@pytest.mark.parametrize("as_stored", [True, False])
+def test_the_page_says_by_how_much_a_team_is_first(twelve, as_stored):
+    phase = twelve.board.phases[0]
+    teams, name = phase.teams, "classification.auc"
+    of_both = [teams[place].metrics[name] for place in (0, 1)]
+    pairs = phase.metrics[name].comparisons.pairs
+    names = {teams[0].team, teams[1].team}
+    (pair,) = [one for one in pairs if {one.first, one.second} == names]
+    if not as_stored:  # teams with one value may stand in either order
+        pair = replace(pair, first=pair.second, second=pair.first)
+    metric = replace(phase.metrics[name], comparisons=Comparisons((replace(pair, p_holm=0.0503),), ()))
+    board = replace(twelve.board, phases=(replace(phase, metrics={**phase.metrics, name: metric}),))
+    told = leaderboard_page(board, twelve.parts).answer[1]
+    table = next(table for table in blocks_in(leaderboard_page(board, twelve.parts), "metrics", Table))
+    for team, one in zip(teams, of_both, strict=False):
+        (row,) = [row for row in table.shown if "AUC" in row[0] and team.team in row]
+        value, lower, upper = row[3:6]
+        assert f"{team.team} has {value} ({lower} to {upper})" in told
+        assert math.isclose(float(value), one.value, abs_tol=5e-5)
+    assert told.endswith(f"; they differ by {abs(pair.difference):.4f} (p 0.0503, corrected).")
 
 
 def test_the_page_says_why_it_is_not_known_how_sure_places_are(twelve):
@@ -265,7 +289,7 @@ def test_the_page_says_why_it_is_not_known_how_sure_places_are(twelve):
     }
     parts = {"classification": phase.superiority["classification"]}
     board = replace(twelve.board, phases=(replace(phase, metrics=metrics, superiority=parts),))
-    _, why, of_part = leaderboard_page(board, twelve.parts).answer
+    _, _, why, of_part = leaderboard_page(board, twelve.parts).answer
     assert why.endswith("(fewer than 10 cases).")
     assert of_part.startswith("For classification, ")
 
@@ -425,7 +449,7 @@ def blocks_in(page, name, kind):
 def test_places_of_the_teams_that_moved_alone():
     page = changes_page([CHANGES])
     (figure,) = blocks_in(page, "places", Chart)
-    assert {row["team"] for row in figure.data["places"]} == {"one", "two", "four"}
+    assert [row["team"] for row in figure.data["now"]] == ["four", "one", "two"]
     (table,) = blocks_in(page, "places", Table)
     assert [column.title for column in table.columns] == [
         *("team", "overall: before", "now", "task: before", "now")
@@ -457,6 +481,8 @@ def test_cases_that_moved_are_those_of_most_submissions_first():
     assert changes_page([CHANGES]).answer == (
         "First now: two; before: one.",
         "The results of 3 of 4 submissions differ, through 2 cases.",
+        "2 teams have another place; the largest change is that of one, from 1 to 2.",
+        "Dice changes most in one: from 0.8000 to 0.5000 (−0.3000).",
     )
     changed = replace(CHANGES, relabelled=("V1", "V2"), references=("masks/V3.png",))
     assert changes_page([changed]).answer[-2:] == (

@@ -10,6 +10,7 @@ import pytest
 import SimpleITK
 from PIL import Image, ImageColor
 
+import evaluation
 from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of, references_of
@@ -42,13 +43,16 @@ from evaluation.organiser.report.pictures import (
     MOST_PICTURES,
     chosen_cases,
     classified_cases,
+    figure_of_cases,
     galleries,
-    goodness_of_cases,
 )
+from evaluation.organiser.report.results import results_of
 from evaluation.organiser.report_library import submission_page
+from evaluation.phase.phase import load_phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform.submission import index_submission
 from evaluation.workers.case_reader import CaseReader
+from test.challenges.declared.images import volume_phase, write_images
 from test.faults import faulted
 from test.organiser.report.declared import declared
 from test.phases import refuge_phase, refuge_submission
@@ -156,12 +160,12 @@ def test_the_worst_and_the_best_are_those_of_the_task(bundled_phase):
     results = bundled_phase("refuge-onsite").results
     assert 0 < sum(map(len, chosen_cases(results).values())) <= MOST_PICTURES
     table = results.tables["fovea"]
-    by_rank = {rank: name for name, rank in chosen_cases(results)["fovea"].items()}
+    by_rank = {rank.partition(" by ")[0]: name for name, rank in chosen_cases(results)["fovea"].items()}
     assert by_rank["worst"] == table.names[int(np.argmax(table["distance"]))]
     assert by_rank["best"] == table.names[int(np.argmin(table["distance"]))]
     two = {name: CaseTable(table.names[:2], table.rows[:2]) for name, table in results.tables.items()}
     for of_task in chosen_cases(replace(results, tables=two)).values():
-        assert list(of_task.values()) == ["worst", "best"]
+        assert [rank.partition(" by ")[0] for rank in of_task.values()] == ["worst", "best"]
 
 
 def test_cases_of_another_set_are_not_shown_for_a_task(bundled_phase):
@@ -213,12 +217,13 @@ def test_photographs_of_the_extremes_of_a_classification(bundled_phase, tmp_path
     assert gallery.note.endswith("Follows figure 6 of Orlando et al. 2020 (REFUGE).")
 
 
-def test_the_goodness_of_a_case_is_its_mean_place_between_worst_and_best(bundled_phase):
+def test_the_goodness_of_a_case_is_that_of_the_main_metric(bundled_phase):
     results = bundled_phase("refuge-onsite").results
     task = next(task for task in results.tasks if task.name == "segmentation")
     row = {"dice_cup": 0.5, "dice_disc": 0.9, "vertical_cup_to_disc_ratio_error": 0.2}
     changed = replace(results, tables={"segmentation": CaseTable(["a"], [row])})
-    assert goodness_of_cases(changed, task) == pytest.approx([(0.5 + 0.9 + 0.8) / 3])
+    figure = figure_of_cases(changed, task)
+    assert (figure.title, figure.values.tolist()) == ("Dice of the cup", [0.5])
 
 
 def test_the_goodness_of_boxes_is_their_f1(bundled_phase):
@@ -230,7 +235,7 @@ def test_the_goodness_of_boxes_is_their_f1(bundled_phase):
     sides = ((np.array([box, other]), np.array([box])), (none, np.array([box])), (none, none))
     rows = [{"predicted": predicted, "reference": reference, "missing": 0} for predicted, reference in sides]
     changed = replace(results, tables={"detection": CaseTable(list("abc"), rows)})
-    np.testing.assert_allclose(goodness_of_cases(changed, task), [2 / 3, 0, np.nan])
+    np.testing.assert_allclose(figure_of_cases(changed, task).goodness, [2 / 3, 0, np.nan])
 
 
 @pytest.mark.parametrize(
@@ -247,7 +252,49 @@ def test_the_goodness_of_boxes_is_their_f1(bundled_phase):
 )
 def test_the_goodness_of_declared_detections_is_their_f1(of_declared, name, expected):
     (task,) = [one for one in of_declared.results.tasks if one.name == name]
-    np.testing.assert_allclose(goodness_of_cases(of_declared.results, task), expected)
+    np.testing.assert_allclose(figure_of_cases(of_declared.results, task).goodness, expected)
+
+
+INSTANCES = """\
+[fields.cells]
+kind = "instance_map"
+dimensions = 3
+labels = { 1 = "cell" }
+ranges = { 1 = [1, 99] }
+
+[tasks.cells.metrics]
+panoptic_quality = { threshold = 0.5 }
+"""
+
+
+def test_instances_are_hits_or_misses_by_the_first_metric_that_matches_them(tmp_path):
+    true = np.zeros((2, 40, 40), np.uint16)
+    true[0, 2:12, 2:12], true[0, 2:12, 22:32] = 1, 2
+    made = np.zeros_like(true)
+    # An IoU of 8/12 is a hit; the second one is missed, and another one false.
+    made[0, 2:12, 4:14], made[0, 22:32, 2:12] = 7, 8
+    phase = volume_phase(tmp_path, INSTANCES, {"a": true, "b": true}, name="cells")
+    write_images(tmp_path / "submission" / "cells", {"a": made, "b": true})
+    scored = evaluation.evaluate(phase, tmp_path / "submission", workers=0)
+    results = results_of(load_phase(phase), scored.to_dict(), scored.records)
+    chosen = chosen_cases(results)
+    assert {rank.partition(" by ")[0]: name for name, rank in chosen["cells"].items()} == {
+        "worst": "a",
+        "best": "b",
+    }
+    request = Request(phase, tmp_path / "submission", {"cells": ("a", "b")}, None, 0)
+    values = read_cases(request, lambda done: None)
+    (gallery,) = galleries(results, chosen, values)
+    assert gallery.note.startswith("Hits and misses are those of the metric “Panoptic quality”")
+    assert gallery.pictures[0].caption.startswith("Worst by Panoptic quality 0.")
+    seen = {}
+    for value in values:
+        image = value.pictures["cells"].source.partition(",")[2]
+        with Image.open(io.BytesIO(base64.b64decode(image))) as picture:
+            colours = {tuple(colour) for _, colour in picture.convert("RGB").getcolors(1 << 20)}
+        kinds = {"hit": AGREEMENT, "missed": MISSED, "false": FALSE}
+        seen[value.name] = {name for name, of in kinds.items() if ImageColor.getrgb(of) in colours}
+    assert seen == {"a": {"hit", "missed", "false"}, "b": {"hit"}}
 
 
 LEFT_AND_FALSE = (("cross", LEFT_OUT), ("cross", FALSE))

@@ -52,7 +52,7 @@ from evaluation.organiser.report.board import cases, metrics, rankings
 from evaluation.organiser.report.board.changes_page import changes_page
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange
-from test.charts.picture import axis, by_hand, layer, marks, names
+from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 
 METRICS, RANKINGS = "organiser/report/board/metrics.py", "organiser/report/board/rankings.py"
 FIRST = PlaceDistribution(1, 1, 2, 1.25, {2: 0.25, 1: 0.75})
@@ -369,8 +369,8 @@ def test_of_many_cases_the_easiest_is_left_out(metric, left_out):
     assert set(names_of_cases) - set(names(chart, "x")) == {left_out}
 
 
-@by_hand(place_lines_chart, value_changes_chart, page="organiser/report/board/changes_page.py")
-def test_places_and_values_before_are_on_the_left_of_those_now():
+@by_hand(value_changes_chart, page="organiser/report/board/changes_page.py")
+def test_places_and_values_are_from_before_to_now_with_the_largest_change_first():
     same = Change(None, None)
     changes = Changes(
         phase="p",
@@ -389,11 +389,11 @@ def test_places_and_values_before_are_on_the_left_of_those_now():
         name: one for section in changes_page([changes]).sections for name, one in charts(section).items()
     }
     places = found["overall-places"]
-    assert names(places, "x") == ["before", "now"]
+    assert axis(places, "x") == Axis("place", (0.5, 3.5))
     # "b" moved by two places, and comes first; colours are those of the alphabet.
-    assert marks(places, "point", "places", "x", "y", "color") == [
-        *(("before", 3, VERMILION), ("before", 1, BLUE), ("before", 2, GREEN)),
-        *(("now", 1, VERMILION), ("now", 2, BLUE), ("now", 3, GREEN)),
+    assert marks(places, "rule", "lines", "y", "x", "x2") == [("b", 3, 1), ("a", 1, 2), ("c", 2, 3)]
+    assert marks(places, "point", "now", "y", "x", "color") == [
+        *(("b", 1, VERMILION), ("a", 2, BLUE), ("c", 3, GREEN)),
     ]
     values = found["t-dice-changes"]
     assert marks(values, "rule", "lines", "y", "x", "x2") == [("b", 0.25, 0.75), ("a", 0.75, 0.5)]

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import evaluation
@@ -17,7 +18,7 @@ from test.challenges.declared.phases import SCREENING, declared_phase
 def test_every_metric_of_the_catalogue_has_a_phrase():
     phrases = words_in("phrases.toml")["metrics"]
     assert {name_of(metric) for metric in METRICS} == set(phrases), "phrases.toml"
-    words = {"positive": "ill", "negative": "healthy", "regions": "the liver"}
+    words = {"positive": "ill", "negative": "healthy", "regions": "the liver", "required": "95 %"}
     for name, phrase in phrases.items():
         assert phrase.format_map(words)[-1].isalpha(), name
 
@@ -40,16 +41,16 @@ def changed(results, **interval):
     return replace(results, metrics=replace(results.metrics, aggregates=tasks))
 
 
-def test_ends_are_rounded_outwards_and_narrow_intervals_have_more_digits(bundled_phase):
+def test_ends_are_rounded_outwards_with_the_digits_of_the_table(bundled_phase):
     results = bundled_phase("refuge-onsite").results
 
     def numbers(**interval):
         return re.findall(r"\d\.\d+", next(task_sentences(changed(results, **interval))))
 
     given = {"method": "DeLong"}
-    assert numbers(lower=0.8551, upper=0.9549, half_width=0.05, **given) == ["0.91", "0.85", "0.96"]
-    assert numbers(lower=0.90501, upper=0.91901, half_width=0.007, **given) == ["0.912", "0.905", "0.920"]
-    assert next(task_sentences(changed(results))).endswith("AUC of 0.91; no interval is published.")
+    assert numbers(lower=0.8551, upper=0.9549, half_width=0.05, **given) == ["0.9123", "0.855", "0.955"]
+    assert numbers(lower=0.90501, upper=0.91901, half_width=0.007, **given) == ["0.9123", "0.905", "0.920"]
+    assert next(task_sentences(changed(results))).endswith("AUC of 0.9123; no interval is published.")
 
 
 def test_words_of_the_phase_and_of_labels(bundled_phase, tmp_path):
@@ -79,3 +80,15 @@ def test_failed_cases_are_told(bundled_phase):
         "39 of 40 images were scored; 1 image failed or is missing and"
     )
     assert "2 images failed or are missing and count as" in told(scored=38, worst=2)
+
+
+def test_figures_of_other_cases_than_the_first_say_how_many(bundled_phase):
+    results = bundled_phase("adam-onsite").results
+    table = results.tables["lesions"]
+    (told,) = [one for one in task_sentences(results) if "drusen" in one]
+    counts = {name: int(np.isfinite(table[f"{name}_dice"]).sum()) for name in ("drusen", "exudate", "scar")}
+    assert told.startswith(f"On {counts['drusen']} of {len(results.cases)} images")
+    for name in ("exudate", "scar"):
+        value = results.metrics.aggregates["lesions"][f"{name}_dice"].value
+        assert f"{name} {value:.4f} on {counts[name]} images" in told
+    assert " on " not in next(one for one in task_sentences(results, public=True) if "drusen" in one)

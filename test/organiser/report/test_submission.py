@@ -149,7 +149,7 @@ def test_the_first_screen_names_score_and_place_and_the_end_the_seal(bundled_pha
     assert facts["Score: AUC"] == "0.9494 (0.703 to 0.994)"
     assert facts["Place, overall"] == "4 of 13 teams"
     first, outlines, places, better, scored = page.answer
-    assert re.findall(r"\d+\.?\d*", first) == ["40", "0.95", "40", "0.70", "1.00", "95"]
+    assert re.findall(r"\d+\.?\d*", first) == ["40", "0.9494", "40", "0.703", "0.994", "95"]
     assert ("optic cup" in outlines, "fovea" in places) == (True, True)
     assert re.findall(r"\d+", better) == ["9", "12", "5", "12", "11", "12"]
     assert re.findall(r"\d+", scored) == ["40"]

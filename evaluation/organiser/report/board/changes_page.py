@@ -1,11 +1,11 @@
 """The page of changes since earlier results: places, values by team, cases that moved."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evaluation.charts.chart import marks_of
-from evaluation.charts.teams import TeamMarks, ValueChange, place_lines_chart, value_changes_chart
+from evaluation.charts.teams import TeamMarks, ValueChange, value_changes_chart
 from evaluation.core.fault import counted
-from evaluation.organiser.report.page import Block, Page, Section, Table, Text, identifier, listed
+from evaluation.organiser.report.page import Block, Page, Section, Table, Text, identifier, listed, shown
 from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange
 
@@ -49,10 +49,33 @@ def _answer(phase: Changes) -> Iterator[str]:
     cases = f", through {counted(moved, 'case')}" if moved else ""
     of = f"{changed} of {counted(len(phase.submissions), 'submission')}"
     yield f"The results of {of} differ{cases}."
+    yield from _largest(phase, places)
     if number := len(phase.relabelled):
         yield f"{counted(number, 'case has', 'cases have')} other labels or other cells in cases.csv."
     if number := len(phase.references):
         yield f"{counted(number, 'reference file has', 'reference files have')} other contents."
+
+
+def _largest(phase: Changes, places: Mapping[str, Change]) -> Iterator[str]:
+    """Yield the largest change of a place, and of the first metric that has changed."""
+    if moved := {team: one for team, one in places.items() if _difference(one)}:
+        team = max(moved, key=lambda one: _distance(moved[one]))
+        others = counted(len(moved), "team has", "teams have")
+        yield f"{others} another place; the largest change is that of {team}, {_from_to(moved[team], None)}."
+    for metric in phase.ranked:
+        values = {_name(one): one.values.get(metric, _NONE) for one in phase.submissions}
+        if changed := {name: one for name, one in values.items() if _difference(one)}:
+            name = max(changed, key=lambda one: _distance(changed[one]))
+            told = f"{_title(phase, metric)} changes most in {name}: {_from_to(changed[name], _DIGITS)}"
+            yield f"{told} ({shown(float(_difference(changed[name]) or 0.0), _DIGITS)})."
+            return
+
+
+_DIGITS = 4
+
+
+def _from_to(change: Change, digits: int | None) -> str:
+    return f"from {shown(change.before, digits)} to {shown(change.now, digits)}"
 
 
 def _seals(phase: Changes) -> str:
@@ -83,6 +106,7 @@ def _sections(phase: Changes, several: bool) -> Iterator[Section]:
         yield Section(identifier(f"{prefix}{name}"), title + suffix, tuple(blocks) or (_UNCHANGED,))
 
 
+_HOLLOW = "Hollow: before; full: now."
 _UNCHANGED = Text(("Nothing has changed.",))
 
 
@@ -103,17 +127,15 @@ def _places(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
         moved = {team: place for team, place in places.items() if place.before != place.now}
         if not moved:
             continue
-        shown = dict(sorted(moved.items(), key=lambda one: -_distance(one[1]))[:_MOST_IN_FIGURE])
-        of_teams = {
-            when: {team: place for team in shown if (place := getattr(shown[team], when)) is not None}
-            for when in ("before", "now")
-        }
-        yield place_lines_chart(
+        drawn = sorted(moved.items(), key=lambda one: -_distance(one[1]))[:_MOST_IN_FIGURE]
+        yield value_changes_chart(
             identifier(f"{prefix}{board}-places"),
             f"Places: {names.of(board)}",
-            f"The teams whose place has changed{_up_to(moved)}.",
-            of_teams,
-            {team: marks[team] for team in shown},
+            f"{_HOLLOW} The teams whose place has changed, the largest change first{_up_to(moved)}.",
+            [ValueChange(team, place.before, place.now) for team, place in drawn],
+            {team: marks[team] for team, _ in drawn},
+            "place",
+            of_places=True,
         )
     columns = ["team"]
     for board in _in_order(phase):
@@ -136,13 +158,14 @@ def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
             if (value := one.values.get(metric, _NONE)).before != value.now
         ]
         if found:
-            shown = sorted(found, key=lambda one: -_distance(Change(one.before, one.now)))[:_MOST_IN_FIGURE]
+            drawn = sorted(found, key=lambda one: -_distance(Change(one.before, one.now)))[:_MOST_IN_FIGURE]
             name, title = identifier(f"{prefix}{metric}-changes"), _title(phase, metric)
-            told = "Hollow: before; full: now. The submissions whose value has changed, the largest change "
-            told += f"first{_up_to(found)}."
+            told = (
+                f"{_HOLLOW} The submissions whose value has changed, the largest change first{_up_to(found)}."
+            )
             most = f"{title}: {counted(len(found), 'value has', 'values have')} changed"
-            of_shown = {one.team: marks[one.team] for one in shown}
-            yield value_changes_chart(name, most, told, shown, of_shown, title)
+            of_drawn = {one.team: marks[one.team] for one in drawn}
+            yield value_changes_chart(name, most, told, drawn, of_drawn, title)
     changed = [one for one in phase.submissions if one.is_one]
     rows = [
         (_name(one), _title(phase, metric), value.before, value.now, _difference(value))

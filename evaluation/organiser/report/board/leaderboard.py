@@ -3,16 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 from evaluation.charts.chart import Chart, marks_of
+from evaluation.organiser.output import p_text
 from evaluation.organiser.ranking.certainty import Superiority
-from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
+from evaluation.organiser.ranking.leaderboard_file import Leaderboard, MetricOfPhase, OrganiserPart, Team
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
 from evaluation.organiser.report.board.reading import ReportedPhase, words_of
-from evaluation.organiser.report.page import Page, Section, Table, Text, listed
+from evaluation.organiser.report.page import Page, Section, Table, Text, figure_in_words, listed, shown
 
 BANNER = "Holds figures of single cases, which reveal labels: for the organisers of the challenge alone."
 
@@ -107,8 +109,32 @@ def _of_board(phase: ReportedPhase, name: str, prefix: str) -> Iterator[str]:
     if len(first) == 1 and distribution:
         told += f"; with other cases of the same kind it would be first {_often(distribution)}"
     yield f"{told}."
+    yield from _by_how_much(phase, name, placed[0][0], placed[1][0])
     if len(first) == 1 and (found := phase.board.superiority.get(name)):
         yield from _told_apart(phase, first[0], [team.team for team, _ in placed], found)
+
+
+def _by_how_much(phase: ReportedPhase, board: str, first: Team, second: Team) -> Iterator[str]:
+    """Yield the first metric of a board by the two best teams, their difference, and its p-value."""
+    terms: dict[str, Any] = {one["name"]: one["terms"][0] for one in phase.board.scheme["boards"]}
+    while (name := terms[board].get("rank")) is None:
+        board = terms[board].get("place") or terms[board]["score"]
+    if name not in first.metrics.keys() & second.metrics.keys():
+        return
+    metric, values = phase.board.metrics[name], [team.metrics[name] for team in (first, second)]
+    told = (
+        f"{team.team} has {figure_in_words(one.value, (one.lower, one.upper))}"
+        for team, one in zip((first, second), values, strict=True)
+    )
+    yield f"In {phase.title_of(name)}, {listed(list(told))}{_tested(metric, first.team, second.team)}."
+
+
+def _tested(metric: MetricOfPhase, first: str, second: str) -> str:
+    """Return the difference of two teams with its corrected p, empty where they were not tested."""
+    for pair in metric.comparisons.pairs if metric.comparisons else ():
+        if {pair.first, pair.second} == {first, second} and pair.p_holm is not None:
+            return f"; they differ by {shown(abs(pair.difference), 4)} (p {p_text(pair.p_holm)}, corrected)"
+    return ""
 
 
 def _often(distribution: PlaceDistribution) -> str:
