@@ -1,8 +1,8 @@
 """Pages of the documentation site that are no files of docs/; called by MkDocs, see mkdocs.yml.
 
-README.md, that of examples/, CONTRIBUTING.md, SECURITY.md and CHANGELOG.md become pages. Every folder of
-the package gets a page of the API reference, and every module of the metrics. Links between files of the repository become links
-between pages of the site.
+README.md, that of examples/, CONTRIBUTING.md, SECURITY.md and CHANGELOG.md become pages. Every folder of the
+package gets a page of the API reference, and every module of the metrics. Links between files of the
+repository become links between pages of the site.
 """
 
 from __future__ import annotations
