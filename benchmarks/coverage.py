@@ -46,7 +46,6 @@ from evaluation.core.class_estimators import (
     PartialRocArea,
     PresenceF1,
     RocArea,
-    SensitivityAtPrecision,
     SensitivityAtSpecificity,
     calibration_metric,
 )
@@ -83,7 +82,6 @@ COVERS = {
     "sensitivity at 95 % specificity": "sensitivity_at_specificity specificity_at_sensitivity",
     "partial AUC 0.9–1": "partial_auc",
     "average precision": "average_precision",
-    "sensitivity at 80 % precision": "sensitivity_at_precision",
     "macro AUC": "macro_auc",
     "macro average precision": "macro_average_precision",
     "precision": "precision negative_predictive_value",
@@ -95,10 +93,10 @@ COVERS = {
     "weighted F1, four classes": "weighted_f1",
     "expected cost, four classes": "expected_cost",
     "share of cases": "accuracy sensitivity specificity",
-    "mean Dice": "dice jaccard surface_dice boundary_iou centreline_dice dice_at_threshold voxel_sensitivity "
-    "voxel_precision voxel_average_precision volume_similarity lesion_wise_dice lesion_f1 detected_lesions "
-    "missed_lesions box_iou recognition_quality segmentation_quality success_detection_rate hamming_distance "
-    "identification_rate generalised_energy_distance consensus_confidence voxel_calibration_error "
+    "mean Dice": "dice jaccard surface_dice centreline_dice dice_at_threshold voxel_sensitivity "
+    "voxel_precision volume_similarity lesion_wise_dice lesion_f1 detected_lesions "
+    "box_iou recognition_quality segmentation_quality success_detection_rate hamming_distance "
+    "identification_rate consensus_confidence voxel_calibration_error "
     "symmetric_relative_score folded_share aggregated_jaccard matched_dice structural_similarity "
     "multi_scale_structural_similarity",
     "panoptic quality": "panoptic_quality",
@@ -107,10 +105,10 @@ COVERS = {
     "false_lesions lesion_count_difference target_registration_error log_jacobian_deviation "
     "matched_surface_distance image_mean_absolute_error image_root_mean_squared_error "
     "peak_signal_to_noise_ratio",
-    "mean absolute error": "mean_absolute_error bias brier_score voxel_brier_score log_loss",
+    "mean absolute error": "mean_absolute_error bias brier_score log_loss",
     "upper limit of agreement": "",
     "RMSE": "root_mean_squared_error",
-    "normalised absolute error": "normalised_absolute_error net_benefit",
+    "normalised absolute error": "normalised_absolute_error",
     "Pearson correlation": "pearson_correlation",
     "Spearman correlation": "spearman_correlation",
     "intraclass correlation": "intraclass_correlation",
@@ -416,7 +414,6 @@ def _of_scores() -> Iterator[Population]:
         ),
         ("partial AUC 0.9–1", PartialRocArea("score", "label", Fraction(9, 10), Fraction(1), True)),
         ("average precision", AveragePrecision("score", "label")),
-        ("sensitivity at 80 % precision", SensitivityAtPrecision("score", "label", Fraction(4, 5))),
     ]
     for title, aggregate in wanted:
         for prevalence, distance, freedom, clustered in (

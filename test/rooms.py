@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
+
+from evaluation.core.entry_points import own_entries
 
 from .repository import REPOSITORY
 
@@ -37,8 +38,8 @@ _FOLDERS = ("evaluation/organiser", "test/organiser")
 
 def _leaves_of_commands() -> dict[str, str]:
     """Return the leaf of each command that comes from one, also of commands that are gone with theirs."""
-    table = tomllib.loads((REPOSITORY / "evaluation/cli/commands.toml").read_text(encoding="utf-8"))
-    rooms = {name: entry["module"].split(".")[1] for name, entry in table["commands"].items()}
+    places = own_entries("evaluation.commands")
+    rooms = {name: place.split(".")[2] for name, place in places.items()}
     return {name: room for name, room in rooms.items() if room in ALL_LEAVES}
 
 

@@ -64,7 +64,7 @@ FLOORS_OF_THE_ORGANISER = (
     ("report_library",),
     ("cli",),
 )
-# The strings outside of the organiser's wing that name its modules, besides those in `cli/commands.toml`.
+# The strings outside of the organiser's wing that name its modules, besides those in `entry_points.txt`.
 FOUND_BY_NAME = {
     "evaluation": {
         "evaluation.organiser.inference",
@@ -180,7 +180,7 @@ def test_no_folder_is_in_a_circle():
 
 
 def test_a_command_imports_no_other_command():
-    commands = {f"evaluation.{command.module}" for command in COMMANDS.values()}
+    commands = {command.module for command in COMMANDS.values()}
     importing: dict[str, set[str]] = {}
     for command in commands:
         reached, left = set(), [command]

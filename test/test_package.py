@@ -98,8 +98,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         for path in (REPOSITORY / "evaluation/organiser").rglob("templates/*")
     )
     recipe = {f"evaluation/organiser/image/base/{name}" for name in ("Dockerfile", "requirements.txt")}
-    others = {"evaluation/py.typed", "evaluation/cli/commands.toml", *templates, *recipe}
-    assert names == {*others, *sources}
+    tables = {f"evaluation/{name}" for name in ("py.typed", "entry_points.txt", "cli/commands.toml")}
+    assert names == {*tables, *templates, *recipe, *sources}
 
 
 def test_it_is_the_installed_package_that_runs(programs, tmp_path):

@@ -1,7 +1,7 @@
 """The command line: finds the module of a command, parses its arguments and runs it."""
 
 import argparse
-import importlib
+import inspect
 import re
 import sys
 import tomllib
@@ -10,16 +10,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Literal
 
 from evaluation import __version__
 from evaluation.cli.common import USE_THE_PACKAGE, is_of_organisers, status_of
+from evaluation.core.entry_points import loaded, other_entries, own_entries, place_of
 from evaluation.core.fault import most_similar
 from evaluation.phase.named import BAKED, UPLOADED
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its module below `evaluation`, a summary in one line, and an example, line by line.
+    """A command: its module, a summary in one line, and an example, line by line.
 
     The example runs in any folder; it is left out where a command that it names was deleted. ``consequence``
     is the last line after an error, for commands that might have been done in part.
@@ -32,7 +34,7 @@ class Command:
 
     def is_in(self, package: Path) -> bool:
         """Return whether the folder of a package has the command."""
-        return package.joinpath(*self.module.split(".")).with_suffix(".py").is_file()
+        return package.parent.joinpath(*self.module.split(".")).with_suffix(".py").is_file()
 
 
 def _read_commands() -> tuple[dict[str, Command], dict[str, list[str]]]:
@@ -43,8 +45,11 @@ def _read_commands() -> tuple[dict[str, Command], dict[str, list[str]]]:
     package = Path(__file__).parents[1]
     table = tomllib.loads((package / "cli" / "commands.toml").read_text(encoding="utf-8"))
     shared = table["lines"]
+    places = own_entries(_GROUP)
     commands = {
-        name: Command(**entry | {"example": tuple(shared.get(line, line) for line in entry["example"])})
+        name: Command(
+            places[name], **entry | {"example": tuple(shared.get(line, line) for line in entry["example"])}
+        )
         for name, entry in table["commands"].items()
     }
     if (package / "organiser").is_dir():
@@ -64,6 +69,7 @@ def _commands_of(example: Sequence[str]) -> set[str]:
 
 
 _MODULE = "python -m evaluation"
+_GROUP: Literal["evaluation.commands"] = "evaluation.commands"
 COMMANDS, ROLES = _read_commands()
 """The commands, and by whom or what they are for their names in the order of their use."""
 
@@ -82,7 +88,7 @@ def main(arguments: Sequence[str]) -> int:
     name = arguments[0]
     if name in COMMANDS:
         return status_of(partial(_run, name, arguments[1:]), COMMANDS[name].consequence)
-    return status_of(partial(_overview, name))
+    return status_of(partial(_run_of_others, name, arguments[1:]))
 
 
 def _program() -> str:
@@ -101,7 +107,7 @@ class _Layout(argparse.RawDescriptionHelpFormatter):
 
 def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
     """Return the parser of a command: with the arguments that its module declares."""
-    command = COMMANDS[name]
+    command = COMMANDS.get(name) or Command(module.__name__, _summary_of(module), ())
     parser = argparse.ArgumentParser(
         prog=f"{_program()} {name}",
         description=command.summary,
@@ -116,7 +122,7 @@ def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
 
 def _run(name: str, arguments: Sequence[str]) -> int:
     try:
-        module = importlib.import_module(f"evaluation.{COMMANDS[name].module}")
+        module = loaded(COMMANDS[name].module)
         status: int = module.run(parser_of(name, module).parse_args(arguments))
         return status
     except ModuleNotFoundError as error:
@@ -126,10 +132,27 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     return 2
 
 
+def _run_of_others(name: str, arguments: Sequence[str]) -> int:
+    """Run a command that another installed package adds; show all commands where none does."""
+    place = None if name in (*_HELP, *_VERSION) else place_of(_GROUP, name)
+    if place is None:
+        return _overview(name)
+    module = loaded(place)
+    status: int = module.run(parser_of(name, module).parse_args(arguments))
+    return status
+
+
+def _summary_of(module: ModuleType) -> str:
+    return (inspect.getdoc(module) or "").partition("\n")[0]
+
+
 def _overview(name: str) -> int:
     lines = [f"usage: {_program()} COMMAND [ARGUMENTS]", ""]
     for role, names in ROLES.items():
         lines += [f"{role}:", *(f"  {one:<10} {COMMANDS[one].summary}" for one in names)]
+    if others := other_entries(_GROUP):
+        summaries = ((one, _summary_of(loaded(place))) for one, place in others.items())
+        lines += ["other packages:", *(f"  {one:<10} {summary}" for one, summary in summaries)]
     lines += [
         "",
         f"{_program()} COMMAND --help shows arguments and an example.",

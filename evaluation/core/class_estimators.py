@@ -218,23 +218,11 @@ class _AtThresholds(_OfScores):
 class AveragePrecision(_AtThresholds):
     """The average precision."""
 
-    reading: classification.PrecisionReading = "step"
-
     def figure(self, table: classification.RocTable, weights: ArrayLike) -> Floats:
-        return classification.weighted_average_precision(table, weights, reading=self.reading)
+        return classification.weighted_average_precision(table, weights)
 
     def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
         return self.of_unseen_negative(table, self.figure, size)
-
-
-@dataclass(frozen=True)
-class SensitivityAtPrecision(_AtThresholds):
-    """The sensitivity at a precision of at least ``target``."""
-
-    target: Fraction
-
-    def figure(self, table: classification.RocTable, weights: ArrayLike) -> Floats:
-        return classification.weighted_sensitivity_at_precision(table, weights, target=self.target)
 
 
 @dataclass(frozen=True)

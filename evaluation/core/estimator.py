@@ -28,7 +28,7 @@ from evaluation.metrics.unseen import FigureOfSums
 
 if TYPE_CHECKING:
     from evaluation.metrics.detection import DetectionTable
-    from evaluation.metrics.froc import Candidates
+    from evaluation.metrics.free_response import Candidates
 
 Strata = NDArray[np.int64]
 IntervalMethod = Literal[

@@ -8,7 +8,6 @@ A missing score enters as −inf for a positive and as +inf for a negative, the 
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,8 +25,6 @@ from evaluation.metrics.arrays import (
 from evaluation.metrics.bootstrap import UnitWeights
 
 __all__ = ["auc", "average_precision", "macro_auc", "partial_auc", "roc_curve"]
-
-PrecisionReading = Literal["step", "trapezoid"]
 
 
 def auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
@@ -107,7 +104,6 @@ def average_precision(
     scores: ArrayLike,
     labels: ArrayLike,
     *,
-    reading: Literal["step", "trapezoid"] = "step",
     weights: ArrayLike | None = None,
 ) -> float:
     """Return the average precision: the sum over the thresholds of precision times gained recall.
@@ -116,8 +112,6 @@ def average_precision(
     ----------
     scores, labels, weights
         See `auc`.
-    reading : {"step", "trapezoid"}, optional
-        "trapezoid" takes the area below straight lines between the points of precision and recall.
 
     Returns
     -------
@@ -128,7 +122,7 @@ def average_precision(
     -----
     NaN without a positive case with weight, so also for empty input. A step is not interpolated, as in
     scikit-learn. Tied scores are one threshold. A positive case with the score −inf is never found. Raises
-    ValueError as `auc`, and for another reading.
+    ValueError as `auc`.
 
     References
     ----------
@@ -139,10 +133,8 @@ def average_precision(
     >>> average_precision([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
     0.8333333333333333
     """
-    if reading not in get_args(PrecisionReading):
-        raise ValueError(f"reading: expected 'step' or 'trapezoid', found {reading!r}")
     table = labelled_roc_table(scores, labels)
-    return float(weighted_average_precision(table, weights_row(weights, table.score.size), reading)[0])
+    return float(weighted_average_precision(table, weights_row(weights, table.score.size))[0])
 
 
 def labelled_roc_table(scores: ArrayLike, labels: ArrayLike) -> "RocTable":
@@ -465,12 +457,8 @@ def weighted_macro_auc(score: ArrayLike, truth: ArrayLike, weights: ArrayLike) -
     return ratio_or_nan(total, defined)
 
 
-def weighted_average_precision(
-    table: RocTable, weights: ArrayLike, reading: PrecisionReading = "step"
-) -> Floats:
+def weighted_average_precision(table: RocTable, weights: ArrayLike) -> Floats:
     """`average_precision` under each row of weights, shape (resamples, cases).
-
-    "trapezoid" joins the points of precision and recall by straight lines, from precision 1 at recall 0 on.
 
     A missing positive (−inf) is found at no threshold, a missing negative (+inf) comes before everything
     else. Returns shape (resamples,); NaN where no positive has weight.
@@ -480,24 +468,9 @@ def weighted_average_precision(
     # Before a case with weight the curve is at its beginning.
     precision = np.divide(right, made, out=np.ones_like(right), where=made > 0)
     gained = np.diff(right, axis=1, prepend=0.0)
-    if reading == "trapezoid":
-        precision = (precision + np.column_stack([np.ones(len(right)), precision])[:, :-1]) / 2
     positives = matrix[:, table.positive].sum(axis=1)
     total = (precision * gained).sum(axis=1)
     return ratio_or_nan(total, positives)
-
-
-def weighted_sensitivity_at_precision(table: RocTable, weights: ArrayLike, target: Fraction) -> Floats:
-    """Highest sensitivity over the thresholds "score ≥ t" whose precision is at least ``target``.
-
-    weights: shape (resamples, cases), compared exactly where they are whole numbers. Returns shape
-    (resamples,), 0 where no threshold reaches the precision, NaN where no positive has weight. Missing scores
-    as of `weighted_average_precision`.
-    """
-    matrix = np.asarray(weights, dtype=np.float64)
-    right, made = found_at_thresholds(table, matrix)
-    reached = (made > 0) & (target.denominator * right >= target.numerator * made)
-    return ratio_or_nan((right * reached).max(axis=1, initial=0.0), matrix[:, table.positive].sum(axis=1))
 
 
 def found_at_thresholds(table: RocTable, weights: Floats) -> tuple[Floats, Floats]:

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.arrays import Bools, Integers
-from evaluation.metrics.segmentation import OverlapCounts, count_overlap
 
 Neighbours = Literal["all", "edges", "faces"]
 ThinningAxes = Literal["zyx", "xyz"]
@@ -202,16 +201,3 @@ def centreline_dice(prediction: Bools, reference: Bools, axes: ThinningAxes = "z
     sizes = [int(np.count_nonzero(one)) for one in (found & reference, found, true & prediction, true)]
     precision, sensitivity = sizes[0] / max(1, sizes[1]), sizes[2] / sizes[3]
     return 2 * precision * sensitivity / (precision + sensitivity) if precision + sensitivity else 0.0
-
-
-def count_boundary_overlap(prediction: Bools, reference: Bools, width: int) -> OverlapCounts[int]:
-    """Return how many voxels lie within ``width`` of each region's boundary, inside of it, and in both.
-
-    width: steps to a voxel with which a corner is shared, at least 1.
-    Source: Cheng et al. 2021, CVPR, p. 15334 (boundary IoU).
-    """
-    from scipy import ndimage
-
-    cube = np.ones((3,) * prediction.ndim, dtype=np.bool_)
-    edges = [mask & ~ndimage.binary_erosion(mask, cube, width) for mask in (prediction, reference)]
-    return count_overlap(*edges)

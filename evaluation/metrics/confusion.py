@@ -18,12 +18,16 @@ __all__ = [
     "accuracy",
     "balanced_accuracy",
     "confusion_matrix",
-    "f1_score",
+    "f1",
+    "f_beta",
     "hamming_distance",
+    "macro_f1",
     "matthews_correlation",
-    "mean_f1",
+    "negative_predictive_value",
+    "precision",
     "sensitivity",
     "specificity",
+    "weighted_f1",
 ]
 
 Averaging = Literal["macro", "weighted"]
@@ -154,30 +158,16 @@ def balanced_accuracy(
     return float(balanced_accuracy_of_confusion(_confusion_of(predicted, reference, weights))[0])
 
 
-def mean_f1(
-    predicted: ArrayLike,
-    reference: ArrayLike,
-    *,
-    averaging: Literal["macro", "weighted"] = "macro",
-    weights: ArrayLike | None = None,
-) -> float:
-    """Return the F1 of each class against the rest, averaged over the classes.
+def macro_f1(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+    """Return the F1 of each class against the rest, as the mean over the classes.
 
-    Returns: as for `accuracy`.
-
-    Parameters
-    ----------
-    predicted, reference, weights
-        See `accuracy`.
-    averaging : {"macro", "weighted"}, optional
-        "macro" gives each class the same weight, "weighted" its share of the reference. A class whose cases
-        all have weight 0 is left out.
+    Parameters and Returns: as for `accuracy`.
 
     Notes
     -----
     NaN if no case is left, so also for empty input. The mean is over the classes that occur in reference or
-    prediction. A case without a result is a miss of its class and a false alarm of every other class. Raises
-    ValueError for lengths that differ, another averaging or an invalid weight.
+    prediction; a class whose cases all have weight 0 is left out. A case without a result is a miss of its
+    class and a false alarm of every other class. Raises ValueError as `accuracy`.
 
     References
     ----------
@@ -185,12 +175,23 @@ def mean_f1(
 
     Examples
     --------
-    >>> mean_f1(["a", "b", "b", "c"], ["a", "b", "c", "c"])
+    >>> macro_f1(["a", "b", "b", "c"], ["a", "b", "c", "c"])
     0.7777777777777777
     """
-    if averaging not in ("macro", "weighted"):
-        raise ValueError(f"averaging: expected 'macro' or 'weighted', found {averaging!r}")
-    return float(mean_f1_of_confusion(_confusion_of(predicted, reference, weights), averaging)[0])
+    return float(mean_f1_of_confusion(_confusion_of(predicted, reference, weights))[0])
+
+
+def weighted_f1(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+    """Return the F1 of each class against the rest, each counting with its share of the reference.
+
+    Parameters and Returns: as for `accuracy`. Notes and References: as for `macro_f1`.
+
+    Examples
+    --------
+    >>> weighted_f1(["a", "b", "b", "c"], ["a", "b", "c", "c"])
+    0.75
+    """
+    return float(mean_f1_of_confusion(_confusion_of(predicted, reference, weights), "weighted")[0])
 
 
 def matthews_correlation(
@@ -255,9 +256,7 @@ def sensitivity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLik
     >>> sensitivity([1, 1, 0, 0], [1, 0, 1, 1])
     0.3333333333333333
     """
-    decided, correct = binary_decisions(predicted, reference)
-    counts = weighted_confusion(correct, decided, weights_row(weights, decided.size), 2)
-    return float(sensitivity_of_confusion(counts)[0])
+    return float(sensitivity_of_confusion(_decisions_of(predicted, reference, weights))[0])
 
 
 def specificity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
@@ -274,9 +273,94 @@ def specificity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLik
     >>> specificity([1, 1, 0, 0], [1, 0, 1, 1])
     0.0
     """
+    return float(specificity_of_confusion(_decisions_of(predicted, reference, weights))[0])
+
+
+def precision(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+    """Return the share of the cases decided to be positive that are positive (positive predictive value).
+
+    Parameters, Returns and errors: as for `sensitivity`. References: as for `f_beta`.
+
+    Notes
+    -----
+    0 where no case is decided to be positive; NaN without a positive case in the reference.
+
+    Examples
+    --------
+    >>> precision([1, 1, 0, 0], [1, 0, 1, 1])
+    0.5
+    """
+    return float(precision_of_confusion(_decisions_of(predicted, reference, weights))[0])
+
+
+def negative_predictive_value(
+    predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
+) -> float:
+    """Return the share of the cases decided to be negative that are negative.
+
+    Parameters, Returns, errors and References: as for `sensitivity`.
+
+    Notes
+    -----
+    0 where all cases are decided to be positive; NaN without a negative case in the reference.
+
+    Examples
+    --------
+    >>> negative_predictive_value([1, 1, 0, 0], [1, 0, 1, 0])
+    0.5
+    """
+    return float(negative_predictive_value_of_confusion(_decisions_of(predicted, reference, weights))[0])
+
+
+def f_beta(
+    predicted: ArrayLike, reference: ArrayLike, beta: float, *, weights: ArrayLike | None = None
+) -> float:
+    """Return the harmonic mean of precision and sensitivity, the latter weighted beta² times.
+
+    Returns: as for `sensitivity`.
+
+    Parameters
+    ----------
+    predicted, reference, weights
+        See `sensitivity`.
+    beta : float
+        Importance of sensitivity, above 0.
+
+    Notes
+    -----
+    NaN without a positive case in the reference. Raises ValueError as `sensitivity`, and for another beta.
+
+    References
+    ----------
+    C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7.
+
+    Examples
+    --------
+    >>> f_beta([1, 1, 0, 0], [1, 0, 1, 1], beta=2)
+    0.35714285714285715
+    """
+    if not 0 < beta < math.inf:
+        raise ValueError(f"beta: expected a number above 0, found {beta}")
+    return float(f_beta_of_confusion(_decisions_of(predicted, reference, weights), beta)[0])
+
+
+def f1(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+    """Return the harmonic mean of precision and sensitivity, 2·TP / (2·TP + FP + FN).
+
+    Parameters, Returns and errors: as for `sensitivity`. Notes and References: as for `f_beta`.
+
+    Examples
+    --------
+    >>> f1([1, 1, 0, 0], [1, 0, 1, 0])
+    0.5
+    """
+    return f_beta(predicted, reference, 1.0, weights=weights)
+
+
+def _decisions_of(predicted: ArrayLike, reference: ArrayLike, weights: ArrayLike | None) -> "Confusion":
+    """Return the confusion matrix of binary decisions."""
     decided, correct = binary_decisions(predicted, reference)
-    counts = weighted_confusion(correct, decided, weights_row(weights, decided.size), 2)
-    return float(specificity_of_confusion(counts)[0])
+    return weighted_confusion(correct, decided, weights_row(weights, decided.size), 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,20 +471,6 @@ def negative_predictive_value_of_confusion(cases: Confusion, class_index: int = 
     right = others - _false_alarms(cases)[:, class_index]
     wrong = truth[:, class_index] - cases.correct[:, class_index]
     return np.where(others > 0, np.nan_to_num(ratio_or_nan(right, right + wrong)), np.nan)
-
-
-def likelihood_ratio_of_confusion(cases: Confusion, positive: bool, most: float, class_index: int) -> Floats:
-    """Likelihood ratio of being taken for a class (``positive``) or not, from 0 to ``most``.
-
-    Sensitivity / (1 − specificity), or (1 − sensitivity) / specificity. ``most`` where the denominator alone
-    is 0, 1 where both are, since such answers say nothing; NaN where the reference has no such class or no
-    other. Source: Deeks and Altman 2004, BMJ 329:168.
-    """
-    found = sensitivity_of_confusion(cases, class_index)
-    spared = specificity_of_confusion(cases, class_index)
-    above, below = (found, 1 - spared) if positive else (1 - found, spared)
-    ratio = np.divide(above, below, out=np.where(above > 0, most, 1.0), where=below > 0)
-    return np.where(np.isnan(above + below), np.nan, np.minimum(ratio, most))
 
 
 def expected_cost_of_confusion(cases: Confusion, costs: Floats, normalised: bool) -> Floats:
@@ -530,31 +600,7 @@ def _mean_of_defined(values: Floats) -> Floats:
     return ratio_or_nan(np.where(defined, values, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
 
 
-# --- Binary decisions: their F1, and the Hamming distance of sets of labels ---
-
-
-def f1_score(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the F1 of binary decisions, 2·TP / (2·TP + FP + FN).
-
-    Parameters, Returns and errors: as for `sensitivity`.
-
-    Notes
-    -----
-    1 if no case is positive, neither predicted nor in the reference; so also for empty input. scikit-learn's
-    `f1_score` returns this value with ``zero_division=1``.
-
-    References
-    ----------
-    H. Fang et al., "ADAM Challenge: detecting age-related macular degeneration from fundus images", IEEE
-    Transactions on Medical Imaging 41:2828–2847, 2022.
-
-    Examples
-    --------
-    >>> f1_score([1, 1, 0, 0], [1, 0, 1, 0])
-    0.5
-    """
-    decided, correct = binary_decisions(predicted, reference)
-    return float(weighted_f1_score(decided, correct, weights_row(weights, decided.size))[0])
+# --- Sets of labels: F1 of one over all cases, and the Hamming distance of each case ---
 
 
 def hamming_distance(predicted: ArrayLike, reference: ArrayLike) -> float:
@@ -613,7 +659,7 @@ def _optional_booleans(values: ArrayLike) -> NDArray[Any]:
 
 
 def weighted_f1_score(predicted: ArrayLike, present: ArrayLike, weights: ArrayLike) -> Floats:
-    """`f1_score` under each row of weights, shape (resamples, cases), at least 0.
+    """F1 of binary decisions under each row of weights, shape (resamples, cases), at least 0.
 
     predicted, present: boolean, shape (cases,). Returns shape (resamples,); 1 in a row without a positive,
     for which the source gives no value. Raises ValueError where the shapes do not fit.

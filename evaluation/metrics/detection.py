@@ -18,7 +18,7 @@ from evaluation.metrics.boxes import (
     match_at_thresholds,
     match_boxes,
 )
-from evaluation.metrics.froc import Candidates
+from evaluation.metrics.free_response import Candidates
 
 __all__ = ["box_average_precision", "mean_average_precision", "mean_detection_iou"]
 

@@ -32,6 +32,7 @@ from evaluation.metrics.surfaces import (
 )
 
 __all__ = [
+    "average_surface_distance",
     "hausdorff_distance",
     "label_average_surface_distance",
     "label_hausdorff_distance",
@@ -172,6 +173,45 @@ def label_hausdorff_distance(
     compared = compared_labels(prediction, reference, labels, spacing_mm, surface, surface_neighbours)
     found = [label.hausdorff_distance(percentile, percentile_method, directions) for label in compared]
     return _with_worst(found, prediction, spacing_mm, worst)
+
+
+def average_surface_distance(
+    prediction: ArrayLike,
+    reference: ArrayLike,
+    spacing_mm: Sequence[float] | None = None,
+    *,
+    surface: Surface = "elements",
+    surface_neighbours: SurfaceNeighbours = "faces",
+    directions: DirectionsOfMean = "pooled",
+    worst: float | None = None,
+) -> float:
+    """Return the mean distance between the surfaces of two regions, by default the symmetric one (ASSD).
+
+    Returns and Notes: as for `hausdorff_distance`. References: as for `label_average_surface_distance`.
+
+    Parameters
+    ----------
+    prediction, reference, spacing_mm, surface, surface_neighbours, worst
+        See `hausdorff_distance`.
+    directions : {"pooled", "directed", "mean"}, optional
+        See `label_average_surface_distance`.
+
+    Examples
+    --------
+    >>> average_surface_distance([[1, 1, 0, 0, 0]], [[1, 0, 0, 0, 1]], surface="voxels")
+    1.0
+    """
+    masks = mask_of(prediction, "prediction"), mask_of(reference, "reference")
+    found = label_average_surface_distance(
+        *masks,
+        [1],
+        spacing_mm,
+        surface=surface,
+        surface_neighbours=surface_neighbours,
+        directions=directions,
+        worst=worst,
+    )
+    return float(found[0])
 
 
 def label_average_surface_distance(

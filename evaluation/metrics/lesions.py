@@ -13,11 +13,11 @@ from evaluation.metrics.components import Neighbours, components_of
 from evaluation.metrics.matching import Overlaps, overlaps_of
 
 __all__ = [
-    "detection_ratio",
-    "false_components",
+    "detected_lesions",
+    "false_lesions",
     "false_negative_volume",
     "false_positive_volume",
-    "lesion_difference",
+    "lesion_count_difference",
     "lesion_f1",
     "panoptic_quality",
 ]
@@ -76,7 +76,9 @@ def lesion_f1(
     return f1_of_lesions(_lesions(prediction, reference, neighbours), reading)
 
 
-def lesion_difference(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> int:
+def lesion_count_difference(
+    prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all"
+) -> int:
     """Return the difference of the numbers of connected components, without its sign.
 
     Parameters and errors: as for `lesion_f1`.
@@ -97,7 +99,7 @@ def lesion_difference(prediction: ArrayLike, reference: ArrayLike, *, neighbours
 
     Examples
     --------
-    >>> lesion_difference([[1, 1, 0, 1]], [[1, 1, 0, 0]])
+    >>> lesion_count_difference([[1, 1, 0, 1]], [[1, 1, 0, 0]])
     1
     """
     found = _lesions(prediction, reference, neighbours)
@@ -220,7 +222,7 @@ def _voxel(spacing_mm: Sequence[float] | None, axes: int) -> float:
     return math.prod(sizes)
 
 
-def detection_ratio(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> float:
+def detected_lesions(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> float:
     """Return the share of the reference's connected components that the prediction touches.
 
     Parameters and errors: as for `lesion_f1`.
@@ -241,7 +243,7 @@ def detection_ratio(prediction: ArrayLike, reference: ArrayLike, *, neighbours: 
 
     Examples
     --------
-    >>> detection_ratio([[1, 0, 0, 0]], [[1, 1, 0, 1]])
+    >>> detected_lesions([[1, 0, 0, 0]], [[1, 1, 0, 1]])
     0.5
     """
     found = _lesions(prediction, reference, neighbours)
@@ -249,11 +251,11 @@ def detection_ratio(prediction: ArrayLike, reference: ArrayLike, *, neighbours: 
     return found.detected / references if references else math.nan
 
 
-def false_components(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> int:
+def false_lesions(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> int:
     """Return the number of the prediction's connected components that do not touch the reference.
 
-    Parameters and errors: as for `lesion_f1`. Returns: as for `lesion_difference`. References: as for
-    `detection_ratio`.
+    Parameters and errors: as for `lesion_f1`. Returns: as for `lesion_count_difference`. References: as for
+    `detected_lesions`.
 
     Notes
     -----
@@ -261,7 +263,7 @@ def false_components(prediction: ArrayLike, reference: ArrayLike, *, neighbours:
 
     Examples
     --------
-    >>> false_components([[1, 0, 1, 0, 1]], [[1, 1, 0, 0, 0]])
+    >>> false_lesions([[1, 0, 1, 0, 1]], [[1, 1, 0, 0, 0]])
     2
     """
     return _lesions(prediction, reference, neighbours).false

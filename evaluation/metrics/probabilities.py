@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Bools, Floats, class_indices, ratio_or_nan, weighted_mean, weights_row
+from evaluation.metrics.arrays import Floats, class_indices, ratio_or_nan, weighted_mean, weights_row
 
-__all__ = ["brier_score", "expected_calibration_error"]
+__all__ = ["brier_score", "calibration_error"]
 
 Probabilities = NDArray[np.float32]
 
@@ -55,7 +55,7 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike, *, weights: ArrayLi
     return float(weighted_mean(((shares - wanted) ** 2).sum(axis=1), row)[0])
 
 
-def expected_calibration_error(
+def calibration_error(
     probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10, weights: ArrayLike | None = None
 ) -> float:
     """Return the mean distance of predicted from observed shares of positive cases over bins of equal width.
@@ -88,7 +88,7 @@ def expected_calibration_error(
 
     Examples
     --------
-    >>> expected_calibration_error([0.25, 0.25, 0.75, 1.0], [0, 1, 1, 1], bins=2)
+    >>> calibration_error([0.25, 0.25, 0.75, 1.0], [0, 1, 1, 1], bins=2)
     0.1875
     """
     if bins < 1:
@@ -122,7 +122,7 @@ def weighted_brier_score(probability: ArrayLike, positive: ArrayLike, weights: A
 def weighted_expected_calibration_error(
     probability: ArrayLike, positive: ArrayLike, weights: ArrayLike, bins: int = 10
 ) -> Floats:
-    """`expected_calibration_error` under each row of weights.
+    """`calibration_error` under each row of weights.
 
     A case without a probability (NaN) counts 1, the worst. Shapes and empty input as of
     `weighted_brier_score`.
@@ -144,7 +144,7 @@ def weighted_expected_calibration_error(
 def expected_calibration_errors_when_right(
     probability: ArrayLike, bins: int, sets: int, seed: int, units: ArrayLike | None = None
 ) -> Floats:
-    """Return `expected_calibration_error` for labels that are drawn with the probabilities, shape (sets,).
+    """Return `calibration_error` for labels that are drawn with the probabilities, shape (sets,).
 
     probability: shape (cases,), or (cases, classes) of classes of which one is drawn, for the mean of their
     errors; a row with NaN counts 1. units: shape (cases,), cases of one unit are drawn by the same random
@@ -172,15 +172,6 @@ def expected_calibration_errors_when_right(
         distance = np.abs(np.bincount(of_bin.ravel(), drawn.ravel(), bins * classes) - wanted).sum()
         found[row] = (distance / classes + missing) / len(given)
     return found
-
-
-def voxel_brier_score(probability: Probabilities, positive: Bools, voxels: int) -> float:
-    """Mean squared difference of probability and truth over all voxels, in [0, 1], lower is better.
-
-    probability, positive: of one shape; in the remaining ``voxels`` of the image both are 0.
-    """
-    squared = np.square(probability.astype(np.float64) - positive)
-    return float(squared.sum()) / voxels
 
 
 def voxel_calibration_errors(
@@ -222,25 +213,3 @@ def normal_crps(value: float, mean: float, deviation: float, deviations: float =
     step = min(max((value - mean) / deviation, -deviations), deviations)
     outside = 0.0 if math.isinf(deviations) else 2 * below(-deviations)
     return deviation * (below(step) + below(-step) - outside)
-
-
-def voxel_average_precision(probability: Probabilities, positive: Bools, voxels: int) -> float:
-    """Precision at every threshold, weighted by the recall that is gained, in [0, 1], higher is better.
-
-    probability, positive: of one shape; in the remaining ``voxels`` of the image both are 0. NaN where no
-    voxel is positive.
-    """
-    positives = int(np.count_nonzero(positive))
-    if not positives:
-        return math.nan
-    given = probability > 0
-    values, truth = probability[given], positive[given]
-    order = np.argsort(-values)
-    values, truth = values[order], truth[order]
-    ends = np.flatnonzero(np.diff(values, append=np.float32(-1)))
-    found = np.cumsum(truth)[ends]
-    gained = np.diff(found, prepend=0)
-    total = float((found / (ends + 1) * gained).sum())
-    # The last threshold is 0, which all voxels reach.
-    missed = positives - (int(found[-1]) if len(found) else 0)
-    return (total + positives / voxels * missed) / positives

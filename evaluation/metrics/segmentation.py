@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.metrics.arrays import Bools, Floats, check_shapes, mask_of
 from evaluation.metrics.crops import Crop, intersection_of
 
-__all__ = ["cup_to_disc_ratio", "dice", "f_beta", "jaccard", "precision", "recall", "weighted_dice"]
+__all__ = ["cup_to_disc_ratio", "dice", "jaccard", "voxel_precision", "voxel_sensitivity", "weighted_dice"]
 
 AnyIntegers = NDArray[np.integer]
 Count = TypeVar("Count", int, AnyIntegers)
@@ -72,11 +72,10 @@ def jaccard(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 
     return jaccard_of_counts(_counts(prediction, reference), both_empty=both_empty)
 
 
-def precision(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
+def voxel_precision(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
     """Return the share of the predicted region that is in the reference (positive predictive value).
 
-    Regions may also be decisions of cases: true or 1 for positive. Parameters, Returns and Notes: as
-    for `dice`.
+    Parameters, Returns and Notes: as for `dice`.
 
     References
     ----------
@@ -84,47 +83,23 @@ def precision(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float 
 
     Examples
     --------
-    >>> precision([1, 1, 1, 1], [0, 1, 0, 0])
+    >>> voxel_precision([1, 1, 1, 1], [0, 1, 0, 0])
     0.25
     """
     return precision_of_counts(_counts(prediction, reference), both_empty=both_empty)
 
 
-def recall(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
+def voxel_sensitivity(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
     """Return the share of the reference region that is predicted (sensitivity).
 
-    Parameters, Returns and Notes: as for `dice`. References: as for `precision`.
+    Parameters, Returns and Notes: as for `dice`. References: as for `voxel_precision`.
 
     Examples
     --------
-    >>> recall([0, 1, 0, 0], [1, 1, 1, 1])
+    >>> voxel_sensitivity([0, 1, 0, 0], [1, 1, 1, 1])
     0.25
     """
     return recall_of_counts(_counts(prediction, reference), both_empty=both_empty)
-
-
-def f_beta(prediction: ArrayLike, reference: ArrayLike, beta: float, *, both_empty: float = 1.0) -> float:
-    """Return the F-beta measure: the harmonic mean of precision and recall with recall weighted beta² times.
-
-    Returns and Notes: as for `dice`. References: as for `precision`.
-
-    Raises ValueError as `dice`, and for a beta that is not above 0.
-
-    Parameters
-    ----------
-    prediction, reference, both_empty
-        See `dice`.
-    beta : float
-        Importance of recall, above 0. With 1 the result is the Dice coefficient.
-
-    Examples
-    --------
-    >>> f_beta([1, 1, 0, 0, 0], [1, 0, 1, 1, 1], beta=2)
-    0.2777777777777778
-    """
-    if not 0 < beta < float("inf"):
-        raise ValueError(f"beta: expected a number above 0, found {beta}")
-    return f_beta_of_counts(beta)(_counts(prediction, reference), both_empty=both_empty)
 
 
 def _counts(prediction: ArrayLike, reference: ArrayLike) -> "OverlapCounts[int]":

@@ -23,7 +23,7 @@ from evaluation.metrics.arrays import Bools, Floats, Integers, regions_of
 from evaluation.metrics.crops import EMPTY, Box, Crop, box_of_content
 from evaluation.metrics.nearest import Spacing, nearest_distances
 
-__all__ = ["average_symmetric_surface_distance", "modified_hausdorff_distance"]
+__all__ = ["modified_hausdorff_distance"]
 
 Directed = tuple[Floats, Floats]
 Surface = Literal["voxels", "elements"]
@@ -88,29 +88,6 @@ def modified_hausdorff_distance(
     """
     found = _directed(prediction, reference, spacing_mm)
     return found if isinstance(found, float) else max(float(distances.mean()) for distances in found)
-
-
-def average_symmetric_surface_distance(
-    prediction: ArrayLike, reference: ArrayLike, spacing_mm: Sequence[float] | None = None
-) -> float:
-    """Return the mean of the distances from every surface pixel of either region to the other surface.
-
-    References: as for `label_average_surface_distance`.
-
-    Parameters, Returns and errors: as for `modified_hausdorff_distance`.
-
-    Notes
-    -----
-    NaN if the reference is empty; the diagonal of the array if only the prediction is empty. The distances of
-    both directions are pooled, so the region with the larger surface has more influence.
-
-    Examples
-    --------
-    >>> average_symmetric_surface_distance([[1, 1, 0, 0, 0]], [[1, 0, 0, 0, 1]])
-    1.0
-    """
-    found = _directed(prediction, reference, spacing_mm)
-    return found if isinstance(found, float) else float(np.concatenate(found).mean())
 
 
 def _directed(

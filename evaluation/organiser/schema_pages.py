@@ -4,7 +4,9 @@ import inspect
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -236,7 +238,9 @@ def platform_page() -> str:
 
 # --- `docs/catalogue.md` and a page for each family: every kind and every metric that can be declared ---
 
-_INHERITED = {*FieldTable.model_fields, *MetricTable.model_fields} - {"kind", "metric"}
+_Table = type[FieldTable] | type[MetricTable]
+_COMMON = {*FieldTable.model_fields, *MetricTable.model_fields}
+_FEWEST_SHARING = 3
 
 
 def catalogue_pages() -> dict[str, str]:
@@ -251,8 +255,10 @@ def catalogue_pages() -> dict[str, str]:
     unasked = set(map(name_of, METRICS)) - set(page_of)
     assert not unasked, f"families.toml has no question for {', '.join(sorted(unasked))}"
     found = {"catalogue.md": "\n".join([_template("catalogue.md"), *_catalogue_sections(families, page_of)])}
+    shared = _shared_keys(METRICS)
     for family, words in families.items():
-        found[f"metrics-{family}.md"] = "\n".join(_family_sections(words, page_of, f"metrics-{family}.md"))
+        here = f"metrics-{family}.md"
+        found[here] = "\n".join(_family_sections(words, page_of, here, shared))
     return found
 
 
@@ -282,21 +288,30 @@ def _catalogue_sections(
         metrics = (f"{_links([one.metric], page_of)}{_with_keys(one)}" for one in meant)
         yield f"| {', '.join(dict.fromkeys(map(in_words, names)))} | {'; '.join(metrics)} |"
     yield "\n## Keys of every metric\n"
-    yield from _catalogue_keys(MetricTable, set(MetricTable.model_fields) - _INHERITED)
-    yield "## Kinds of fields\n\nEvery kind has these keys:\n"
-    yield from _catalogue_keys(FieldTable, set(FieldTable.model_fields) - _INHERITED)
+    yield from (entry.line for entry in _keys_of(MetricTable))
+    yield "\n## Keys that several metrics share\n"
+    yield "A metric names those that it has. Where its default is another one, it says so.\n"
+    yield from sorted(entry.line for entry in _shared_keys(METRICS).values())
+    yield "\n## Kinds of fields\n\nEvery kind has these keys:\n"
+    yield from (entry.line for entry in _keys_of(FieldTable))
+    shared = _shared_keys(FIELDS)
+    yield "\n### Keys that several kinds share\n\nA kind names those that it has.\n"
+    yield from sorted(entry.line for entry in shared.values())
+    yield ""
     for field in sorted(FIELDS, key=name_of):
         scored_by = sorted(name_of(metric) for metric in METRICS if issubclass(field, metric.kinds))
         links = _links(scored_by, page_of) or "none; those of other kinds use it"
         yield f"### Kind `{name_of(field)}`\n\n{_prose(field)}\n\nMetrics: {links}\n"
-        yield from _catalogue_keys(field, _INHERITED | {"kind"})
+        yield from _own_keys(field, shared, "#keys-that-several-kinds-share")
 
 
 def _with_keys(meant: Meant) -> str:
     return f" with `{meant.keys}`" * bool(meant.keys) + f" ({meant.note})" * bool(meant.note)
 
 
-def _family_sections(words: Mapping[str, Any], page_of: Mapping[str, str], here: str) -> Iterator[str]:
+def _family_sections(
+    words: Mapping[str, Any], page_of: Mapping[str, str], here: str, shared: Mapping[str, "_KeyEntry"]
+) -> Iterator[str]:
     yield f"# {words['title']}: metrics\n"
     yield "*For organisers who declare a challenge. 5 minutes to look up a metric.*\n"
     yield f"The algorithm gives {words['asked']}. [Kinds and metrics](catalogue.md) has the other families,"
@@ -306,17 +321,56 @@ def _family_sections(words: Mapping[str, Any], page_of: Mapping[str, str], here:
         if page_of[name_of(metric)] == here:
             kinds = ", ".join(f"[`{one}`](catalogue.md#kind-{one})" for one in names_of(metric.kinds))
             yield f"## Metric `{name_of(metric)}`\n\n{_prose(metric)}\n\nKinds: {kinds}\n"
-            yield from _catalogue_keys(metric, _INHERITED | {"metric"})
+            yield from _own_keys(metric, shared, "catalogue.md#keys-that-several-metrics-share")
 
 
-def _catalogue_keys(table: type[FieldTable] | type[MetricTable], left_out: set[str]) -> Iterator[str]:
+@dataclass(frozen=True)
+class _KeyEntry:
+    """A key as a page tells it: its type and default in words, and what it means."""
+
+    key: str
+    facts: str
+    description: str
+
+    @property
+    def line(self) -> str:
+        return f"- `{self.key}` ({self.facts}): {self.description}"
+
+
+def _keys_of(table: _Table) -> list[_KeyEntry]:
     schema: dict[str, Any] = tidied(table.model_json_schema())
     definitions = schema.pop("$defs", {})
-    for key, part in schema["properties"].items():
-        if key not in left_out:
-            yield f"- `{key}` ({_facts(schema, key)}): {_description(part, definitions)}"
+    return [
+        _KeyEntry(key, _facts(schema, key), _description(part, definitions))
+        for key, part in schema["properties"].items()
+        if key not in ("kind", "metric")
+    ]
+
+
+def _shared_keys(tables: Iterable[_Table]) -> dict[str, _KeyEntry]:
+    """Return the keys that several tables describe alike, which a page tells once, by their names."""
+    told = Counter(entry for table in tables for entry in _keys_of(table) if entry.key not in _COMMON)
+    found: dict[str, _KeyEntry] = {}
+    for entry, number in told.most_common():
+        if number >= _FEWEST_SHARING:
+            found.setdefault(entry.key, entry)
+    return found
+
+
+def _own_keys(table: _Table, shared: Mapping[str, _KeyEntry], place: str) -> Iterator[str]:
+    """Yield the keys that a table alone has, then the names of those that it shares."""
+    entries = [entry for entry in _keys_of(table) if entry.key not in _COMMON]
+    names = []
+    for entry in entries:
+        told = shared.get(entry.key)
+        if told is None or told.description != entry.description:
+            yield entry.line
+        else:
+            names.append(f"`{entry.key}`" + f" ({entry.facts})" * (told.facts != entry.facts))
+    if names:
+        yield f"- [Shared]({place}): {', '.join(names)}"
     yield ""
 
 
-def _prose(table: type) -> str:
+def _prose(table: _Table) -> str:
     return _each_paragraph_on_one_line(inspect.cleandoc(table.__doc__ or ""))

@@ -16,7 +16,6 @@ _OF_FIELDS = {
     "ignored_lesions": "excluded_lesions",
 }
 _REFERENCES = {"points": "reference_table", "keypoints": "reference_table", "boxes": "reference_table"}
-_REFERENCES |= {"instance_classes": "reference_table"}
 _WORDS = {"leave_out": "exclude", "left_out": "excluded"}
 
 _HEADER = re.compile(r"\s*\[+\s*(?P<path>[^\]]+?)\s*\]+")

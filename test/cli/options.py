@@ -12,7 +12,7 @@ OPTIONS = REPOSITORY / "evaluation" / "organiser" / "templates" / "options.txt"
 
 def options_of(name: str) -> list[str]:
     """Return the long options of a command but --help; a command with parts has none of its own."""
-    parser = parser_of(name, importlib.import_module(f"evaluation.{COMMANDS[name].module}"))
+    parser = parser_of(name, importlib.import_module(COMMANDS[name].module))
     actions = [action for action in parser._actions if not isinstance(action, argparse._HelpAction)]
     return [option for action in actions for option in action.option_strings if option.startswith("--")]
 

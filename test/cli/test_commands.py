@@ -104,7 +104,7 @@ def test_every_command_has_help_with_an_example_that_its_parser_takes(name, over
     for line in example:
         words = shlex.split(line, comments=True)
         if words[:3] == ["python", "-m", "evaluation"]:
-            parser = parser_of(words[3], import_module(f"evaluation.{COMMANDS[words[3]].module}"))
+            parser = parser_of(words[3], import_module(COMMANDS[words[3]].module))
             parser.parse_args(words[4:])
         named = (word for word in words if word.startswith(("ground-truth/", "test/input/")))
         assert all((REPOSITORY / word).exists() for word in named if "manifest" not in word), line

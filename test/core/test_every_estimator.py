@@ -32,7 +32,6 @@ from evaluation.core.class_estimators import (
     PartialRocArea,
     PresenceF1,
     RocArea,
-    SensitivityAtPrecision,
     SensitivityAtSpecificity,
 )
 from evaluation.core.estimator import Curve, Decision, Estimator
@@ -162,15 +161,6 @@ def sensitivity_at_specificity(rows: list[Row]) -> float:
         hits / all_of for hits, alarms, all_of, none in thresholds(rows) if all_of and 3 * alarms <= none
     ]
     return max(found) if {0.0, 1.0} <= set(labelled(rows)[1]) else NAN
-
-
-def sensitivity_at_precision(rows: list[Row]) -> float:
-    if 1 not in labelled(rows)[1]:
-        return NAN
-    return max(
-        hits / all_of if 4 * hits >= 3 * (hits + alarms) else 0
-        for hits, alarms, all_of, _ in thresholds(rows)
-    )
 
 
 def average_precision(label: str, score: str) -> Value:
@@ -515,15 +505,6 @@ EXAMPLES = [
         OF_SCORES[:-1],
         missing=(0, FARTHEST),
         with_unseen=ABOVE_ALL,
-        decisive=POSITIVES[:-1],
-        views={"drawn_together": True},
-    ),
-    Example(
-        SensitivityAtPrecision("score", "label", Fraction(3, 4)),
-        {name: column[:-1] for name, column in SCORES.items()},
-        sensitivity_at_precision,
-        OF_SCORES[:-1],
-        missing=(0, FARTHEST),
         decisive=POSITIVES[:-1],
         views={"drawn_together": True},
     ),

@@ -6,27 +6,11 @@ from evaluation import metrics
 from evaluation.challenges.declared.declarable import METRICS, name_of
 from evaluation.challenges.declared.tables import MetricTable
 
-# Metrics of the catalogue whose public function has another name.
+# Metrics of the catalogue of which one function returns several.
 NAMES = {
-    "average_surface_distance": "label_average_surface_distance",
-    "calibration_error": "expected_calibration_error",
-    "detected_lesions": "detection_ratio",
-    "f1": "f1_score",
-    "false_lesions": "false_components",
-    "froc": "froc_sensitivity",
-    "lesion_count_difference": "lesion_difference",
-    "macro_f1": "mean_f1",
-    "point_f1": "match_points",
-    "point_precision": "match_points",
-    "point_recall": "match_points",
-    "recognition_quality": "panoptic_quality",
-    "segmentation_quality": "panoptic_quality",
-    "voxel_precision": "precision",
-    "voxel_sensitivity": "recall",
-    "weighted_f1": "mean_f1",
+    **dict.fromkeys(("point_f1", "point_precision", "point_recall"), "match_points"),
+    **dict.fromkeys(("recognition_quality", "segmentation_quality"), "panoptic_quality"),
 }
-# Names that mean something else: overlap of regions here, decisions between classes in the catalogue.
-OTHER_MEANING = {"f_beta", "precision"}
 # Options that choose or complete the cases of a phase; a function is given its arrays.
 OF_PHASES = {
     "threshold": "decisions are made of scores by the caller",
@@ -45,7 +29,6 @@ OF_PHASES = {
     "strict": "the functions of masks take what touches, those of quality what overlaps by more than half",
     "agreement": "as strict",
     "matching": "as strict",
-    "thresholds": "as strict",
     "over_annotators": "the caller compares with each annotator, or with their consensus",
 }
 # Options of one metric that its function has in another form, and why.
@@ -59,8 +42,6 @@ EXCEPTIONS = {
     ("root_mean_squared_error", "worst"): "of a missing result",
     ("lesion_count_difference", "worst"): "of a missing result",
     ("false_lesions", "worst"): "of a missing result",
-    ("false_lesions", "reading"): "of the number the caller makes shares, also of all cases",
-    ("detected_lesions", "reading"): "as false_lesions, of the share",
     ("froc", "radius"): "an array has no diameter that could be the default: required",
     ("point_f1", "radius"): "as froc",
     ("point_precision", "radius"): "as froc",
@@ -72,7 +53,7 @@ COMMON = set(MetricTable.model_fields)
 def options():
     for table in METRICS:
         name = name_of(table)
-        if NAMES.get(name, name) in metrics.__all__ and name not in OTHER_MEANING:
+        if NAMES.get(name, name) in metrics.__all__:
             for option, field in table.model_fields.items():
                 if option not in COMMON | {"metric"}:
                     yield name, option, field
@@ -101,7 +82,7 @@ def comparable(default):
 
 def test_the_stated_names_and_exceptions_exist():
     known = {name_of(table): set(table.model_fields) for table in METRICS}
-    assert set(NAMES) | OTHER_MEANING <= set(known)
+    assert set(NAMES) <= set(known)
     assert {option for name, option in EXCEPTIONS if option not in known[name]} == set()
     assert set(OF_PHASES) <= set.union(*known.values())
-    assert set(NAMES.values()) | OTHER_MEANING <= set(metrics.__all__)
+    assert set(NAMES.values()) <= set(metrics.__all__)

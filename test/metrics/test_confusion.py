@@ -59,7 +59,8 @@ def test_without_a_case_there_is_no_value():
         metrics.accuracy,
         metrics.balanced_accuracy,
         metrics.matthews_correlation,
-        metrics.mean_f1,
+        metrics.macro_f1,
+        metrics.weighted_f1,
     ):
         assert math.isnan(figure([], []))
         assert math.isnan(figure(["mild"], [None]))
@@ -104,11 +105,11 @@ FIGURES = {
         oracle.balanced_accuracy_score,
         metrics.balanced_accuracy,
     ),
-    "macro F1": (mean_f1_of_confusion, partial(oracle.f1_score, average="macro"), metrics.mean_f1),
+    "macro F1": (mean_f1_of_confusion, partial(oracle.f1_score, average="macro"), metrics.macro_f1),
     "weighted F1": (
         partial(mean_f1_of_confusion, averaging="weighted"),
         partial(oracle.f1_score, average="weighted"),
-        partial(metrics.mean_f1, averaging="weighted"),
+        metrics.weighted_f1,
     ),
     "MCC": (matthews_correlation_of_confusion, oracle.matthews_corrcoef, metrics.matthews_correlation),
     "kappa": (cohen_kappa_of_confusion, oracle.cohen_kappa_score, None),

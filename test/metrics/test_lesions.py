@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from evaluation.metrics import (
-    detection_ratio,
-    false_components,
+    detected_lesions,
+    false_lesions,
     false_negative_volume,
     false_positive_volume,
-    lesion_difference,
+    lesion_count_difference,
     lesion_f1,
     panoptic_quality,
 )
@@ -21,8 +21,8 @@ from evaluation.metrics.lesions import (
 
 def test_an_array_without_pixels_has_no_component():
     nothing = np.zeros((0, 4, 4))
-    assert math.isnan(detection_ratio(nothing, nothing))
-    assert false_components(nothing, nothing) == 0
+    assert math.isnan(detected_lesions(nothing, nothing))
+    assert false_lesions(nothing, nothing) == 0
 
 
 def mask(*rows):
@@ -46,8 +46,8 @@ def test_by_hand():
         pytest.approx((5 / 6 + 1) / 2 * 0.5), pytest.approx((5 / 6 + 1) / 2), pytest.approx(0.5)
     )
     assert (found.false_voxels, found.missed_voxels) == (1, 1)
-    assert (lesion_f1(PREDICTION, REFERENCE), detection_ratio(PREDICTION, REFERENCE)) == (0.75, 0.75)
-    assert (false_components(PREDICTION, REFERENCE), lesion_difference(PREDICTION, REFERENCE)) == (1, 0)
+    assert (lesion_f1(PREDICTION, REFERENCE), detected_lesions(PREDICTION, REFERENCE)) == (0.75, 0.75)
+    assert (false_lesions(PREDICTION, REFERENCE), lesion_count_difference(PREDICTION, REFERENCE)) == (1, 0)
     for volume in (false_positive_volume, false_negative_volume):
         assert volume(PREDICTION, REFERENCE, spacing_mm=(0.5, 3.0)) == 1.5
 
@@ -67,7 +67,7 @@ def test_empty_masks(prediction, reference, f1, quality):
     assert lesion_f1(mask(prediction), mask(reference)) == f1
     assert (found.false_voxels, found.missed_voxels) == (prediction.count("x"), reference.count("x"))
     share = 0.0 if "x" in reference else math.nan
-    assert detection_ratio(mask(prediction), mask(reference)) == pytest.approx(share, nan_ok=True)
+    assert detected_lesions(mask(prediction), mask(reference)) == pytest.approx(share, nan_ok=True)
     assert panoptic_quality(mask(prediction), mask(reference)) == LesionPanopticQuality(*quality)
 
 
@@ -96,9 +96,9 @@ def test_two_readings_of_f1():
     ("function", "all_neighbours", "faces"),
     [
         (lesion_f1, 1.0, 2 / 3),
-        (lesion_difference, 0, 1),
+        (lesion_count_difference, 0, 1),
         (false_negative_volume, 0, 1),
-        (detection_ratio, 1.0, 0.5),
+        (detected_lesions, 1.0, 0.5),
     ],
 )
 def test_public_functions_with_each_kind_of_neighbours(function, all_neighbours, faces):

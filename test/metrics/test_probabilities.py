@@ -2,17 +2,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import binom
-from sklearn.metrics import average_precision_score, brier_score_loss
 
-from evaluation.metrics import average_precision, brier_score, expected_calibration_error, macro_auc
+from evaluation.metrics import average_precision, brier_score, calibration_error, macro_auc
 from evaluation.metrics.classification import roc_table, weighted_average_precision
 from evaluation.metrics.probabilities import (
     expected_calibration_errors_when_right,
-    voxel_average_precision,
-    voxel_brier_score,
     weighted_brier_score,
     weighted_expected_calibration_error,
 )
@@ -20,7 +15,7 @@ from evaluation.metrics.probabilities import (
 
 def test_empty_input():
     assert math.isnan(brier_score([], []))
-    assert math.isnan(expected_calibration_error([], []))
+    assert math.isnan(calibration_error([], []))
     assert math.isnan(macro_auc(np.zeros((0, 3)), []))
     assert math.isnan(average_precision([0.5], [0]))
 
@@ -43,34 +38,6 @@ def test_missing_scores_come_last_for_positives_and_first_for_negatives():
     assert weighted_average_precision(table, np.ones((1, 3)))[0] == pytest.approx(0.25)
 
 
-SHAPE = (2, 3, 4)
-
-LEVELS = st.sampled_from([0.0, 0.0, 0.25, 0.5, 0.75, 1.0])
-
-
-@settings(max_examples=25)
-@given(
-    st.lists(st.tuples(LEVELS, st.booleans()), min_size=24, max_size=24),
-    st.integers(0, 9),
-)
-def test_figures_of_a_crop_are_those_of_the_whole_image(voxels, around):
-    probability = np.array([value for value, _ in voxels], np.float32).reshape(SHAPE)
-    positive = np.array([truth for _, truth in voxels]).reshape(SHAPE)
-    whole = np.pad(probability.ravel(), (0, around)), np.pad(positive.ravel(), (0, around))
-    size = probability.size + around
-    brier = voxel_brier_score(probability, positive, size)
-    assert brier == pytest.approx(brier_score_loss(whole[1], whole[0], labels=[False, True]))
-    average = voxel_average_precision(probability, positive, size)
-    if positive.any():
-        assert average == pytest.approx(average_precision_score(whole[1], whole[0]))
-    else:
-        assert math.isnan(average)
-
-    nothing = np.zeros((0, 0, 0), np.float32)
-    assert voxel_brier_score(nothing, nothing > 0, 7) == 0
-    assert math.isnan(voxel_average_precision(nothing, nothing > 0, 7))
-
-
 def test_calibration_errors_where_the_probabilities_are_right():
     # One bin with ten cases of probability ½: the error is |positives − 5| / 10.
     found = expected_calibration_errors_when_right(np.full(10, 0.5), 10, 4000, seed=1)
@@ -88,7 +55,7 @@ def test_calibration_error_has_ten_bins():
     """0.28 and 0.32 are of two of ten bins, and of one of eleven; one is right, one wrong."""
     probabilities, labels = [0.28, 0.32], [1, 0]
     expected = (0.72 + 0.32) / 2
-    assert expected_calibration_error(probabilities, labels) == pytest.approx(expected)
+    assert calibration_error(probabilities, labels) == pytest.approx(expected)
     rows = np.ones((1, 2))
     assert weighted_expected_calibration_error(probabilities, labels, rows)[0] == pytest.approx(expected)
 

@@ -56,7 +56,7 @@ MISSING_COUNTS_AS_WORST = {"concordance_index": 0.2, "success_detection_rate": 0
 OF_PREDICTIONS = ("predicted", "predicted_time", "scores", "probabilities", "prediction", "points", "boxes")
 
 # Labels of any type, of which None is one without a result.
-OF_LABELS = {"accuracy", "balanced_accuracy", "confusion_matrix", "fleiss_kappa", "mean_f1"}
+OF_LABELS = {"accuracy", "balanced_accuracy", "confusion_matrix", "fleiss_kappa", "macro_f1", "weighted_f1"}
 
 
 @pytest.mark.parametrize("position", [0, 1])

@@ -149,7 +149,7 @@ def test_image_and_reference_that_disagree(phase, tmp_path):
     [
         ('"label_map"\nlabels = { 1 = "a" }', "dice"),
         ('"instance_map"\nlabels = { 1 = "a" }', "panoptic_quality"),
-        ('"probability_map"', "voxel_brier_score"),
+        ('"probability_map"', "dice_at_threshold"),
         ('"image"\nminimum = 0\nmaximum = 9', "image_mean_absolute_error"),
         ('"detection_map"', "lesion_average_precision"),
     ],

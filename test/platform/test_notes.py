@@ -187,7 +187,7 @@ def test_flags_and_jobs_that_are_missing_are_counted(tmp_path, nulls):
 
 
 @pytest.mark.parametrize(
-    ("kind", "metric"), [("probability_map", "voxel_brier_score"), ("detection_map", "case_auc")]
+    ("kind", "metric"), [("probability_map", "dice_at_threshold"), ("detection_map", "case_auc")]
 )
 def test_maps_without_any_probability_are_noted(tmp_path, kind, metric):
     phase, submission = tmp_path / "phase", tmp_path / "submission"

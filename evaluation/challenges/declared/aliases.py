@@ -40,11 +40,11 @@ _AREA = (Meant("auc"), Meant("macro_auc"), Meant("case_auc"))
 _MEAN_PRECISION = (Meant("box_average_precision"), Meant("macro_average_precision"))
 _AVERAGE_PRECISION = (
     *(Meant("average_precision"), Meant("box_average_precision"), Meant("lesion_average_precision")),
-    *(Meant("voxel_average_precision"), Meant("macro_average_precision")),
+    Meant("macro_average_precision"),
 )
 _MEAN_ABSOLUTE_ERROR = (Meant("mean_absolute_error"), Meant("image_mean_absolute_error"))
 _ROOT_MEAN_SQUARED_ERROR = (Meant("root_mean_squared_error"), Meant("image_root_mean_squared_error"))
-_BRIER = (Meant("brier_score"), Meant("voxel_brier_score"))
+_BRIER = (Meant("brier_score"),)
 
 USUAL_NAMES: Mapping[str, Sequence[Meant]] = {
     "dsc": (Meant("dice"),),
@@ -115,11 +115,7 @@ USUAL_NAMES: Mapping[str, Sequence[Meant]] = {
     "sdr": (Meant("success_detection_rate"),),
     "rvd": (Meant("volume_difference", "relative = true"),),
     "avd": (Meant("volume_difference"),),
-    "ged": (Meant("generalised_energy_distance"),),
     "crps": (Meant("volume_crps"),),
-    "precision_at_sensitivity": (
-        Meant("sensitivity_at_precision", note="the reverse; there is no precision at a sensitivity so far"),
-    ),
 }
 """The metrics that a name may mean, by that name in small letters."""
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -13,7 +12,6 @@ from evaluation.challenges.declared.probability_maps import ProbabilityMapField
 from evaluation.challenges.declared.tables import (
     FieldComparison,
     FieldTable,
-    LabelFigure,
     Measure,
     MetricTable,
     Positive,
@@ -27,44 +25,6 @@ from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import ProbabilityMapValue
 from evaluation.metrics.crops import together
 from evaluation.metrics.probabilities import normal_crps, voxel_calibration_errors
-from evaluation.metrics.segmentation import jaccard_of_counts
-
-
-class GeneralisedEnergyDistance(StructureMetricTable):
-    """Generalised energy distance (squared) of a prediction from several annotators.
-
-    From 0 to 2, lower is better, for each label and as mean over labels: twice the mean distance of the
-    prediction from the annotators, minus the mean distance of all pairs of annotators, each with itself too;
-    the distance is 1 − Jaccard index, 0 where neither map has the label. A case without a result counts as 2.
-
-    Oracle: scikit-learn, `jaccard_score` of the voxels. Source: Kohl et al., NeurIPS 2018, of one
-    prediction.
-    """
-
-    metric: Literal["generalised_energy_distance"]
-
-    def figure(self, table: StructureField) -> LabelFigure:
-        """Return the range. Raises ValueError for a field without annotators."""
-        if len(table.annotators) < 2:
-            raise ValueError("expected a field with several annotators")
-        return LabelFigure(best=0, worst=2)
-
-    def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        """Return the distances."""
-        table, compared = comparison.table, comparison.by_annotator
-        pairs = [
-            table.compare(FieldComparison(one.field, other.reference, one.references))
-            for one, other in combinations(compared, 2)
-        ]
-        chosen = [table.structures.index(structure) for structure in structures]
-        apart = [
-            1 - np.array([jaccard_of_counts(one.counts, both_empty=1.0)[chosen] for one in of])
-            for of in (compared, pairs)
-        ]
-        among = 2 * apart[1].sum(axis=0) / len(compared) ** 2
-        distances: list[float] = (2 * apart[0].mean(axis=0) - among).tolist()
-        return distances
-
 
 # --- Probabilities of labels, each submitted as a field of its own ---
 

@@ -75,49 +75,20 @@ class BrierScore(_ProbabilityScore):
 class LogLoss(_ProbabilityScore):
     """Log loss: mean of the negative natural logarithm of the probability of the true class.
 
-    At least 0, lower is better; ln 2 for a coin. Probabilities below `smallest` count as that, so that one
-    certain error is not infinite. A case without a result counts as a probability of 0.
+    At least 0, lower is better; ln 2 for a coin. Probabilities below 1e-15 count as that, so that one certain
+    error is not infinite. A case without a result counts as a probability of 0.
 
     Oracle: scikit-learn, `log_loss`. Source: Good, J. R. Stat. Soc. B 14:107, 1952.
     """
 
     metric: Literal["log_loss"]
-    smallest: float = Key(default=1e-15, description="Probability below which none counts.", gt=0, le=0.1)
 
     def loss(self, shares: Sequence[float], true: int) -> float:
         """Return the logarithm."""
-        return -math.log(max(shares[true], self.smallest)) + 0.0
+        return -math.log(max(shares[true], 1e-15)) + 0.0
 
 
-class _ClassCalibration(MetricTable, ABC):
-    """A calibration error of the probabilities of several classes."""
-
-    bins: int = Key(default=10, description="Number of bins of equal width.", ge=1, le=1000)
-    kinds = (ClassProbabilitiesField,)
-
-    @abstractmethod
-    def pairs(self, shares: Sequence[float], true: float) -> list[tuple[float, float]]:
-        """Return probabilities of a case, each with 1 if what it is the probability of is true, else 0."""
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean of the errors of all pairs."""
-        assert isinstance(table, ClassProbabilitiesField)
-        classes, true = len(table.classes), f"{field_name}_true"
-        numbers = range(len(self.pairs([1.0] * classes, 0.0)))
-        columns = [(f"{name}_probability_{number}", f"{name}_is_true_{number}") for number in numbers]
-
-        def row(shares: Sequence[float], reference: float) -> Row:
-            found = zip(columns, self.pairs(shares, reference), strict=True)
-            cells = {key: value for keys, pair in found for key, value in zip(keys, pair, strict=True)}
-            if math.isnan(reference):
-                cells |= dict.fromkeys([label for _, label in columns], math.nan)
-            return {**cells, true: reference}
-
-        metric = calibration_metric(name, self.title_of(name), columns, true, self.bins)
-        return Measure.of_values(metric, field_name, row, missing=[math.nan] * classes)
-
-
-class TopLabelCalibrationError(_ClassCalibration):
+class TopLabelCalibrationError(MetricTable):
     """Calibration error of the highest probability of each case against the share of right decisions.
 
     From 0 to 1, lower is better; bins of equal width count with their shares of the cases. The first of equal
@@ -127,27 +98,21 @@ class TopLabelCalibrationError(_ClassCalibration):
     """
 
     metric: Literal["top_label_calibration_error"]
+    bins: int = Key(default=10, description="Number of bins of equal width.", ge=1, le=1000)
+    kinds = (ClassProbabilitiesField,)
 
-    def pairs(self, shares: Sequence[float], true: float) -> list[tuple[float, float]]:
-        """Return the highest probability."""
-        highest = max(shares)
-        return [(highest, float(not math.isnan(highest) and list(shares).index(highest) == true))]
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the error."""
+        assert isinstance(table, ClassProbabilitiesField)
+        highest, is_true, true = f"{name}_probability", f"{name}_is_true", f"{field_name}_true"
 
+        def row(shares: Sequence[float] | None, reference: float) -> Row:
+            most = math.nan if shares is None else max(shares)
+            right = float(shares is not None and shares.index(most) == reference)
+            return {highest: most, is_true: math.nan if math.isnan(reference) else right, true: reference}
 
-class ClassWiseCalibrationError(_ClassCalibration):
-    """Mean over the classes of the calibration error of the probability of each class.
-
-    From 0 to 1, lower is better; bins of equal width count with their shares of the cases. A case without a
-    result counts 1.
-
-    Oracle: scikit-learn, `calibration_curve`. Source: Kull et al., NeurIPS 2019, section 2.
-    """
-
-    metric: Literal["class_wise_calibration_error"]
-
-    def pairs(self, shares: Sequence[float], true: float) -> list[tuple[float, float]]:
-        """Return the probability of every class."""
-        return [(share, float(index == true)) for index, share in enumerate(shares)]
+        metric = calibration_metric(name, self.title_of(name), [(highest, is_true)], true, self.bins)
+        return Measure.of_values(metric, field_name, row, missing=None)
 
 
 class MacroAveragePrecision(MetricTable):

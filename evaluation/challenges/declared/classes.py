@@ -26,7 +26,7 @@ from evaluation.metrics.arrays import Floats
 
 _CLASSES = "The classes, in their order if they have one: texts, or whole numbers."
 _EXCLUDED = "Cells of the reference of cases that do not enter."
-_Figure = Callable[[confusion.Confusion], Floats]
+_Figure = Callable[..., Floats]
 Costs = list[list[Annotated[float, Key(ge=0, allow_inf_nan=False)]]]
 
 
@@ -102,9 +102,6 @@ class ClassProbabilitiesField(scalars.ScalarFieldTable):
         "classes.",
     )
     tolerance: float = Key(default=1e-3, description="How far the sum may be from 1.", ge=0, le=1)
-    free_sum: bool = Key(
-        default=False, description="Whether the sum may be any, for classes that do not exclude each other."
-    )
     reference_column: str | None = Key(
         default=None, description="Column of `cases.csv` with the class. Default: the field's name."
     )
@@ -122,7 +119,7 @@ class ClassProbabilitiesField(scalars.ScalarFieldTable):
         classes: tuple[str, ...] = tuple(self.classes)
         return self.scalar_field(
             name,
-            ClassProbabilities(classes, None if self.free_sum else self.tolerance),
+            ClassProbabilities(classes, self.tolerance),
             tuple(self.columns or classes),
             ReferenceClass(classes, excluded=tuple(self.excluded)),
             (self.reference_column or name,),
@@ -212,27 +209,37 @@ class DecisionMetric(MetricTable, ABC):
             raise ValueError(f"{key}: expected a field with minimum and maximum, and a number between them")
         return lambda number: float(number > limit if strict else number >= limit)
 
-    def figure(
-        self,
-        name: str,
-        field_name: str,
-        table: FieldTable,
-        figure: _Figure,
-        worst: float = 0.0,
-        best: float = 1.0,
-        of: int | None = None,
-        by_class: bool = False,
-    ) -> Measure:
-        """Return a figure of the confusion matrix; of, by_class: see `ConfusionFigure`."""
+    function: ClassVar[_Figure]
+    """The figure of a weighted confusion matrix, called with the keywords that `options` returns."""
+    worst: ClassVar[float] = 0.0
+    by_class: ClassVar[bool] = False
+    """Whether it is a mean of shares within the classes, see `ConfusionFigure`."""
+
+    def options(self, classes: Sequence[str]) -> dict[str, Any]:
+        """Return the keywords of the function. Raises ValueError for options that do not fit the classes."""
+        return {}
+
+    def bounds(self, classes: Sequence[str]) -> tuple[float, float]:
+        """Return the best and the worst value."""
+        return 1.0, self.worst
+
+    def decisive_class(self, classes: Sequence[str]) -> int | None:
+        """Return the index of the class whose cases alone decide on the figure, if it is one."""
+        return None
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the figure. Raises ValueError for options that do not fit."""
         decided = self.decided(name, field_name, table)
+        figure = partial(type(self).function, **self.options(decided.classes))
+        of = self.decisive_class(decided.classes)
         estimator = ConfusionFigure(
-            decided.predicted, decided.true, len(decided.classes), figure, of, by_class
+            decided.predicted, decided.true, len(decided.classes), figure, of, self.by_class
         )
 
         def worst_row(references: Values) -> Row:
             return {decided.predicted: math.nan, decided.true: float(references[field_name])}
 
-        metric = Metric(name, self.title_of(name), estimator, best, worst)
+        metric = Metric(name, self.title_of(name), estimator, *self.bounds(decided.classes))
         return Measure((metric,), decided.row, worst_row, decided.matrix)
 
     def share(
@@ -266,14 +273,21 @@ class OneClassMetric(DecisionMetric, ABC):
         "one.",
     )
 
-    def class_index(self, name: str, field_name: str, table: FieldTable) -> int:
+    def class_index(self, classes: Sequence[str]) -> int:
         """Return the index of the class. Raises ValueError for a class that the field does not have."""
-        classes = self.decided(name, field_name, table).classes
         if self.of is None and len(classes) == 2:
             return 1
-        if self.of not in classes:
+        if self.of is None or self.of not in classes:
             raise ValueError(f"of: expected one of {', '.join(classes)}, found {self.of or 'none'}")
-        return classes.index(self.of)
+        return list(classes).index(self.of)
+
+    def options(self, classes: Sequence[str]) -> dict[str, Any]:
+        """Return the class."""
+        return {"class_index": self.class_index(classes)}
+
+    def decisive_class(self, classes: Sequence[str]) -> int | None:
+        """Return the class."""
+        return self.class_index(classes)
 
 
 # --- Metrics of decided classes: accuracy, sensitivity, F scores, correlation, kappa ---
@@ -305,10 +319,8 @@ class BalancedAccuracy(DecisionMetric):
     """
 
     metric: Literal["balanced_accuracy"]
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean of the sensitivities."""
-        return self.figure(name, field_name, table, confusion.balanced_accuracy_of_confusion, by_class=True)
+    function: ClassVar[_Figure] = staticmethod(confusion.balanced_accuracy_of_confusion)
+    by_class: ClassVar[bool] = True
 
 
 class Sensitivity(OneClassMetric):
@@ -323,7 +335,7 @@ class Sensitivity(OneClassMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the share of recognised cases."""
-        of = self.class_index(name, field_name, table)
+        of = self.class_index(self.decided(name, field_name, table).classes)
         return self.share(
             name, field_name, table, lambda predicted, true: predicted == of, lambda true: true == of
         )
@@ -342,7 +354,7 @@ class Specificity(OneClassMetric):
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the share of cases that are not taken for the class."""
-        of = self.class_index(name, field_name, table)
+        of = self.class_index(self.decided(name, field_name, table).classes)
         return self.share(
             name, field_name, table, lambda predicted, true: predicted != of, lambda true: true != of
         )
@@ -358,13 +370,7 @@ class Precision(OneClassMetric):
     """
 
     metric: Literal["precision"]
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the precision."""
-        of = self.class_index(name, field_name, table)
-        return self.figure(
-            name, field_name, table, lambda cases: confusion.precision_of_confusion(cases, of), of=of
-        )
+    function: ClassVar[_Figure] = staticmethod(confusion.precision_of_confusion)
 
 
 class FBeta(OneClassMetric):
@@ -379,13 +385,11 @@ class FBeta(OneClassMetric):
     metric: Literal["f_beta"]
     own_title: ClassVar[str] = "F-beta"
     beta: float = Key(description="Importance of sensitivity.", gt=0, le=100)
+    function: ClassVar[_Figure] = staticmethod(confusion.f_beta_of_confusion)
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the F-beta."""
-        of = self.class_index(name, field_name, table)
-        return self.figure(
-            name, field_name, table, lambda cases: confusion.f_beta_of_confusion(cases, self.beta, of), of=of
-        )
+    def options(self, classes: Sequence[str]) -> dict[str, Any]:
+        """Return the class and beta."""
+        return {**super().options(classes), "beta": self.beta}
 
 
 class FOne(OneClassMetric):
@@ -398,25 +402,10 @@ class FOne(OneClassMetric):
     """
 
     metric: Literal["f1"]
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the F1."""
-        of = self.class_index(name, field_name, table)
-        return self.figure(
-            name, field_name, table, lambda cases: confusion.f_beta_of_confusion(cases, 1.0, of), of=of
-        )
+    function: ClassVar[_Figure] = staticmethod(confusion.f_beta_of_confusion)
 
 
-class _MeanFOne(DecisionMetric, ABC):
-    averaging: ClassVar[confusion.Averaging]
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        return self.figure(
-            name, field_name, table, lambda cases: confusion.mean_f1_of_confusion(cases, self.averaging)
-        )
-
-
-class MacroFOne(_MeanFOne):
+class MacroFOne(DecisionMetric):
     """Mean F1 of the classes, each counting alike.
 
     From 0 to 1, higher is better. The mean is over the classes that occur in reference or prediction; one
@@ -427,10 +416,10 @@ class MacroFOne(_MeanFOne):
     """
 
     metric: Literal["macro_f1"]
-    averaging: ClassVar[confusion.Averaging] = "macro"
+    function: ClassVar[_Figure] = staticmethod(confusion.mean_f1_of_confusion)
 
 
-class WeightedFOne(_MeanFOne):
+class WeightedFOne(DecisionMetric):
     """Mean F1 of the classes, each counting with its share of the reference.
 
     From 0 to 1, higher is better. A case without a result is a miss of its class and a false alarm of every
@@ -440,7 +429,7 @@ class WeightedFOne(_MeanFOne):
     """
 
     metric: Literal["weighted_f1"]
-    averaging: ClassVar[confusion.Averaging] = "weighted"
+    function: ClassVar[_Figure] = partial(confusion.mean_f1_of_confusion, averaging="weighted")
 
 
 class MatthewsCorrelation(DecisionMetric):
@@ -454,10 +443,8 @@ class MatthewsCorrelation(DecisionMetric):
 
     metric: Literal["matthews_correlation"]
     own_title: ClassVar[str] = "Matthews' correlation"
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the correlation."""
-        return self.figure(name, field_name, table, confusion.matthews_correlation_of_confusion, worst=-1.0)
+    function: ClassVar[_Figure] = staticmethod(confusion.matthews_correlation_of_confusion)
+    worst: ClassVar[float] = -1.0
 
 
 class CohenKappa(DecisionMetric):
@@ -479,16 +466,17 @@ class CohenKappa(DecisionMetric):
         description="What a disagreement costs: a word, or a row for each true class with the cost of each "
         "decided class, at least 0 and 0 for the right one.",
     )
+    function: ClassVar[_Figure] = staticmethod(confusion.cohen_kappa_of_confusion)
+    worst: ClassVar[float] = -1.0
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the kappa. Raises ValueError for a matrix of another size, or with a cost of being right."""
+    def options(self, classes: Sequence[str]) -> dict[str, Any]:
+        """Return the costs. Raises ValueError for a matrix of another size, or with a cost of being right."""
         costs = self.disagreement
-        if not isinstance(costs, str):
-            matrix = cost_matrix(costs, len(self.decided(name, field_name, table).classes), "disagreement")
-            kappa = partial(confusion.cohen_kappa_of_confusion, disagreement=matrix)
-        else:
-            kappa = partial(confusion.cohen_kappa_of_confusion, disagreement=costs)
-        return self.figure(name, field_name, table, kappa, worst=-1.0)
+        return {
+            "disagreement": costs
+            if isinstance(costs, str)
+            else cost_matrix(costs, len(classes), "disagreement")
+        }
 
 
 class NegativePredictiveValue(OneClassMetric):
@@ -501,62 +489,11 @@ class NegativePredictiveValue(OneClassMetric):
     """
 
     metric: Literal["negative_predictive_value"]
+    function: ClassVar[_Figure] = staticmethod(confusion.negative_predictive_value_of_confusion)
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the share."""
-        of = self.class_index(name, field_name, table)
-        return self.figure(
-            name, field_name, table, lambda cases: confusion.negative_predictive_value_of_confusion(cases, of)
-        )
-
-
-class _LikelihoodRatio(OneClassMetric, ABC):
-    most: FiniteFloat = Key(
-        default=1000.0,
-        description="The largest ratio that counts, also where nothing but the denominator is 0.",
-        gt=1,
-    )
-    positive: ClassVar[bool]
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the ratio."""
-        of = self.class_index(name, field_name, table)
-        best, worst = (self.most, 0.0) if self.positive else (0.0, self.most)
-        found = self.figure(
-            name,
-            field_name,
-            table,
-            lambda cases: confusion.likelihood_ratio_of_confusion(cases, self.positive, self.most, of),
-            worst,
-            best,
-        )
-        return _without_interval(found, "its denominator may be 0: see sensitivity and specificity")
-
-
-class PositiveLikelihoodRatio(_LikelihoodRatio):
-    """Positive likelihood ratio of a class: sensitivity by the share of other cases that are taken for it.
-
-    From 0 to `most`, higher is better; 1 says nothing, and is the value where no case is taken for the class.
-    It needs a case of the class and another one. A case without a result is decided wrongly.
-
-    Oracle: scikit-learn, `class_likelihood_ratios`. Source: Deeks and Altman, BMJ 329:168, 2004.
-    """
-
-    metric: Literal["positive_likelihood_ratio"]
-    positive: ClassVar[bool] = True
-
-
-class NegativeLikelihoodRatio(_LikelihoodRatio):
-    """Negative likelihood ratio of a class: share of its cases that are missed by the specificity.
-
-    From 0 to `most`, lower is better; 1 says nothing, and is the value where all cases are taken for the
-    class. It needs a case of the class and another one. A case without a result is decided wrongly.
-
-    Oracle: scikit-learn, `class_likelihood_ratios`. Source: Deeks and Altman, BMJ 329:168, 2004.
-    """
-
-    metric: Literal["negative_likelihood_ratio"]
-    positive: ClassVar[bool] = False
+    def decisive_class(self, classes: Sequence[str]) -> int | None:
+        """Return none: the cases of other classes decide."""
+        return None
 
 
 class ExpectedCost(DecisionMetric):
@@ -576,23 +513,20 @@ class ExpectedCost(DecisionMetric):
     normalised: bool = Key(
         default=False, description="Whether the cost is divided by that of the best constant answer."
     )
+    function: ClassVar[_Figure] = staticmethod(confusion.expected_cost_of_confusion)
+
+    def options(self, classes: Sequence[str]) -> dict[str, Any]:
+        """Return the costs. Raises ValueError for costs that do not fit the classes."""
+        return {"costs": cost_matrix(self.costs, len(classes), "costs"), "normalised": self.normalised}
+
+    def bounds(self, classes: Sequence[str]) -> tuple[float, float]:
+        """Return 0 and the highest cost."""
+        return 0.0, math.inf if self.normalised else max(map(max, self.costs))
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the cost. Raises ValueError for costs that do not fit the classes."""
-        costs = cost_matrix(self.costs, len(self.decided(name, field_name, table).classes), "costs")
-        worst = float("inf") if self.normalised else float(costs.max())
-        found = self.figure(
-            name,
-            field_name,
-            table,
-            lambda cases: confusion.expected_cost_of_confusion(cases, costs, self.normalised),
-            worst,
-            0.0,
-        )
-        return _without_interval(found, "no largest value") if self.normalised else found
-
-
-def _without_interval(found: Measure, reason: str) -> Measure:
-    """Return a figure of which no interval holds where no case of a sample is decided wrongly."""
-    metrics = (replace(metric, no_interval=reason) for metric in found.metrics)
-    return replace(found, metrics=tuple(metrics))
+        """Return the cost; a normalised one has no interval. Raises ValueError as `cost_matrix`."""
+        found = super().measure(name, field_name, table)
+        if not self.normalised:
+            return found
+        # No interval holds where no case of a sample is decided wrongly.
+        return replace(found, metrics=(replace(found.metrics[0], no_interval="no largest value"),))

@@ -1,17 +1,17 @@
 """The kinds of fields and the metrics that can be declared, imported when they are named."""
 
-import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Generic, Literal, TypeVar, cast, get_args, get_origin
 
 import pydantic
 from pydantic_core import PydanticKnownError, core_schema
 
-from evaluation.challenges.declared.names import names_by_module
 from evaluation.challenges.declared.tables import FieldTable, MetricTable
+from evaluation.core.entry_points import Group, loaded, other_entries, own_entries, place_of
+from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
 
 Name = Annotated[str, Key(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
@@ -28,7 +28,7 @@ def name_of(table: type[FieldTable] | type[MetricTable]) -> str:
 
 @dataclass(frozen=True)
 class Declarable(Generic[_Table]):
-    """The tables below a base, told apart by a key: each is a class of a module of this package.
+    """The tables below a base, told apart by a key: each is an entry point, see `core.entry_points`.
 
     Only the modules of those that are named are imported. As an annotation of pydantic's it reads a table of
     the class that the key names; a choice of all classes is built for a JSON schema alone.
@@ -37,27 +37,31 @@ class Declarable(Generic[_Table]):
     base: type[_Table]
     key: Literal["kind", "metric"]
 
+    @property
+    def group(self) -> Group:
+        """The group of entry points."""
+        return cast(Group, f"evaluation.{self.key}s")
+
     def named(self, name: str) -> type[_Table] | None:
-        """Return the table of a name, None for an unknown one."""
-        for module, names in names_by_module()[self.key].items():
-            if name in names:
-                return next(table for table in self._tables_of(module) if name_of(table) == name)
-        return None
+        """Return the table of a name, None for an unknown one. Raises `PhaseError` where it is of no use."""
+        place = place_of(self.group, name)
+        if place is None:
+            return None
+        table = loaded(place)
+        if isinstance(table, type) and issubclass(table, self.base) and name_of(table) == name:
+            return table
+        expected = f"a {self.base.__name__} with {self.key}: Literal[{name!r}]"
+        raise PhaseError(f"{place}, which an installed package names: expected {expected}, found {table!r}")
 
     def __iter__(self) -> Iterator[type[_Table]]:
-        """Yield all tables, in the order of their modules."""
-        return (table for module in names_by_module()[self.key] for table in self._tables_of(module))
+        """Yield all tables: ours, then those of other packages."""
+        names = (*own_entries(self.group), *other_entries(self.group))
+        return (table for table in map(self.named, names) if table is not None)
 
     def prepare(self, names: Sequence[str]) -> None:
-        """Import and build the tables of some names, for all processes that are forked from this one."""
-        for table in map(self.named, names):
-            if table is not None:
-                table.model_rebuild()
-
-    def _tables_of(self, module: str) -> Iterator[type[_Table]]:
-        for one in vars(importlib.import_module(module)).values():
-            if isinstance(one, type) and issubclass(one, self.base) and one.__module__ == module:
-                yield from [one] if name_of(one) else []
+        """Import and build our tables of some names, for all processes that are forked from this one."""
+        for name in sorted(own_entries(self.group).keys() & set(names)):
+            loaded(own_entries(self.group)[name]).model_rebuild()
 
     def _read(self, content: object) -> _Table:
         """Return the table with the content of a file. Raises pydantic's errors, as for a choice of all."""

@@ -22,7 +22,7 @@ from evaluation.core.metric import Metric, mean_metric
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.objects import Attributes
 from evaluation.metrics.arrays import Floats, Integers, ratio_or_nan
-from evaluation.metrics.froc import Candidates, FrocReading, FrocTable
+from evaluation.metrics.free_response import Candidates, FrocReading, FrocTable
 from evaluation.metrics.points import PointMatches
 
 CERTAIN = sys.float_info.max

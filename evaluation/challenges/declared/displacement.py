@@ -148,18 +148,15 @@ class FieldMetric(tables.MetricTable):
 class TargetRegistrationError(FieldMetric):
     """Target registration error: distance of landmarks of the moving image from where the field leads theirs.
 
-    At least 0, lower is better, in mm; the mean over a case's landmarks, or a percentile of them, and then
-    over cases. The field between voxels is a cubic spline. A larger figure than `worst`, and a case without a
-    result, counts as that. Robust figures of a challenge follow from `over_cases = { quantile = 0.7 }`.
+    At least 0, lower is better, in mm; the mean over a case's landmarks, and then over cases. The field
+    between voxels is a cubic spline. A larger figure than `worst`, and a case without a result, counts as
+    that. Robust figures of a challenge follow from `over_cases = { quantile = 0.7 }`.
 
     Oracle: SciPy, `map_coordinates`. Source: Hering et al., IEEE TMI 42:697, 2023 (Learn2Reg).
     """
 
     metric: Literal["target_registration_error"]
     worst: tables.Positive = Key(description="The largest figure that counts, in mm.")
-    percentile: float | None = Key(
-        default=None, description="Percentile of a case's landmarks. Default: their mean.", ge=0, le=100
-    )
     unit: ClassVar[str] = "mm"
 
     @property
@@ -173,16 +170,14 @@ class TargetRegistrationError(FieldMetric):
             raise ValueError(f"expected fixed_landmarks and moving_landmarks in field {name!r}")
 
     def value(self, field: Displacement, references: Values, name: str) -> float:
-        """Return the mean or the percentile. Raises `PhaseError` for lists that are not equally long."""
+        """Return the mean. Raises `PhaseError` for lists that are not equally long."""
         fixed, moving = (references[f"{name}_{side}_landmarks"].positions for side in _SIDES)
         if len(fixed) != len(moving):
             raise PhaseError(
                 f"{name}: expected as many fixed as moving landmarks: {len(fixed)}, {len(moving)}"
             )
         errors = target_registration_errors(fixed, moving, field.vectors, field.spacing_mm)
-        if not len(errors):
-            return math.nan
-        return float(errors.mean() if self.percentile is None else np.percentile(errors, self.percentile))
+        return float(errors.mean()) if len(errors) else math.nan
 
 
 class _JacobianMetric(FieldMetric):

@@ -263,16 +263,10 @@ class StructuralSimilarity(_SimilarityTable):
     """
 
     metric: Literal["structural_similarity"]
-    window: int = Key(default=7, description="Side of the window in voxels, odd.", ge=3, le=99)
     gaussian: bool = Key(
-        default=False, description="Whether the window is Gaussian (σ = 1.5, 11 voxels) in place of uniform."
+        default=False,
+        description="Whether the window is Gaussian (σ = 1.5, 11 voxels) in place of a uniform one of 7.",
     )
-
-    def bounds(self, table: ImageField) -> tuple[float, float]:
-        """Return 1 and 0. Raises ValueError for an even window."""
-        if self.window % 2 == 0:
-            raise ValueError(f"window: expected an odd number, found {self.window}")
-        return 1.0, 0.0
 
     def counted(self, mask: Bools) -> Bools:
         """Return the mask where windows lie in the image."""
@@ -284,7 +278,7 @@ class StructuralSimilarity(_SimilarityTable):
 
     @property
     def _side(self) -> int | None:
-        return None if self.gaussian else self.window
+        return None if self.gaussian else 7
 
 
 class MultiScaleStructuralSimilarity(_SimilarityTable):

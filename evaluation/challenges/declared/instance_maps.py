@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 from evaluation.challenges.declared import tables
 from evaluation.challenges.declared.maps import LabelMapField, MapComparison, Structure, StructureField
 from evaluation.core.challenge import Values
-from evaluation.core.field import Field, Reference, TableRows
 from evaluation.core.formats import PNG, extensions_of, image_formats
 from evaluation.core.keys import Key
-from evaluation.io.kinds.classes import ClassLabel
 from evaluation.io.kinds.instance_map import (
     LARGEST_NUMBER,
-    InstanceClasses,
     InstanceMap,
     InstanceMapValue,
     class_of_most,
@@ -50,8 +47,8 @@ class InstanceMapField(StructureField):
     class_field: str | None = Key(
         default=None,
         description="Name of the field that has the classes, for reference and prediction alike: of the kind "
-        "`label_map` with the same labels, where an object has the class of most of its voxels, or of the "
-        "kind `instance_classes`, a table. An object without any counts for no class.",
+        "`label_map` with the same labels. An object has the class of most of its voxels; one without any "
+        "counts for no class.",
     )
     ranges: dict[str, Annotated[list[Number], Key(min_length=2, max_length=2)]] | None = Key(
         default=None,
@@ -109,39 +106,7 @@ class InstanceMapField(StructureField):
         match fields.get(self.class_field):
             case LabelMapField() as other if other.labels == self.labels and not other.annotators:
                 return (self.class_field,)
-            case InstanceClassesField() as other if other.classes == list(self.labels.values()):
-                return (self.class_field,)
-        expected = "a label_map with these labels, or instance_classes with their names"
-        raise ValueError(f"class_field: expected {expected}, found {self.class_field!r}")
-
-
-class InstanceClassesField(tables.RowFieldTable):
-    """The class of each instance of an `instance_map`, whose `class_field` names this field.
-
-    In an archive a row of a table for each instance: its number in the map, then its class. In an algorithm
-    phase an object in JSON, the class by the number, as `{"17": "lymphocyte"}`. An instance that is not
-    listed counts for no class, and a number that the map does not have for nothing. The reference is a csv
-    file in the phase folder, in rows alike.
-    """
-
-    kind: Literal["instance_classes"]
-    classes: list[tables.Name] = Key(description="The classes: the names of the map's labels.", min_length=2)
-    columns: Annotated[list[str], Key(min_length=2, max_length=2)] = Key(
-        default=["instance", "class"],
-        description="Columns of number and class, in the table and in the reference.",
-    )
-    reference_table: str | None = Key(
-        default=None, description="csv file in the phase folder. Default: `<field>.csv`."
-    )
-
-    def field(self, name: str) -> Field:
-        """Return the field of that name."""
-        kind, columns = InstanceClasses(ClassLabel(tuple(self.classes))), tuple(self.columns)
-        submitted, reference = (
-            TableRows((file,), self.key_column, columns)
-            for file in (self.table, self.reference_table or f"{name}.csv")
-        )
-        return self.declared_field(name, kind, submitted, Reference(kind, reference))
+        raise ValueError(f"class_field: expected a label_map with these labels, found {self.class_field!r}")
 
 
 class InstanceComparison(MapComparison):
@@ -161,9 +126,7 @@ class InstanceComparison(MapComparison):
     def _scored(self, value: InstanceMapValue, beside: Values) -> InstanceMapValue:
         if self.class_field is not None:
             # A reference that stands for a prediction has the classes of the reference.
-            classes = beside.get(self.class_field, self.references[self.class_field])
-            if not isinstance(classes, LabelMapValue):
-                return self._inside(value.listed(classes))
+            classes: LabelMapValue = beside.get(self.class_field, self.references[self.class_field])
             own = np.zeros(value.objects.shape, np.uint8)
             inside, within = value.crop.shared_with(classes.crop)
             own[inside] = classes.positions[within]

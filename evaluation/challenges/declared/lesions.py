@@ -3,8 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import FiniteFloat
@@ -19,7 +18,7 @@ from evaluation.challenges.declared.maps import (
     extent_of,
     spacing_of,
 )
-from evaluation.challenges.declared.tables import FieldTable, LabelFigure, Measure, Part, Positive
+from evaluation.challenges.declared.tables import LabelFigure, Part, Positive
 from evaluation.challenges.declared.volumes import VolumeTable
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -180,7 +179,7 @@ class FalseNegativeVolume(_LesionVolumeTable):
 # --- Numbers of lesions, and their shares of a case or of all cases ---
 
 
-class _NumberTable(ObjectTable):
+class _NumberTable(LesionTable):
     """A number of lesions; if no worst is stated, a case without a result has the most that fit its image."""
 
     worst: Positive | None = Key(
@@ -200,66 +199,22 @@ class _NumberTable(ObjectTable):
         return most_lesions(reference.shape, self.neighbours) if self.worst is None else self.worst
 
 
-class _PartTable(LesionTable):
-    """Some of the lesions of a case: their number, or their share of those of a case or of all cases."""
+class DetectedLesions(LesionTable):
+    """Share of the reference's lesions that the prediction touches; lesions are connected components.
 
-    reading: Literal["number", "share", "pooled_share"] = Key(
-        default="number",
-        description="`number`: of lesions in a case, as mean over cases. `share`: of the lesions of a case, "
-        "as mean over cases. `pooled_share`: the sum over all cases by the sum of all lesions, those of all "
-        "labels for the figure of all labels.",
-    )
-    more_is_better: ClassVar[bool] = False
-    is_share: ClassVar[bool] = True
-    share_of_nothing: ClassVar[float] = math.nan
-    """The share where there is nothing of which it is one."""
-
-    def figure(self, table: StructureField) -> LabelFigure:
-        most = math.inf if self.reading == "number" else 1.0
-        best, worst = (most, 0.0) if self.more_is_better else (0.0, most)
-        # The number of detected lesions has no best value.
-        return LabelFigure(best, worst, ordered=math.isfinite(best))
-
-    def value(self, found: Overlaps) -> float:
-        return self._figure(self.counted(found))
-
-    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
-        return self._figure(self.missing(self.objects_of(reference, table, structure)))
-
-    def _figure(self, part: Part) -> float:
-        if self.reading == "number":
-            return float(part.number)
-        return part.number / part.of if part.of else self.share_of_nothing
-
-    @property
-    def of_nothing(self) -> float | None:
-        """The share where there is nothing of which it is one, None for a number."""
-        return None if self.reading == "number" else self.share_of_nothing
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the figures. Raises ValueError as `LabelMetricTable`, and for what cannot be pooled."""
-        assert isinstance(table, StructureField)
-        if self.reading == "pooled_share" and table.annotators:
-            raise ValueError("reading: expected no pooled share of a field with annotators")
-        measure = super().measure(name, field_name, table)
-        return measure.pooled() if self.reading == "pooled_share" else measure
-
-
-class DetectedLesions(_PartTable):
-    """Lesions of the reference that the prediction touches; lesions are connected components.
-
-    The share is from 0 to 1, higher is better, for each label and as mean over labels; a case whose reference
-    has no lesion does not enter. In a case without a result no lesion is detected. A `number` has no best
-    value and cannot rank.
+    From 0 to 1, higher is better, for each label and as mean over labels; a case whose reference has no
+    lesion does not enter. In a case without a result no lesion is detected.
 
     Oracle: SimpleITK, `ConnectedComponent`.
     """
 
     metric: Literal["detected_lesions"]
-    reading: Literal["number", "share", "pooled_share"] = Key(
-        default="share", description=_PartTable.model_fields["reading"].description or ""
-    )
-    more_is_better = True
+    is_share: ClassVar[bool] = True
+
+    @property
+    def of_nothing(self) -> float:
+        """NaN: there is no lesion to detect."""
+        return math.nan
 
     def counted(self, found: Overlaps) -> Part:
         """Return the detected lesions of the reference."""
@@ -269,64 +224,25 @@ class DetectedLesions(_PartTable):
         """Return none of the lesions."""
         return Part(0, references)
 
-
-class MissedLesions(_PartTable):
-    """Lesions of the reference that the prediction does not touch; lesions are connected components.
-
-    At least 0, lower is better, for each label and as mean over labels. The shares are from 0 to 1; a case
-    whose reference has no lesion does not enter them. In a case without a result all lesions are missed.
-
-    Oracle: SimpleITK, `ConnectedComponent`.
-    """
-
-    metric: Literal["missed_lesions"]
-
-    def counted(self, found: Overlaps) -> Part:
-        """Return the missed lesions of the reference."""
-        references = len(found.reference_voxels)
-        return Part(references - found.detected, references)
-
-    def missing(self, references: int) -> Part:
-        """Return all lesions."""
-        return Part(references, references)
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
+        """Return 0, NaN without a lesion."""
+        return 0.0 if self.objects_of(reference, table, structure) else math.nan
 
 
-class FalseLesions(_PartTable, _NumberTable):
-    """Predicted lesions that touch no lesion of the reference; lesions are connected components.
+class FalseLesions(_NumberTable):
+    """Number of predicted lesions that touch no lesion of the reference; lesions are connected components.
 
-    At least 0, lower is better, for each label and as mean over labels. The shares are of the predicted
-    lesions, from 0 to 1, and 0 where nothing is predicted. The number of a case without a result is `worst`,
-    its share 1; to a pooled share it adds as many false lesions as its reference has lesions, at least one.
+    At least 0, lower is better, for each label and as mean over labels. A case without a result counts as
+    `worst`.
 
     Oracle: SimpleITK, `ConnectedComponent`.
     """
 
     metric: Literal["false_lesions"]
-    share_of_nothing = 0.0
-
-    def counted(self, found: Overlaps) -> Part:
-        """Return the false lesions among the predicted ones."""
-        return Part(found.false, len(found.prediction_voxels))
-
-    def missing(self, references: int) -> Part:
-        """Return as many false lesions as there are lesions, at least one."""
-        return Part(max(1, references), max(1, references))
-
-    def figure(self, table: StructureField) -> LabelFigure:
-        """Return the range. Raises ValueError for a worst number of a share."""
-        if self.worst is not None and self.reading != "number":
-            raise ValueError("worst: expected none for a share, found a number")
-        return super().figure(table)
 
     def value(self, found: Overlaps) -> float:
-        """Return the number, at most `worst`, or the share."""
-        return self.limited(found.false) if self.reading == "number" else super().value(found)
-
-    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
-        """Return the stated number or as many as fit the image, or 1."""
-        return (
-            _NumberTable.worst_value(self, reference, table, structure) if self.reading == "number" else 1.0
-        )
+        """Return the number, at most `worst`."""
+        return self.limited(found.false)
 
 
 class LesionCountDifference(_NumberTable):
@@ -446,34 +362,17 @@ class RecognitionQuality(_QualityTable):
 
     From 0 to 1, higher is better, for each label and as mean over labels. By default those match whose
     intersection is more than half of their union. 1 where neither map has any, 0 where nothing matches. A
-    case without a result counts as 0. With `thresholds` the figure is the mean of those at each of them.
+    case without a result counts as 0.
 
     Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
     al., CVPR 2019.
     """
 
     metric: Literal["recognition_quality"]
-    thresholds: list[Annotated[float, Key(ge=0, le=1)]] = Key(
-        default=[],
-        description="Several thresholds in place of one, each with a figure such as `<name>_at_0_75`.",
-    )
 
     def counted(self, found: Overlaps) -> Part:
         """Return the objects of both maps that match, of all."""
         return Part(found.detected + found.hits, found.objects)
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the figures at one or all thresholds. Raises ValueError as `LabelMetricTable`."""
-        if not self.thresholds:
-            return super().measure(name, field_name, table)
-        parts = []
-        for threshold in self.thresholds:
-            one = self.model_copy(update={"threshold": threshold, "thresholds": []})
-            at = f"{threshold:g}"
-            measure = one.measure(f"{name}_at_{at.replace('.', '_')}", field_name, table)
-            titled = (replace(metric, title=f"{metric.title} at {at}") for metric in measure.metrics)
-            parts.append(replace(measure, metrics=tuple(titled)))
-        return Measure.mean_of(name, self.title_of(name), parts)
 
 
 # --- Lesion by lesion: the overlap and distance of each, in which false ones count (BraTS) ---
@@ -565,12 +464,12 @@ class LesionWiseDice(_LesionWiseTable):
 
 
 class LesionWiseHausdorffDistance(_LesionWiseTable):
-    """Mean Hausdorff distance of the lesions of a case, to which every false lesion adds the worst.
+    """Mean Hausdorff distance (95 %) of the lesions of a case; every false lesion adds the worst.
 
     At least 0, lower is better, in mm (in two dimensions without a spacing: pixels), for each label and as
-    mean over labels; a percentile of surface elements, the larger one of both directions. Lesions as for
-    `lesion_wise_dice`. A missed lesion and a false one count as `worst`, and no distance counts as more; 0
-    where there is neither. A case without a result counts as `worst`.
+    mean over labels; the 95th percentile of surface elements, the larger one of both directions. Lesions as
+    for `lesion_wise_dice`. A missed lesion and a false one count as `worst`, and no distance counts as more;
+    0 where there is neither. A case without a result counts as `worst`.
 
     Oracle: google-deepmind/surface-distance, `compute_robust_hausdorff`. Source: Moawad et al.,
     arXiv:2306.00838, 2023.
@@ -578,7 +477,6 @@ class LesionWiseHausdorffDistance(_LesionWiseTable):
 
     metric: Literal["lesion_wise_hausdorff_distance"]
     best: ClassVar[float] = 0.0
-    percentile: float = Key(default=95.0, description="Percentile of the distances.", gt=0, le=100)
     worst: Positive | Extent | None = Key(
         default=None,
         description="Distance of a missed and of a false lesion, and of a case without a result: a number "
@@ -599,4 +497,4 @@ class LesionWiseHausdorffDistance(_LesionWiseTable):
 
     def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
         """Return the distances."""
-        return matched.hausdorff_distances(self.percentile, worst)
+        return matched.hausdorff_distances(95.0, worst)

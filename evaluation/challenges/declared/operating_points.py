@@ -59,22 +59,3 @@ class SpecificityAtSensitivity(ScoreMetric):
             return {absent: 1.0 - references[field_name]}
 
         return Measure((Metric(name, self.title_of(name), estimator, 1, 0),), row, worst_row)
-
-
-class ScoreSensitivityAtPrecision(ScoreMetric):
-    """Highest sensitivity over all thresholds with at least a given precision.
-
-    From 0 to 1, higher is better; 0 if no threshold has that precision. Cases of equal numbers are never
-    separated; precisions are compared exactly. It needs a positive case. A positive case without a result is
-    detected at no threshold, a negative one is a false positive at every threshold.
-
-    Oracle: scikit-learn, `precision_recall_curve`.
-    """
-
-    metric: Literal["sensitivity_at_precision"]
-    precision: float = Key(description="The precision that is required.", gt=0, le=1)
-
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the sensitivity. Raises ValueError for a field without classes."""
-        estimator = estimators.SensitivityAtPrecision(*score_columns(field_name), decimal_of(self.precision))
-        return self.score_measure(name, field_name, table, estimator, 1, 0)

@@ -1,7 +1,7 @@
 """Probability maps and detection maps, and their metrics."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -21,9 +21,8 @@ from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.probability_map import DetectionMap, DetectionMapValue, ProbabilityMap
 from evaluation.metrics.components import components_of
 from evaluation.metrics.crops import together
-from evaluation.metrics.froc import FrocReading
+from evaluation.metrics.free_response import FrocReading
 from evaluation.metrics.matching import optimal_pairs, overlaps_of
-from evaluation.metrics.probabilities import voxel_average_precision, voxel_brier_score
 from evaluation.metrics.segmentation import OverlapCounts, count_overlap, dice_of_counts
 
 
@@ -78,96 +77,7 @@ class ProbabilityMapField(MaskedFieldTable):
         return self.file_field(name, probabilities, self.reference_map, self.image_extensions)
 
 
-class _MapMetricTable(tables.MetricTable):
-    """A figure of the voxels of each case, as mean over cases."""
-
-    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (ProbabilityMapField,)
-
-    def map_measure(
-        self,
-        name: str,
-        field_name: str,
-        table: ProbabilityMapField,
-        value: Callable[[NDArray[np.float32], NDArray[np.bool_], int], float],
-        best: float,
-        worst: Callable[[Values], Row] = tables.no_columns,
-        part: Callable[[NDArray[np.float32], NDArray[np.bool_], int], tables.Part] | None = None,
-        missing: Callable[[int, int], tables.Part] = tables.Part,
-    ) -> tables.Measure:
-        """Return the mean of ``value`` of probabilities, mask and number of voxels, from 0 to 1.
-
-        part: the same as a ratio of voxels, which weigh by their volume over cases, ``best`` without any
-        voxel; missing: that of a case without a result, from the voxels of its mask and of its image.
-        """
-
-        def weighed(of_case: tables.Part, reference: LabelMapValue) -> dict[str, tables.Part]:
-            return {name: of_case.times(math.prod(spacing_of(reference, table)))}
-
-        def of(comparison: tables.FieldComparison) -> tuple[NDArray[np.float32], NDArray[np.bool_], int]:
-            reference: LabelMapValue = comparison.reference
-            probabilities, positions = together(comparison.submitted.crop, reference.crop)
-            return probabilities, table.mask_of(positions), math.prod(reference.shape)
-
-        def worst_part(references: Values) -> dict[str, tables.Part]:
-            reference: LabelMapValue = references[field_name]
-            voxels = int(np.count_nonzero(table.mask_of(reference.positions)))
-            return weighed(missing(voxels, math.prod(reference.shape)), reference)
-
-        def row_of_parts(comparison: tables.FieldComparison) -> dict[str, tables.Part]:
-            assert part is not None
-            return weighed(part(*of(comparison)), comparison.reference)
-
-        metric = mean_metric(name, self.title_of(name), best, 1 - best)
-        sums = part and tables.Sums(row_of_parts, worst_part, best)
-        return tables.Measure((metric,), lambda comparison: {name: value(*of(comparison))}, worst, sums=sums)
-
-
-class VoxelBrierScore(_MapMetricTable):
-    """Mean squared difference of probability and truth over all voxels of a case, as mean over cases.
-
-    From 0 to 1, lower is better. A case without a result counts as 1.
-
-    Oracle: scikit-learn, `brier_score_loss` of the voxels. Source: Brier, Monthly Weather Review 78:1, 1950.
-    """
-
-    metric: Literal["voxel_brier_score"]
-
-    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the score."""
-        assert isinstance(table, ProbabilityMapField)
-
-        def part(probability: NDArray[np.float32], positive: NDArray[np.bool_], voxels: int) -> tables.Part:
-            return tables.Part(voxel_brier_score(probability, positive, 1), voxels)
-
-        def missing(positives: int, voxels: int) -> tables.Part:
-            return tables.Part(voxels, voxels)
-
-        measured = (name, field_name, table, voxel_brier_score)
-        return self.map_measure(*measured, best=0, part=part, missing=missing)
-
-
-class VoxelAveragePrecision(_MapMetricTable):
-    """Average precision of the voxels of a case, as mean over cases: precision weighted by gained recall.
-
-    From 0 to 1, higher is better; not interpolated. A case whose reference is empty does not enter. A case
-    without a result counts as 0.
-
-    Oracle: scikit-learn, `average_precision_score` of the voxels.
-    """
-
-    metric: Literal["voxel_average_precision"]
-
-    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the average precision."""
-        assert isinstance(table, ProbabilityMapField)
-
-        def worst(references: Values) -> Row:
-            return {name: 0.0 if table.mask_of(references[field_name].positions).any() else math.nan}
-
-        return self.map_measure(name, field_name, table, voxel_average_precision, best=1, worst=worst)
-
-
-class DiceAtThreshold(_MapMetricTable):
+class DiceAtThreshold(tables.MetricTable):
     """Dice coefficient of the voxels with a probability of at least a threshold, as mean over cases.
 
     From 0 to 1, higher is better; 1 if neither mask has a voxel, 0 if only one has. A case without a result
@@ -180,33 +90,34 @@ class DiceAtThreshold(_MapMetricTable):
     threshold: float = Key(
         default=0.5, description="Smallest probability of a voxel that counts as predicted.", gt=0, le=1
     )
-    above: float | None = Key(
-        default=None,
-        description="In place of `threshold`: the probability that a predicted voxel exceeds.",
-        ge=0,
-        lt=1,
-    )
+    kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (ProbabilityMapField,)
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         """Return the Dice coefficient."""
         assert isinstance(table, ProbabilityMapField)
-        limit = np.float32(self.threshold if self.above is None else self.above)
+        limit = np.float32(self.threshold)
 
-        def counted(probability: NDArray[np.float32], positive: NDArray[np.bool_]) -> OverlapCounts[int]:
-            mask = probability >= limit if self.above is None else probability > limit
-            return count_overlap(mask, positive)
+        def counts(comparison: tables.FieldComparison) -> OverlapCounts[int]:
+            probabilities, positions = together(comparison.submitted.crop, comparison.reference.crop)
+            return count_overlap(probabilities >= limit, table.mask_of(positions))
 
-        def value(probability: NDArray[np.float32], positive: NDArray[np.bool_], voxels: int) -> float:
-            return dice_of_counts(counted(probability, positive), both_empty=1.0)
+        def weighed(of_case: tables.Part, reference: LabelMapValue) -> dict[str, tables.Part]:
+            # Over cases, voxels weigh by their volume.
+            return {name: of_case.times(math.prod(spacing_of(reference, table)))}
 
-        def part(probability: NDArray[np.float32], positive: NDArray[np.bool_], voxels: int) -> tables.Part:
-            counts = counted(probability, positive)
-            return tables.Part(2 * counts.intersection, counts.prediction + counts.reference)
+        def part(comparison: tables.FieldComparison) -> dict[str, tables.Part]:
+            return weighed(tables.Part(*dice_of_counts.parts(counts(comparison))), comparison.reference)
 
-        def missing(positives: int, voxels: int) -> tables.Part:
-            return tables.Part(0, positives + max(1, positives))
+        def missing(references: Values) -> dict[str, tables.Part]:
+            reference: LabelMapValue = references[field_name]
+            voxels = int(np.count_nonzero(table.mask_of(reference.positions)))
+            return weighed(tables.Part(0, voxels + max(1, voxels)), reference)
 
-        return self.map_measure(name, field_name, table, value, best=1, part=part, missing=missing)
+        return tables.Measure(
+            (mean_metric(name, self.title_of(name), best=1, worst=0),),
+            lambda comparison: {name: dice_of_counts(counts(comparison), both_empty=1.0)},
+            sums=tables.Sums(part, missing, 1.0),
+        )
 
 
 # --- Detection maps: findings drawn into a volume with their confidence, against lesions (PI-CAI) ---

@@ -12,7 +12,6 @@ from evaluation.core.case_table import Row
 from evaluation.core.estimator import Estimator
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
-from evaluation.metrics.classification import PrecisionReading
 
 _FARTHEST = {1.0: -math.inf, 0.0: math.inf}
 
@@ -95,15 +94,10 @@ class ScoreAveragePrecision(ScoreMetric):
     """
 
     metric: Literal["average_precision"]
-    reading: PrecisionReading = Key(
-        default="step",
-        description="`step`: precision weighted by gained recall. `trapezoid`: the area below straight lines "
-        "between the points of precision and recall, which is too kind where there are few thresholds.",
-    )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the average precision. Raises ValueError for a field without classes."""
-        estimator = estimators.AveragePrecision(*score_columns(field_name), self.reading)
+        estimator = estimators.AveragePrecision(*score_columns(field_name))
         return self.score_measure(name, field_name, table, estimator, 1, 0)
 
 

@@ -84,9 +84,6 @@ class ListFieldTable(SpaceTable):
         description="csv file in the phase folder with the reference, any number of rows for a case. "
         "Default: `<field>.csv`.",
     )
-    reference_key_column: str | None = Key(
-        default=None, description="Column of that file with the case's name. Default: that of `key_column`."
-    )
 
     def field(self, name: str) -> Field:
         """Return the field of that name."""
@@ -100,4 +97,4 @@ class ListFieldTable(SpaceTable):
         """Return the reference objects in a file of the phase folder."""
         kind = self.value_kind(submitted=False)
         columns = tuple(self.reference_columns or kind.columns)
-        return Reference(kind, TableRows((file,), self.reference_key_column or self.key_column, columns))
+        return Reference(kind, TableRows((file,), self.key_column, columns))

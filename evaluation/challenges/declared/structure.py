@@ -1,13 +1,12 @@
 """Metrics of the structure of labels: components and tunnels, centre lines, boundaries."""
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Literal
 
 from evaluation.challenges.declared import label_maps
 from evaluation.challenges.declared.maps import MapComparison, Structure, StructureField
-from evaluation.challenges.declared.tables import LabelFigure, Part, Positive
+from evaluation.challenges.declared.tables import LabelFigure, Positive
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -16,9 +15,7 @@ from evaluation.metrics.components import (
     ThinningAxes,
     betti_numbers,
     centreline_dice,
-    count_boundary_overlap,
 )
-from evaluation.metrics.segmentation import OverlapCounts, jaccard_of_counts
 
 
 class _MaskTable(label_maps.LabelMetricTable):
@@ -83,45 +80,3 @@ class CentrelineDice(_MaskTable):
                 "centreline_dice: scikit-image is not installed; list it in a requirements.txt with hashes "
                 "beside phase.toml"
             ) from None
-
-
-class BoundaryIou(_MaskTable):
-    """Boundary IoU: intersection over union of the voxels near the boundaries of two regions, inside of them.
-
-    From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has counts
-    as 1, one that only one map has as 0. A case without a result counts as 0.
-
-    Oracle: SciPy, `distance_transform_cdt`. Source: Cheng et al., CVPR 2021, p. 15334.
-    """
-
-    metric: Literal["boundary_iou"]
-    counts_voxels = True
-    width: int | None = Key(
-        default=None,
-        description="Width of the boundary in voxels, diagonal steps included. Default: 2 % of the diagonal "
-        "of the case's image, rounded, at least 1.",
-        ge=1,
-    )
-
-    def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
-        """Return the figure."""
-        return jaccard_of_counts(self._count(prediction, reference, of), both_empty=1.0)
-
-    def _count(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> OverlapCounts[int]:
-        diagonal = math.hypot(*of.shape[-prediction.ndim :])
-        return count_boundary_overlap(prediction, reference, self.width or max(1, round(0.02 * diagonal)))
-
-    @property
-    def of_nothing(self) -> float:
-        """1: there is no voxel of the label in any map."""
-        return 1.0
-
-    def part(self, comparison: MapComparison, structure: Structure) -> Part:
-        """Return the common voxels near both boundaries, of those near either."""
-        counts = self._count(*comparison.maps.masks(structure), comparison.reference)
-        return Part(*jaccard_of_counts.parts(counts))
-
-    def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
-        """Return that none is common, and as many as those of the reference are false, at least one."""
-        of_reference = self.part(comparison, structure).of
-        return Part(0, of_reference + max(1, of_reference))

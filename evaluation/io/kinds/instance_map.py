@@ -1,23 +1,20 @@
 """Instance maps, in which each object, such as a cell, has a number of its own, and their classes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError, in_digits, shorten
-from evaluation.core.field import Kind, Variant, grow_by_a_pixel
+from evaluation.core.fault import FaultKind, FormFault, ReadError, in_digits
+from evaluation.core.field import Variant, grow_by_a_pixel
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import PNG
-from evaluation.core.sources import CellsSource, FileAccess, FileSource, JsonSource, RowsSource, fault_at
+from evaluation.core.sources import CellsSource, FileAccess, FileSource, JsonSource, fault_at
 from evaluation.core.views import Objects, Regions
 from evaluation.io import volumes
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
-from evaluation.io.json_files import json_kind
-from evaluation.io.kinds.annotation_json import MAX_FAULTS
-from evaluation.io.kinds.classes import ClassLabel
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue, spacing_of
 from evaluation.io.kinds.probability_map import rows_of_components
 from evaluation.io.kinds.volume import Volume
@@ -30,7 +27,6 @@ from evaluation.metrics.matching import in_order, overlaps_of
 
 LARGEST_NUMBER = int(np.iinfo(np.uint32).max)
 Numbered = NDArray[np.unsignedinteger[Any]]
-Classes = tuple[tuple[int, int], ...]
 _Form = TypeVar("_Form", CellsSource, JsonSource)
 
 
@@ -61,11 +57,6 @@ class InstanceMapValue(LabelMapValue):
         """Return the same objects with other classes."""
         positions = _with_none(classes)[self.objects]
         return replace(self, crop=VolumeCrop(positions, self.corner), classes=classes)
-
-    def listed(self, classes: Classes) -> "InstanceMapValue":
-        """Return the same objects with the classes of `InstanceClasses`, those that it lacks without any."""
-        of = dict(classes)
-        return self.of_classes(np.array([of.get(number, 0) for number in self.numbers.tolist()], np.uint8))
 
     def among(self, stay: Bools) -> "InstanceMapValue":
         """Return some of the objects, shape (objects,)."""
@@ -310,109 +301,6 @@ class InstanceMap(LabelMap):
                 f"{span} = {name}" for span, name in zip(spans, self.labels.values(), strict=True)
             )
         return says
-
-
-@dataclass(frozen=True)
-class InstanceClasses(Kind):
-    """The classes of the objects of a map by their numbers, at most ``most``: rows of a table, or JSON.
-
-    A value is a number and a class for each object, i = the i-th of ``classes``, by rising numbers.
-    """
-
-    classes: ClassLabel
-    most: int = 100_000
-    average_items: int = 10_000
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the number and the class."""
-        return ("instance", "class")
-
-    @property
-    def max_json_values(self) -> int:
-        """One comma for each object."""
-        return self.most
-
-    def read_rows(self, source: RowsSource, case: CaseForm) -> Classes:
-        """Return the classes of all objects. Raises `FormFault` with the faults of all."""
-        if len(source.rows) > self.most:
-            raise fault_at(source, f"at most {self.most} rows", str(len(source.rows)), FaultKind.TOO_LARGE)
-        rows = ((row.cells[0], row.at(0), row.at(1)) for row in source.each())
-        return self._of(rows, lambda of: self.classes.read_cells(of, case))
-
-    def read_json(self, source: JsonSource, case: CaseForm) -> Classes:
-        """Return the same of an object by numbers."""
-        if not isinstance(source.value, dict):
-            raise fault_at(source, self.describe_json(), json_kind(source.value), FaultKind.MALFORMED)
-        entries = (
-            (key, source, replace(source, value=value, place=shorten(key)))
-            for key, value in source.value.items()
-        )
-        return self._of(entries, lambda of: self.classes.read_json(of, case))
-
-    def _of(self, entries: Iterable[tuple[str, _Form, _Form]], read: Callable[[_Form], int]) -> Classes:
-        """Return the classes of entries: the number of each object, and where number and class are."""
-        faults: list[Fault] = []
-        found: dict[int, int] = {}
-        for text, place, of in entries:
-            try:
-                label = read(of) + 1
-            except FormFault as fault:
-                faults += fault.faults
-                label = 0
-            number = int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else 0
-            expected = f"an instance from 1 to {LARGEST_NUMBER}, each once"
-            if not 1 <= number <= LARGEST_NUMBER or number in found:
-                twice = " twice" if number in found else ""
-                faults += fault_at(place, expected, f"{shorten(text)!r}{twice}").faults
-            found[number] = label
-            if len(faults) >= MAX_FAULTS:
-                break
-        FormFault.raise_all(faults)
-        return tuple(sorted(found.items()))
-
-    def items(self, value: Classes) -> int:
-        """Return the number of objects."""
-        return len(value)
-
-    def pack(self, value: Classes) -> Packed:
-        """Return an array of two columns."""
-        return np.array(value, np.uint32).reshape(-1, 2)
-
-    def unpack(self, packed: Packed, case: CaseForm) -> Classes:
-        """Return the classes of rising numbers. Raises `HandoverError`."""
-        rows: NDArray[np.uint32] = array_of(packed, ["<u4"], 2)
-        fits = rows.shape[1] == 2 and len(rows) <= self.most and (rows[1:, 0] > rows[:-1, 0]).all()
-        if not fits or (rows == 0).any() or (rows[:, 1] > len(self.classes.classes)).any():
-            raise HandoverError("expected classes of instances in the order of their numbers")
-        return tuple((number, label) for number, label in rows.tolist())
-
-    def rehearse(self, reference: Classes, case: CaseForm, variant: Variant) -> Classes:
-        """Return the classes, the same for nearly all, none, or of each the next one."""
-        step, count = int(variant is Variant.INVERTED), len(self.classes.classes)
-        found = () if variant is Variant.EMPTY else reference
-        return tuple((number, (label - 1 + step) % count + 1) for number, label in found)
-
-    def example(self, case: CaseForm, random: np.random.Generator) -> Classes:
-        """Return classes of as many objects as the map of an example may have."""
-        return tuple((number + 1, number % len(self.classes.classes) + 1) for number in range(90))
-
-    def write_rows(self, value: Classes) -> list[tuple[str, ...]]:
-        """Return the cells of every object."""
-        return [(str(number), *self.classes.write_cells(label - 1)) for number, label in value]
-
-    def write_json(self, value: Classes) -> dict[str, Any]:
-        """Return the object by numbers."""
-        return {str(number): self.classes.write_json(label - 1) for number, label in value}
-
-    def describe(self) -> str:
-        """Return what a row has."""
-        return f"one instance a row: its number in the map, and its class, {self.classes.describe()}"
-
-    def describe_json(self) -> str:
-        """Return what the object has."""
-        named = self.classes.describe_json()
-        return f'an object with the class of each instance by its number, as {{"17": …}}: {named}'
 
 
 def class_of_most(value: InstanceMapValue, classes: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:

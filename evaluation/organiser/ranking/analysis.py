@@ -12,7 +12,7 @@ from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.froc import FrocTable
+from evaluation.metrics.free_response import FrocTable
 from evaluation.organiser.ranking import comparisons, difficulty, resampling, stability
 from evaluation.organiser.ranking.annotator_scores import Scores
 from evaluation.organiser.ranking.annotators import (

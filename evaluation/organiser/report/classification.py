@@ -22,7 +22,7 @@ from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import RocTable, roc_table, weighted_auc
 from evaluation.metrics.detection import DetectionTable
-from evaluation.metrics.froc import Candidates, FrocTable
+from evaluation.metrics.free_response import Candidates, FrocTable
 from evaluation.organiser.report.objects import HIT
 from evaluation.organiser.report.page import Block, Text, identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights

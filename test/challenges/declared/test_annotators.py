@@ -1,7 +1,6 @@
 """Several references of a case through a phase: figures over annotators, their spread, and faults."""
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
@@ -57,17 +56,10 @@ def apart(true, found):
     return 1 - jaccard_score(true.ravel(), found.ravel(), zero_division=1.0)
 
 
-def energy(scan, label):
-    maps = [of[scan] == label for of in REFERENCES.values()]
-    among = np.mean([apart(*pair) for pair in product(maps, repeat=2)])
-    return 2 * over(apart, scan, label, np.mean) - among
-
-
-@checked(dice="sklearn.metrics.f1_score", generalised_energy_distance="sklearn.metrics.jaccard_score")
+@checked(dice="sklearn.metrics.f1_score")
 def test_figures_over_annotators(sealed, tmp_path):
     phase = sealed(
         'dice = {}\nbest = { metric = "dice", over_annotators = "best" }\n'
-        "generalised_energy_distance = {}\n"
         'ours = { metric = "dice", absent = "exclude" }\n'
         'near = { metric = "hausdorff_distance", over_annotators = "best", worst = 9 }\n'
     )
@@ -76,7 +68,6 @@ def test_figures_over_annotators(sealed, tmp_path):
     for name, worst, of_scan in (
         ("dice", 0, lambda scan, label: over(f1_score, scan, label, np.mean)),
         ("best", 0, lambda scan, label: over(f1_score, scan, label, max)),
-        ("generalised_energy_distance", 2, energy),
     ):
         for label, of in ((1, "organ"), (2, "tumour")):
             expected = np.mean([worst, *(of_scan(scan, label) for scan in "bc")])
@@ -99,7 +90,6 @@ OF_ORGAN = {"probabilities": {"organ": "organ"}}
         ("dice", {}, [], True),
         ("dice", {}, TWO, False),
         ("dice", {"over_annotators": "best"}, TWO, True),
-        ("generalised_energy_distance", {}, TWO, False),
         ("voxel_calibration_error", OF_ORGAN, [], True),
         ("voxel_calibration_error", OF_ORGAN, TWO, False),
     ],

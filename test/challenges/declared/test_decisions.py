@@ -43,8 +43,6 @@ ONE_CLASS = {
     "f1": [],
     "f2": ['metric = "f_beta"', "beta = 2"],
     "negative_predictive_value": [],
-    "positive_likelihood_ratio": [],
-    "negative_likelihood_ratio": [],
 }
 
 
@@ -103,7 +101,6 @@ def expected_values(true, made, of):
     }
     is_one, taken = true == of, made == of
     prices = np.array(PRICES[max(2, int(true.max()) + 1)])
-    rise, fall = oracle.class_likelihood_ratios(is_one, taken)
     cost = np.average(prices[true, made])
     constant = min(np.average(prices[true, answer]) for answer in range(len(prices)))
     return kappas | {
@@ -111,8 +108,6 @@ def expected_values(true, made, of):
         "expected_cost": cost,
         "normalised_cost": cost / constant,
         "negative_predictive_value": oracle.precision_score(~is_one, ~taken),
-        "positive_likelihood_ratio": rise,
-        "negative_likelihood_ratio": fall,
         "accuracy": oracle.accuracy_score(true, made),
         "balanced_accuracy": oracle.balanced_accuracy_score(true, made),
         "macro_f1": oracle.f1_score(true, made, average="macro"),
@@ -159,8 +154,6 @@ def submitted(kind, answers):
     f1="sklearn.metrics.f1_score",
     f_beta="sklearn.metrics.fbeta_score",
     negative_predictive_value="sklearn.metrics.precision_score",
-    positive_likelihood_ratio="sklearn.metrics.class_likelihood_ratios",
-    negative_likelihood_ratio="sklearn.metrics.class_likelihood_ratios",
     expected_cost="numpy.average",
 )
 def test_as_scikit_learn(phases, cases, answers, kind, tmp_path):
@@ -178,7 +171,7 @@ def test_intervals_and_shares(phases, cases, answers, tmp_path):
     values(phases["class"], tmp_path, {"case": cases["name"], "grade": column})
     found = figures(phases["class"], tmp_path)
     methods = {name: figure.get("confidence_interval", {}).get("method") for name, figure in found.items()}
-    without = {"normalised_cost", "positive_likelihood_ratio", "negative_likelihood_ratio"}
+    without = {"normalised_cost"}
     shares = {"accuracy", "sensitivity", "specificity"}
     assert {name for name, method in methods.items() if method is None} == without
     assert {name for name, method in methods.items() if method == "Clopper-Pearson"} == shares

@@ -188,10 +188,6 @@ def options_of(table):
     yield {}
     if issubclass(table, StructureMetricTable):
         yield from ({"absent": "exclude"}, {"absent": "score_predicted"})
-    if "reading" in table.model_fields and "lesions" in name_of(table):
-        yield from ({"reading": "share"}, {"reading": "pooled_share"})
-    if "thresholds" in table.model_fields:
-        yield {"thresholds": [0.25, 0.75]}
 
 
 def is_nan(value):

@@ -135,7 +135,7 @@ def test_how_a_choice_is_written_in_json(tmp_path, keys, right, wrong, reference
 
 @pytest.mark.parametrize(
     ("keys", "taken"),
-    [("", {1}), ("tolerance = 0.2\n", {1, 1.1}), ("free_sum = true\n", {1, 1.1, 1.5})],
+    [("", {1}), ("tolerance = 0.2\n", {1, 1.1})],
 )
 def test_sums_of_probabilities(tmp_path, keys, taken):
     tables = (

@@ -7,20 +7,15 @@ import pytest
 from scipy import ndimage
 from sklearn.metrics import f1_score, r2_score
 
-import evaluation
-from evaluation.challenges.declared import instances, lesions
+from evaluation.challenges.declared import instances
 from evaluation.challenges.declared.instance_maps import InstanceMapField
 from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.challenges.declared.tables import FieldComparison
-from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.challenge import worst_row
 from evaluation.io.kinds.instance_map import InstanceMapValue
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.crops import VolumeCrop
 from evaluation.metrics.matching import in_order
-from evaluation.phase.form_file import format_in_words
-from evaluation.phase.phase import load_phase
 from test.challenges.declared.images import figures_of, volume_phase, write_images
 from test.challenges.declared.scalars import rehearsed
 from test.oracles import checked
@@ -110,30 +105,6 @@ def test_figures_of_instances_are_over_all_annotators(tmp_path):
     assert found == pytest.approx(
         {"recognition_quality": (1 + 2 / 3) / 2, "best": 1, "aggregated_jaccard": (1 + 1 / 2) / 2}, abs=1e-4
     )
-
-
-def test_figures_at_several_thresholds_can_be_pooled():
-    """Over two cases: the ratios of the sums at each threshold, and the mean of these."""
-    table = lesions.RecognitionQuality(metric="recognition_quality", thresholds=[0.5, 0.75])
-    pooled = table.measure("f1", "map", FIELD).pooled()
-    titles = {metric.name: metric.title for metric in pooled.metrics}
-    assert next(iter(titles)) == "f1"
-    assert "at" not in titles["f1"].split()
-    assert titles["f1_at_0_75"].endswith(" at 0.75")
-    pairs = [drawn(1), drawn(2)]
-    rows = [
-        pooled.row(FieldComparison("map", value_of(one), {"map": value_of(other)})) for one, other in pairs
-    ]
-    (_, lost) = pairs[1]
-    rows.append(worst_row(pooled.metrics, pooled.worst({"map": value_of(lost)})))
-    found = metric_values(pooled.metrics, CaseTable(["one", "other", "lost"], rows))
-    for threshold, name in ((0.5, "0_5"), (0.75, "0_75")):
-        for label, span in (("a", (1, 100)), ("b", (100, 999))):
-            counts = [quality(masks(one, *span), masks(other, *span), threshold)[:3] for one, other in pairs]
-            objects = len(masks(lost, *span))
-            hits, false, missed = np.sum([*counts, (0, max(1, objects), objects)], axis=0)
-            assert found[f"f1_at_{name}_{label}"] == pytest.approx(2 * hits / (2 * hits + false + missed))
-    assert found["f1"] == pytest.approx((found["f1_at_0_5"] + found["f1_at_0_75"]) / 2)
 
 
 @checked(aggregated_jaccard="by hand", matched_dice="sklearn.metrics.f1_score")
@@ -254,36 +225,23 @@ metrics = ["scans.panoptic_quality"]
 """
 
 
-def test_classes_in_a_table_of_volumes(tmp_path):
+def test_classes_in_label_maps_of_volumes(tmp_path):
     """Of numbers that 32 bits hold, in a phase that is sealed, rehearsed and scored from files."""
-    references, predictions, tables = {}, {}, {"phase/classes.csv": [], "submission/predictions.csv": []}
+    references, predictions = {}, {}
     totals = {1: np.zeros(4), 2: np.zeros(4)}
     for seed in range(3):
         made, true = (np.stack([numbers] * 2) for numbers in drawn(seed))
         for label, span in ((1, (1, 100)), (2, (100, 999))):
             totals[label] += quality(masks(made, *span), masks(true, *span))
-        sides = zip(tables.values(), (true, made), (references, predictions), (70_000, 9), strict=True)
-        for rows, numbers, images, first in sides:
+        sides = (("phase", true, references, 70_000), ("submission", made, predictions, 9))
+        for folder, numbers, images, first in sides:
             images[f"scan{seed}"] = np.where(numbers, numbers + np.uint32(first), 0).astype(np.int32)
-            # In another order than that of the numbers, with one that the map does not have.
-            listed = [*np.unique(numbers[numbers > 0])[::-1].tolist(), 999]
-            rows += [(f"scan{seed}", number + first, "a" if number < 100 else "b") for number in listed]
-    for path, rows in tables.items():
-        lines = [",".join(map(str, row)) for row in [("case", "instance", "class"), *rows]]
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        (tmp_path / path).write_text("\n".join(lines))
-    kind = 'kind = "instance_classes"\nclasses = ["a", "b"]'
-    phase = volume_phase(
-        tmp_path, TABLES.replace('kind = "label_map"\nlabels = { 1 = "a", 2 = "b" }', kind), references
-    )
+            classes = np.select([numbers == 0, numbers < 100], [0, 1], 2).astype(np.uint8)
+            write_images(tmp_path / folder / "classes", {f"scan{seed}": classes})
+    phase = volume_phase(tmp_path, TABLES, references)
     figures = figures_of(phase, tmp_path, predictions)
     for label, (hits, false, missed, total) in zip("ab", totals.values(), strict=True):
         expected = total / (hits + (false + missed) / 2)
         assert figures[f"panoptic_quality_{label}"] == pytest.approx(expected, abs=5e-5)
     rehearsal = rehearsed(phase)
     assert (rehearsal.problems, rehearsal.without_perfect) == ((), ())
-    # Classes that are not in the map itself leave no impression of empty maps.
-    assert evaluation.seal(phase).notices == ()
-    assert "An image without a row has a result, too, nothing: Classes" in format_in_words(
-        load_phase(phase).form
-    )

@@ -13,7 +13,7 @@ VOXEL_MM3 = 0.25
 SHAPE = (4, 7, 8)
 QUALITIES = ("panoptic_quality", "segmentation_quality", "recognition_quality")
 METRICS = (
-    *("detected_lesions", "missed_lesions", "false_lesions", "lesion_f1", "lesion_count_difference"),
+    *("detected_lesions", "false_lesions", "lesion_f1", "lesion_count_difference"),
     *("false_positive_volume", "false_negative_volume", *QUALITIES),
 )
 COMPONENTS = "SimpleITK.ConnectedComponent"
@@ -56,7 +56,6 @@ def expected_of(prediction, reference, diagonal):
     recall, precision = detected / len(true), hits / len(predicted)
     return {
         "detected_lesions": recall,
-        "missed_lesions": len(true) - detected,
         "false_lesions": len(predicted) - hits,
         "lesion_f1": 2 * recall * precision / (recall + precision) if recall + precision else 0.0,
         "lesion_count_difference": abs(len(predicted) - len(true)),
@@ -102,7 +101,7 @@ def test_all_lesions_of_a_missing_scan_are_missed_and_as_many_false_as_fit(tmp_p
     voxels = {"false_positive_volume": 224, "false_negative_volume": 2}
     assert {name: found[name] for name in METRICS} == pytest.approx(
         dict.fromkeys(METRICS, 0)
-        | {"missed_lesions": 1, "false_lesions": FIT, "lesion_count_difference": FIT}
+        | {"false_lesions": FIT, "lesion_count_difference": FIT}
         | {name: count * VOXEL_MM3 for name, count in voxels.items()}
     )
     # Without any lesion there is no share of detected ones.
@@ -112,42 +111,22 @@ def test_all_lesions_of_a_missing_scan_are_missed_and_as_many_false_as_fit(tmp_p
     assert "detected_lesions" not in nothing
 
 
-# A scan with a lesion that is found, a missed one and two false ones; and a scan without lesions.
-ROW = np.zeros((2, 2, 9), np.uint8)
-ROW[0, 0] = [1, 1, 0, 0, 1, 0, 0, 0, 0]
-FOUND = np.zeros((2, 2, 9), np.uint8)
-FOUND[0, 0] = [1, 0, 0, 0, 0, 0, 1, 0, 1]
-NONE = np.zeros((2, 2, 9), np.uint8)
-
-
-@pytest.mark.parametrize(
-    ("metric", "reading", "expected", "one_missing"),
-    [
-        ("detected_lesions", "number", 1 / 2, 0),
-        ("detected_lesions", "share", 1 / 2, 0),
-        ("detected_lesions", "pooled_share", 1 / 2, 0),
-        ("missed_lesions", "number", 1 / 2, 1),
-        ("missed_lesions", "share", 1 / 2, 1),
-        ("missed_lesions", "pooled_share", 1 / 2, 1),
-        # Five by one by one voxels of the scan can be lesions that do not touch.
-        ("false_lesions", "number", (2 + 1) / 2, (5 + 1) / 2),
-        ("false_lesions", "share", (2 / 3 + 1) / 2, 1),
-        ("false_lesions", "pooled_share", 3 / 4, 1),
-    ],
-)
-def test_readings_of_numbers_of_lesions(tmp_path, metric, reading, expected, one_missing):
-    one_metric = (
-        '[fields.map]\nkind = "label_map"\nlabels = { 1 = "lesion" }\n'
-        f'[tasks.scans.metrics]\ndice = {{}}\nfigure = {{ metric = "{metric}", reading = "{reading}" }}\n'
-    )
-    scans = {"scan0": ROW, "scan1": NONE}
-    phase = volume_phase(tmp_path, one_metric, scans, keys='missing = "worst"')
-    false = NONE.copy()
+def test_detected_lesions_of_all_scans_together(tmp_path):
+    """One of two lesions is found in a scan, and another has none; false ones are counted in both."""
+    reference, found, none = np.zeros((3, 2, 2, 9), np.uint8)
+    reference[0, 0], found[0, 0] = [1, 1, 0, 0, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 1, 0, 1]
+    false = none.copy()
     false[1, 1, 4] = 1
-    found = figures_of(phase, tmp_path, {"scan0": FOUND, "scan1": false})
-    assert found["figure"] == pytest.approx(expected, abs=5e-5)
-    without = figures_of(phase, tmp_path / "missing", {"scan1": false})["figure"]
-    assert without == pytest.approx(one_missing, abs=5e-5)
+    metrics = (
+        '[fields.map]\nkind = "label_map"\nlabels = { 1 = "lesion" }\n[tasks.scans.metrics]\n'
+        'detected_lesions = { over_cases = "pooled" }\nfalse_lesions = {}\n'
+    )
+    phase = volume_phase(tmp_path, metrics, {"scan0": reference, "scan1": none}, keys='missing = "worst"')
+    both = figures_of(phase, tmp_path, {"scan0": found, "scan1": false})
+    assert both == {"detected_lesions": 0.5, "false_lesions": (2 + 1) / 2}
+    # Five by one by one voxels of the scan can be lesions that do not touch.
+    one = figures_of(phase, tmp_path / "missing", {"scan1": false})
+    assert one == {"detected_lesions": 0, "false_lesions": (5 + 1) / 2}
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 4, 5), (3, 3, 3), (2, 4, 3)])

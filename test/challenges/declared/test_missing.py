@@ -62,13 +62,11 @@ KINDS = {
     "label_map": Example("dice", keys='labels = { 1 = "lesion" }', image=LESION),
     "instance_map": Example(
         "recognition_quality",
-        keys='labels = { 1 = "x", 2 = "y" }\nclass_field = "instance_classes"',
+        keys='labels = { 1 = "lesion" }\nclass_field = "label_map"',
         image=LESION,
     ),
-    # It has no metric of its own.
-    "instance_classes": Example("", [{"instance": 1, "class": "x"}], CLASSES),
     "image": Example("image_mean_absolute_error", options="worst = 9", image=LESION.astype(np.float32)),
-    "probability_map": Example("voxel_brier_score", image=LESION.astype(np.float32)),
+    "probability_map": Example("dice_at_threshold", image=LESION.astype(np.float32)),
     "presence_probabilities": Example(
         "macro_average_precision", [{"u": 1, "v": 0}], 'classes = ["u", "v"]', cells={"u": 1, "v": 0}
     ),
@@ -80,7 +78,7 @@ KINDS = {
     "detection_map": Example("lesion_average_precision", image=LESION.astype(np.float32)),
 }
 # A table of these says of every case what it has: a case without a row has no object.
-HAVE_EMPTY_LISTS = {"points", "boxes", "instance_classes"}
+HAVE_EMPTY_LISTS = {"points", "boxes"}
 
 
 def write_rows(path, cases, rows):
@@ -109,7 +107,6 @@ def write_phase(folder, submission, rule):
         f'[fields.{kind}]\nkind = "{kind}"\n{example.keys}\n'
         + (f'table = "{kind}_found.csv"\n' if example.rows else "")
         + f'[tasks.{kind}.metrics.{example.metric}]\nfield = "{kind}"\n{example.options}\n'
-        * bool(example.metric)
         for kind, example in KINDS.items()
     )
     phase = declared_phase(
@@ -142,7 +139,7 @@ def test_a_case_without_a_value_takes_the_worst(tmp_path):
     phase = write_phase(tmp_path / "phase", "archive", "worst")
     write_archive(tmp_path / "submission", CASES[:2])
     result = evaluation.evaluate(phase, tmp_path / "submission", workers=0)
-    missing = [kind for kind, of in KINDS.items() if of.metric and kind not in HAVE_EMPTY_LISTS]
+    missing = [kind for kind, of in KINDS.items() if kind not in HAVE_EMPTY_LISTS]
     assert [record["worst"] for record in result.records["cases"]] == [[], [], missing]
 
 

@@ -107,10 +107,10 @@ POOLED = [table for table in METRICS if any(measure.sums for _, measure in measu
 
 
 def test_every_ratio_of_objects_voxels_flags_and_landmarks_can_be_pooled():
-    ratios = {"aggregated_jaccard", "boundary_iou", "detected_lesions", "dice", "dice_at_threshold"}
+    ratios = {"aggregated_jaccard", "detected_lesions", "dice", "dice_at_threshold"}
     ratios |= {"hamming_distance", "identification_rate", "jaccard", "lesion_wise_dice", "mean_radial_error"}
     ratios |= {"lesion_wise_hausdorff_distance", "panoptic_quality", "recognition_quality", "surface_dice"}
-    ratios |= {"segmentation_quality", "success_detection_rate", "volume_similarity", "voxel_brier_score"}
+    ratios |= {"segmentation_quality", "success_detection_rate", "volume_similarity"}
     assert {name_of(table) for table in POOLED} >= ratios | {"voxel_precision", "voxel_sensitivity"}
 
 
@@ -176,7 +176,7 @@ def test_the_share_of_a_case_is_that_of_its_objects_alone(name):
 
 
 OF_VOXELS = [
-    *("aggregated_jaccard", "boundary_iou", "detected_lesions", "dice", "jaccard", "lesion_wise_dice"),
+    *("aggregated_jaccard", "detected_lesions", "dice", "jaccard", "lesion_wise_dice"),
     *("lesion_wise_hausdorff_distance", "panoptic_quality", "recognition_quality", "volume_similarity"),
     *("voxel_precision", "voxel_sensitivity"),
 ]

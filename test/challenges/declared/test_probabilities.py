@@ -18,7 +18,6 @@ excluded = ["unknown"]
 [tasks.diagnosis]
 metrics = [
     "macro_auc", "brier_score", "accuracy", "cohen_kappa", "log_loss", "top_label_calibration_error",
-    "class_wise_calibration_error",
 ]
 """
 BINARY = """\
@@ -67,7 +66,6 @@ def calibration_error(label, share):
     brier_score="sklearn.metrics.brier_score_loss",
     log_loss="sklearn.metrics.log_loss",
     top_label_calibration_error="sklearn.calibration.calibration_curve",
-    class_wise_calibration_error="sklearn.calibration.calibration_curve",
 )
 def test_as_scikit_learn(phase, cases, shares, tmp_path):
     found = values(phase, tmp_path, {"case": cases["name"], **dict(zip(CLASSES, shares.T, strict=True))})
@@ -84,9 +82,6 @@ def test_as_scikit_learn(phase, cases, shares, tmp_path):
             "cohen_kappa": oracle.cohen_kappa_score(true, top),
             "log_loss": oracle.log_loss(true, normalised),
             "top_label_calibration_error": calibration_error(top == true, share.max(axis=1)),
-            "class_wise_calibration_error": np.mean(
-                [calibration_error(true == index, share[:, index]) for index in range(3)]
-            ),
         },
         abs=1e-4,
     )

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
+from sklearn.metrics import f1_score
 
 from test.challenges.declared.images import figures_of, volume_phase
 from test.challenges.declared.scalars import rehearsed
@@ -11,7 +11,7 @@ from test.oracles import checked
 FIELD = '[fields.map]\nkind = "probability_map"\nforeground = [2, 3]\nothers = [1]\n'
 TABLES = f"""{FIELD}
 [tasks.scans]
-metrics = ["dice_at_threshold", "voxel_average_precision", "voxel_brier_score"]
+metrics = ["dice_at_threshold"]
 """
 RANDOM = np.random.default_rng(2)
 REFERENCES = {f"scan{n}": RANDOM.choice(np.array([0, 0, 1, 2, 3], np.uint8), (3, 4, 5)) for n in range(4)}
@@ -23,30 +23,25 @@ PREDICTIONS = {
 
 @checked(
     dice_at_threshold="sklearn.metrics.f1_score",
-    voxel_average_precision="sklearn.metrics.average_precision_score",
-    voxel_brier_score="sklearn.metrics.brier_score_loss",
 )
 def test_figures_of_a_submission(tmp_path):
     phase = volume_phase(tmp_path, TABLES, REFERENCES)
     pairs = [(REFERENCES[name].ravel() >= 2, PREDICTIONS[name].ravel()) for name in REFERENCES]
     expected = {
         "dice_at_threshold": np.mean([f1_score(true, found >= 0.5) for true, found in pairs]),
-        "voxel_average_precision": np.mean([average_precision_score(*pair) for pair in pairs]),
-        "voxel_brier_score": np.mean([brier_score_loss(*pair) for pair in pairs]),
     }
     assert figures_of(phase, tmp_path, PREDICTIONS) == pytest.approx(expected, abs=5e-5)
     assert rehearsed(phase).problems == ()
 
 
 def test_a_scan_without_a_result(tmp_path):
-    """The second scan has no foreground: it has no average precision, whatever was submitted."""
+    """The second scan has no foreground."""
     references = {"a": np.full((1, 2, 2), 2, np.uint8), "b": np.full((1, 2, 2), 1, np.uint8)}
     phase = volume_phase(tmp_path, TABLES, references, keys='missing = "worst"')
     perfect = {"a": np.ones((1, 2, 2), np.float32), "b": np.zeros((1, 2, 2), np.float32)}
-    names = ("dice_at_threshold", "voxel_average_precision", "voxel_brier_score")
-    for kept, expected in ((["a", "b"], (1, 1, 0)), (["a"], (0.5, 1, 0.5)), (["b"], (0.5, 0, 0.5))):
+    for kept, expected in ((["a", "b"], 1), (["a"], 0.5), (["b"], 0.5)):
         found = figures_of(phase, tmp_path / "".join(kept), {name: perfect[name] for name in kept})
-        assert found == dict(zip(names, expected, strict=True))
+        assert found == {"dice_at_threshold": expected}
 
 
 def test_the_threshold_belongs_to_the_foreground(tmp_path):
@@ -54,11 +49,10 @@ def test_the_threshold_belongs_to_the_foreground(tmp_path):
 [tasks.scans.metrics]
 dice_at_threshold = {{ threshold = 0.3 }}
 from_half = {{ metric = "dice_at_threshold" }}
-above_half = {{ metric = "dice_at_threshold", above = 0.5 }}
 """
     phase = volume_phase(tmp_path, tables, {"a": np.full((1, 1, 2), 2, np.uint8)})
     # 0.3 as single precision is above 0.3.
     found = figures_of(phase, tmp_path, {"a": np.array([[[0.3, 0.25]]], np.float32)})
-    assert found == {"dice_at_threshold": pytest.approx(2 / 3, abs=5e-5), "from_half": 0, "above_half": 0}
+    assert found == {"dice_at_threshold": pytest.approx(2 / 3, abs=5e-5), "from_half": 0}
     found = figures_of(phase, tmp_path, {"a": np.array([[[0.5, 0.5]]], np.float32)})
-    assert found == {"dice_at_threshold": 1, "from_half": 1, "above_half": 0}
+    assert found == {"dice_at_threshold": 1, "from_half": 1}

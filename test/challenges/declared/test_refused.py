@@ -79,7 +79,6 @@ OPTIONS = {
         "surface_dice = { tolerance_mm = { cup = 1 } }": ("tolerance_mm",),
         'surface_dice = { tolerance_mm = { cup = 1, disc = 1 }, labels = ["cup"] }': ("tolerance_mm",),
         'hausdorff_distance = { percentile_method = "linear" }': ("percentile", "'linear'"),
-        "generalised_energy_distance = {}": ("generalised_energy_distance",),
         "volume_difference = { relative = true }": ("volume_difference: worst",),
         'dice = { over_cases = "middle" }': ("over_cases", "'middle'"),
         "dice = { over_cases = { quantile = 1.5 } }": ("over_cases", "1.5"),
@@ -90,7 +89,6 @@ OPTIONS = {
     },
     ("label_map", TWICE): {
         'hausdorff_distance = { over_annotators = "consensus" }': ("over_annotators", "'consensus'"),
-        'missed_lesions = { reading = "pooled_share" }': ("reading",),
         'volume_crps = { probabilities = { cup = "f" } }': ("probabilities.cup", "'f'"),
         'volume_crps = { probabilities = { bone = "f" } }': ("probabilities", "bone"),
     },
@@ -102,7 +100,6 @@ OPTIONS = {
     ("image", "minimum = 0\nmaximum = 1"): {
         "image_mean_absolute_error = { clip = [1, 0] }": ("image_mean_absolute_error: clip",),
         "structural_similarity = { clip = [1, 1] }": ("structural_similarity: clip",),
-        "structural_similarity = { window = 4 }": ("structural_similarity", "window"),
     },
     ("image", ""): {
         "peak_signal_to_noise_ratio = {}": ("clip",),

@@ -229,7 +229,7 @@ def test_fields_without_a_metric_and_figures_of_one_name_are_told(tmp_path):
             "correlation",
             [f"{of}_correlation" for of in ("matthews", "pearson", "spearman", "intraclass")],
         ),
-        ("plr", ["positive_likelihood_ratio"]),
+        ("nae", ["normalised_absolute_error"]),
         ("elo", []),
         ("dicee", []),
     ],

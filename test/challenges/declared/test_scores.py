@@ -4,13 +4,6 @@ import numpy as np
 import pytest
 from sklearn import metrics as oracle
 
-from evaluation.challenges.declared.calibration import NetBenefit
-from evaluation.challenges.declared.scalars import NumberField
-from evaluation.challenges.declared.tables import FieldComparison
-from evaluation.core.case_table import CaseTable
-from evaluation.core.intervals import intervals
-from evaluation.core.resampling import Resampling
-from test.catalogue import FIELD as FIELDS
 from test.challenges.declared.phases import SCREENING
 from test.challenges.declared.scalars import figures, rehearsed, sealed, values
 from test.oracles import BY_HAND, checked
@@ -24,10 +17,6 @@ partial_auc = {{ min_specificity = 0.8 }}
 area = {{ metric = "partial_auc", min_specificity = 0.5, max_specificity = 0.9, standardised = false }}
 sensitivity_at_specificity = {{ specificity = 0.9 }}
 specificity_at_sensitivity = {{ sensitivity = 0.9 }}
-sensitivity_at_precision = {{ precision = 0.7 }}
-trapezoid = {{ metric = "average_precision", reading = "trapezoid" }}
-net_benefit = {{ threshold = 0.45 }}
-plain_benefit = {{ metric = "net_benefit", threshold = 0.45, standardised = false }}
 """
 
 
@@ -55,14 +44,7 @@ def phase(cases, tmp_path_factory):
 def expected_values(label, score):
     rates, sensitivities, _ = oracle.roc_curve(label, score, drop_intermediate=False)
     bins = np.minimum((score * 5).astype(int), 4)
-    precisions, recalls, _ = oracle.precision_recall_curve(label, score)
-    treated = score >= 0.45
-    benefit = np.mean(treated & label) - np.mean(treated & ~label) * 45 / 55
     return {
-        "sensitivity_at_precision": recalls[precisions >= 0.7].max(),
-        "trapezoid": oracle.auc(recalls, precisions),
-        "net_benefit": benefit / np.mean(label),
-        "plain_benefit": benefit,
         "auc": oracle.roc_auc_score(label, score),
         "average_precision": oracle.average_precision_score(label, score),
         "calibration_error": sum(
@@ -90,8 +72,6 @@ def area_below(rates, sensitivities, limit):
     partial_auc="sklearn.metrics.roc_auc_score",
     sensitivity_at_specificity="sklearn.metrics.roc_curve",
     specificity_at_sensitivity="sklearn.metrics.roc_curve",
-    sensitivity_at_precision="sklearn.metrics.precision_recall_curve",
-    net_benefit=BY_HAND,
 )
 def test_as_scikit_learn(phase, cases, likelihoods, tmp_path):
     found = values(phase, tmp_path, {"case": cases["name"], "likelihood": likelihoods})
@@ -109,19 +89,3 @@ def test_an_estimate_that_is_biased_upwards_has_a_band_of_right_probabilities(
     assert "confidence_interval" not in calibration
     band = calibration["further_intervals"]["under_calibration"]
     assert 0 < band["lower"] < band["upper"] < 0.5
-
-
-def test_the_interval_of_a_net_benefit_knows_what_a_wrong_treatment_costs():
-    """Nobody was treated wrongly among 40 cases; one who may be costs 4 right ones at a threshold of 0.8."""
-    field = NumberField.model_validate({"kind": "number", **FIELDS["number"]})
-    lower = []
-    for threshold in (0.2, 0.5, 0.8):
-        measure = NetBenefit(metric="net_benefit", threshold=threshold).measure("benefit", "field", field)
-        present = [float(case % 2) for case in range(40)]
-        rows = [measure.row(FieldComparison("field", one, {"field": one})) for one in present]
-        cases = CaseTable([f"C{case}" for case in range(40)], rows)
-        found = intervals({"benefit": measure.metrics[0]}, [cases], Resampling(3, 300, 10)).found
-        (interval,) = (one.interval for one in found["benefit"])
-        assert interval.upper == 1
-        lower.append(interval.lower)
-    assert 1 > lower[0] > lower[1] > lower[2] + 0.4

@@ -7,12 +7,7 @@ from scipy import ndimage
 from skimage.measure import euler_number
 from skimage.morphology import skeletonize
 
-from evaluation.challenges.declared.maps import LabelMapField
-from evaluation.challenges.declared.structure import BoundaryIou
-from evaluation.challenges.declared.tables import FieldComparison
-from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.components import betti_numbers
-from evaluation.metrics.crops import VolumeCrop
 from test.challenges.declared.images import figures_of, volume_phase
 from test.challenges.declared.scalars import rehearsed
 from test.oracles import checked
@@ -27,9 +22,6 @@ components = { metric = "betti_error", worst = 50 }
 tunnels = { metric = "betti_error", number = 1, worst = 200 }
 centreline_dice = {}
 other_order = { metric = "centreline_dice", thinning_axes = "xyz" }
-boundary_iou = { width = 2 }
-of_diagonal = { metric = "boundary_iou" }
-pooled = { metric = "boundary_iou", width = 2, over_cases = "pooled" }
 volume_similarity = {}
 """
 
@@ -51,10 +43,6 @@ def plain_betti(mask):
     return components, components + cavities - euler_number(mask, connectivity=3)
 
 
-def boundary(mask, width):
-    return mask & (ndimage.distance_transform_cdt(np.pad(mask, 1), "chessboard")[1:-1, 1:-1, 1:-1] <= width)
-
-
 def centreline_dice(true, found):
     skeletons = skeletonize(true) > 0, skeletonize(found) > 0
     shares = [
@@ -67,7 +55,7 @@ def centreline_dice(true, found):
 def expected_of(true, found):
     overlap = SimpleITK.LabelOverlapMeasuresImageFilter()
     overlap.Execute(*(SimpleITK.GetImageFromArray(mask.astype(np.uint8)) for mask in (true, found)))
-    figures = {
+    return {
         "components": abs(plain_betti(true)[0] - plain_betti(found)[0]),
         "tunnels": abs(plain_betti(true)[1] - plain_betti(found)[1]),
         "centreline_dice": centreline_dice(true, found),
@@ -75,49 +63,22 @@ def expected_of(true, found):
         # SimpleITK has the signed difference by half of the sum.
         "volume_similarity": 1 - abs(overlap.GetVolumeSimilarity()) / 2,
     }
-    for name, width in (("boundary_iou", 2), ("of_diagonal", 1)):
-        edges = boundary(true, width), boundary(found, width)
-        figures[name] = (edges[0] & edges[1]).sum() / (edges[0] | edges[1]).sum()
-    return figures
 
 
 @checked(
     betti_error=("skimage.measure.euler_number", "scipy.ndimage.label"),
     centreline_dice="skimage.morphology.skeletonize",
-    boundary_iou="scipy.ndimage.distance_transform_cdt",
     volume_similarity="SimpleITK.LabelOverlapMeasuresImageFilter",
 )
 def test_figures(tmp_path):
     phase = volume_phase(tmp_path, TABLES, REFERENCES)
     rows = [expected_of(REFERENCES[scan] > 0, PREDICTIONS[scan] > 0) for scan in REFERENCES]
     expected = {name: np.mean([row[name] for row in rows]) for name in rows[0]}
-    near = [[boundary(maps[scan] > 0, 2) for scan in REFERENCES] for maps in (REFERENCES, PREDICTIONS)]
-    expected["pooled"] = np.logical_and(*near).sum() / np.logical_or(*near).sum()
     assert figures_of(phase, tmp_path, PREDICTIONS) == pytest.approx(expected, abs=5e-5)
     assert expected["components"] > 0
     assert expected["centreline_dice"] != pytest.approx(expected["other_order"], abs=5e-5)
     assert expected["tunnels"] > 0
     assert rehearsed(phase).problems == ()
-
-
-@pytest.mark.parametrize(
-    ("dimensions", "shape", "width"),
-    [(2, (1, 90, 120), 3), (2, (1, 30, 40), 1), (3, (40, 30, 40), 1)],
-)
-def test_the_default_width_of_a_boundary_is_two_percent_of_the_diagonal(dimensions, shape, width):
-    field = LabelMapField.model_validate(
-        {"kind": "label_map", "labels": {"1": "a"}, "dimensions": dimensions}
-    )
-    maps = [np.zeros(shape, np.uint8) for _ in range(2)]
-    maps[0][..., 5:29, 5:39], maps[1][..., 6:29, 7:39] = 1, 1
-    true, made = (LabelMapValue(VolumeCrop(mask, (0, 0, 0)), shape, None) for mask in maps)
-
-    def figure(**options):
-        metric = BoundaryIou.model_validate({"metric": "boundary_iou", **options})
-        row = metric.measure("figure", "map", field).row(FieldComparison("map", made, {"map": true}))
-        return row["figure"]
-
-    assert figure() == figure(width=width) != figure(width=width + 1)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from evaluation.charts.chart import Chart
 from evaluation.charts.curves import kaplan_meier, logrank_p
 from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
-from evaluation.metrics.froc import Candidates, FrocTable
+from evaluation.metrics.free_response import Candidates, FrocTable
 from evaluation.organiser.report.case_images import CaseReading, Request, read_cases
 from evaluation.organiser.report.classification import classification_blocks, detection_charts, froc_band
 from evaluation.organiser.report.overlays import StructureSize

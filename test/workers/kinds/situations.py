@@ -27,7 +27,7 @@ from evaluation.io.kinds.classes import (
     ReferenceClass,
 )
 from evaluation.io.kinds.displacement import EXTENSIONS, DisplacementField, Landmarks
-from evaluation.io.kinds.instance_map import InstanceClasses, InstanceMap
+from evaluation.io.kinds.instance_map import InstanceMap
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.lesion_map import LesionMap
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
@@ -61,7 +61,6 @@ KINDS: dict[str, Kind] = {
     "instances_2d": InstanceMap({1: "cell"}, dimensions=2),
     "instances_3d": InstanceMap({1: "a", 2: "b"}, ranges={1: (1, 9), 2: (10, 19)}),
     "instances_and_classes": InstanceMap({1: "a", 2: "b"}, dimensions=2, class_plane=True),
-    "classes_of_instances": InstanceClasses(ClassLabel(("a", "b")), most=500),
     "image_2d": NumberMap(dimensions=2, lowest=-1024, highest=3071),
     "image_3d": NumberMap(),
     "detection_map_2d": DetectionMap(dimensions=2),

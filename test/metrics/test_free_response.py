@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics import froc, froc_curve, froc_sensitivity
-from evaluation.metrics.froc import Candidates, FrocTable
+from evaluation.metrics import free_response, froc, froc_curve
+from evaluation.metrics.free_response import Candidates, FrocTable
 
 # Three scans, the last without anything. Nodules of radius 2 at 0 and 10 in scan a, at 0 in scan b.
 REFERENCE = {
@@ -30,11 +30,11 @@ def test_curve_by_hand():
 
 
 def test_sensitivity_by_hand():
-    found = froc_sensitivity(POINTS, CONFIDENCES, IMAGES, **REFERENCE)
+    found = froc(POINTS, CONFIDENCES, IMAGES, **REFERENCE)
     # An eighth and a quarter lie on the level part, everything above on the last point.
     np.testing.assert_allclose(found, [1 / 3, 1 / 3, 1, 1, 1, 1, 1])
     # Where a second prediction beside a nodule is false, there is one more false positive of 0.6.
-    found = froc_sensitivity(
+    found = froc(
         POINTS,
         CONFIDENCES,
         IMAGES,
@@ -49,16 +49,14 @@ def test_between_two_points_the_curve_is_a_line_or_a_step():
     """A hit and a false positive of one confidence: the curve goes from (0, 0) to (1/3, 1/3) at once."""
     found = ([[0, 0, 0], [50, 0, 0]], [0.5, 0.5], ["a", "a"])
     rates = {"false_positives_per_case": (1 / 6, 1 / 3)}
-    assert froc_sensitivity(*found, **REFERENCE, **rates).tolist() == pytest.approx([1 / 6, 1 / 3])
-    assert froc_sensitivity(*found, **REFERENCE, **rates, reading="step").tolist() == pytest.approx(
-        [0, 1 / 3]
-    )
+    assert froc(*found, **REFERENCE, **rates).tolist() == pytest.approx([1 / 6, 1 / 3])
+    assert froc(*found, **REFERENCE, **rates, reading="step").tolist() == pytest.approx([0, 1 / 3])
 
 
 def test_nothing_found_and_nothing_to_find():
     nothing = ([], [], [])
-    assert froc_sensitivity(*nothing, [[0, 0]], ["a"], radius=1, all_images=["a"]).tolist() == [0] * 7
-    assert np.isnan(froc_sensitivity(*nothing, [], [], radius=1, all_images=["a"])).all()
+    assert froc(*nothing, [[0, 0]], ["a"], radius=1, all_images=["a"]).tolist() == [0] * 7
+    assert np.isnan(froc(*nothing, [], [], radius=1, all_images=["a"])).all()
 
 
 def table(case, confidence, hit, references):
@@ -120,9 +118,9 @@ def test_portions_of_any_size_give_the_same(candidates, weights, rates, size):
     whole = table(case, confidence, hit, references)
     expected = whole.sensitivity_at(weights, rates), whole.average_precision(weights)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(froc, "_CANDIDATES_AT_ONCE", size)
-        patch.setattr(froc, "_ROWS_AT_ONCE", 2)
-        patch.setattr(froc, "_ENTRIES_AT_ONCE", 2 * size)
+        patch.setattr(free_response, "_CANDIDATES_AT_ONCE", size)
+        patch.setattr(free_response, "_ROWS_AT_ONCE", 2)
+        patch.setattr(free_response, "_ENTRIES_AT_ONCE", 2 * size)
         found = whole.sensitivity_at(weights, rates), whole.average_precision(weights)
     for of_portions, of_all in zip(found, expected, strict=True):
         np.testing.assert_array_equal(of_portions, of_all)

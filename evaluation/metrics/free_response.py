@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from evaluation.metrics.arrays import Bools, Floats, Integers, ratio_or_nan
 from evaluation.metrics.points import Boundary, MatchingRule, match_points
 
-__all__ = ["froc_curve", "froc_sensitivity"]
+__all__ = ["froc", "froc_curve"]
 
 FrocReading = Literal["linear", "step"]
 LUNA16_RATES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -19,7 +19,7 @@ _ROWS_AT_ONCE = 1 << 6
 _ENTRIES_AT_ONCE = _CANDIDATES_AT_ONCE * _ROWS_AT_ONCE
 
 
-def froc_sensitivity(
+def froc(
     points: ArrayLike,
     confidences: ArrayLike,
     images: ArrayLike,
@@ -79,7 +79,7 @@ def froc_sensitivity(
 
     Examples
     --------
-    >>> froc_sensitivity(
+    >>> froc(
     ...     [[0, 0], [9, 9], [1, 0]], [0.9, 0.8, 0.7], ["a", "a", "b"],
     ...     [[0, 1], [1, 1]], ["a", "b"],
     ...     radius=2, all_images=["a", "b"], false_positives_per_case=(0.25, 0.5),
@@ -108,7 +108,7 @@ def froc_curve(
 ) -> "FrocCurve":
     """Return the points of the free-response ROC curve, one for every distinct confidence.
 
-    Parameters, errors and References: as for `froc_sensitivity`.
+    Parameters, errors and References: as for `froc`.
 
     Returns
     -------
