@@ -6,7 +6,7 @@ Readers and cases are drawn anew for each set. Scores are normal; readers differ
 they decide, in their threshold; the scores of a case correlate by 0.5 between readers and algorithm. "Wrong"
 is how often a two-sided 5 % test finds a difference where there is none, "contains" how often the 95 %
 interval holds the true difference if the algorithm is better. Two phases are samples of one population of
-`benchmarks.coverage`, so that every difference is wrong.
+`benchmarks.uncertainty`, so that every difference is wrong.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm
 
-from benchmarks import coverage
 from benchmarks.pages import write_table
+from benchmarks.uncertainty import VERIFYING, Population
+from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import RocArea
 from evaluation.core.intervals import intervals, value_of
 from evaluation.core.metric import Metric
@@ -34,7 +35,7 @@ from evaluation.organiser.ranking.resampling import TeamCases
 _SEED, _RESAMPLES = 20260301, 200
 _GAIN = 0.4
 _METRICS = {"t.auc": Metric("auc", "AUC", RocArea("score", "label"), 1.0, 0.0)}
-_POPULATIONS = ("area 0.8, 30 % positive", "area 0.97, 30 % positive", "0.9, 1.5 % failures at 0")
+_POPULATIONS = ("AUC 0.88, 25 % positive", "AUC 0.95, 40 % positive", "Dice, 1 % failures")
 _PHASES = ((100, 100), (100, 400))
 
 
@@ -105,10 +106,7 @@ def beside_readers(
         readings, root = scores, math.sqrt(2)
         equal = of.ability * root / math.sqrt(2 + of.spread**2)
         gain = norm.cdf((equal + _GAIN) / root) - norm.cdf(equal / root)
-    tables = tuple(
-        {"t": coverage.table_of({"score": noise[0] + ability * label, "label": label})}
-        for ability in (equal, equal + _GAIN)
-    )
+    tables = tuple({"t": _table_of(noise[0] + ability * label, label)} for ability in (equal, equal + _GAIN))
     found = against_readers(
         lambda _: {f"{number}": one for number, one in enumerate(readings)},
         _METRICS,
@@ -120,30 +118,30 @@ def beside_readers(
     return by_team["equal"], by_team["better"], float(gain)
 
 
+def _table_of(score: np.ndarray, label: np.ndarray) -> CaseTable:
+    rows = [{"score": one, "label": other} for one, other in zip(score.tolist(), label.tolist(), strict=True)]
+    return CaseTable([f"{case:05}" for case in range(score.size)], rows)
+
+
 def _of_phases(sets: int) -> Iterator[str]:
-    for population in coverage.populations():
-        if population.what not in _POPULATIONS:
-            continue
+    for population in (one for one in VERIFYING if one.name in _POPULATIONS):
         for sizes in _PHASES:
             rng = np.random.default_rng((_SEED, *sizes))
             estimates = [_estimates(population, rng, size, sets) for size in sizes]
             changes = [change_between("m", "t", ("a", "b"), *pair) for pair in zip(*estimates, strict=True)]
             wrong = 100 * np.mean([one.p_value is not None and one.p_value < 0.05 for one in changes])
-            samples = f"{sizes[0]} and {sizes[1]} cases, {population.what}"
-            name = f"{population.metric.title}, phase − phase"
-            yield f"| {name} | {samples} | {wrong:.1f} | – |"
+            samples = f"{sizes[0]} and {sizes[1]} cases"
+            yield f"| {population.name}, phase − phase | {samples} | {wrong:.1f} | – |"
 
 
-def _estimates(
-    population: coverage.Population, rng: np.random.Generator, cases: int, sets: int
-) -> list[MetricOfTeam]:
-    tables = [coverage.table_of(population.draw(rng, cases)) for _ in range(sets)]
+def _estimates(population: Population, rng: np.random.Generator, cases: int, sets: int) -> list[MetricOfTeam]:
+    tables = [population.table((number, int(rng.integers(1 << 30))), cases)[0] for number in range(sets)]
     metric = population.metric
     found = []
     for table in tables:
         resampling = Resampling(int(rng.integers(1 << 30)), _RESAMPLES, 10)
         (one,) = intervals({"t.m": metric}, [table], resampling).found["t.m"]
-        found.append(MetricOfTeam(value_of(metric, table), None, one.interval.lower, one.interval.upper))
+        found.append(MetricOfTeam(value_of(metric, table), None, one.lower, one.upper))
     return found
 
 

@@ -26,16 +26,17 @@ if TYPE_CHECKING:
     from evaluation.core.fault import PhaseError
     from evaluation.core.trouble import MachineTrouble
     from evaluation.library import CheckResult, Evaluation, SubmissionRejected, check, evaluate
-    from evaluation.organiser.inference import FigureDifference, FigureEstimate, compare, interval
+    from evaluation.organiser.inference import compare, interval
     from evaluation.organiser.library import Ranking, Seal, rank, seal
     from evaluation.organiser.report_library import Report, report_leaderboard, report_submission
+    from evaluation.stats.figure import Difference, Figure
 
 __version__ = "0.1.0"
 __all__ = [
     "CheckResult",
+    "Difference",
     "Evaluation",
-    "FigureDifference",
-    "FigureEstimate",
+    "Figure",
     "MachineTrouble",
     "PhaseError",
     "Ranking",
@@ -56,9 +57,8 @@ __all__ = [
 _MODULES = dict.fromkeys(("check", "evaluate"), "evaluation.library")
 _MODULES |= dict.fromkeys(("CheckResult", "Evaluation", "SubmissionRejected"), "evaluation.library")
 _MODULES |= dict.fromkeys(("Ranking", "Seal", "rank", "seal"), "evaluation.organiser.library")
-_MODULES |= dict.fromkeys(
-    ("FigureDifference", "FigureEstimate", "compare", "interval"), "evaluation.organiser.inference"
-)
+_MODULES |= dict.fromkeys(("compare", "interval"), "evaluation.organiser.inference")
+_MODULES |= dict.fromkeys(("Difference", "Figure"), "evaluation.stats.figure")
 _MODULES |= dict.fromkeys(
     ("Report", "report_leaderboard", "report_submission"), "evaluation.organiser.report_library"
 )

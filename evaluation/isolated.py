@@ -14,8 +14,8 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, Literal
 
+from evaluation.core.child_processes import program_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.side_by_side import program_of
 from evaluation.core.trouble import trouble_of
 
 Progress = Callable[[int], None]

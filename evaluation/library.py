@@ -133,7 +133,8 @@ class Evaluation:
     def figures(self) -> pandas.DataFrame:
         """Return a row per task and metric, with all digits, though fewer may be published.
 
-        Columns: value, lower and upper bound of the interval, standard deviation; missing figures are NaN.
+        Columns: value, lower and upper bound of the interval, the same two with unseen failures
+        ("unseen_lower", "unseen_upper"), standard deviation; missing figures are NaN.
         """
         import pandas
 
@@ -142,6 +143,8 @@ class Evaluation:
                 "value": figure["value"],
                 "lower": (figure["confidence_interval"] or {}).get("lower"),
                 "upper": (figure["confidence_interval"] or {}).get("upper"),
+                "unseen_lower": (figure["with_unseen_failures"] or {}).get("lower"),
+                "unseen_upper": (figure["with_unseen_failures"] or {}).get("upper"),
                 "standard_deviation": figure["standard_deviation"],
             }
             for task, figures in self.records["figures"]["aggregates"].items()

@@ -142,7 +142,7 @@ def resampling_of(phase: Phase) -> Resampling:
         cases = zip(phase.cases.forms, phase.rows, strict=True)
         clusters = {case.name: row.cells[CLUSTER_COLUMN] for case, row in cases}
     bounds = config.interval_minimum, config.interval_maximum
-    return Resampling(config.seed, config.resamples, *bounds, clusters, config.interval_methods)
+    return Resampling(config.seed, config.resamples, *bounds, clusters, config.interval)
 
 
 def _subgroup_values(scores: Scores, subgroup: Subgroup) -> dict[str, dict[str, dict[str, float]]]:

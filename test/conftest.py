@@ -69,13 +69,6 @@ settings.register_profile(
 settings.load_profile("evaluation")
 
 
-@pytest.fixture
-def may_fork(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let computations have a second process wherever the tests run, also beside threads of others."""
-    monkeypatch.setattr("threading.active_count", lambda: 1)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
-
-
 def _scope(test: str) -> str:
     """Return the name of the tests that one process runs: those of a file, a page of commands, a phase."""
     return test if test.startswith(_ALONE) else test.partition("::")[0]

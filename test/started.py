@@ -148,7 +148,7 @@ def _serve(descriptor: int) -> None:
     import gc
 
     from evaluation.cli.main import COMMANDS
-    from evaluation.core.side_by_side import end_with_parent
+    from evaluation.core.child_processes import end_with_parent
 
     end_with_parent()
     for command in COMMANDS.values():

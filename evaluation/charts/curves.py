@@ -12,8 +12,8 @@ from evaluation.charts import chart as vl
 from evaluation.charts.roc import MarkedPoint
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.classification import RocTable, found_at_thresholds, roc_points, weighted_counts
-from evaluation.metrics.intervals import wilson_interval
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
+from evaluation.stats.intervals import wilson_interval
 
 # --- Precision against recall, and free-response ROC: one or several curves, and bootstrap bands ---
 

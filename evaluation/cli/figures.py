@@ -5,7 +5,7 @@ from typing import Any
 
 from evaluation.cli.console import TableConsole, text_table
 
-_FURTHER = ("confidence_interval", "standard_deviation", "interval")
+_FURTHER = ("confidence_interval", "with_unseen_failures", "standard_deviation", "interval")
 
 
 def figures_in(content: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -32,15 +32,16 @@ def print_figures(content: Mapping[str, Any]) -> None:
     """Print the figures in the content of a metrics.json as a table."""
     rows, reasons = [], list[str]()
     for one in figures_in(content):
-        interval, deviation = one["confidence_interval"], one["standard_deviation"]
-        bounds = f"{_shown(interval['lower'])} to {_shown(interval['upper'])}" if interval else ""
+        deviation = one["standard_deviation"]
+        bounds, unseen = (_between(one[name]) for name in ("confidence_interval", "with_unseen_failures"))
         if not bounds:
             reason = one["interval"] or _UNPUBLISHED
             reasons += [] if reason in reasons else [reason]
             bounds = f"none ({reasons.index(reason) + 1})"
         spread = "" if deviation is None else _shown(deviation)
-        rows.append((one["task"], one["metric"].replace("_", " "), _shown(one["value"]), bounds, spread))
-    headings = ("value", "95 % interval", "standard deviation")
+        name = one["metric"].replace("_", " ")
+        rows.append((one["task"], name, _shown(one["value"]), bounds, unseen, spread))
+    headings = ("value", "95 % interval", "unseen failures", "standard deviation")
     table = text_table(title_of(content), ("task", "metric"), headings, rows)
     # A log has no width, and a folded table is unreadable.
     console = TableConsole(120, highlight=True)
@@ -50,6 +51,10 @@ def print_figures(content: Mapping[str, Any]) -> None:
 
 
 _UNPUBLISHED = "this file publishes none; `report submission` shows all to organisers"
+
+
+def _between(interval: Mapping[str, float] | None) -> str:
+    return f"{_shown(interval['lower'])} to {_shown(interval['upper'])}" if interval else ""
 
 
 def _shown(number: float) -> str:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import Task
-from evaluation.core.estimator import IntervalMethod, MethodInterval
-from evaluation.core.intervals import intervals_of
+from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.arrays import spread
+from evaluation.stats.figure import Figure, IntervalMethod
 
 Mask = NDArray[np.bool_]
 
@@ -37,24 +37,24 @@ def estimates(
         task.name: [metric for metric in task.metrics if not math.isnan(values[task.name][metric.name])]
         for task in tasks
     }
-    parts = [
-        ({f"{name}.{metric.name}": metric for metric in metrics}, [tables[name]])
+    found = {
+        name: intervals({f"{name}.{metric.name}": metric for metric in metrics}, [tables[name]], resampling)
         for name, metrics in existing.items()
-    ]
-    found = intervals_of(parts, resampling)
+    }
     return {
         name: {
             metric.name: _estimate(
                 metric,
                 tables[name],
                 values[name][metric.name],
-                of_task.found.get(f"{name}.{metric.name}", of_task.missing.get(f"{name}.{metric.name}")),
+                of_task.found.get(f"{name}.{metric.name}", (None,))[0],
+                of_task.missing.get(f"{name}.{metric.name}"),
                 resampling,
                 full_detail,
             )
             for metric in metrics
         }
-        for (name, metrics), of_task in zip(existing.items(), found, strict=True)
+        for (name, metrics), of_task in zip(existing.items(), found.values(), strict=True)
     }
 
 
@@ -91,11 +91,12 @@ def _estimate(
     metric: Metric,
     table: CaseTable,
     value: float,
-    found: tuple[MethodInterval, ...] | str | None,
+    found: Figure | None,
+    reason: str | None,
     resampling: Resampling,
     full_detail: bool,
 ) -> Estimate:
-    further: dict[str, MethodInterval] = {}
+    further: dict[str, Figure] = {}
     if metric.fixed_intervals:
         further = metric.fixed_intervals(table, resampling.seed, resampling.units(table.names))
     column = metric.estimator.mean_column
@@ -104,9 +105,11 @@ def _estimate(
     detail = spread_over_cases if full_detail else None
     return Estimate(
         value=value,
-        confidence_interval=_confidence_interval(found[0]) if isinstance(found, tuple) else None,
-        interval=found if isinstance(found, str) else None,
-        further_intervals={name: _confidence_interval(other) for name, other in further.items()} or None,
+        confidence_interval=_confidence_interval(found),
+        with_unseen_failures=_confidence_interval(found.with_unseen_failures) if found else None,
+        interval=reason,
+        further_intervals={name: of for name, one in further.items() if (of := _confidence_interval(one))}
+        or None,
         standard_deviation=None if math.isnan(deviation) else deviation,
         median=detail.median if detail else None,
         first_quartile=detail.first_quartile if detail else None,
@@ -114,7 +117,9 @@ def _estimate(
     )
 
 
-def _confidence_interval(found: MethodInterval) -> ConfidenceInterval:
+def _confidence_interval(found: Figure | None) -> ConfidenceInterval | None:
+    if found is None or found.interval is None or found.method is None:
+        return None
     interval = found.interval
     return ConfidenceInterval(interval.lower, interval.upper, interval.half_width, found.method)
 
@@ -136,6 +141,7 @@ class ConfidenceInterval:
 class Estimate:
     """A metric's value, with its interval and, where it is a mean over cases, its spread over them.
 
+    ``with_unseen_failures``: the bounds that allow for one unseen case at the worst value.
     ``interval``: the reason why there is no confidence interval, which follows from the reference alone.
     """
 
@@ -147,6 +153,7 @@ class Estimate:
     first_quartile: float | None = None
     third_quartile: float | None = None
     interval: str | None = None
+    with_unseen_failures: ConfidenceInterval | None = None
 
 
 Estimates = dict[str, dict[str, Estimate]]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.bootstrap import UnitWeights
+from evaluation.stats.bootstrap import UnitWeights
 
 
 @dataclass(frozen=True, slots=True)

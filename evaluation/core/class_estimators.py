@@ -11,13 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluation.core import estimator
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
-from evaluation.core.estimator import Curve, Decision, Estimator, IntervalMethod, MethodInterval, Strata
+from evaluation.core.estimator import Curve, Decision, Estimator, Strata
 from evaluation.core.metric import FixedIntervals, Metric
 from evaluation.metrics import classification
 from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan, weighted_deviation, weighted_mean
-from evaluation.metrics.bootstrap import UnitWeights
 from evaluation.metrics.confusion import Confusion, weighted_confusion, weighted_f1_score
-from evaluation.metrics.intervals import UNSEEN_UNITS, Interval, percentile_interval, wilson_interval
 from evaluation.metrics.operating_points import (
     sensitivity_at_first_kept_point,
     sensitivity_between_kept_points,
@@ -33,7 +31,11 @@ from evaluation.metrics.regression import (
     correlation_influences,
     weighted_concordance_index,
 )
-from evaluation.metrics.unseen import FigureOfSums
+from evaluation.stats.areas import UNSEEN_UNITS
+from evaluation.stats.bootstrap import UnitWeights
+from evaluation.stats.figure import Figure, Interval, IntervalMethod
+from evaluation.stats.intervals import percentile_interval, wilson_interval
+from evaluation.stats.unseen import FigureOfSums
 
 # --- Scores against 0/1 labels (NaN: left out); without a result it is −inf of a positive, +inf of others ---
 
@@ -97,6 +99,9 @@ class _OfScores(Estimator):
         label = known[self.label]
         return {self.score: _FARTHEST.get(label, math.nan), self.label: label}
 
+    def no_unseen(self, worst: float) -> str | None:
+        return None
+
     def of_unseen_negative(
         self,
         table: CaseTable,
@@ -124,7 +129,7 @@ class RocArea(_OfScores):
         table = roc_table_of(cases.table, self.score, self.label)
         return classification.weighted_auc(table, roc_counts_of(cases, self.score, self.label))
 
-    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
+    def interval_method(self, bounded: bool) -> IntervalMethod:
         return "logit-DeLong"
 
     def possible_values(self, table: CaseTable) -> int:
@@ -179,14 +184,23 @@ class SensitivityAtSpecificity(_OfScores):
     def values(self, cases: WeightedCases, /) -> Floats:
         table = roc_table_of(cases.table, self.score, self.label)
         if self.reading in {"step", "interpolated"}:
-            counts = roc_counts_of(cases, self.score, self.label)
-            if self.reading == "step":
-                return weighted_sensitivity_at_specificity(table, counts, self.target)
-            return weighted_interpolated_sensitivity(table, counts, self.target)
-        weights = labelled_weights(cases, self.label)
+            return self._figure(table, roc_counts_of(cases, self.score, self.label))
+        return self._figure(table, labelled_weights(cases, self.label))
+
+    def _figure(
+        self, table: classification.RocTable, weights: ArrayLike | classification.WeightedCounts
+    ) -> Floats:
+        if self.reading == "step":
+            return weighted_sensitivity_at_specificity(table, weights, self.target)
+        if self.reading == "interpolated":
+            return weighted_interpolated_sensitivity(table, weights, self.target)
+        assert not isinstance(weights, classification.WeightedCounts)
         if self.reading == "first_kept_point":
             return sensitivity_at_first_kept_point(table, weights, self.target)
         return sensitivity_between_kept_points(table, weights, self.target)
+
+    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
+        return self.of_unseen_negative(table, self._figure, size)
 
     def decisive(self, table: CaseTable, /) -> Bools:
         return table[self.label] > 0
@@ -213,6 +227,9 @@ class _AtThresholds(_OfScores):
     def decisive(self, table: CaseTable, /) -> Bools:
         return np.asarray(table[self.label] == 1)
 
+    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
+        return self.of_unseen_negative(table, self.figure, size)
+
 
 @dataclass(frozen=True)
 class AveragePrecision(_AtThresholds):
@@ -221,16 +238,16 @@ class AveragePrecision(_AtThresholds):
     def figure(self, table: classification.RocTable, weights: ArrayLike) -> Floats:
         return classification.weighted_average_precision(table, weights)
 
-    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
-        return self.of_unseen_negative(table, self.figure, size)
-
 
 @dataclass(frozen=True)
 class MeanOfClasses(estimator.MeanOfFigures):
     """The mean over classes of the figures that exist, by groups of the means of each over the groups."""
 
+    def no_unseen(self, worst: float) -> str | None:
+        return next((why for figure in self.figures if (why := figure.no_unseen(worst))), None)
+
     def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
-        found = np.array([figure.with_unseen(table, size) for figure in self.figures])
+        found = np.array([figure.with_unseen(table, size) for figure in self.figures], dtype=np.float64)
         return [float(found[~np.isnan(found)].mean())] if not np.isnan(found).all() else ()
 
     def by_group(self, column: str) -> Estimator:
@@ -268,11 +285,11 @@ class MacroRocArea(Estimator):
 def wilson_at_threshold(sensitivity: Estimator, label: str) -> FixedIntervals:
     """Return the Wilson interval of a sensitivity as if its threshold were given, not found on the cases."""
 
-    def intervals(table: CaseTable, seed: int, units: Strata | None) -> dict[str, MethodInterval]:
+    def intervals(table: CaseTable, seed: int, units: Strata | None) -> dict[str, Figure]:
         positives = int(np.count_nonzero(table[label] == 1))
         cases = WeightedCases(table, np.ones((1, len(table)), dtype=np.int64))
         detected = round(float(sensitivity.values(cases)[0]) * positives)
-        interval = MethodInterval(wilson_interval(detected, positives), "Wilson")
+        interval = Figure.of(detected / positives, wilson_interval(detected, positives), "Wilson")
         return {"wilson_threshold_held_fixed": interval}
 
     return intervals
@@ -300,8 +317,11 @@ class PresenceF1(Estimator):
         present = known[self.present]
         return {self.predicted: 1 - present, self.present: present}
 
-    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
-        return "Gaffke"
+    def interval_method(self, bounded: bool) -> IntervalMethod:
+        return "Wilson"
+
+    def no_unseen(self, worst: float) -> str | None:
+        return None
 
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         predicted, present = table[self.predicted] > 0, table[self.present] > 0
@@ -312,7 +332,8 @@ class PresenceF1(Estimator):
 
         # A false detection lowers the figure as much as one that is missed.
         columns = np.stack([predicted & present, predicted * 1.0 + present])
-        return FigureOfSums(columns, figure, np.array([[0.0, 1.0]]), np.array([[1.0, 2.0]]))
+        lowest, highest = np.array([[0.0, 1.0]]), np.array([[1.0, 2.0]])
+        return FigureOfSums(columns, figure, lowest, highest, of_ratio=True)
 
     def decisive(self, table: CaseTable, /) -> Bools:
         return table[self.present] > 0
@@ -357,8 +378,11 @@ class ConfusionFigure(Estimator):
     def strata(self, table: CaseTable, /) -> Strata:
         return strata_of_labels(table, self.true)
 
-    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
-        return "Gaffke" if bounded else super().interval_method(bounded, clustered)
+    def interval_method(self, bounded: bool) -> IntervalMethod:
+        return "Wilson" if bounded else "BCa"
+
+    def no_unseen(self, worst: float) -> str | None:
+        return None
 
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         width = self.classes + 1  # the last answer of a true class: no result
@@ -433,7 +457,7 @@ def calibration_metric(
     Source: Bröcker and Smith 2007, Weather Forecast. 22:651 (consistency bars).
     """
 
-    def band(table: CaseTable, seed: int, units: Strata | None) -> dict[str, MethodInterval]:
+    def band(table: CaseTable, seed: int, units: Strata | None) -> dict[str, Figure]:
         columns = np.column_stack([table[probability] for probability, _ in pairs])
         entering = ~np.isnan(table[true])
         given = np.where(np.isfinite(columns), columns, np.nan)[entering]
@@ -445,7 +469,7 @@ def calibration_metric(
         found = drawn(None)
         if units is not None:
             found = Interval(found.lower, max(found.upper, drawn(units[entering]).upper))
-        return {"under_calibration": MethodInterval(found, "calibration-band")}
+        return {"under_calibration": Figure.of(math.nan, found, "calibration-band")}
 
     return Metric(
         name,
@@ -511,19 +535,23 @@ class Agreement(Estimator):
     def strata(self, table: CaseTable, /) -> Strata:
         return estimator.strata_of_column(table, self.true)
 
-    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
-        if bounded and self.absolute is not None:
-            return "Fisher-studentised"
-        return super().interval_method(bounded, clustered)
+    def interval_method(self, bounded: bool) -> IntervalMethod:
+        return "Fisher" if bounded and self.absolute is not None else super().interval_method(bounded)
 
-    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
+    def no_unseen(self, worst: float) -> str | None:
+        return "a single gross error may reverse a correlation"
+
+    def corrected(self, table: CaseTable, /) -> Sequence[float]:
         # Cases that are drawn twice are ties, which lower the mean of the bootstrap of ranks.
         return list(self.values(WeightedCases(table, np.ones((1, len(table))))))
 
-    def weighted_influence(self, cases: WeightedCases) -> Floats:
-        table = cases.table
+    def influence(self, table: CaseTable, worst: float, best: float) -> Floats | None:
+        if self.absolute is None:
+            return None
         made = np.clip(table[self.predicted], -_LARGEST, _LARGEST)
-        return correlation_influences(made, table[self.true], cases.weights, bool(self.absolute))
+        ones = np.ones((1, len(table)))
+        found = correlation_influences(made, table[self.true], ones, self.absolute)[0]
+        return np.asarray(found / len(table))
 
 
 @dataclass(frozen=True)
@@ -542,10 +570,10 @@ class Concordance(Estimator):
     def strata(self, table: CaseTable, /) -> Strata:
         return strata_of_labels(table, self.event)
 
-    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
-        return "Wilson-jackknife" if bounded else super().interval_method(bounded, clustered)
+    def interval_method(self, bounded: bool) -> IntervalMethod:
+        return "Wilson" if bounded else super().interval_method(bounded)
 
-    def influence(self, table: CaseTable) -> Floats:
+    def influence(self, table: CaseTable, worst: float, best: float) -> Floats:
         return concordance_influence(*self._columns(table))
 
     def decisive(self, table: CaseTable, /) -> Bools:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,36 +23,14 @@ from evaluation.metrics.arrays import (
     weighted_mean,
     weighted_quantile,
 )
-from evaluation.metrics.intervals import Interval
-from evaluation.metrics.unseen import FigureOfSums
+from evaluation.stats.figure import IntervalMethod
+from evaluation.stats.unseen import FigureOfSums
 
 if TYPE_CHECKING:
     from evaluation.metrics.detection import DetectionTable
     from evaluation.metrics.free_response import Candidates
 
 Strata = NDArray[np.int64]
-IntervalMethod = Literal[
-    "logit-DeLong",
-    "Gaffke",
-    "Clopper-Pearson",
-    "Wilson",
-    "Wilson-bootstrap",
-    "Wilson-jackknife",
-    "Fisher-studentised",
-    "percentile",
-    "calibration-band",
-]
-"""How a confidence interval is computed, see `core.intervals`."""
-
-
-@dataclass(frozen=True)
-class MethodInterval:
-    """A confidence interval and its method."""
-
-    interval: Interval
-    method: IntervalMethod
-
-
 # --- Views: what reports, rankings and audits ask of an estimator ---
 
 
@@ -104,6 +82,9 @@ class DetectionCurves:
 
 
 # --- An estimator ---
+
+NOTHING_BOUNDS = "nothing bounds what an unseen case does to this figure"
+NO_WORST = "no largest value that a failure could have"
 
 
 class Estimator:
@@ -200,8 +181,8 @@ class Estimator:
         """Whether all cases are drawn together, since the shares of the strata are no part of the design."""
         return False
 
-    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
-        """Return the method of the interval that was chosen by simulated coverage (docs/intervals.md)."""
+    def interval_method(self, bounded: bool) -> IntervalMethod:
+        """Return the method of the field's interval, chosen by coverage and width (docs/intervals.md)."""
         return "Wilson-bootstrap" if bounded else "percentile"
 
     def groups(self, table: CaseTable) -> Strata | None:
@@ -215,25 +196,32 @@ class Estimator:
         """
         return None
 
+    def corrected(self, table: CaseTable, /) -> Sequence[float]:
+        """Return values about which its bootstrap interval is taken, too, since the bootstrap has a bias."""
+        return ()
+
     def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
         """Return values that the figure would have with units that the sample may lack, of so many cases.
 
-        Such as rare false positives; of an envelope, which is read at its best points, the value less its
-        bias. Not of sums, see `of_sums`.
+        Such as rare false positives. Not of sums, see `of_sums`.
         """
         return ()
 
-    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
-        """Return the figure as one of sums over cases, with the cases that a sample may lack.
+    def no_unseen(self, worst: float) -> str | None:
+        """Return why no bound allows for an unseen failure; None where one does."""
+        return NOTHING_BOUNDS
 
-        worst, best: of the metric. Where one is infinite, an unseen case lies on that side twice as far as
-        the farthest case seen, from the other end or, if this is infinite too, from the farthest case there.
+    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums | None:
+        """Return the figure as one of sums over cases, with the case that a sample may lack; else None.
+
+        worst, best: of the metric. Where one is infinite, an unseen case lies as far as the farthest seen.
         """
-        raise NotImplementedError
+        return None
 
-    def lacks_worst(self, worst: float) -> bool:
-        """Return whether a sample may hold no failure, and a failure has no worst value."""
-        return False
+    def influence(self, table: CaseTable, worst: float, best: float) -> Floats | None:
+        """Return what each case contributes, the derivative by its share of the weight; None of steps."""
+        sums = self.of_sums(table, worst, best)
+        return None if sums is None else sums.influence()
 
     def of_each(self, other: Callable[[str], Estimator]) -> Estimator:
         """Return the figure with another estimator of each column whose mean it takes. Raises ValueError."""
@@ -242,14 +230,6 @@ class Estimator:
     def by_group(self, column: str) -> Estimator:
         """Return the mean over the groups of cases that a column names."""
         return ByGroup(self, column)
-
-    def influence(self, table: CaseTable) -> Floats:
-        """Return the derivative of the figure by each case's weight, for the infinitesimal jackknife."""
-        raise NotImplementedError
-
-    def weighted_influence(self, cases: WeightedCases) -> Floats:
-        """Return the derivative of a correlation by each case's share of a row's weight, (rows, cases)."""
-        raise NotImplementedError
 
 
 def one_stratum(table: CaseTable) -> Strata:
@@ -290,7 +270,7 @@ class Figure(Estimator):
     detections: DetectionCurves | None = None
     case_figure: CaseFigure | None = None
 
-    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
+    def corrected(self, table: CaseTable, /) -> Sequence[float]:
         if not self.of_envelope:
             return ()
         found = self.values(table.derive("halves", _halves))
@@ -316,27 +296,26 @@ class _OfColumn(Estimator):
 
 
 class _OfSums(Estimator):
-    """A figure of sums over cases; ``rare_failures``: a sample may hold none of the worst values."""
+    """A figure of sums over cases."""
 
-    rare_failures: bool = False
+    def interval_method(self, bounded: bool) -> IntervalMethod:
+        return "BCa"
 
-    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
-        return "Gaffke"
-
-    def lacks_worst(self, worst: float) -> bool:
-        return self.rare_failures and math.isinf(worst)
+    def no_unseen(self, worst: float) -> str | None:
+        return None if math.isfinite(worst) else NO_WORST
 
 
 def _reach(values: Floats, worst: float, best: float) -> tuple[float, float]:
-    """Return the lowest and the highest value that an unseen case may have, see `Estimator.of_sums`.
-
-    Where the cases tell no length on a side without an end, the unseen case is 1 away, in the column's unit.
-    """
+    """Return the lowest and the highest value that an unseen case may have, see `Estimator.of_sums`."""
     low, high = sorted((worst, best))
-    least, most = min(float(np.nanmin(values)), high), max(float(np.nanmax(values)), low)
-    first, last = least if math.isinf(low) else min(low, least), most if math.isinf(high) else max(high, most)
-    beyond = last - first or 1.0
-    return first - beyond * math.isinf(low), last + beyond * math.isinf(high)
+    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+    return least if math.isinf(low) else min(low, least), most if math.isinf(high) else max(high, most)
+
+
+def _deviations(values: Floats) -> Floats:
+    """Return what each case contributes to the mean of values, NaN where it does not enter."""
+    entering = ~np.isnan(values)
+    return np.asarray(np.where(entering, values - np.mean(values[entering]), 0.0) / entering.sum())
 
 
 def _ratio(sums: Floats) -> Floats:
@@ -347,15 +326,17 @@ def _mean_of(values: Floats, low: float, high: float, figure: Callable[[Floats],
     """Return a figure of the mean of values, NaN where a case does not enter."""
     columns = np.stack([np.nan_to_num(values), ~np.isnan(values)])
     return FigureOfSums(
-        columns, lambda sums: figure(_ratio(sums)), np.array([[low, 1.0]]), np.array([[high, 1.0]])
+        columns,
+        lambda sums: figure(_ratio(sums)),
+        np.array([[low, 1.0]]),
+        np.array([[high, 1.0]]),
+        of_ratio=True,
     )
 
 
 @dataclass(frozen=True)
 class Mean(_OfColumn, _OfSums):
     """The mean of a column."""
-
-    rare_failures: bool = True
 
     @property
     def mean_column(self) -> str:
@@ -371,6 +352,9 @@ class Mean(_OfColumn, _OfSums):
         values = table[self.column]
         return _mean_of(values, *_reach(values, worst, best), np.asarray)
 
+    def influence(self, table: CaseTable, worst: float, best: float) -> Floats:
+        return _deviations(table[self.column])
+
 
 @dataclass(frozen=True)
 class Share(_OfColumn, _OfSums):
@@ -385,11 +369,17 @@ class Share(_OfColumn, _OfSums):
     def values(self, cases: WeightedCases, /) -> Floats:
         return weighted_mean(cases.table[self.column], cases.weights)
 
-    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
-        return "Gaffke" if clustered else "Clopper-Pearson"
+    def interval_method(self, bounded: bool) -> IntervalMethod:
+        return "Wilson"
+
+    def no_unseen(self, worst: float) -> str | None:
+        return None
 
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         return _mean_of(table[self.column], 0.0, 1.0, np.asarray)
+
+    def influence(self, table: CaseTable, worst: float, best: float) -> Floats:
+        return _deviations(table[self.column])
 
 
 @dataclass(frozen=True)
@@ -405,9 +395,13 @@ class Sum(_OfColumn, _OfSums):
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         values = table[self.column]
         number = np.count_nonzero(~np.isnan(values))
-        # A finite end, the sum of no case, tells the sign of each. Of counts, an unseen one is at least 1.
-        ends = _reach(values, *(end and math.copysign(math.inf, end) for end in (worst, best)))
-        return _mean_of(values, *ends, lambda means: number * means)
+        return _mean_of(values, *self._ends(values), lambda means: number * means)
+
+    def _ends(self, values: Floats) -> tuple[float, float]:
+        return _reach(values, math.inf, -math.inf)
+
+    def no_unseen(self, worst: float) -> str | None:
+        return NO_WORST
 
 
 @dataclass(frozen=True)
@@ -417,6 +411,12 @@ class Count(Sum):
     @property
     def count_column(self) -> str:
         return self.column
+
+    def _ends(self, values: Floats) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def no_unseen(self, worst: float) -> str | None:
+        return None
 
 
 @dataclass(frozen=True)
@@ -451,6 +451,9 @@ class LimitOfAgreement(_OfColumn, _OfSums):
         variance = weighted_deviation(column, weights) ** 2 * ratio_or_nan(number * 1.0, number - 1.0)
         width = _LIMIT * np.sqrt(variance)
         return weighted_mean(column, weights) + (width if self.upper else -width)
+
+    def no_unseen(self, worst: float) -> str | None:
+        return super().no_unseen(self.largest)
 
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         centre = float(np.nanmean(table[self.column]))
@@ -503,7 +506,6 @@ class MeanOfMeans(_OfSums):
 
     columns: Sequence[str]
     by_reference: bool
-    rare_failures = True
 
     @property
     def is_mean(self) -> bool:
@@ -565,10 +567,11 @@ class RatioOfSums(_OfSums):
     def strata(self, table: CaseTable, /) -> Strata:
         return strata_of_column(table, self.numerator)
 
-    def interval_method(self, bounded: bool, clustered: bool) -> IntervalMethod:
-        if not self.is_share:
-            return super().interval_method(bounded, clustered)
-        return "Wilson-bootstrap" if bounded else "percentile"
+    def interval_method(self, bounded: bool) -> IntervalMethod:
+        return "Wilson" if self.is_share and bounded else "BCa"
+
+    def no_unseen(self, worst: float) -> str | None:
+        return super().no_unseen(worst) if self.of_failure is None else None
 
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         columns = np.nan_to_num(np.stack([table[name] for name in self._columns]))
@@ -586,7 +589,7 @@ class RatioOfSums(_OfSums):
             ends = [end * size if math.isfinite(end) and size else end for end in (worst, best)]
             low, high = _reach(above, *ends)
             lowest, highest = [[low, size, *others]], [[high, size, *others]]
-        return FigureOfSums(columns, figure, np.array(lowest), np.array(highest))
+        return FigureOfSums(columns, figure, np.array(lowest), np.array(highest), of_ratio=not total)
 
 
 @dataclass(frozen=True)
@@ -601,6 +604,12 @@ class Quantile(_OfColumn):
 
     def values(self, cases: WeightedCases, /) -> Floats:
         return weighted_quantile(cases.table[self.column], cases.weights, self.level)
+
+    def interval_method(self, bounded: bool) -> IntervalMethod:
+        return "order-statistics" if 0 < self.level < 1 else super().interval_method(bounded)
+
+    def no_unseen(self, worst: float) -> str | None:
+        return None if 0 < self.level < 1 else NOTHING_BOUNDS
 
 
 @dataclass(frozen=True)
@@ -630,14 +639,31 @@ class ByGroup(Estimator):
     def case_figure(self) -> CaseFigure | None:  # type: ignore[override]
         return self.figure.case_figure
 
-    def values(self, cases: WeightedCases, /) -> Floats:
+    def interval_method(self, bounded: bool) -> IntervalMethod:
+        return "BCa"
+
+    def no_unseen(self, worst: float) -> str | None:
+        return None if math.isfinite(worst) else NO_WORST
+
+    def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
+        # Each group counts once, with its first case.
+        values = np.full(len(table), np.nan)
+        for members, part in self._parts(table):
+            values[members[0]] = self.figure.values(WeightedCases(part, np.ones((1, len(part)))))[0]
+        found = _mean_of(values, *_reach(values, worst, best), np.asarray)
+        return replace(found, counted=found.columns[1])
+
+    def _parts(self, table: CaseTable) -> list[tuple[NDArray[np.intp], CaseTable]]:
         def parts(table: CaseTable) -> list[tuple[NDArray[np.intp], CaseTable]]:
             groups = self.groups(table)
             members = (np.flatnonzero(groups == group) for group in range(int(groups.max(initial=-1)) + 1))
-            return [(of_group, table.take(of_group)) for of_group in members]
+            return [(of_group, table.take(of_group)) for of_group in members if of_group.size]
 
+        return table.derive(("tables of groups", self.column), parts)
+
+    def values(self, cases: WeightedCases, /) -> Floats:
         sums = np.zeros((2, len(cases.weights)))
-        for members, table in cases.table.derive(("tables of groups", self.column), parts):
+        for members, table in self._parts(cases.table):
             weights = cases.weights[:, members]
             times = weights.max(axis=1)
             values = np.full(len(weights), np.nan)

@@ -1,81 +1,90 @@
-"""Confidence intervals of metrics: which method each gets, and the intervals of equal strata."""
+"""Figures of metrics with their intervals: the field's, and the one that allows for unseen failures."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.estimator import IntervalMethod, MethodInterval
+from evaluation.core.estimator import Quantile
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Group, Resampling, groups_of, values_under
-from evaluation.core.side_by_side import side_by_side
-from evaluation.metrics.arrays import Floats, distinct, quantiles
-from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, resampled_shares
-from evaluation.metrics.intervals import (
+from evaluation.metrics.arrays import Floats, Integers, distinct
+from evaluation.stats.areas import Components, area_interval, area_with_unseen, components
+from evaluation.stats.bootstrap import Bootstrap
+from evaluation.stats.figure import Figure, Interval, IntervalMethod
+from evaluation.stats.intervals import (
     Evidence,
-    Interval,
-    area_interval,
-    components,
+    bca_interval,
     effective_interval,
+    fisher_interval,
     percentile_interval,
-    student_quantile,
+    quantile_interval,
+    steady,
     wilson_bootstrap_interval,
+    wilson_interval,
 )
-from evaluation.metrics.unseen import share_interval, size_of_unseen, unseen_case_intervals
+from evaluation.stats.unseen import of_units, share_interval, size_of_unseen, unseen_interval
+
+_NO_SPREAD = 1e-12  # of what a unit contributes: rounding
 
 
-def default_method(metric: Metric, clustered: bool) -> IntervalMethod:
-    """Return the default interval method of a metric, chosen by simulated coverage (see docs/intervals.md).
-
-    logit-DeLong: areas under a ROC curve, with DeLong's standard error on the logit scale, or Obuchowski's
-    where cases belong together. Gaffke: means over cases and figures of sums over them, by random weights of
-    the cases and of one that the sample may lack. Clopper-Pearson: shares of independent cases, exact.
-    Fisher-studentised: correlations, by the bootstrap of Fisher's z divided by its standard error.
-    Wilson-jackknife: the concordance index, by Wilson's interval with the variance of the infinitesimal
-    jackknife. Wilson-bootstrap: any other bounded metric, by Wilson's interval with the variance of the
-    bootstrap. Percentile: any other.
-    """
-    return metric.estimator.interval_method(_is_bounded(metric), clustered)
+def field_method(metric: Metric) -> IntervalMethod:
+    """Return the method of a metric's field interval."""
+    return metric.estimator.interval_method(_is_bounded(metric))
 
 
-def possible_methods(metric: Metric, clustered: bool) -> tuple[IntervalMethod, ...]:
-    """Return the methods that a phase may choose for a metric, the default first."""
-    others: tuple[IntervalMethod, ...] = ("percentile",)
-    if _is_bounded(metric):
-        others = ("Wilson-bootstrap", *others)
-    return tuple(dict.fromkeys((default_method(metric, clustered), *others)))
+def unseen_method(metric: Metric, clustered: bool) -> IntervalMethod | None:
+    """Return the method of the bounds with unseen failures; None where nothing bounds them."""
+    field = field_method(metric)
+    if metric.estimator.no_unseen(metric.worst):
+        return None
+    if metric.estimator.share_column and not clustered:
+        return "Clopper-Pearson"
+    return field if field in ("logit-DeLong", "Wilson-bootstrap", "order-statistics") else "Gaffke"
 
 
 def _is_bounded(metric: Metric) -> bool:
     return math.isfinite(metric.best) and math.isfinite(metric.worst)
 
 
-# --- Intervals of metrics of equal strata, by the method of each ---
-
-
-Found = dict[str, tuple[MethodInterval, ...]]
-Values = dict[str, Floats]
+def value_of(metric: Metric, table: CaseTable) -> float:
+    """Return the value of a metric for all cases of a table."""
+    ones = np.ones((1, len(table)), dtype=np.int64)
+    return float(metric.estimator.values(WeightedCases(table, ones))[0])
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Metrics of a group, and the tables whose intervals are computed."""
+class Intervals:
+    """The figures of metrics by name, one per table, and the reasons why other metrics have no interval."""
+
+    found: Mapping[str, tuple[Figure, ...]]
+    missing: Mapping[str, str]
+
+
+def intervals(
+    metrics: Mapping[str, Metric], tables: Sequence[CaseTable], resampling: Resampling
+) -> Intervals:
+    """Return the figures of metrics with their intervals in one or more tables of the same cases and strata.
+
+    Left out, with the reason: metrics that cannot be resampled (see `groups_of`), whatever the predictions.
+    """
+    groups, missing = groups_of(metrics, tables[0], resampling)
+    found: dict[str, tuple[Figure, ...]] = {}
+    for group in groups:
+        found |= _Sample(group, tables, resampling).figures()
+    return Intervals({name: found[name] for name in metrics if name in found}, missing)
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Metrics of equal strata, and the tables whose intervals are computed."""
 
     group: Group
     all_tables: Sequence[CaseTable]
     resampling: Resampling
-
-    @cached_property
-    def methods(self) -> dict[str, IntervalMethod]:
-        """The method of each metric."""
-        chosen, clustered = self.resampling.methods, self.group.units is not None
-        return {
-            name: chosen.get(name) or default_method(metric, clustered)
-            for name, metric in self.group.metrics.items()
-        }
 
     @cached_property
     def tables(self) -> list[CaseTable]:
@@ -87,34 +96,134 @@ class Sample:
         """The bootstrap of the cases that enter."""
         return self.group.bootstrap(self.resampling)
 
+    @cached_property
+    def unit_of_case(self) -> Integers:
+        """The unit of every case that enters, from 0."""
+        return self.bootstrap.unit_of_case
+
     @property
-    def draws(self) -> int:
-        """The number of cases that are drawn in all resamples."""
-        resampled = self.shares or self.others or self.by("Fisher-studentised")
-        return len(self.group.members) * self.resampling.resamples if resampled else 0
+    def _level(self) -> float:
+        return self.resampling.level
+
+    @property
+    def n(self) -> int:
+        """The number of units."""
+        return self.bootstrap.units
 
     @cached_property
-    def shares(self) -> dict[str, Metric]:
-        """The shares of cases that are resampled, in one stratum."""
-        if self.group.strata.any():
+    def resampled(self) -> dict[str, Floats]:
+        """The values in all resamples of the metrics that need them, shape (resamples, tables)."""
+        chosen = {
+            name: metric
+            for name, metric in self.group.metrics.items()
+            if field_method(metric) in ("Wilson-bootstrap", "percentile")
+        }
+        if not chosen:
             return {}
-        return {name: metric for name, metric in self._resampled.items() if metric.estimator.share_column}
+        rows = range(self.resampling.resamples)
+        return values_under(chosen, self.tables, self.bootstrap.unit_weights(rows))
 
-    @cached_property
-    def others(self) -> dict[str, Metric]:
-        """The other metrics that are resampled, without means."""
-        return {name: metric for name, metric in self._resampled.items() if name not in self.shares}
+    def figures(self) -> dict[str, tuple[Figure, ...]]:
+        """Return the figures of all metrics, one per table."""
+        return {
+            name: tuple(self._figure(name, metric, position) for position in range(len(self.tables)))
+            for name, metric in self.group.metrics.items()
+        }
 
-    @property
-    def _resampled(self) -> dict[str, Metric]:
-        return self.by("percentile") | self.by("Wilson-bootstrap")
+    def _figure(self, name: str, metric: Metric, position: int) -> Figure:
+        value = value_of(metric, self.tables[position])
+        if math.isnan(value):
+            return Figure(value, n=self.n, reason="the figure does not exist for these cases")
+        method = field_method(metric)
+        found = Figure.of(value, self._field(name, metric, method, value, position), method, self.n)
+        unseen = self._unseen(name, metric, value, position)
+        if (ends := unseen.interval) and (field := found.interval):
+            # Without any spread the sample says nothing about the next one.
+            if field.lower == field.upper:
+                found, field = unseen, ends
+            lower, upper = min(ends.lower, field.lower), max(ends.upper, field.upper)
+            unseen = replace(unseen, lower=lower, upper=upper)
+        if self.resampling.interval == "any_distribution" and unseen.interval:
+            found = unseen
+        return replace(found, with_unseen_failures=unseen)
 
-    def by(self, method: IntervalMethod) -> dict[str, Metric]:
-        """Return the metrics with a method."""
-        return {name: metric for name, metric in self.group.metrics.items() if self.methods[name] == method}
+    def _field(
+        self, name: str, metric: Metric, method: IntervalMethod, value: float, position: int
+    ) -> Interval:
+        table, estimator = self.tables[position], metric.estimator
+        if method == "logit-DeLong":
+            return area_interval(self._components(name, position), self._level)
+        if method == "order-statistics":
+            return self._quantile(metric, table)
+        if method in ("Wilson-bootstrap", "percentile"):
+            values = self.resampled[name][:, position]
+            if method == "percentile":
+                defined = values[~np.isnan(values)]
+                return steady(percentile_interval(defined if defined.size else [value], self._level), value)
+            evidence = self._evidence(metric, table, value, estimator.corrected(table))
+            return steady(wilson_bootstrap_interval(values, evidence, self._level), value, evidence.bounds)
+        if estimator.share_column and self.group.units is None:
+            return wilson_interval(float(table[estimator.share_column].sum()), len(table), self._level)
+        contributions = estimator.influence(table, metric.worst, metric.best)
+        assert contributions is not None, name
+        units = of_units(np.nan_to_num(contributions), self.unit_of_case)
+        spread = bool(np.abs(units).max(initial=0.0) > _NO_SPREAD)
+        if method == "Wilson":
+            if not spread and estimator.no_unseen(metric.worst) is None:
+                return Interval(value, value)
+            variance = float(units @ units) * units.size / max(1, units.size - 1)
+            return effective_interval(value, variance, self._evidence(metric, table, value), self._level)
+        if method == "Fisher":
+            if abs(value) < 1 and spread:
+                return fisher_interval(value, units, self._level)
+            return effective_interval(value, 0.0, self._evidence(metric, table, value), self._level)
+        low, high = sorted((metric.worst, metric.best))
+        found = bca_interval(value, units, self._level)
+        return Interval(min(value, max(low, found.lower)), max(value, min(high, found.upper)))
 
-    def evidence(self, metric: Metric, table: CaseTable) -> Evidence:
-        """Return the evidence behind a bounded metric of a table."""
+    def _unseen(self, name: str, metric: Metric, value: float, position: int) -> Figure:
+        table, estimator = self.tables[position], metric.estimator
+        if why := estimator.no_unseen(metric.worst):
+            return Figure(value, n=self.n, reason=why)
+        method = unseen_method(metric, self.group.units is not None)
+        if method == "logit-DeLong":
+            interval = area_with_unseen(self._components(name, position), self._level)
+        elif method == "order-statistics":
+            interval = self._quantile(metric, table)
+        elif method == "Wilson-bootstrap":
+            more = estimator.with_unseen(table, size_of_unseen(self.unit_of_case))
+            evidence = self._evidence(metric, table, value, (*estimator.corrected(table), *more))
+            interval = wilson_bootstrap_interval(self.resampled[name][:, position], evidence, self._level)
+            interval = steady(interval, value, evidence.bounds)
+        elif method == "Clopper-Pearson":
+            interval = share_interval(int(table[estimator.share_column or ""].sum()), len(table), self._level)
+        else:
+            sums = estimator.of_sums(table, metric.worst, metric.best)
+            assert sums is not None, name
+            found = unseen_interval(sums, self.unit_of_case, self.resampling.seed, self._level)
+            interval = found if sums.of_ratio else steady(found, value)
+        low, high = sorted((metric.worst, metric.best))
+        ends = min(value, max(low, interval.lower)), max(value, min(high, interval.upper))
+        return Figure(value, *ends, method, self.n)
+
+    def _components(self, name: str, position: int) -> Components:
+        curve = self.group.metrics[name].estimator.curve
+        assert curve is not None
+
+        def build(table: CaseTable) -> Components:
+            return components(table[curve.score], table[curve.label] > 0, self.group.units)
+
+        return self.tables[position].derive(("components", curve.score, curve.label), build)
+
+    def _quantile(self, metric: Metric, table: CaseTable) -> Interval:
+        assert isinstance(metric.estimator, Quantile)
+        low, high = sorted((metric.worst, metric.best))
+        values = table[metric.estimator.column]
+        return quantile_interval(values, self.unit_of_case, metric.estimator.level, (low, high), self._level)
+
+    def _evidence(
+        self, metric: Metric, table: CaseTable, value: float, about: Sequence[float] = ()
+    ) -> Evidence:
         units = np.arange(len(table)) if self.group.units is None else self.group.units
         estimator = metric.estimator
         decisive = estimator.decisive(table)
@@ -124,206 +233,5 @@ class Sample:
             strata = estimator.strata(table)
             number = min(distinct(units[strata == one]).size for one in distinct(strata))
         low, high = sorted((metric.best, metric.worst))
-        value = value_of(metric, table)
-        unseen = estimator.with_unseen(table, size_of_unseen(units))
-        return Evidence(value, (low, high), number, estimator.is_share, unseen)
-
-    def share_columns(self) -> list[Floats]:
-        """Return the columns of the shares that are resampled, of each table."""
-        columns = [metric.estimator.share_column or "" for metric in self.shares.values()]
-        return [table[column] for column in columns for table in self.tables]
-
-
-def _resampled_values(samples: Sequence[Sample], rows: range) -> list[Values]:
-    """Return for each sample the values of metrics by name in some successive resamples, (rows, tables)."""
-    found: list[Values] = [{} for _ in samples]
-    with_shares = [(sample, values) for sample, values in zip(samples, found, strict=True) if sample.shares]
-    # Shares need no weights of cases; one draw serves all of them.
-    shares = resampled_shares([(sample.bootstrap, sample.share_columns()) for sample, _ in with_shares], rows)
-    for (sample, values), of_sample in zip(with_shares, shares, strict=True):
-        values |= _by_metric(of_sample, sample.shares, sample.tables)
-    for sample, values in zip(samples, found, strict=True):
-        for name, metric in sample.by("Fisher-studentised").items():
-            blocks = sample.bootstrap.unit_weights(rows)
-            of_blocks = [[_fisher_z(metric, table, block) for table in sample.tables] for block in blocks]
-            values[name] = np.concatenate([np.stack(block, axis=1) for block in of_blocks])
-        if sample.others:
-            values |= values_under(sample.others, sample.tables, sample.bootstrap.unit_weights(rows))
-    return found
-
-
-def _intervals_of_sample(sample: Sample, values: Values) -> Found:
-    found = {name: _areas(metric, sample) for name, metric in sample.by("logit-DeLong").items()}
-    for name, metric in sample.by("Clopper-Pearson").items():
-        column = metric.estimator.share_column or ""
-        found[name] = [share_interval(int(table[column].sum()), len(table)) for table in sample.tables]
-    found |= _of_sums(sample)
-    for name, metric in sample.by("Wilson-jackknife").items():
-        found[name] = [_by_influence(metric, table, sample) for table in sample.tables]
-    for name, metric in sample.by("Fisher-studentised").items():
-        found[name] = [
-            _correlation(metric, table, sample, of_table)
-            for table, of_table in zip(sample.tables, values[name].swapaxes(0, 1), strict=True)
-        ]
-    for name in (*sample.shares, *sample.others):
-        found[name] = [
-            _from_values(sample.group.metrics[name], sample.methods[name], of_table, table, sample)
-            for of_table, table in zip(values[name].T, sample.tables, strict=True)
-        ]
-    return {
-        name: tuple(MethodInterval(interval, sample.methods[name]) for interval in of_tables)
-        for name, of_tables in found.items()
-    }
-
-
-def _by_metric(values: Floats, metrics: Iterable[str], tables: Sequence[CaseTable]) -> Values:
-    """Return values of shape (rows, metrics · tables) by metric."""
-    of_metrics = values.reshape(len(values), -1, len(tables))
-    return {name: of_metrics[:, position] for position, name in enumerate(metrics)}
-
-
-def _from_values(
-    metric: Metric, method: IntervalMethod, values: Floats, table: CaseTable, sample: Sample
-) -> Interval:
-    """Return the interval of bootstrap values, shape (resamples,)."""
-    evidence = sample.evidence(metric, table)
-    if method == "percentile":
-        defined = values[~np.isnan(values)]
-        return percentile_interval(defined if defined.size else [evidence.value])
-    return wilson_bootstrap_interval(values, evidence)
-
-
-def _fisher_z(metric: Metric, table: CaseTable, weights: UnitWeights) -> Floats:
-    """Return Fisher's z of a correlation, and its standard error over units, shape (rows, 2)."""
-    cases, units = WeightedCases(table, weights), weights.of_units.shape[1]
-    order = np.argsort(weights.unit_of_case, kind="stable")
-    starts = np.flatnonzero(np.diff(weights.unit_of_case[order], prepend=-1))
-    of_units = np.add.reduceat(metric.estimator.weighted_influence(cases)[:, order], starts, axis=1)
-    squares = np.einsum("ij,ij->i", weights.of_units, of_units**2) * units / (units - 1)
-    value, total = metric.estimator.values(cases), weights.of_cases.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.column_stack([np.arctanh(value), np.sqrt(squares) / total / (1 - value**2)])
-
-
-_NO_ERROR = 1e-9  # of Fisher's z: a constant prediction leaves rounding
-
-
-def _correlation(metric: Metric, table: CaseTable, sample: Sample, resampled: Floats) -> Interval:
-    """Return the studentised interval of Fisher's z, at least the symmetric one and Student's t interval.
-
-    resampled: see `_fisher_z`. The standard error is at least the spread of the resamples, in a resample at
-    least a third of the sample's, as for means.
-    """
-    units = sample.bootstrap.units
-    whole = UnitWeights(np.ones((1, units), dtype=np.int64), sample.bootstrap.unit_of_case)
-    ((z, error),) = _fisher_z(metric, table, whole).tolist()
-    found, errors = resampled[np.isfinite(resampled).all(axis=1)].T
-    if found.size < 2 or not (math.isfinite(z) and error > _NO_ERROR):
-        evidence = sample.evidence(metric, table)
-        return effective_interval(evidence.value, 0.0, evidence)
-    ratios = (found - z) / np.maximum(errors, error / 3)
-    student, spread = student_quantile(0.975, units - 1), max(error, float(found.std(ddof=1)))
-    (symmetric,), (low, high) = quantiles(np.abs(ratios), (0.95,)), quantiles(ratios, (0.025, 0.975))
-    below, above = (max(student, float(symmetric), float(side)) * spread for side in (high, -low))
-    return Interval(math.tanh(z - below), math.tanh(z + above))
-
-
-def _by_influence(metric: Metric, table: CaseTable, sample: Sample) -> Interval:
-    of_units = np.bincount(sample.bootstrap.unit_of_case, metric.estimator.influence(table))
-    evidence = sample.evidence(metric, table)
-    variance = float(of_units @ of_units) * of_units.size / (of_units.size - 1)
-    return effective_interval(evidence.value, variance, evidence)
-
-
-def _areas(metric: Metric, sample: Sample) -> list[Interval]:
-    curve = metric.estimator.curve
-    assert curve is not None
-    positive = sample.tables[0][curve.label] > 0
-    scores = np.stack([table[curve.score] for table in sample.tables])
-    parts = components(scores, positive, sample.group.units)
-    return [area_interval(parts.of(position)) for position in range(len(sample.tables))]
-
-
-def _of_sums(sample: Sample) -> dict[str, list[Interval]]:
-    metrics = sample.by("Gaffke")
-    if not metrics:
-        return {}
-    figures = [
-        metric.estimator.of_sums(table, metric.worst, metric.best)
-        for metric in metrics.values()
-        for table in sample.tables
-    ]
-    resampling = sample.resampling
-    units = sample.bootstrap.unit_of_case
-    found = iter(unseen_case_intervals(figures, units, resampling.seed, resampling.resamples))
-    intervals: dict[str, list[Interval]] = {}
-    for name, metric in metrics.items():
-        low, high = sorted((metric.worst, metric.best))
-        intervals[name] = []
-        for table in sample.tables:
-            one, value = next(found), value_of(metric, table)
-            lower, upper = (min(max(end, low), high) for end in (one.lower, one.upper))
-            intervals[name].append(Interval(min(lower, value), max(upper, value)))
-    return intervals
-
-
-def value_of(metric: Metric, table: CaseTable) -> float:
-    """Return the value of a metric for all cases of a table."""
-    ones = np.ones((1, len(table)), dtype=np.int64)
-    return float(metric.estimator.values(WeightedCases(table, ones))[0])
-
-
-_MANY_DRAWS = 3_000_000  # fewer are not worth a second process
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """The intervals of metrics by name, one per table, and the reasons why other metrics have none."""
-
-    found: Mapping[str, tuple[MethodInterval, ...]]
-    missing: Mapping[str, str]
-
-
-def intervals(
-    metrics: Mapping[str, Metric], tables: Sequence[CaseTable], resampling: Resampling
-) -> Intervals:
-    """Return the intervals of metrics in one or more tables of the same cases and strata.
-
-    Left out, with the reason: metrics that cannot be resampled (see `groups_of`), whatever the predictions.
-    """
-    return intervals_of([(metrics, tables)], resampling)[0]
-
-
-def intervals_of(
-    parts: Sequence[tuple[Mapping[str, Metric], Sequence[CaseTable]]], resampling: Resampling
-) -> list[Intervals]:
-    """Return `intervals` of each pair of metrics and tables, computed together."""
-    missing: list[dict[str, str]] = []
-    samples: list[Sample] = []
-    part_of_sample: list[int] = []
-    for number, (metrics, tables) in enumerate(parts):
-        groups, reasons = groups_of(metrics, tables[0], resampling)
-        missing.append(reasons)
-        samples += [Sample(group, tables, resampling) for group in groups]
-        part_of_sample += [number] * len(groups)
-    found: list[Found] = [{} for _ in parts]
-    for number, sample, values in zip(part_of_sample, samples, _values_of(samples, resampling), strict=True):
-        found[number] |= _intervals_of_sample(sample, values)
-    return [
-        Intervals({name: of_part[name] for name in metrics if name in of_part}, reasons)
-        for (metrics, _), of_part, reasons in zip(parts, found, missing, strict=True)
-    ]
-
-
-def _values_of(samples: Sequence[Sample], resampling: Resampling) -> list[Values]:
-    """Return the values of each sample's metrics in all resamples; a second process computes half of them."""
-    rows = range(resampling.resamples)
-    if len(rows) < 2 or sum(sample.draws for sample in samples) < _MANY_DRAWS:
-        return _resampled_values(samples, rows)
-    half = len(rows) // 2
-    tasks = [partial(_resampled_values, samples, part) for part in (rows[:half], rows[half:])]
-    first, second = side_by_side(tasks, [1, 1])
-    return [
-        {name: np.concatenate((of_half, other[name])) for name, of_half in one.items()}
-        for one, other in zip(first, second, strict=True)
-    ]
+        is_share = estimator.is_share and field_method(metric) == "Wilson-bootstrap"
+        return Evidence(value, (low, high), number, is_share, about)

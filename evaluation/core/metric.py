@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.estimator import Estimator, Mean, MethodInterval
+from evaluation.core.estimator import Estimator, Mean
+from evaluation.stats import figure
 
-FixedIntervals = Callable[[CaseTable, int, NDArray[np.int64] | None], dict[str, MethodInterval]]
+FixedIntervals = Callable[[CaseTable, int, NDArray[np.int64] | None], dict[str, figure.Figure]]
 
 
 @dataclass(frozen=True)

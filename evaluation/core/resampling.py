@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.estimator import IntervalMethod, Strata
+from evaluation.core.estimator import Strata
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats, distinct, weighted_means
-from evaluation.metrics.bootstrap import Bootstrap, UnitWeights, bootstrap_of, bootstrap_weights
+from evaluation.stats.bootstrap import Bootstrap, UnitWeights, bootstrap_of, bootstrap_weights
+from evaluation.stats.figure import LEVEL, IntervalChoice
 
-FEWEST_UNBOUNDED = 200  # units; if one of 50 fails, 98 of 100 samples show it
 CLUSTER_COLUMN = "cluster"
 """The column of the case table that says which cases belong together, such as the eyes of a person."""
 
@@ -26,7 +26,7 @@ class Resampling:
 
     Units are cases, or clusters if ``clusters`` maps every case name to its cluster (empty: the case alone).
     ``interval_maximum`` replaces the metrics' own numbers of cases above which they are not resampled.
-    ``methods`` are the interval methods by "task.metric" that replace the defaults.
+    ``interval``: which interval comes first; ``level``: of both.
     """
 
     seed: int
@@ -34,7 +34,8 @@ class Resampling:
     interval_minimum: int
     interval_maximum: int | None = None
     clusters: Mapping[str, str] | None = None
-    methods: Mapping[str, IntervalMethod] = field(default_factory=dict)
+    interval: IntervalChoice = "field"
+    level: float = LEVEL
     _units: dict[tuple[str, ...], Units | None] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -119,7 +120,7 @@ def groups_of(
         units = joined(clusters, groups_of_cases)
         strata = strata_or_reason(metric, table, units, resampling)
         if not isinstance(strata, str):
-            strata = _reason(name, metric, strata, units, resampling) or strata
+            strata = metric.no_interval or strata
         if isinstance(strata, str):
             missing[name] = strata
         else:
@@ -135,19 +136,6 @@ def groups_of(
         members = np.flatnonzero(strata >= 0)
         found.append(Group(group, members, strata[members], None if units is None else units[members]))
     return found, missing
-
-
-def _reason(
-    name: str, metric: Metric, strata: Strata, units: Units | None, resampling: Resampling
-) -> str | None:
-    """Return why a metric that can be resampled has no interval."""
-    if metric.estimator.lacks_worst(metric.worst) and name not in resampling.methods:
-        entering = np.flatnonzero(strata >= 0)
-        number = len(entering) if units is None else distinct(units[entering]).size
-        if number < FEWEST_UNBOUNDED:
-            of = "clusters" if number < len(entering) else "cases"
-            return f"fewer than {FEWEST_UNBOUNDED} {of}, and no largest value that a failure could have"
-    return metric.no_interval
 
 
 def strata_or_reason(

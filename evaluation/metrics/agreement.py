@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Bools, Floats, weights_row
 from evaluation.metrics.confusion import Disagreement, cohen_kappa_of_confusion, weighted_confusion
-from evaluation.metrics.intervals import Interval, student_quantile
+from evaluation.stats.figure import Figure
+from evaluation.stats.student import student_quantile
 
 __all__ = ["cohen_kappa", "fleiss_kappa"]
 
@@ -191,19 +192,11 @@ def _twice_differing(counts: Floats | NDArray[np.intp], position: Floats, level:
 
 
 @dataclass(frozen=True)
-class WithInterval:
-    """A figure with its confidence interval."""
-
-    value: float
-    interval: Interval
-
-
-@dataclass(frozen=True)
 class IntraclassCorrelations:
     """Single-rating correlations, at most 1: of absolute agreement, ICC(2,1), of consistency, ICC(3,1)."""
 
-    agreement: WithInterval
-    consistency: WithInterval
+    agreement: Figure
+    consistency: Figure
 
 
 @dataclass(frozen=True)
@@ -213,9 +206,9 @@ class LimitsOfAgreement:
     All are in the unit of the ratings.
     """
 
-    bias: WithInterval
-    lower: WithInterval
-    upper: WithInterval
+    bias: Figure
+    lower: Figure
+    upper: Figure
 
 
 def intraclass_correlations(ratings: ArrayLike, level: float = 0.95) -> IntraclassCorrelations | None:
@@ -260,7 +253,7 @@ def intraclass_correlations(ratings: ArrayLike, level: float = 0.95) -> Intracla
     freedom = (k - 1) * (n - 1) * (k * agreement * ratio + spread) ** 2 / squares if squares else math.nan
     low, high = float(fdtri(n - 1, freedom, quantile)), float(fdtri(freedom, n - 1, quantile))
     rest = k * of_annotators + (k * n - k - n) * error
-    of_agreement = Interval(
+    of_agreement = (
         n * (of_cases - low * error) / (low * rest + n * of_cases),
         n * (high * of_cases - error) / (rest + n * high * of_cases),
     )
@@ -268,14 +261,12 @@ def intraclass_correlations(ratings: ArrayLike, level: float = 0.95) -> Intracla
     within = (n - 1) * (k - 1)
     low = of_cases / error / float(fdtri(n - 1, within, quantile))
     high = of_cases / error * float(fdtri(within, n - 1, quantile))
-    of_consistency = Interval((low - 1) / (low + k - 1), (high - 1) / (high + k - 1))
-    return IntraclassCorrelations(
-        WithInterval(agreement, of_agreement), WithInterval(consistency, of_consistency)
-    )
+    of_consistency = (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
+    return IntraclassCorrelations(Figure(agreement, *of_agreement), Figure(consistency, *of_consistency))
 
 
-def _around(value: float, half_width: float) -> WithInterval:
-    return WithInterval(value, Interval(value - half_width, value + half_width))
+def _around(value: float, half_width: float) -> Figure:
+    return Figure(value, value - half_width, value + half_width)
 
 
 def limits_of_agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> LimitsOfAgreement | None:

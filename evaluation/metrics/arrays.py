@@ -4,15 +4,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-Number = TypeVar("Number", bound=np.generic)
+from evaluation.stats.numbers import Bools as Bools
+from evaluation.stats.numbers import Floats as Floats
+from evaluation.stats.numbers import Integers as Integers
+from evaluation.stats.numbers import distinct as distinct
+from evaluation.stats.numbers import quantiles as quantiles
+
 _LARGEST = 1 << 63
 
 
@@ -21,35 +22,6 @@ def ratio_or_nan(numerator: Floats, denominator: Floats) -> Floats:
     result = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
     np.divide(numerator, denominator, out=result, where=denominator > 0)
     return result
-
-
-def distinct(values: NDArray[Number]) -> NDArray[Number]:
-    """Return the distinct values of an array of any shape, ascending; shape (values,).
-
-    As `numpy.unique`, which imports masked arrays at its first call: that takes as long as a hundred of
-    these. Values must not be NaN.
-    """
-    ordered = np.sort(values, axis=None)
-    first = np.ones(ordered.size, dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered[first]
-
-
-def quantiles(values: ArrayLike, levels: ArrayLike) -> NDArray[np.float64]:
-    """Return quantiles along the first axis, by linear interpolation.
-
-    values: shape (values, …), at least one value, no NaN. levels: shape (levels,), in [0, 1]. Returns shape
-    (levels, …). As `numpy.quantile`, digit by digit; that imports masked arrays at its first call, which
-    takes as long as many of these.
-    """
-    ordered = np.sort(np.asarray(values, dtype=np.float64), axis=0)
-    place = np.asarray(levels, dtype=np.float64) * (len(ordered) - 1)
-    before = np.floor(place).astype(np.intp)
-    lower, upper = ordered[before], ordered[np.minimum(before + 1, len(ordered) - 1)]
-    share = (place - before).reshape(-1, *[1] * (ordered.ndim - 1))
-    step = upper - lower
-    # From the nearer value, so that a share of one would give the upper one exactly.
-    return np.where(share < 0.5, lower + step * share, upper - step * (1 - share))
 
 
 def order_in_groups(groups: NDArray[np.int64], confidence: NDArray[np.float64]) -> NDArray[np.int64]:

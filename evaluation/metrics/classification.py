@@ -22,7 +22,7 @@ from evaluation.metrics.arrays import (
     ratio_or_nan,
     weights_row,
 )
-from evaluation.metrics.bootstrap import UnitWeights
+from evaluation.stats.bootstrap import UnitWeights
 
 __all__ = ["auc", "average_precision", "macro_auc", "partial_auc", "roc_curve"]
 

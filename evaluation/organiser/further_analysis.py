@@ -163,7 +163,7 @@ def _figures(
                 yield AnalysisFigure(*known, None, None, own.missing[called])
             else:
                 (one,) = own.found[called]
-                yield AnalysisFigure(*known, one.interval.lower, one.interval.upper, one.method)
+                yield AnalysisFigure(*known, one.lower, one.upper, one.method or one.reason or "")
 
 
 def _is_same_mean(metric: Metric, table: CaseTable, other: Metric, of_other: CaseTable) -> bool:

@@ -1,127 +1,154 @@
-"""Intervals and tests of figures of arrays and data frames, the same as those of `evaluate` and `rank`."""
+"""Figures of arrays and data frames with intervals and tests, the same as those of `evaluate` and `rank`."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.class_estimators import AveragePrecision, RocArea, SensitivityAtSpecificity
-from evaluation.core.estimator import Estimator, Mean, RootMeanSquare, Share
+from evaluation.core.class_estimators import (
+    Agreement,
+    AveragePrecision,
+    Concordance,
+    ConfusionFigure,
+    PresenceF1,
+    RocArea,
+    SensitivityAtSpecificity,
+)
+from evaluation.core.differences import Compared, TestOfMeans
+from evaluation.core.estimator import Estimator, Mean, Quantile, RootMeanSquare, Share
 from evaluation.core.intervals import intervals, value_of
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.organiser.ranking import comparisons, resampling
-from evaluation.organiser.ranking.pair_tests import TestChoice, TestOfMeans
+from evaluation.metrics.confusion import cohen_kappa_of_confusion
+from evaluation.metrics.regression import (
+    weighted_intraclass_correlation,
+    weighted_pearson_correlation,
+    weighted_spearman_correlation,
+)
+from evaluation.stats.figure import Difference, Figure, IntervalChoice
+from evaluation.stats.student import check_level
 
 if TYPE_CHECKING:
     import pandas
 
-Figure = Literal[
-    "mean",
-    "root_mean_square",
-    "accuracy",
-    "sensitivity",
-    "specificity",
-    "auc",
-    "average_precision",
-    "sensitivity_at_specificity",
-]
 Column = ArrayLike | str
-_OF_DECISIONS = {"accuracy": None, "sensitivity": 1.0, "specificity": 0.0}
-_NAME = "cases.figure"
+Values = NDArray[Any]
+
+# --- The figures, and what each takes ---
 
 
 @dataclass(frozen=True)
-class FigureEstimate:
-    """A figure with its 95 % interval.
+class _Kind:
+    """What a figure takes: "numbers" alone, "decisions", "scores" or "pairs" of numbers with a reference."""
 
-    ``lower``, ``upper`` and ``method`` are None without an interval, and ``reason`` says why. ``cases``: how
-    many enter; ``clusters``: how many groups of cases that belong together, None where cases are independent.
-    """
-
-    value: float
-    lower: float | None
-    upper: float | None
-    method: str | None
-    cases: int
-    clusters: int | None = None
-    reason: str | None = None
+    takes: Literal["numbers", "decisions", "classes", "scores", "pairs", "times"]
+    estimator: Callable[[_Options], Estimator]
+    best: float = 1.0
+    worst: float = 0.0
+    only: float | None = None  # the true class whose cases alone enter
 
 
 @dataclass(frozen=True)
-class FigureDifference:
-    """Two figures on the same cases, and their difference: ``first`` minus ``second``.
+class _Options:
+    specificity: Fraction
+    classes: int
 
-    ``lower``, ``upper``: its 95 % interval, None where one of the figures has none. ``p_value``: two-sided,
-    None where the test cannot be computed; ``null``: the hypothesis that it rejects. ``detectable``: the
-    difference that the test finds with 80 % power, None where no difference in the range can be found so.
-    """
 
-    first: FigureEstimate
-    second: FigureEstimate
-    difference: float
-    lower: float | None
-    upper: float | None
-    p_value: float | None
-    method: str
-    null: str
-    detectable: float | None
+def _correlation(figure: Any, absolute: bool | None) -> Callable[[_Options], Estimator]:
+    return lambda options: Agreement("value", "reference", figure, absolute)
+
+
+_KINDS: Mapping[str, _Kind] = {
+    "mean": _Kind("numbers", lambda options: Mean("value")),
+    "median": _Kind("numbers", lambda options: Quantile("value", 0.5)),
+    "root_mean_square": _Kind("numbers", lambda options: RootMeanSquare("value"), best=0.0, worst=math.inf),
+    "accuracy": _Kind("classes", lambda options: Share("right")),
+    "sensitivity": _Kind("decisions", lambda options: Share("right"), only=1.0),
+    "specificity": _Kind("decisions", lambda options: Share("right"), only=0.0),
+    "f1": _Kind("decisions", lambda options: PresenceF1("value", "reference")),
+    "kappa": _Kind(
+        "classes",
+        lambda options: ConfusionFigure("value", "reference", options.classes, cohen_kappa_of_confusion),
+        worst=-1.0,
+    ),
+    "auc": _Kind("scores", lambda options: RocArea("value", "reference")),
+    "average_precision": _Kind("scores", lambda options: AveragePrecision("value", "reference")),
+    "sensitivity_at_specificity": _Kind(
+        "scores", lambda options: SensitivityAtSpecificity("value", "reference", options.specificity)
+    ),
+    "pearson": _Kind("pairs", _correlation(weighted_pearson_correlation, absolute=False), worst=-1.0),
+    "spearman": _Kind("pairs", _correlation(weighted_spearman_correlation, absolute=None), worst=-1.0),
+    "intraclass": _Kind("pairs", _correlation(weighted_intraclass_correlation, absolute=True), worst=-1.0),
+    "concordance": _Kind("times", lambda options: Concordance("value", "reference", "event", risk=True)),
+}
+_RANGED = ("mean", "median", "root_mean_square")
 
 
 def interval(
     values: Column,
     reference: Column | None = None,
     *,
-    metric: Figure = "mean",
+    metric: str = "mean",
+    event: Column | None = None,
     clusters: Column | None = None,
     data: pandas.DataFrame | None = None,
     best: float | None = None,
     worst: float | None = None,
     specificity: float | str = 0.95,
+    level: float = 0.95,
+    method: IntervalChoice = "field",
     resamples: int = 1000,
     seed: int = 0,
     interval_minimum: int = 10,
-) -> FigureEstimate:
-    """Return a figure of one column with the interval that `evaluate` gives it.
+) -> Figure:
+    """Return a figure of one column with the intervals that `evaluate` gives it.
 
     Parameters
     ----------
     values
-        A value for each case: of "mean" and "root_mean_square" any numbers, such as Dice or errors, NaN where
-        a case does not enter; of "accuracy", "sensitivity" and "specificity" decisions; of the others scores,
-        higher = more likely positive. With ``data`` the name of a column.
+        A value for each case: of "mean", "median" and "root_mean_square" any numbers, such as Dice or
+        errors, NaN where a case does not enter; of "accuracy" and "kappa" classes; of "sensitivity",
+        "specificity" and "f1" decisions, 0 or 1; of "auc", "average_precision" and
+        "sensitivity_at_specificity" scores, higher = more likely positive; of "pearson", "spearman" and
+        "intraclass" numbers; of "concordance" risks. With ``data`` the name of a column.
     reference
-        The true class of each case: any for "accuracy", else 0 or 1; not for "mean" and "root_mean_square".
+        The true class of each case, its true number, or its time; not for a mean, median or root mean square.
     metric
         The figure.
+    event
+        Of "concordance": 1 where the event was observed at the time, 0 where the case was censored.
     clusters
         What each case belongs to, such as its patient; None where cases are independent.
     data
         A frame, whose columns the other arguments name.
     best, worst
-        Of a mean: the ends of its range, such as 1 and 0 of Dice. With ``worst`` the interval counts a
-        failure that the cases may lack at this value, else beyond the farthest one seen.
+        Of a mean, median or root mean square: the ends of its range, such as 1 and 0 of Dice. Bounds with
+        unseen failures need ``worst``.
     specificity
         Of "sensitivity_at_specificity"; a text such as "0.95" is exact.
+    level
+        Of the intervals, between 0 and 1.
+    method
+        Which interval is ``lower`` and ``upper``: "field", or "any_distribution", with unseen failures.
     resamples, seed, interval_minimum
         Of the bootstrap, see `phase.toml`.
 
     Raises
     ------
     ValueError
-        For columns of different lengths, an unknown figure, or without a case.
+        Names the argument, what was expected, and what was found.
     """
-    found = _metric(metric, best, worst, specificity)
-    table, labels = _table(metric, values, reference, clusters, data)
-    choice = _resampling(table, labels, seed, resamples, interval_minimum)
-    (estimate,) = _estimates(found, [table], labels, choice)
-    return estimate
+    given = _Given(metric, event, clusters, data, best, worst, specificity, reference)
+    table = given.table("values", values)
+    choice = given.resampling(seed, resamples, interval_minimum, level, method)
+    return _figures(given.metric, {"values": table}, choice)["values"]
 
 
 def compare(
@@ -129,28 +156,32 @@ def compare(
     second: Column,
     reference: Column | None = None,
     *,
-    metric: Figure = "mean",
+    metric: str = "mean",
+    event: Column | None = None,
     clusters: Column | None = None,
     data: pandas.DataFrame | None = None,
     best: float | None = None,
     worst: float | None = None,
     specificity: float | str = 0.95,
-    test_of_means: TestOfMeans = "equal-means",
-    permutations: int = 9_999,
+    level: float = 0.95,
+    method: IntervalChoice = "field",
+    test_of_means: TestOfMeans = "means",
     resamples: int = 1000,
     seed: int = 0,
     interval_minimum: int = 10,
-) -> FigureDifference:
+) -> Difference:
     """Return the difference of two figures on the same cases, with the interval and the test of `rank`.
 
     Parameters
     ----------
     first, second
-        Values of the two methods for each case, see `interval`. A figure of decisions is compared as the mean
-        of right and wrong.
-    test_of_means, permutations
-        As `rank --test-of-means` and `--permutations` take them.
-    reference, metric, clusters, data, best, worst, specificity, resamples, seed, interval_minimum
+        Values of the two methods for each case, see `interval`.
+    test_of_means
+        As `rank --test-of-means` takes it; with "signed-rank" and "rank-sum" the interval is of the shift
+        that the test is about, and ``estimate`` is its centre.
+    reference, metric, event, clusters, data, best, worst, specificity, level, method, resamples, seed
+        See `interval`.
+    interval_minimum
         See `interval`.
 
     Raises
@@ -159,121 +190,213 @@ def compare(
         As `interval`.
     """
     if test_of_means not in get_args(TestOfMeans):
-        raise ValueError(f"test_of_means: expected one of {', '.join(get_args(TestOfMeans))}")
-    found = _metric(metric, best, worst, specificity)
-    both = [_table(metric, values, reference, clusters, data) for values in (first, second)]
-    tables, labels = [table for table, _ in both], both[0][1]
-    choice = _resampling(tables[0], labels, seed, resamples, interval_minimum)
-    estimates = _estimates(found, tables, labels, choice)
-    # A share is compared as the mean that it is.
-    compared = found if metric not in _OF_DECISIONS else Metric("figure", metric, Mean("value"), 1, 0)
-    teams = ("first", "second")
-    cases = resampling.TeamCases(teams, tuple({"cases": table} for table in tables), choice.clusters)
-    metrics = {_NAME: compared}
-    drawn = resampling.resample_teams(metrics, cases, resampling.draw_cases(metrics, cases, choice)).values
-    values_of = dict(zip(teams, (one.value for one in estimates), strict=True))
-    by_team = dict(zip(teams, drawn[_NAME].T, strict=True)) if _NAME in drawn else {}
-    tests = TestChoice(seed, permutations, test_of_means)
-    (pair,) = comparisons.compare(_NAME, compared, values_of, cases, by_team, tests).pairs
-    ends: tuple[float | None, float | None] = (None, None)
-    of_teams = resampling.intervals_of_teams(metrics, cases, choice)
-    if _NAME in drawn and _NAME in of_teams.found:
-        margin = [comparisons.Margin(_NAME, 0.0, "second")]
-        (beside,) = comparisons.margin_tests(
-            margin, metrics, {_NAME: values_of}, cases, drawn, of_teams, in_fixed_order=False
-        )
-        ends = (beside.lower, beside.upper) if found.better == "higher" else (-beside.upper, -beside.lower)
-    difference = pair.difference if pair.first == "first" else -pair.difference
-    of_first, of_second = estimates
-    return FigureDifference(
-        of_first,
-        of_second,
-        difference,
-        *ends,
-        p_value=pair.p_value,
-        method=pair.method,
-        null=pair.null,
-        detectable=pair.detectable_difference,
-    )
+        expected = ", ".join(get_args(TestOfMeans))
+        raise ValueError(f"test_of_means: expected one of {expected}, found {test_of_means!r}")
+    given = _Given(metric, event, clusters, data, best, worst, specificity, reference)
+    tables = {name: given.table(name, values) for name, values in (("first", first), ("second", second))}
+    if tables["first"].names != tables["second"].names:
+        raise ValueError("second: expected values of the same cases as first")
+    choice = given.resampling(seed, resamples, interval_minimum, level, method)
+    figures = _figures(given.metric, tables, choice)
+    return Compared(given.metric, tables, choice, figures, test_of_means).difference("first", "second")
 
 
-def _metric(metric: Figure, best: float | None, worst: float | None, specificity: float | str) -> Metric:
-    estimators: dict[str, Estimator] = {
-        "mean": Mean("value", rare_failures=worst is not None),
-        "root_mean_square": RootMeanSquare("value"),
-        "auc": RocArea("value", "reference"),
-        "average_precision": AveragePrecision("value", "reference"),
-        "sensitivity_at_specificity": SensitivityAtSpecificity(
-            "value", "reference", Fraction(str(specificity))
-        ),
-        **dict.fromkeys(_OF_DECISIONS, Share("value")),
+_NAME = "cases.figure"
+
+
+def _figures(metric: Metric, tables: Mapping[str, CaseTable], choice: Resampling) -> dict[str, Figure]:
+    found = intervals({_NAME: metric}, list(tables.values()), choice)
+    if _NAME in found.found:
+        return dict(zip(tables, found.found[_NAME], strict=True))
+    return {
+        name: Figure(value_of(metric, table), n=len(table), reason=found.missing[_NAME])
+        for name, table in tables.items()
     }
-    if metric not in estimators:
-        raise ValueError(f"metric: expected one of {', '.join(estimators)}, found {metric!r}")
-    ends = (1.0, 0.0)
-    if metric == "root_mean_square":
-        ends = (0.0, math.inf if worst is None else worst)
-    elif metric == "mean":
-        high = math.inf if worst is None or best is None or best > worst else -math.inf
-        ends = (high if best is None else best, -high if worst is None else worst)
-    return Metric("figure", metric, estimators[metric], *ends)
 
 
-def _table(
-    metric: Figure,
-    values: Column,
-    reference: Column | None,
-    clusters: Column | None,
-    data: pandas.DataFrame | None,
-) -> tuple[CaseTable, list[str] | None]:
-    """Return the cases that enter, and the cluster of each."""
-    given: dict[str, np.ndarray[Any, Any]] = {}
-    for name, column in (("values", values), ("reference", reference), ("clusters", clusters)):
-        if column is not None:
-            given[name] = np.asarray(column if data is None else data[column])
-            if given[name].ndim != 1 or given[name].size != given["values"].size:
-                raise ValueError(f"{name}: expected a column of {given['values'].size} cases")
-    needs = metric not in ("mean", "root_mean_square")
-    if needs != ("reference" in given):
-        raise ValueError(f"reference: {metric} {'needs' if needs else 'takes no'} reference")
-    keep = np.ones(given["values"].size, dtype=np.bool_)
-    if metric in _OF_DECISIONS:
-        true = given["reference"]
-        wanted = _OF_DECISIONS[metric]
-        keep = keep if wanted is None else np.asarray(true == wanted)
-        columns = {"value": np.asarray(given["values"] == true, dtype=np.float64)}
-    else:
-        columns = {"value": given["values"].astype(np.float64)}
-        if needs:
-            columns["reference"] = given["reference"].astype(np.float64)
-    kept = np.flatnonzero(keep)
-    if not kept.size or np.isnan(columns["value"][kept]).all():
-        raise ValueError("values: expected at least one case")
-    rows = zip(*(column[kept].tolist() for column in columns.values()), strict=True)
-    names = tuple(f"{case:09}" for case in kept.tolist())
-    labels = [str(label) for label in given["clusters"][kept].tolist()] if "clusters" in given else None
-    return CaseTable(names, [dict(zip(columns, row, strict=True)) for row in rows]), labels
+class _Given:
+    """The arguments that are the same for both columns of a comparison, checked."""
+
+    def __init__(
+        self,
+        metric: str,
+        event: Column | None,
+        clusters: Column | None,
+        data: pandas.DataFrame | None,
+        best: float | None,
+        worst: float | None,
+        specificity: float | str,
+        reference: Column | None,
+    ) -> None:
+        if metric not in _KINDS:
+            raise ValueError(f"metric: expected one of {', '.join(_KINDS)}, found {metric!r}")
+        self._name, self._kind, self._data = metric, _KINDS[metric], data
+        needs = self._kind.takes != "numbers"
+        if needs != (reference is not None):
+            found = "none" if needs else "one"
+            raise ValueError(f"reference: {metric} takes {'one' if needs else 'no reference'}, found {found}")
+        if (self._kind.takes == "times") != (event is not None):
+            raise ValueError("event: expected with the metric concordance, and with no other")
+        self._reference = None if reference is None else self._column("reference", reference)
+        self._event = None if event is None else self._decisions("event", self._column("event", event))
+        self._clusters = None if clusters is None else self._column("clusters", clusters)
+        if self._clusters is not None and (missing := _missing(self._clusters)).any():
+            raise ValueError(f"clusters: expected one of each case, found none in row {missing.argmax()}")
+        self._labels: dict[str, str] | None = None
+        classes: list[Any] = []
+        if self._reference is not None and self._kind.takes == "classes":
+            if (missing := _missing(self._reference)).any():
+                raise ValueError(
+                    f"reference: expected a class of each case, found none in row {missing.argmax()}"
+                )
+            classes = sorted(set(self._reference.tolist()), key=str)
+        self._classes = {label: float(number) for number, label in enumerate(classes)}
+        try:
+            wanted = Fraction(str(specificity))
+        except ValueError:
+            wanted = Fraction(-1)
+        if not 0 <= wanted <= 1:
+            raise ValueError(f"specificity: expected a number from 0 to 1, found {specificity!r}")
+        ends = self._ends(best, worst)
+        # A prediction may be a class that the reference does not have.
+        options = _Options(wanted, len(classes) + 1)
+        self.metric = Metric("figure", metric, self._kind.estimator(options), *ends)
+
+    def _ends(self, best: float | None, worst: float | None) -> tuple[float, float]:
+        if self._name not in _RANGED:
+            for name, given in (("best", best), ("worst", worst)):
+                if given is not None:
+                    raise ValueError(
+                        f"{name}: expected none, since {self._name} has a fixed range, found {given}"
+                    )
+            return self._kind.best, self._kind.worst
+        if self._name == "root_mean_square":
+            best = 0.0 if best is None else best
+        if best is not None and worst is not None and not best != worst:
+            raise ValueError(f"worst: expected another number than best, found {worst}")
+        if best is None and worst is None:
+            return math.inf, -math.inf
+        if best is None:
+            assert worst is not None
+            # The side of the values tells which way is better.
+            return (math.inf if worst <= 0 else -math.inf), worst
+        if worst is None:
+            return best, (math.inf if best <= 0 else -math.inf)
+        return best, worst
+
+    def _column(self, name: str, column: Column) -> Values:
+        if self._data is not None:
+            if not isinstance(column, str) or column not in self._data:
+                known = ", ".join(map(str, self._data))
+                raise ValueError(f"{name}: expected a column of the data, {known}, found {column!r}")
+            return np.asarray(self._data[column])
+        # As objects: NumPy would make the text "nan" of a missing name among names.
+        found = np.asarray(column, dtype=object) if isinstance(column, list | tuple) else np.asarray(column)
+        if found.ndim != 1:
+            raise ValueError(f"{name}: expected one value for each case, found the shape {found.shape}")
+        return found
+
+    def table(self, name: str, column: Column) -> CaseTable:
+        """Return the cases of a column that enter."""
+        values = self._column(name, column)
+        for other, given in (
+            ("reference", self._reference),
+            ("event", self._event),
+            ("clusters", self._clusters),
+        ):
+            if given is not None and given.size != values.size:
+                raise ValueError(
+                    f"{name} and {other}: found {values.size} and {given.size} cases, expected equal"
+                )
+        columns = self._columns(name, values)
+        keep = np.ones(values.size, dtype=np.bool_)
+        if self._kind.only is not None:
+            keep = columns["reference"] == self._kind.only
+        kept = np.flatnonzero(keep)
+        if not kept.size or np.isnan(columns["value"][kept]).all():
+            of = "" if self._kind.only is None else f" of class {self._kind.only:g}"
+            raise ValueError(f"{name}: expected at least one case{of}, found none")
+        rows = zip(*(entries[kept].tolist() for entries in columns.values()), strict=True)
+        names = tuple(f"{case:09}" for case in kept.tolist())
+        if self._clusters is not None:
+            labels = map(str, self._clusters[kept].tolist())
+            self._labels = dict(zip(names, labels, strict=True))
+        return CaseTable(names, [dict(zip(columns, row, strict=True)) for row in rows])
+
+    def _columns(self, name: str, values: Values) -> dict[str, Values]:
+        takes, reference = self._kind.takes, self._reference
+        if takes == "numbers":
+            return {"value": self._within(name, _numbers(name, values))}
+        assert reference is not None
+        if takes == "classes":
+            if (missing := _missing(values)).any():
+                raise ValueError(
+                    f"{name}: expected a class of each case, found none in row {missing.argmax()}"
+                )
+            unknown = float(len(self._classes))
+            decided = np.array([self._classes.get(label, unknown) for label in values.tolist()])
+            true = np.array([self._classes[label] for label in reference.tolist()])
+            return {"value": decided, "reference": true, "right": (decided == true) * 1.0}
+        if takes == "decisions":
+            decided, true = self._decisions(name, values), self._decisions("reference", reference)
+            return {"value": decided, "reference": true, "right": (decided == true) * 1.0}
+        numbers = _numbers(name, values)
+        if np.isnan(numbers).any():
+            row = int(np.isnan(numbers).argmax())
+            raise ValueError(f"{name}: expected a number for each case, found NaN in row {row}")
+        if takes == "scores":
+            return {"value": numbers, "reference": self._decisions("reference", reference)}
+        true = _numbers("reference", reference)
+        if np.isnan(true).any():
+            row = int(np.isnan(true).argmax())
+            raise ValueError(f"reference: expected a number for each case, found NaN in row {row}")
+        further = {} if self._event is None else {"event": self._event}
+        return {"value": numbers, "reference": true, **further}
+
+    def _decisions(self, name: str, values: Values) -> Values:
+        numbers = _numbers(name, values)
+        wrong = ~np.isin(numbers, (0.0, 1.0))
+        if wrong.any():
+            raise ValueError(
+                f"{name}: expected 0 and 1 only, found {values[wrong.argmax()]} in row {wrong.argmax()}"
+            )
+        return numbers
+
+    def _within(self, name: str, numbers: Values) -> Values:
+        low, high = sorted((self.metric.best, self.metric.worst))
+        outside = (numbers < low) | (numbers > high)
+        if self._name == "root_mean_square":
+            outside = np.abs(numbers) > high
+        if outside.any():
+            found = f"{numbers[outside.argmax()]:g} in row {outside.argmax()}"
+            raise ValueError(
+                f"{name}: expected numbers from {low:g} to {high:g} (best and worst), found {found}"
+            )
+        return numbers
+
+    def resampling(
+        self, seed: int, resamples: int, minimum: int, level: float, method: IntervalChoice
+    ) -> Resampling:
+        """Return the resampling of the cases that enter."""
+        check_level(level)
+        if method not in get_args(IntervalChoice):
+            expected = ", ".join(get_args(IntervalChoice))
+            raise ValueError(f"method: expected one of {expected}, found {method!r}")
+        for name, number, least in (("resamples", resamples, 0), ("interval_minimum", minimum, 2)):
+            if number < least:
+                raise ValueError(f"{name}: expected at least {least}, found {number}")
+        return Resampling(seed, resamples, minimum, clusters=self._labels, interval=method, level=level)
 
 
-def _resampling(
-    table: CaseTable, labels: list[str] | None, seed: int, resamples: int, minimum: int
-) -> Resampling:
-    clusters = None if labels is None else dict(zip(table.names, labels, strict=True))
-    return Resampling(seed, resamples, minimum, clusters=clusters)
+def _missing(values: Values) -> NDArray[np.bool_]:
+    return np.array([one is None or one != one or one == "" for one in values.tolist()], dtype=np.bool_)
 
 
-def _estimates(
-    metric: Metric, tables: list[CaseTable], labels: list[str] | None, choice: Resampling
-) -> list[FigureEstimate]:
-    found = intervals({_NAME: metric}, tables, choice)
-    number = None if labels is None else len(set(labels))
-    estimates = []
-    for position, table in enumerate(tables):
-        value, entering = value_of(metric, table), int(np.count_nonzero(~np.isnan(table["value"])))
-        if _NAME in found.found:
-            one = found.found[_NAME][position]
-            ends = one.interval.lower, one.interval.upper, one.method
-            estimates.append(FigureEstimate(value, *ends, entering, number))
-        else:
-            estimates.append(FigureEstimate(value, None, None, None, entering, number, found.missing[_NAME]))
-    return estimates
+def _numbers(name: str, values: Values) -> Values:
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: expected numbers, found {values.ravel()[:1].tolist()}") from None
+    if np.isinf(numbers).any():
+        raise ValueError(f"{name}: expected finite numbers, found {numbers[np.isinf(numbers)][0]}")
+    return numbers

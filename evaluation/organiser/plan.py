@@ -8,6 +8,7 @@ from typing import Literal
 
 from evaluation.core.fault import PhaseError
 from evaluation.metrics import intervals
+from evaluation.stats.figure import Interval
 
 Figure = Literal["sensitivity", "specificity", "auc"]
 
@@ -41,7 +42,7 @@ class AchievedInterval:
     aim: Aim
     positives: int
     negatives: int
-    interval: intervals.Interval
+    interval: Interval
 
     @property
     def enough(self) -> bool | None:

@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal, Self, cast, get_args
 
 from pydantic import AfterValidator, AwareDatetime, FiniteFloat, model_validator
 
-from evaluation.core.estimator import IntervalMethod
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import Interface, RunTime
 from evaluation.core.keys import Key, KeyTable, Listed
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.phase.validation import InvalidTableError, read_table
 from evaluation.platform.machine import MIN_MEMORY_MB
+from evaluation.stats.figure import IntervalChoice
 
 
 def _ascending(bins: tuple[float, ...]) -> tuple[float, ...]:
@@ -236,7 +236,7 @@ class PhaseConfig(KeyTable):
     publish_label_subgroups: Listed[str] = ()
     interval_minimum: int = Key(default=10, ge=2)
     interval_maximum: int | None = Key(default=None, ge=2)
-    interval_methods: dict[str, IntervalMethod] = Key(default={})
+    interval: IntervalChoice = "field"
     subgroup_minimum: int = Key(default=10, ge=1)
     sockets: dict[str, str] = Key(default={})
     input_socket: str | Listed[str] = ()

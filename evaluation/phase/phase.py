@@ -15,15 +15,12 @@ from evaluation.core.challenge import (
     Options,
     Task,
     fields_of,
-    metrics_of,
     references_of,
     with_titles,
 )
 from evaluation.core.fault import PhaseError, ReadError
 from evaluation.core.field import CaseColumns, Field, Files, TableRows
 from evaluation.core.form import INPUT_VALUE, INTERFACE, CaseRow, Form, Interface, name_key
-from evaluation.core.intervals import possible_methods
-from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.io.json_files import parse_json
 from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases, read_cases, with_derived_columns
@@ -67,7 +64,6 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
         # Others are words for names of labels, classes and columns.
         "titles": [name for name in config.titles if "." in name],
         "digits": config.digits,
-        "interval_methods": config.interval_methods,
         "metric_detail": patterns,
     }
     shown = {*platform_metrics(config, challenge, tasks), *unranked_metrics(config, challenge, tasks)}
@@ -165,17 +161,6 @@ def _input_values(text: str, interface: Interface) -> dict[str, object]:
         if isinstance(values, dict) and set(values) == set(interface.input_sockets):
             return values
     return {}
-
-
-def _impossible_methods(config: PhaseConfig, tasks: tuple[Task, ...], cases: Cases) -> list[str]:
-    metrics, clustered = metrics_of(tasks), CLUSTER_COLUMN in cases.columns
-    problems = []
-    for name, method in config.interval_methods.items():
-        possible = possible_methods(metrics[name], clustered) if name in metrics else (method,)
-        if method not in possible:
-            expected = " or ".join(map(repr, possible))
-            problems.append(f"{FILE_NAME}: interval_methods: {name}: expected {expected}, found {method!r}")
-    return problems
 
 
 def _columns_in_use(
@@ -438,7 +423,6 @@ class _Loading:
         self._faults += _faults_of_names(config, challenge, tasks)
         cases = self._cases(config, challenge, options, tasks, interfaces)
         cases = with_derived_columns(cases, challenge, options, [group.column for group in config.subgroups])
-        self._faults += _impossible_methods(config, tasks, cases)
         self._faults += _faults_of_columns(config, tasks, cases)
         paths = self._reference_paths(tasks, cases, manifest, faults_of_files)
         teams = self._teams(challenge, tasks) if LEADERBOARD in manifest.files else ()

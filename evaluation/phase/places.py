@@ -59,12 +59,6 @@ def shared_ranks(ranks: IntArray, rule: Ties) -> tuple[IntArray, int]:
     return np.where(ranks > NO_PLACE, shared, 0), 2 if rule == "average" else 1
 
 
-def mid_ranks(values: ArrayLike) -> NDArray[np.float64]:
-    """Return ascending ranks of each row, shape (rows, values); equal values share the average rank."""
-    numerators, denominator = shared_ranks(competition_ranks(values, "lower"), "average")
-    return numerators / denominator
-
-
 def shared_rank(ranks: IntArray, team: int, rule: Ties) -> float | None:
     """Return one team's rank in the first resample under a rule for ties, None where it has none."""
     numerators, denominator = shared_ranks(ranks[:1], rule)

@@ -104,7 +104,7 @@ def case_records(scores: Scores) -> dict[str, Any]:
             "resamples": phase.config.resamples,
             "interval_minimum": phase.config.interval_minimum,
             "interval_maximum": phase.config.interval_maximum,
-            "methods": phase.config.interval_methods,
+            "interval": phase.config.interval,
         },
         "details": {
             task.name: dict(details)
@@ -169,7 +169,9 @@ def read_case_records(content: Any, tasks: Sequence[Task]) -> RecordedCases:
             )
     clusters = columns.get(CLUSTER_COLUMN)
     resampling = Resampling(
-        **content["resampling"],
+        **{
+            key: value for key, value in content["resampling"].items() if key != "methods"
+        },  # of earlier files
         clusters=None if clusters is None else dict(zip(names, clusters, strict=True)),
     )
     subgroups = {given["column"]: read_table(Subgroup, given) for given in content.get("subgroups", ())}

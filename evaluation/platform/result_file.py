@@ -14,8 +14,8 @@ from pydantic import TypeAdapter
 
 from evaluation.core.aggregation import Estimates
 from evaluation.io.files import write_atomically
+from evaluation.stats.numbers import SIGNIFICANT_DIGITS as SIGNIFICANT_DIGITS
 
-SIGNIFICANT_DIGITS = 12
 # Powers of ten that are exact floats, and the smallest number that one of them scales to a whole number.
 _POWERS = np.array([float(f"1e{power}") for power in range(23)])
 _SMALLEST_ORDINARY = 1e-10

@@ -13,8 +13,8 @@ import time
 from collections.abc import Sequence
 from enum import IntEnum
 
+from evaluation.core.child_processes import program_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.side_by_side import program_of
 from evaluation.core.trouble import LACKS, PROCESSES, TIME, MachineTrouble, raise_trouble_of
 from evaluation.workers.server import REFUSED, REQUEST_BYTES, STARTED, STATUS
 

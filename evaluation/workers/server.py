@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from types import FrameType, ModuleType
 from typing import NoReturn
 
-from evaluation.core.side_by_side import end_with_parent
+from evaluation.core.child_processes import end_with_parent
 
 STATUS = struct.Struct("<qq")
 """What the server tells: the number of a process, and `STARTED` or the status with which it ended.

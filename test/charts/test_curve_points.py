@@ -16,8 +16,8 @@ from evaluation.charts.curves import (
     roc_curve,
     thinned,
 )
-from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.metrics.classification import roc_table
+from evaluation.stats.bootstrap import bootstrap_weights
 
 GENERATOR = np.random.default_rng(7)
 LABELS = np.repeat([True, False], [20, 40])

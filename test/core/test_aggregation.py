@@ -10,11 +10,13 @@ from evaluation.core.aggregation import Subset, estimates, metric_values, subgro
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.class_estimators import RocArea
-from evaluation.core.estimator import ByGroup, Figure, Mean, MethodInterval
+from evaluation.core.estimator import ByGroup, Figure, Mean
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.bootstrap import bootstrap_weights
-from evaluation.metrics.intervals import Interval
+from evaluation.metrics.arrays import weighted_mean
+from evaluation.stats import figure
+from evaluation.stats.bootstrap import bootstrap_weights
+from evaluation.stats.intervals import steady
 
 AUC = Metric("auc", "AUC", RocArea("score", "label"), best=1, worst=0)
 DICE = Metric("dice", "Dice", Mean("dice"), best=1, worst=0)
@@ -64,9 +66,10 @@ def test_quartiles_are_published_only_in_full_detail():
     assert (dice.first_quartile, dice.median, dice.third_quartile) == (None, None, None)
 
 
-def percentiles(chosen):
-    """Return a resampling whose intervals are all percentiles of the bootstrap."""
-    return replace(chosen, methods={f"task.{name}": "percentile" for name in ("auc", "dice", "m")})
+PLAIN = Metric(
+    "plain", "", Figure(lambda cases: weighted_mean(cases.table["dice"], cases.weights)), np.inf, -np.inf
+)
+ONLY_PLAIN = replace(TASK, metrics=(PLAIN,))
 
 
 def loop(cases, strata, statistic, resamples=200, clusters=None, seed=3):
@@ -85,26 +88,15 @@ def interval_of(found):
     return interval.lower, interval.upper
 
 
-def test_intervals_agree_with_a_loop_over_resamples():
+@pytest.mark.parametrize("clusters", [None, np.arange(COUNT) // 3])
+def test_percentiles_agree_with_a_loop_over_resamples(clusters):
     cases = table()
-    found = estimate(TASK, cases, percentiles(resampling()), full_detail=False)
-    label, score, dice = cases["label"], cases["score"], cases["dice"]
-    auc = loop(cases, label.astype(int), lambda drawn: roc_auc_score(label[drawn], score[drawn]))
-    assert interval_of(found["auc"]) == pytest.approx(tuple(auc), abs=1e-12)
-    mean = loop(cases, np.zeros(COUNT, int), lambda drawn: dice[drawn].mean())
-    assert interval_of(found["dice"]) == pytest.approx(tuple(mean), abs=1e-12)
-    assert (
-        found["auc"].confidence_interval.lower < found["auc"].value < found["auc"].confidence_interval.upper
-    )
-
-
-def test_clusters_are_drawn_whole():
-    cases = table()
-    clusters = np.arange(COUNT) // 3
-    found = estimate(TASK, cases, percentiles(resampling(clusters=clusters)), full_detail=False)
+    found = estimate(ONLY_PLAIN, cases, resampling(clusters=clusters), full_detail=False)["plain"]
     dice = cases["dice"]
     expected = loop(cases, np.zeros(COUNT, int), lambda drawn: dice[drawn].mean(), clusters=clusters)
-    assert interval_of(found["dice"]) == pytest.approx(tuple(expected), abs=1e-12)
+    ends = steady(figure.Interval(*expected), found.value)
+    assert interval_of(found) == pytest.approx((ends.lower, ends.upper), abs=1e-12)
+    assert found.confidence_interval.method == "percentile"
 
 
 def test_undefined_cases_do_not_count_for_an_interval():
@@ -134,7 +126,7 @@ def test_further_intervals():
 
     def fixed(cases, seed, units):
         given.append((cases["dice"].size, seed, None if units is None else units.tolist()))
-        return {"wilson": MethodInterval(Interval(0.2, 0.8), "Wilson")}
+        return {"wilson": figure.Figure(0.5, 0.2, 0.8, "Wilson")}
 
     metric = Metric("dice", "Dice", Mean("dice"), 1, 0, fixed_intervals=fixed)
     task = Task("task", "Task", (), TASK.score, (metric,))
@@ -229,7 +221,7 @@ def task_of(aggregate):
 
 def test_resamples_without_a_value_are_left_out():
     task = task_of(Figure(in_the_first_case, one_stratum))
-    found = estimate(task, table(), percentiles(resampling()), full_detail=False)["m"]
+    found = estimate(task, table(), resampling(), full_detail=False)["m"]
     assert found.value == 1
     assert found.confidence_interval.upper == 1
 

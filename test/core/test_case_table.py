@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evaluation.core.case_table import CaseTable, RowColumns, WeightedCases, packed_column, places_of
 from evaluation.core.estimator import Mean
 from evaluation.core.metric import Metric
-from evaluation.metrics.bootstrap import UnitWeights
+from evaluation.stats.bootstrap import UnitWeights
 
 ROWS = [{"dice": 0.5, "seen": True}, {"dice": math.nan, "seen": False}, {"dice": 1, "seen": True}]
 

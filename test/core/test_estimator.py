@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.estimator import ByGroup, Figure, Mean, RatioOfSums, Share
+from evaluation.core.estimator import ByGroup, Figure, Mean, RatioOfSums
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, joined
@@ -44,26 +44,12 @@ def test_a_ratio_is_0_where_the_denominators_sum_to_nothing_and_there_is_somethi
 
 @pytest.mark.parametrize(
     ("worst", "best", "low", "high"),
-    [
-        (0.0, 1.0, 0.0, 1.0),
-        (0.0, np.inf, 0.0, 10.0),  # as far beyond the largest value as that is from the least possible one
-        (np.inf, 0.0, 0.0, 10.0),
-        (-np.inf, np.inf, -1.0, 8.0),
-        (-np.inf, 6.0, -2.0, 6.0),
-    ],
+    [(0.0, 1.0, 0.0, 1.0), (0.0, np.inf, 0.0, 0.5), (-np.inf, np.inf, 0.2, 0.5), (1.0, 0.0, 0.0, 1.0)],
 )
-def test_an_unseen_case_reaches_to_the_ends_or_as_far_beyond_as_the_values_are_long(worst, best, low, high):
-    given = [2.0, 5.0, np.nan] if (worst, best) != (0.0, 1.0) else [0.2, 0.5, np.nan]
-    sums = Mean("value").of_sums(table_of(value=given), worst, best)
+def test_an_unseen_case_reaches_to_the_ends_or_as_far_as_the_cases(worst, best, low, high):
+    sums = Mean("value").of_sums(table_of(value=[0.2, 0.5, np.nan]), worst, best)
     assert (sums.lowest[0].tolist(), sums.highest[0].tolist()) == ([low, 1.0], [high, 1.0])
-    assert sums.figure(sums.columns.sum(axis=1)) == pytest.approx(np.nanmean(given))
-
-
-def test_an_unseen_case_of_equal_values_without_ends_is_one_away():
-    sums = Mean("value").of_sums(table_of(value=[4.0, 4.0]), -np.inf, np.inf)
-    assert (sums.lowest[0, 0], sums.highest[0, 0]) == (3.0, 5.0)
-    shares = Share("value").of_sums(table_of(value=[1.0, 1.0]), 0.0, 1.0)
-    assert (shares.lowest[0, 0], shares.highest[0, 0]) == (0.0, 1.0)
+    assert sums.value == pytest.approx(0.35)
 
 
 def test_groups_are_drawn_as_a_whole():
@@ -100,7 +86,7 @@ def test_an_envelope_is_compared_with_halves_and_what_they_leave():
         seen.append(cases.weights)
         return np.zeros(len(cases.weights))
 
-    Figure(values_of, of_envelope=True).with_unseen(table_of(value=[0.0] * 9))
+    Figure(values_of, of_envelope=True).corrected(table_of(value=[0.0] * 9))
     (weights,) = seen
     halves, others = np.split(weights[1:], 2)
     assert (weights[0] == 1).all()

@@ -39,9 +39,9 @@ from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.arrays import weighted_mean
-from evaluation.metrics.bootstrap import UnitWeights
 from evaluation.metrics.confusion import accuracy_of_confusion, balanced_accuracy_of_confusion
 from evaluation.metrics.regression import weighted_pearson_correlation
+from evaluation.stats.bootstrap import UnitWeights
 from test.repository import REPOSITORY
 
 NAN, INF = math.nan, math.inf
@@ -54,23 +54,24 @@ Value = Callable[[list[Row]], float]
 class Example:
     """An estimator of a metric from ``worst`` to ``best``, columns of some cases, and what it makes of them.
 
-    ``strata``: by default one of all cases. ``methods``: of the interval of a bounded metric, of one of
-    clustered cases, and of an unbounded metric. ``missing``: the position of a case, and the columns that it
-    has without a result. ``with_unseen``: what is added to the cases for the values that a sample may lack,
-    or these values themselves; ``ends``: of a figure of sums, the lowest and the highest value with one case
-    more. ``decisive``: the cases whose number decides. ``views``: what else differs from an `Estimator`
-    (`VIEWS`).
+    ``strata``: by default one of all cases. ``methods``: of the interval of a bounded metric, and of an
+    unbounded one. ``missing``: the position of a case, and the columns that it has without a result.
+    ``with_unseen``: what is added to the cases for the value that a sample may lack; ``corrected``: values
+    without the bias of a bootstrap, true for the figure itself. ``ends``: of a figure of sums, the lowest and
+    the highest value with one case more. ``decisive``: the cases whose number decides. ``views``: what else
+    differs from an `Estimator` (`VIEWS`).
     """
 
     estimator: Estimator
     columns: Mapping[str, Sequence[Any]]
     value: Value
     strata: Sequence[int] = ()
-    methods: tuple[str, str, str] = ("Wilson-bootstrap", "Wilson-bootstrap", "percentile")
+    methods: tuple[str, str] = ("Wilson-bootstrap", "percentile")
     worst: float = 0.0
     best: float = 1.0
     missing: tuple[int, Row] | None = None
-    with_unseen: list[Row] | list[float] | None = None
+    with_unseen: list[Row] | None = None
+    corrected: list[float] | bool = False
     ends: tuple[float, float] | None = None
     decisive: Sequence[int] | None = None
     views: Mapping[str, Any] = field(default_factory=dict)
@@ -291,7 +292,7 @@ TIMES = {
 }
 
 ENTERING = [0, 0, 0, -1, 0, 0]
-GAFFKE = ("Gaffke", "Gaffke", "Gaffke")
+OF_SUMS = ("BCa", "BCa")
 AREA = Curve("score", "label", is_area=True)
 _APS = (AveragePrecision("sa", "a"), AveragePrecision("sb", "b"))
 
@@ -311,25 +312,25 @@ EXAMPLES = [
         lambda rows: -float(len(rows)),
         worst=-10.0,
         best=0.0,
-        with_unseen=[-4 - 2 / (math.sqrt(2) - 1)],
+        corrected=[-4 - 2 / (math.sqrt(2) - 1)],
     ),
     Example(
         estimators.Mean("value"),
         VALUES,
         mean,
         ENTERING,
-        GAFFKE,
+        OF_SUMS,
         best=10.0,
         missing=(1, {"value": 0.0}),
         ends=(15 / 6, 25 / 6),  # the mean of 1, 5, 2, 7 and 0 with a 0 or a 10
-        views={"mean_column": "value", "case_column": "value", "is_mean": True, "lacks_worst": True},
+        views={"mean_column": "value", "case_column": "value", "is_mean": True},
     ),
     Example(
         estimators.Share("one"),
         ONES,
         lambda rows: mean(rows, "one"),
         ENTERING,
-        ("Clopper-Pearson", "Gaffke", "Clopper-Pearson"),
+        ("Wilson", "Wilson"),
         missing=(0, {"one": 0.0}),
         ends=(3 / 6, 4 / 6),
         views={
@@ -341,26 +342,26 @@ EXAMPLES = [
         },
     ),
     Example(
-        # Five values as far apart as 0 and 7: one more is at most 14. The sum is that of five again.
+        # Five values from 0 to 7, as is one more. The sum is that of five again.
         estimators.Sum("value"),
         VALUES,
         lambda rows: sum(numbers(rows)),
         ENTERING,
-        GAFFKE,
+        OF_SUMS,
         worst=100.0,
         best=0.0,
-        ends=(5 * 15 / 6, 5 * (15 + 14) / 6),
+        ends=(5 * 15 / 6, 5 * (15 + 7) / 6),
     ),
     Example(
-        # Of ones and zeros one more is at most 2.
+        # One more is 0 or 1.
         estimators.Count("one"),
         ONES,
         lambda rows: sum(numbers(rows, "one")),
         ENTERING,
-        GAFFKE,
+        OF_SUMS,
         worst=100.0,
         best=0.0,
-        ends=(5 * 3 / 6, 5 * 5 / 6),
+        ends=(5 * 3 / 6, 5 * 4 / 6),
         views={"count_column": "one", "possible_values": 6},
     ),
     Example(
@@ -369,7 +370,7 @@ EXAMPLES = [
         VALUES,
         lambda rows: math.sqrt(mean([{"value": row["value"] ** 2} for row in rows])),
         ENTERING,
-        GAFFKE,
+        OF_SUMS,
         worst=10.0,
         best=0.0,
         ends=(math.sqrt(79 / 6), math.sqrt(179 / 6)),
@@ -379,7 +380,7 @@ EXAMPLES = [
         VALUES,
         lambda rows: limit_of(numbers(rows)),
         ENTERING,
-        GAFFKE,
+        OF_SUMS,
         worst=INF,
         best=0.0,
         ends=(min(map(limit_with, (-10, 3, 10))), max(map(limit_with, (-10, 3, 10)))),
@@ -389,7 +390,7 @@ EXAMPLES = [
         {"value": [-value for value in VALUES["value"]]},
         lambda rows: -limit_of([-value for value in numbers(rows)]),
         ENTERING,
-        GAFFKE,
+        OF_SUMS,
         worst=INF,
         best=0.0,
         ends=(-max(map(limit_with, (-10, 3, 10))), -min(map(limit_with, (-10, 3, 10)))),
@@ -415,10 +416,10 @@ EXAMPLES = [
         TWO,
         lambda rows: mean_of([mean(rows, "a"), mean(rows, "b")]),
         [0, 0, -1, -1, 0, 0],
-        GAFFKE,
+        OF_SUMS,
         best=10.0,
         ends=((9 / 5 + 12 / 4) / 2, (19 / 5 + 22 / 4) / 2),
-        views={"is_mean": True, "lacks_worst": True},
+        views={"is_mean": True},
     ),
     Example(
         # One more case has the mean denominator, 10 of six rows, and from nothing to the largest numerator.
@@ -426,6 +427,7 @@ EXAMPLES = [
         SUMS,
         ratio,
         ENTERING,
+        ("Wilson", "BCa"),
         ends=(7 / (10 + 10 / 6), (7 + 3) / (10 + 10 / 6)),
         views={"is_share": True},
     ),
@@ -435,7 +437,7 @@ EXAMPLES = [
         SUMS,
         ratio,
         ENTERING,
-        GAFFKE,
+        OF_SUMS,
         worst=2.0,
         best=0.0,
         ends=(7 / 11, 8 / 11),
@@ -445,6 +447,7 @@ EXAMPLES = [
         VALUES,
         lambda rows: float(np.quantile(numbers(rows) or [NAN], 0.25)),
         ENTERING,
+        ("order-statistics",) * 2,
         best=10.0,
         missing=(1, {"value": 0.0}),
         views={"case_column": "value", "is_mean": True},
@@ -454,6 +457,7 @@ EXAMPLES = [
         GROUPS,
         mean,
         [0, 0, 0, -1, 0, -1],
+        OF_SUMS,
         best=10.0,
         missing=(1, {"value": 0.0}),
         views={
@@ -469,7 +473,7 @@ EXAMPLES = [
         SCORES,
         both(sklearn_metrics.roc_auc_score),
         OF_SCORES,
-        ("logit-DeLong",) * 3,
+        ("logit-DeLong",) * 2,
         missing=(0, FARTHEST),
         views={"curve": AREA, "label_column": "label", "possible_values": 2 * 5 * 3 + 1},
     ),
@@ -487,6 +491,7 @@ EXAMPLES = [
         sensitivity_at_specificity,
         OF_SCORES,
         missing=(0, FARTHEST),
+        with_unseen=ABOVE_ALL,
         decisive=POSITIVES,
         views={
             "curve": Curve("score", "label", is_area=False, specificity=Fraction(2, 3)),
@@ -539,7 +544,7 @@ EXAMPLES = [
         PRESENT,
         presence,
         (),
-        GAFFKE,
+        ("Wilson", "Wilson"),
         missing=(0, {"predicted": 0.0, "present": 1.0}),
         ends=(4 / 7, 6 / 8),
         decisive=[0, 2, 4],
@@ -555,7 +560,7 @@ EXAMPLES = [
         DECIDED,
         accuracy,
         [0, 0, 1, 1, -1, 1],
-        ("Gaffke", "Gaffke", "percentile"),
+        ("Wilson", "BCa"),
         ends=(3 / 6, 4 / 6),
         views={"drawn_together": True},
     ),
@@ -565,7 +570,7 @@ EXAMPLES = [
         DECIDED,
         balanced_accuracy,
         [0, 0, 1, 1, -1, 1],
-        ("Gaffke", "Gaffke", "percentile"),
+        ("Wilson", "BCa"),
         ends=((1 / 3 + 2 / 3) / 2, (2 / 3 + 2 / 3) / 2),
         decisive=[0, 1, 2, 3, 5],
         views={"is_share": True},
@@ -584,9 +589,9 @@ EXAMPLES = [
         PAIRS,
         correlation,
         [0, 0, 0, 0, -1],
-        ("Fisher-studentised", "Fisher-studentised", "percentile"),
+        ("Fisher", "percentile"),
         worst=-1.0,
-        with_unseen=list[Row](),
+        corrected=True,
     ),
     Example(
         Agreement("predicted", "true", weighted_pearson_correlation),
@@ -594,14 +599,14 @@ EXAMPLES = [
         correlation,
         [0, 0, 0, 0, -1],
         worst=-1.0,
-        with_unseen=list[Row](),
+        corrected=True,
     ),
     Example(
         Concordance("risk", "time", "event", risk=True),
         TIMES,
         concordance,
         [1, 0, 1, 1, 0],
-        ("Wilson-jackknife", "Wilson-jackknife", "percentile"),
+        ("Wilson", "percentile"),
         decisive=[0, 2, 3],
         views={"max_cases": 20_000},
     ),
@@ -675,28 +680,33 @@ def test_a_case_without_a_result_takes_the_place_of_the_worst(example):
 
 @each
 def test_the_method_of_the_interval_and_an_interval_around_the_figure(example):
-    situations = ((True, False), (True, True), (False, False))
-    assert tuple(example.estimator.interval_method(*one) for one in situations) == example.methods
-    metrics = {"t.m": Metric("m", "M", example.estimator, example.best, example.worst)}
-    given = intervals(metrics, [example.table], Resampling(1, 60, interval_minimum=1)).found
+    assert tuple(map(example.estimator.interval_method, (True, False))) == example.methods
+    metric = Metric("m", "M", example.estimator, example.best, example.worst)
+    found = intervals({"t.m": metric}, [example.table], Resampling(1, 60, interval_minimum=1)).found
     value = example.under(np.ones(len(example.rows), np.int64))
     bounded = math.isfinite(example.worst) and math.isfinite(example.best)
-    if bounded or not example.estimator.lacks_worst(example.worst):
-        ((interval,),) = given.values()
-        assert interval.method == example.methods[0 if bounded else 2]
-        assert interval.interval.lower <= value + 1e-9
-        assert interval.interval.upper >= value - 1e-9
+    ((figure,),) = found.values()
+    unseen = figure.with_unseen_failures
+    if (unseen.lower, unseen.upper) != (figure.lower, figure.upper):
+        assert figure.method == example.methods[0 if bounded else 1]
+    assert (unseen.lower is None) == (example.estimator.no_unseen(example.worst) is not None)
+    for one in (figure, unseen):
+        if one.lower is not None:
+            assert one.lower <= value + 1e-9
+            assert one.upper >= value - 1e-9
+    if unseen.lower is not None:
+        assert unseen.lower <= figure.lower <= figure.upper <= unseen.upper
 
 
 @each
 def test_cases_that_a_sample_may_lack(example):
     estimator, table = example.estimator, example.table
-    unseen = example.with_unseen
-    expected: list[float] = []
-    if unseen is not None:
-        expected = [float(one) for one in unseen if not isinstance(one, dict)]
-        expected = expected or [example.value([*example.rows, *unseen])]
+    expected = [example.value([*example.rows, *example.with_unseen])] if example.with_unseen else []
     assert list(estimator.with_unseen(table)) == pytest.approx(expected)
+    corrected = example.corrected
+    if corrected is True:
+        corrected = [example.value(example.rows)]
+    assert list(estimator.corrected(table)) == pytest.approx(corrected or [])
     if example.ends is None:
         return
     sums = estimator.of_sums(table, example.worst, example.best)
@@ -704,9 +714,7 @@ def test_cases_that_a_sample_may_lack(example):
     ends = float(sums.figure(whole + sums.lowest).min()), float(sums.figure(whole + sums.highest).max())
     assert ends == pytest.approx(example.ends)
     times = np.arange(len(example.rows)) % 3 + 1
-    if example.methods[0] == "Gaffke" and not isinstance(
-        estimator, estimators.Sum | estimators.LimitOfAgreement
-    ):
+    if not isinstance(estimator, estimators.Sum | estimators.LimitOfAgreement):
         assert float(sums.figure(sums.columns @ times)) == pytest.approx(example.under(times))
     assert float(sums.figure(whole)) == pytest.approx(example.under(np.ones_like(times)))
 
@@ -739,32 +747,27 @@ def test_views_that_reports_and_rankings_ask_for(example):
     found = {name: getattr(estimator, name) for name in VIEWS} | {
         "possible_values": estimator.possible_values(table),
         "groups": None if groups is None else groups.tolist(),
-        "lacks_worst": estimator.lacks_worst(INF),
     }
     usual: dict[str, Any] = {name: getattr(Estimator(), name) for name in VIEWS}
-    usual |= {"possible_values": None, "groups": None, "lacks_worst": False}
+    usual |= {"possible_values": None, "groups": None}
     assert found == usual | dict(example.views)
-    assert not estimator.lacks_worst(0.0)
     assert (None if decisive is None else np.flatnonzero(decisive).tolist()) == example.decisive
 
 
-@pytest.mark.parametrize("method", ["Fisher-studentised", "Wilson-jackknife"])
-def test_influences_are_derivatives_of_the_figure_by_weights(method):
-    """Of each estimator whose interval needs them, by a small step of each weight."""
-    chosen = [one for one in EXAMPLES if one.methods[0] == method]
-    assert chosen
-    for example in chosen:
-        kept = np.flatnonzero(np.array(example.strata) >= 0)
-        table, step = example.table.take(kept), 1e-6
-        weights = np.vstack([np.ones(len(kept)), np.ones((len(kept), len(kept))) + step * np.eye(len(kept))])
-        whole, *others = example.estimator.values(WeightedCases(table, weights))
-        slopes = (np.array(others) - whole) / step
-        if method == "Wilson-jackknife":
-            found = example.estimator.influence(table)
-        else:
-            # By the share of a weight, which is one of so many.
-            found = example.estimator.weighted_influence(WeightedCases(table, weights[:1]))[0] / len(kept)
-        np.testing.assert_allclose(found, slopes, atol=1e-5)
+@each
+def test_influences_are_derivatives_of_the_figure_by_weights(example):
+    """By a small step of each weight; figures of steps have none."""
+    kept = np.flatnonzero(example.estimator.strata(example.table) >= 0)
+    table, step = example.table.take(kept), 1e-6
+    found = example.estimator.influence(table, example.worst, example.best)
+    if found is None or isinstance(example.estimator, estimators.ByGroup | estimators.Sum):
+        return
+    assert found.sum() == pytest.approx(0, abs=1e-8)
+    weights = np.vstack([np.ones(len(kept)), np.ones((len(kept), len(kept))) + step * np.eye(len(kept))])
+    whole, *others = example.estimator.values(WeightedCases(table, weights))
+    slopes = (np.array(others) - whole) / step
+    if not isinstance(example.estimator, estimators.LimitOfAgreement):  # whose variance counts the weights
+        np.testing.assert_allclose(found, slopes, atol=2e-5)
 
 
 def test_a_column_that_the_labels_tell_is_no_worse_for_a_case_without_a_result():
@@ -774,7 +777,7 @@ def test_a_column_that_the_labels_tell_is_no_worse_for_a_case_without_a_result()
 
 def test_each_mean_has_another_estimator_of_its_columns():
     quantile = lambda column: estimators.Quantile(column, 0.5)  # noqa: E731
-    table = table_of(Example(estimators.Mean("a"), TWO, mean, (), GAFFKE).rows)
+    table = table_of(Example(estimators.Mean("a"), TWO, mean, (), OF_SUMS).rows)
     cases = WeightedCases(table, np.ones((1, 6), np.int64))
     assert estimators.Mean("a").of_each(quantile).values(cases).tolist() == [2.0]  # of 0, 1, 3 and 5
     both_columns = estimators.MeanOfMeans(("a", "b"), by_reference=True)

@@ -1,13 +1,12 @@
 """Which interval a metric gets, by default and by choice; several tables give what each gives alone."""
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, t
+from scipy.stats import binom, binomtest
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import (
@@ -20,12 +19,10 @@ from evaluation.core.class_estimators import (
     RocArea,
     SensitivityAtSpecificity,
 )
-from evaluation.core.estimator import Mean, Share
-from evaluation.core.intervals import default_method, intervals, possible_methods
+from evaluation.core.estimator import Mean, Quantile, RatioOfSums, Share
+from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.bootstrap import bootstrap_weights
-from evaluation.metrics.classification import roc_table
 from evaluation.metrics.confusion import (
     balanced_accuracy_of_confusion,
     cohen_kappa_of_confusion,
@@ -34,20 +31,13 @@ from evaluation.metrics.confusion import (
     matthews_correlation_of_confusion,
     precision_of_confusion,
 )
-from evaluation.metrics.intervals import (
-    Evidence,
-    area_interval,
-    components,
-    effective_interval,
-    wilson_bootstrap_interval,
-)
-from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
 from evaluation.metrics.regression import (
     weighted_intraclass_correlation,
     weighted_pearson_correlation,
     weighted_spearman_correlation,
 )
-from test.failing_calls import Calls, counted
+from evaluation.stats.areas import area_interval, area_with_unseen, components
+from evaluation.stats.intervals import Evidence, bca_interval, effective_interval, wilson_interval
 
 TARGET = Fraction(85, 100)
 METRICS = {
@@ -74,111 +64,99 @@ def table(seed: int) -> CaseTable:
     return CaseTable(list(CLUSTERS), rows)
 
 
-def test_a_phase_may_always_choose_percentiles():
-    found = {name: possible_methods(metric, False) for name, metric in METRICS.items()}
-    assert found["t.share"] == ("Clopper-Pearson", "Wilson-bootstrap", "percentile")
-    assert found["t.f1"] == ("Gaffke", "Wilson-bootstrap", "percentile")
-    assert all(methods[-1] == "percentile" for methods in found.values())
-    for best, worst in ((math.inf, 0), (0, math.inf), (math.inf, -math.inf)):
-        without = replace(METRICS["t.sensitivity"], best=best, worst=worst)
-        assert possible_methods(without, False) == (default_method(without, False),) == ("percentile",)
-    chosen = Resampling(3, 200, 10, methods=dict.fromkeys(METRICS, "percentile"))
-    assert {one.method for (one,) in intervals(METRICS, [table(1)], chosen).found.values()} == {"percentile"}
+FIELD = {"t.auc": "logit-DeLong", "t.sensitivity": "Wilson-bootstrap", "t.dice": "BCa"}
+FIELD |= {"t.share": "Wilson", "t.f1": "Wilson"}
 
 
 @pytest.mark.parametrize("clusters", [None, CLUSTERS])
 def test_each_interval_is_that_of_its_method(clusters):
     cases = table(1)
-    found = intervals(METRICS, [cases], Resampling(3, 200, 10, clusters=clusters)).found
-    units = None if clusters is None else np.arange(CASES) // 2
-    positive = cases["label"] > 0
-    assert {name: one.method for name, (one,) in found.items()} == {
-        name: default_method(metric, clusters is not None) for name, metric in METRICS.items()
+    found = {
+        name: one
+        for name, (one,) in intervals(
+            METRICS, [cases], Resampling(3, 200, 10, clusters=clusters)
+        ).found.items()
     }
-    assert found["t.auc"][0].interval == area_interval(components(cases["score"], positive, units))
-    weights = np.concatenate(list(bootstrap_weights(positive.astype(int), units, 3, 200)))
-    roc = roc_table(cases["score"], positive)
-    expected = wilson_bootstrap_interval(
-        weighted_sensitivity_at_specificity(roc, weights, TARGET),
-        Evidence(
-            weighted_sensitivity_at_specificity(roc, np.ones((1, CASES)), TARGET)[0],
-            (0, 1),
-            20 if clusters is None else np.unique(units[positive]).size,
-            is_share=True,
-        ),
-    )
-    assert found["t.sensitivity"][0].interval == expected
+    units = np.arange(CASES) // (1 if clusters is None else 2)
+    positive, entering = cases["label"] > 0, ~np.isnan(cases["dice"])
+    assert {name: one.method for name, one in found.items()} == FIELD
+    parts = components(cases["score"], positive, units)
+    assert found["t.auc"].interval == area_interval(parts)
+    assert found["t.auc"].with_unseen_failures.interval == area_with_unseen(parts)
+    dice = cases["dice"][entering]
+    of_persons = np.bincount(units[entering], (dice - dice.mean()) / dice.size)
+    expected = bca_interval(dice.mean(), of_persons[np.unique(units[entering])])
+    assert (found["t.dice"].lower, found["t.dice"].upper) == pytest.approx((expected.lower, expected.upper))
+    right, share = cases["right"], found["t.share"]
     if clusters is None:
-        by_scipy = binomtest(int(cases["right"].sum()), CASES).proportion_ci(method="exact")
-        share = found["t.share"][0].interval
-        assert (share.lower, share.upper) == pytest.approx((by_scipy.low, by_scipy.high))
-    # Weights of cases or persons, and of one more person with as many cases, of whom each is wrong or right.
-    persons = units_or_cases(units)
-    draws = np.random.Generator(np.random.PCG64(3)).exponential(size=(200, persons[-1] + 2))
-    weights, one_more = draws[:, persons], draws[:, -1] * CASES / (persons[-1] + 1)
-    hits, both = weights @ (cases["right"] * positive), weights @ (cases["right"] + positive)
-    lower = np.quantile(2 * hits / (both + one_more), 0.025)
-    upper = np.quantile((2 * hits + 2 * one_more) / (both + 2 * one_more), 0.975)
-    interval = found["t.f1"][0].interval
-    assert (interval.lower, interval.upper) == pytest.approx((lower, upper))
+        assert share.interval == wilson_interval(right.sum(), CASES)
+        by_scipy = binomtest(int(right.sum()), CASES).proportion_ci(method="exact")
+        unseen = share.with_unseen_failures
+        assert (unseen.lower, unseen.upper) == pytest.approx((by_scipy.low, by_scipy.high))
+    else:
+        of_persons = np.bincount(units, (right - right.mean()) / CASES)
+        variance = of_persons @ of_persons * 30 / 29
+        assert share.interval == effective_interval(
+            right.mean(), variance, Evidence(right.mean(), (0, 1), 30)
+        )
+    assert {name: one.with_unseen_failures.method for name, one in found.items()} == {
+        "t.auc": "logit-DeLong",
+        "t.sensitivity": "Wilson-bootstrap",
+        "t.dice": "Gaffke",
+        "t.share": "Gaffke" if clusters else "Clopper-Pearson",
+        "t.f1": "Gaffke",
+    }
+    for one in found.values():
+        assert (
+            one.with_unseen_failures.lower
+            <= one.lower
+            < one.value
+            < one.upper
+            <= one.with_unseen_failures.upper
+        )
 
 
-def weighted_pearson(x, y, weights):
-    covariance = np.cov(x, y, aweights=weights, ddof=0)
-    return covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
+def test_a_phase_may_put_the_interval_with_unseen_failures_first():
+    field = intervals(METRICS, [table(1)], Resampling(3, 200, 10)).found
+    other = intervals(METRICS, [table(1)], Resampling(3, 200, 10, interval="any_distribution")).found
+    for name, (one,) in other.items():
+        assert (
+            one.interval == field[name][0].with_unseen_failures.interval == one.with_unseen_failures.interval
+        )
 
 
-def weighted_agreement(x, y, weights):
-    covariance, means = np.cov(x, y, aweights=weights, ddof=0), np.average([x, y], axis=1, weights=weights)
-    return 2 * covariance[0, 1] / (np.trace(covariance) + (means[0] - means[1]) ** 2)
+def test_a_higher_level_has_a_longer_interval():
+    for (one,), (wide,) in zip(
+        *(
+            intervals(METRICS, [table(1)], Resampling(3, 200, 10, level=level)).found.values()
+            for level in (0.8, 0.99)
+        ),
+        strict=True,
+    ):
+        assert wide.lower < one.lower < one.upper < wide.upper
+        assert wide.with_unseen_failures.lower < one.with_unseen_failures.lower
 
 
-# In these populations each of the three multiples of the spread is the widest on either side once.
-@pytest.mark.parametrize(("population", "clusters"), [(0, None), (4, CLUSTERS), (5, None), (8, CLUSTERS)])
-@pytest.mark.parametrize(
-    ("figure", "absolute", "oracle"),
-    [
-        (weighted_pearson_correlation, False, weighted_pearson),
-        (weighted_intraclass_correlation, True, weighted_agreement),
-    ],
-)
-def test_correlations_have_standard_errors_of_the_infinitesimal_jackknife(
-    figure, absolute, oracle, clusters, population
-):
-    """The derivative by each unit's weight is taken by differences; a studentised loop gives the interval."""
-    rng = np.random.default_rng(population)
-    x = rng.normal(size=CASES)
-    y = x + rng.standard_t(4, CASES)
-    cases = CaseTable(list(CLUSTERS), [{"x": a, "y": b} for a, b in zip(x, y, strict=True)])
-    metric = Metric("m", "", Agreement("x", "y", figure, absolute), 1, -1)
-    choice = Resampling(3, 40, 10, clusters=clusters)
-    ((found,),) = intervals({"t.m": metric}, [cases], choice).found.values()
-    unit = np.arange(CASES) // (1 if clusters is None else 2)
-    units, step = unit[-1] + 1, 1e-4
+def test_a_pooled_share_of_objects_is_as_wide_as_that_of_so_many_objects():
+    """Four objects a case, each found with the same chance: the objects are as good as independent."""
+    rng, widths = np.random.default_rng(1), []
+    for _ in range(20):
+        rows = [{"found": float(found), "of": 4.0} for found in rng.binomial(4, 0.7, 50)]
+        cases = CaseTable([f"C{case:02}" for case in range(50)], rows)
+        metric = Metric("p", "", RatioOfSums("found", "of"), 1, 0)
+        ((one,),) = intervals({"t.p": metric}, [cases], Resampling(3, 20, 10)).found.values()
+        widths.append((one.upper - one.lower) / (2 * wilson_interval(140, 200).half_width))
+    assert np.mean(widths) == pytest.approx(1, abs=0.06)
 
-    def z_and_error(weights):
-        moved = [
-            [oracle(x, y, np.abs(weights + side * step * (unit == one))) for side in (1, -1)]
-            for one in range(units)  # those of weight 0 do not count
-        ]
-        slopes = np.diff(moved, axis=1)[:, 0] / (-2 * step)
-        value = figure(x, y, weights[np.newaxis])[0]
-        of_units = weights[np.unique(unit, return_index=True)[1]]
-        return np.arctanh(value), np.sqrt(of_units @ slopes**2 * units / (units - 1)) / (1 - value**2)
 
-    z, error = z_and_error(np.ones(CASES))
-    rows = np.concatenate(
-        list(bootstrap_weights(np.zeros(CASES, int), None if clusters is None else unit, 3, 40))
-    )
-    resampled = np.array([z_and_error(row) for row in rows])
-    ratios = (resampled[:, 0] - z) / np.maximum(resampled[:, 1], error / 3)
-    least = max(np.quantile(np.abs(ratios), 0.95), t.ppf(0.975, units - 1))
-    spread = max(error, resampled[:, 0].std(ddof=1))
-    below, above = (max(least, np.quantile(side * ratios, 0.975)) * spread for side in (1, -1))
-    assert (found.interval.lower, found.interval.upper) == pytest.approx(
-        np.tanh([z - below, z + above]), abs=1e-6
-    )
-    assert found.method == "Fisher-studentised"
+def test_a_quantile_is_within_what_its_rank_can_be():
+    values = np.sort(np.random.default_rng(2).uniform(size=40))
+    rows = [{"value": one} for one in values.tolist()]
+    cases = CaseTable([f"C{case:02}" for case in range(40)], rows)
+    metric = Metric("q", "", Quantile("value", 0.5), 1, 0)
+    ((one,),) = intervals({"t.q": metric}, [cases], Resampling(3, 20, 10)).found.values()
+    low = int(binom.ppf(0.025, 40, 0.5))
+    assert (one.lower, one.upper) == (values[low - 1], values[40 - low])
 
 
 def concordance(risk, time, event, weights):
@@ -198,7 +176,7 @@ def test_a_concordance_has_the_variance_of_the_infinitesimal_jackknife(clusters)
     metric = Metric("c", "C", Concordance("risk", "time", "event", risk=True), 1, 0)
     choice = Resampling(3, 200, 5, clusters=clusters)
     ((found,),) = intervals({"t.c": metric}, [CaseTable(list(CLUSTERS), rows)], choice).found.values()
-    assert found.method == "Wilson-jackknife"
+    assert found.method == "Wilson"
     ones, step = np.ones(CASES), 1e-6
     value = concordance(risk, time, event, ones)
     influences = np.array(
@@ -248,10 +226,6 @@ def test_ranks_that_nearly_agree_have_an_interval_that_reaches_above_their_ties(
     assert inside >= 53  # of 60, as many as 99 of 100 intervals of 95 % would; about the bootstrap alone: 49
 
 
-def units_or_cases(units):
-    return np.arange(CASES) if units is None else units
-
-
 @pytest.mark.parametrize("clusters", [None, CLUSTERS])
 def test_tables_together_have_the_intervals_that_each_has_alone(clusters):
     tables = [table(1), table(2), table(1)]
@@ -265,21 +239,6 @@ def test_tables_together_have_the_intervals_that_each_has_alone(clusters):
             assert got.method == expected.method
             assert got.interval.lower == pytest.approx(expected.interval.lower, rel=1e-12)
             assert got.interval.upper == pytest.approx(expected.interval.upper, rel=1e-12)
-
-
-def test_two_processes_have_the_intervals_of_one(may_fork, tmp_path):
-    """So many resamples are worth a second process, which a machine without memory does not get."""
-    resampling = Resampling(3, 60_001, 5, clusters=CLUSTERS)
-    with counted(Calls(tmp_path, "fork", 1, "ENOMEM")):
-        alone = intervals(METRICS, [table(1), table(2)], resampling)
-    with counted(Calls(tmp_path)) as calls:
-        together = intervals(METRICS, [table(1), table(2)], resampling)
-    assert calls.counts["fork"] == 1
-    assert together.found.keys() == alone.found.keys()
-    for name, expected in alone.found.items():
-        for one, other in zip(together.found[name], expected, strict=True):
-            ends = (other.interval.lower, other.interval.upper)
-            assert (one.interval.lower, one.interval.upper) == pytest.approx(ends, rel=1e-12)
 
 
 def test_whatever_the_method_there_must_be_enough_cases():
@@ -333,30 +292,6 @@ def test_whether_a_metric_has_an_interval_depends_on_the_reference_alone():
         assert missing == {"t.m": "fewer than 12 cases of class 0"}
 
 
-@pytest.mark.parametrize(
-    ("entering", "persons", "chosen", "exists"),
-    [
-        (199, 0, {}, False),
-        (199, 0, {"t.m": "Gaffke"}, True),
-        (200, 0, {}, True),
-        (300, 100, {}, False),
-        (300, 200, {}, True),
-    ],
-)
-def test_a_mean_without_a_largest_value_needs_enough_units_to_show_failures(
-    entering, persons, chosen, exists
-):
-    """Units are those that enter, not the rows of the table: of 400 cases only some have the structure."""
-    names = [f"C{case}" for case in range(400)]
-    rows = [{"value": 1.0 + case % 7 if case < entering else math.nan} for case in range(400)]
-    clusters = {name: f"P{case % persons}" for case, name in enumerate(names)} if persons else None
-    metric = Metric("m", "", Mean("value"), 0, float("inf"))
-    resampling = Resampling(3, 50, 10, methods=chosen, clusters=clusters)
-    found = intervals({"t.m": metric}, [CaseTable(names, rows)], resampling)
-    assert ("t.m" in found.found) == exists
-    assert exists or found.missing["t.m"].startswith(f"fewer than 200 {'clusters' if persons else 'cases'}")
-
-
 def test_a_constant_answer_has_an_interval():
     """All classes or numbers are answered alike: the figure is 0 in every resample, up to rounding."""
     for positives, others in ((11, 45), (11, 35), (12, 44)):
@@ -386,6 +321,7 @@ def test_a_dear_error_counts_that_the_sample_does_not_hold():
     figure = partial(expected_cost_of_confusion, costs=costs, normalised=False)
     metric = Metric("m", "", ConfusionFigure("predicted", "true", 2, figure), 0, 20)
     true = np.repeat([1.0, 0.0], [15, 25])
-    ((found,),) = intervals({"t.m": metric}, [classes(true, true)], Resampling(3, 20_000, 10)).found.values()
-    assert found.interval.upper == pytest.approx(20 * (1 - 0.025 ** (1 / 40)), rel=0.03)
-    assert found.interval.lower == 0
+    ((found,),) = intervals({"t.m": metric}, [classes(true, true)], Resampling(3, 200, 10)).found.values()
+    unseen = found.with_unseen_failures
+    assert unseen.upper == pytest.approx(20 * (1 - 0.025 ** (1 / 40)), rel=0.08)
+    assert unseen.lower == 0

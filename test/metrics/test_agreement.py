@@ -16,7 +16,7 @@ from evaluation.metrics.agreement import (
     limits_of_agreement,
     staple,
 )
-from evaluation.metrics.intervals import Interval
+from evaluation.stats.figure import Interval
 
 
 @pytest.mark.parametrize(("first", "second"), [([], []), (["a", "a"], ["a", "a"])])

@@ -10,7 +10,6 @@ from evaluation import metrics
 from evaluation.metrics import (
     agreement,
     arrays,
-    bootstrap,
     classification,
     confusion,
     intervals,
@@ -19,8 +18,9 @@ from evaluation.metrics import (
     points,
     segmentation,
     surfaces,
-    unseen,
 )
+from evaluation.stats import areas, bootstrap, unseen
+from evaluation.stats import intervals as stats_intervals
 
 NAN, INF = math.nan, math.inf
 SQUARE = [[0, 0, 1, 1]]
@@ -80,18 +80,18 @@ OF_DECISIONS_AND_NUMBERS = [
     ("values and weights", lambda: arrays.weighted_mean([1, 2], np.ones(2))),
 ]
 OF_INTERVALS = [
-    ("values", lambda: intervals.percentile_interval([NAN])),
-    ("values", lambda: intervals.percentile_interval([])),
-    ("level", lambda: intervals.percentile_interval([1, 2], 95)),
+    ("values", lambda: stats_intervals.percentile_interval([NAN])),
+    ("values", lambda: stats_intervals.percentile_interval([])),
+    ("level", lambda: stats_intervals.percentile_interval([1, 2], 95)),
     ("successes of total", lambda: intervals.wilson_interval(0, 0)),
     ("successes of total", lambda: intervals.wilson_interval(5, 4)),
     ("successes of total", lambda: intervals.wilson_interval(-1, 4)),
     (".*expected", lambda: unseen.share_interval(3, 2, 0.95)),
     (".*expected", lambda: unseen.share_interval(0, 0, 0.95)),
     ("level", lambda: unseen.share_interval(1, 2, 1.0)),
-    ("area", lambda: intervals.score_interval(1.1, 10, 10)),
-    ("score and positive", lambda: intervals.components([1.0, NAN], np.array([True, False]))),
-    ("score and positive", lambda: intervals.components([1.0, 2.0], np.array([True, False, True]))),
+    ("area", lambda: areas.score_interval(1.1, 10, 10)),
+    ("score and positive", lambda: areas.components([1.0, NAN], np.array([True, False]))),
+    ("score and positive", lambda: areas.components([1.0, 2.0], np.array([True, False, True]))),
     ("proportion", lambda: intervals.wilson_sample_size(1.1, 0.1)),
     ("half_width", lambda: intervals.wilson_sample_size(0.5, 0.0)),
     ("half_width", lambda: intervals.wilson_sample_size(0.5, 0.5)),

@@ -135,25 +135,27 @@ def test_bundled_phase_by_hand(tmp_path):
 
 @pytest.mark.parametrize(("digits", "values", "ends"), [(None, 673, 1000), (2, 101, 100)])
 def test_intervals_are_pairs_of_ends_with_the_digits_of_the_phase(tmp_path, digits, values, ends):
-    """With three decimals, 1001 · 1002 / 2 pairs for the AUC and as many for the sensitivity."""
+    """With three decimals, 1001 · 1002 / 2 pairs twice for the AUC and twice for the sensitivity."""
     rounded = f'digits = {{ "classification.auc" = {digits} }}\n' if digits else ""
     disclosure = audit(changed(tmp_path, OPEN + rounded), 0)
     labels = disclosure.labels[0]
     auc = [figure for figure in disclosure.made_of(labels) if figure.metric == "classification.auc"]
-    assert [figure.digits for figure in auc] == ([digits] * 2 if digits else [4, 3])
-    of_auc = math.log2(values * (ends + 1) * (ends + 2) / 2)
+    assert [figure.digits for figure in auc] == ([digits] * 3 if digits else [4, 3, 3])
+    of_auc = math.log2(values * ((ends + 1) * (ends + 2) / 2) ** 2)
     assert bits_of(auc) == pytest.approx(of_auc)
-    assert bits_of(disclosure.made_of(labels)) == pytest.approx(of_auc + math.log2(13 * 1001 * 1002 / 2))
+    assert bits_of(disclosure.made_of(labels)) == pytest.approx(
+        of_auc + math.log2(13 * (1001 * 1002 / 2) ** 2)
+    )
     assert disclosure.bound(labels) == 1
 
 
 def test_wilson_intervals_tell_no_more_than_the_count_behind_a_share(tmp_path):
-    """Ten referable of 61: 11 counts of detected eyes; the bootstrap's interval adds pairs of ends."""
+    """Ten referable of 61: 11 counts of detected eyes; each bootstrap interval adds pairs of ends."""
     disclosure = audit(changed(tmp_path, OPEN + 'public_detail = "full"\n', name="justraigs-phase1"), 0)
     name = "referral.sensitivity_at_95_specificity"
-    value, bootstrap, wilson = (figure for figure in disclosure.figures if figure.metric == name)
+    value, bootstrap, wilson, unseen = (figure for figure in disclosure.figures if figure.metric == name)
     assert (wilson.what, wilson.bits()) == ("further intervals", 0)
-    assert bits_of([value, bootstrap]) == pytest.approx(math.log2(11 * 1001 * 1002 / 2))
+    assert bits_of([value, bootstrap, unseen]) == pytest.approx(math.log2(11 * (1001 * 1002 / 2) ** 2))
 
 
 def test_figures_count_for_the_labels_of_their_reference(tmp_path):

@@ -77,9 +77,8 @@ def test_a_set_of_one_class(prevalence):
 # Normal differences: n = ((z₀.₉₇₅ + z₀.₈) · σ√(2(1 − ρ)) / d)² = 16 and 79 cases.
 @pytest.mark.parametrize(("correlation", "cases"), [(0.9, 16), (0.5, 79)])
 def test_as_many_cases_show_a_difference_as_the_formula_says(correlation, cases):
-    simulation = Simulation(sets=60, permutations=199, means="permutation")
-    found = difference_of_means(0.02, 0.0635, correlation, simulation)
-    assert found.method == "permutation of the mean"
+    found = difference_of_means(0.02, 0.0635, correlation, Simulation(sets=60))
+    assert found.method == "paired t"
     assert found.needed == pytest.approx(max(cases, 20), rel=0.25)
 
 
@@ -91,10 +90,9 @@ def test_a_pilot_of_two_teams_says_how_many_cases_or_clusters_show_their_differe
     for team, distance in (("a", 2.5), ("b", 1.0)):
         columns = {"glaucoma": label * 1.0, "likelihood": rng.normal(size=60) + distance * label}
         write_team(tmp_path / team, {"classification": columns}, table)
-    simulation = Simulation(sets=40, permutations=99)
+    simulation = Simulation(sets=40)
     found = difference_of_pilot(read_results(tmp_path), ("a", "b"), "classification.auc", simulation)
-    # Where fewer than ten persons of a class are drawn, areas are tested by randomisation.
-    assert found.method in ({"DeLong, clustered", "randomisation"} if clustered else {"DeLong"})
+    assert found.method == "DeLong"
     assert found.clustered == clustered
     assert found.needed is not None
     by_size = list(found.tried.values())

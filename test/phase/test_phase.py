@@ -63,19 +63,6 @@ def test_an_unknown_name_in_the_configuration(tmp_path, keys, problem):
     assert found.startswith(f"phase.toml: {problem}")
 
 
-def test_a_method_that_a_metric_cannot_have(tmp_path):
-    table = (
-        '[interval_methods]\n"segmentation.dice_cup" = "Wilson"\n"classification.auc" = "percentile"\n'
-        '"fovea.error" = "percentile"'
-    )
-    found = problems_of(refuge_phase(tmp_path / "phase", tables=table, sealed=False))
-    assert [problem.partition("; known")[0] for problem in found] == [
-        "phase.toml: interval_methods: 'fovea.error' is not a metric of this phase",
-        "phase.toml: interval_methods: segmentation.dice_cup: expected 'Gaffke' or "
-        "'Wilson-bootstrap' or 'percentile', found 'Wilson'",
-    ]
-
-
 def test_reference_files_must_pair_with_the_cases(tmp_path):
     folder = refuge_phase(tmp_path / "phase", sealed=False)
     masks = folder / "masks"

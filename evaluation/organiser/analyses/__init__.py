@@ -25,4 +25,4 @@ def plain_mean(name: str, title: str, low: float = -inf, high: float = inf) -> M
 
     Unlike that of a metric, its interval allows for no failed case: an analysis leaves these out.
     """
-    return Metric(name, title, Mean(name, rare_failures=False), low, high, ordered=False)
+    return Metric(name, title, Mean(name), low, high, ordered=False)

@@ -23,12 +23,12 @@ from evaluation.metrics.agreement import (
 )
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import iou_of_corners
-from evaluation.metrics.intervals import Interval
 from evaluation.metrics.near_pairs import NearPairs
 from evaluation.metrics.points import euclidean_distance, match_pairs
 from evaluation.metrics.segmentation import dice_of_counts
 from evaluation.organiser.output import write_rows
 from evaluation.organiser.views import left_out, overlap_of_masks
+from evaluation.stats.figure import Interval
 
 # --- Agreement of two annotators on the boxes of an image, and on the classes of common boxes ---
 

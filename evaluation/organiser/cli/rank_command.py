@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from evaluation.cli.common import add_json, say, share, whole_number
+from evaluation.core.differences import TestOfMeans
 from evaluation.core.scheme import Method, MethodName, Scheme, Ties
 from evaluation.io.tables import DECIMAL
 from evaluation.organiser.cli.rank_table import print_leaderboard
@@ -20,7 +21,6 @@ from evaluation.organiser.ranking.annotators import read_annotators
 from evaluation.organiser.ranking.comparisons import Margin
 from evaluation.organiser.ranking.leaderboard import Selection, leaderboard_of, rank_all
 from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
-from evaluation.organiser.ranking.pair_tests import TestOfMeans
 from evaluation.organiser.ranking.platform_results import (
     ExportChoices,
     ResultsFolders,
@@ -35,6 +35,7 @@ from evaluation.organiser.ranking.selection import SubmissionLimits, read_time, 
 from evaluation.phase import registry
 from evaluation.phase.places import PLATFORM_METHODS
 from evaluation.platform.result_file import render
+from evaluation.stats.figure import IntervalChoice
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -171,19 +172,17 @@ def _add_tests(parser: argparse.ArgumentParser) -> None:
         help="test all pairs of teams (default: up to a hundred teams)",
     )
     add(
-        "--permutations",
-        type=whole_number(1),
-        default=9999,
-        metavar="N",
-        help="of randomisation tests (default: %(default)s)",
-    )
-    add(
         "--test-of-means",
         choices=get_args(TestOfMeans),
-        default="equal-means",
-        help="the test of a mean over cases: whether the means are equal, however rarely either team "
-        "fails; whether the teams are exchangeable (paired permutation of the mean); Wilcoxon's signed-rank "
-        "test, or the unpaired rank-sum test as in ADAM's paper (default: %(default)s)",
+        default="means",
+        help="the test of a mean over cases: whether the means are equal (Student's paired t), Wilcoxon's "
+        "signed-rank test, or the unpaired rank-sum test as in ADAM's paper (default: %(default)s)",
+    )
+    add(
+        "--interval",
+        choices=get_args(IntervalChoice),
+        help="which of the two 95%% intervals decides tests and tiers: the field's, or the one that allows "
+        "for one unseen failure (default: the phase's)",
     )
 
 
@@ -298,8 +297,8 @@ def run(arguments: argparse.Namespace) -> int:
         resamples=arguments.resamples,
         interval_minimum=arguments.interval_minimum,
         tests=arguments.tests,
-        permutations=arguments.permutations,
         means=arguments.test_of_means,
+        interval=arguments.interval,
         influence=arguments.influence,
         subgroups=tuple(dict.fromkeys(arguments.subgroup)),
         annotators=partial(read_annotators, arguments.annotators) if arguments.annotators else None,

@@ -10,7 +10,7 @@ from evaluation.cli.console import TableConsole, one_line, text_table
 from evaluation.organiser.output import p_text
 from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.across import AcrossRankings
-from evaluation.organiser.ranking.comparisons import Comparison
+from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.methods import METHODS, SCALED
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.sentences import Names, change_in_words, names_in
@@ -40,12 +40,15 @@ def pair_tables(phase: leaderboard_file.PhaseLeaderboard) -> Iterator[Table]:
 def _pairs(title: str, shown: Sequence[Comparison]) -> Table:
     rows = []
     for pair in shown:
-        p_values = p_text(pair.p_value), p_text(pair.p_holm) + (" *" if pair.significant else "")
+        star = " **" if pair.holds_with_unseen else " *" if pair.significant else ""
+        p_values = p_text(pair.p_value), p_text(pair.p_holm) + star
         rows.append((pair.first, pair.second, f"{pair.difference:.4g}", *p_values, pair.method))
     numbers = "difference", "p", "p after Holm"
     table = text_table(title, ("better", "worse"), numbers, rows, notes=("test",))
     nulls = dict.fromkeys(f"{pair.method} rejects that {pair.null}" for pair in shown if pair.null)
     stars = ["* significant"] if any(pair.significant for pair in shown) else []
+    if any(pair.holds_with_unseen for pair in shown):
+        stars += ["** also if one case more, which the sample does not show, fails"]
     table.caption, table.caption_justify = "\n".join((*stars, *nulls)), "left"
     return table
 
@@ -204,7 +207,7 @@ def _conclusions(phase: leaderboard_file.PhaseLeaderboard) -> list[str]:
             continue
         tiers = "no tiers, since some pairs could not be tested"
         if comparisons.tiers is not None:
-            tiers = "  >  ".join("{" + ", ".join(tier) + "}" for tier in comparisons.tiers)
+            tiers = _in_tiers(comparisons)
         undecided = [pair.detectable_difference for pair in comparisons.pairs if pair.significant is False]
         detectable = [one for one in undecided if one is not None]
         lines.append(f"{metric.title}: {tiers}")
@@ -243,6 +246,18 @@ def _conclusions(phase: leaderboard_file.PhaseLeaderboard) -> list[str]:
             figures = ", ".join(f"{phase.metrics[name].title} {value:.4f}" for name, value in values.items())
             lines.append(f"{title}: {figures}")
     return lines
+
+
+def _in_tiers(comparisons: Comparisons) -> str:
+    """Return the tiers; ≫ where the next one is worse also if cases fail that the sample does not show."""
+    tiers = comparisons.tiers or ()
+    holds = {(pair.first, pair.second): pair.holds_with_unseen for pair in comparisons.pairs}
+    text = ""
+    for number, tier in enumerate(tiers):
+        if number:
+            text += "  ≫  " if holds.get((tiers[number - 1][0], tier[0])) else "  >  "
+        text += "{" + ", ".join(tier) + "}"
+    return text
 
 
 def _board(board: leaderboard_file.BoardOfTeam) -> str:

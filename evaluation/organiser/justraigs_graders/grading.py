@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from evaluation.challenges.justraigs.rules import FEATURES, NOT_REFERABLE, REFERABLE
 from evaluation.metrics.agreement import AgreementFigure, cohen_kappa, fleiss_kappa
-from evaluation.metrics.intervals import wilson_interval
 from evaluation.organiser.justraigs_graders.tables import GRADERS, Eye
+from evaluation.stats.intervals import wilson_interval
 
 SPECIALIST = 2
 """Position of the specialist among the graders of an eye."""

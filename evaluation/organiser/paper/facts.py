@@ -14,7 +14,7 @@ from evaluation import __version__
 from evaluation.challenges.declared.rules import metric_tables, table_of_figure
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.intervals import default_method
+from evaluation.core.intervals import field_method, unseen_method
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.io.json_files import read_json
@@ -238,20 +238,24 @@ def interval_facts(phase: Phase, without: Collection[str] = ()) -> list[Fact]:
     clustered, found = CLUSTER_COLUMN in phase.cases.columns, dict[str, list[str]]()
     for task in phase.tasks:
         for metric in task.metrics:
-            if (name := f"{task.name}.{metric.name}") in without or metric.no_interval:
+            if f"{task.name}.{metric.name}" in without or metric.no_interval:
                 continue
-            method = phase.config.interval_methods.get(name) or default_method(metric, clustered)
-            found.setdefault(method, []).append(metric.title)
-    drawn = f" ({phase.config.resamples} resamples, seed {phase.config.seed})"
+            method, unseen = field_method(metric), unseen_method(metric, clustered)
+            if phase.config.interval == "any_distribution" and unseen:
+                method, unseen = unseen, None
+            text = TEXTS["intervals"][method]
+            if unseen and (further := TEXTS["unseen"].get(unseen)):
+                text += f"; the bounds that allow for one unseen failure used {further}"
+            drawn = f" ({phase.config.resamples} resamples, seed {phase.config.seed})"
+            found.setdefault(text + drawn * (method in TEXTS["drawn"]["methods"]), []).append(metric.title)
     return [
         Fact(
-            f"95 % intervals of {{titles}} ({{phase}}) used {TEXTS['intervals'][method]}"
-            f"{drawn if method in TEXTS['drawn']['methods'] else ''}.",
-            f"{phase.config.name}/{CONFIG}: seed, resamples, interval_methods",
+            f"95 % intervals of {{titles}} ({{phase}}) used {text}.",
+            f"{phase.config.name}/{CONFIG}: seed, resamples, interval",
             formatted=True,
             names={"titles": listed(list(dict.fromkeys(titles))), "phase": phase.config.name},
         )
-        for method, titles in found.items()
+        for text, titles in found.items()
     ]
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.core.side_by_side import program_of
+from evaluation.core.child_processes import program_of
 from evaluation.core.trouble import MachineTrouble, trouble_of
 from evaluation.io.files import scratch_folder
 from evaluation.organiser.rescoring.scorer import Scorer

@@ -8,10 +8,10 @@ from typing import get_args
 
 import numpy as np
 
+from evaluation.core.differences import TestOfMeans
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Scheme
-from evaluation.metrics.arrays import Floats
 from evaluation.metrics.free_response import FrocTable
 from evaluation.organiser.ranking import comparisons, difficulty, resampling, stability
 from evaluation.organiser.ranking.annotator_scores import Scores
@@ -31,13 +31,13 @@ from evaluation.organiser.ranking.classifiers import (
     roc_curve,
 )
 from evaluation.organiser.ranking.leaderboard_file import CaseValues, CurvePoints, FrocPoints, OrganiserPart
-from evaluation.organiser.ranking.pair_tests import TestChoice, TestOfMeans
 from evaluation.organiser.ranking.readers import against_readers, annotator_points
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores
 from evaluation.organiser.ranking.selection import Which
 from evaluation.phase.places import BoardPlaces, Leaderboards, place_teams
 from evaluation.platform.result_file import as_written_values
+from evaluation.stats.figure import IntervalChoice
 
 # --- Single cases, for organisers: values and curves, where each step is a case of one class or an object ---
 
@@ -111,8 +111,8 @@ class RankOptions:
     resamples: int | None = None
     interval_minimum: int | None = None
     tests: bool | None = None
-    permutations: int = 9_999
-    means: TestOfMeans = "equal-means"
+    means: TestOfMeans = "means"
+    interval: IntervalChoice | None = None
     influence: bool = True
     subgroups: tuple[str, ...] = ()
     annotators: ReadColumns | None = None
@@ -154,7 +154,12 @@ class Analysis:
             self._choice = replace(self._choice, resamples=choices.resamples)
         if choices.interval_minimum is not None:
             self._choice = replace(self._choice, interval_minimum=choices.interval_minimum)
-        self._tests = TestChoice(given.seed, choices.permutations, choices.means)
+        if choices.interval is not None:
+            self._choice = replace(self._choice, interval=choices.interval)
+
+    @cached_property
+    def _tests(self) -> comparisons.TestChoice:
+        return comparisons.TestChoice(self._choice, self._choices.means, self.intervals.found)
 
     @cached_property
     def intervals(self) -> resampling.TeamIntervals:
@@ -176,7 +181,7 @@ class Analysis:
 
     @cached_property
     def superiority(self) -> dict[str, Superiority]:
-        """The probabilities that one team is better than another."""
+        """How often one team is ahead of another in the resamples."""
         standings = {} if self.too_many_to_compare else self.resampled_standings
         return superiorities(self._cases.teams, standings)
 
@@ -205,7 +210,7 @@ class Analysis:
             requested = dict(choices.classifiers or {})
             declared = [f"{task.name}.{column}" for task in results.tasks for column in task.classifiers]
             classifiers = {name: name for name in declared if name not in requested.values()} | requested
-        tested = self._cases.teams, self._choice, self._tests
+        tested = self._cases.teams, self._choice
         points = operating_points(results.tasks, chosen)
         return OrganiserPart(
             difficulties=tuple(difficulties),
@@ -215,7 +220,7 @@ class Analysis:
             curves=_curves(metrics, chosen),
             free_response=_free_response_curves(metrics, chosen),
             annotator_points=annotator_points(choices.annotators, metrics, chosen, *tested),
-            readers=against_readers(choices.annotators, metrics, chosen, *tested[:2]),
+            readers=against_readers(choices.annotators, metrics, chosen, *tested),
             reader_curves=_reader_curves(choices.annotators, metrics, chosen),
             classifiers=classifiers_of_teams(metrics, classifiers, chosen, *tested),
             operating_points=points,
@@ -237,7 +242,7 @@ class Analysis:
             margins.append(replace(one, value=None if one.reference in values[one.metric] else score))
         fixed = self._choices.in_fixed_order
         return comparisons.margin_tests(
-            margins, self._results.metrics, values, self._all, self.resampled.values, self.intervals, fixed
+            margins, self._results.metrics, values, self._all, self._tests, self.intervals, fixed
         )
 
     def subgroup_tests(self) -> tuple[difficulty.SubgroupTest, ...]:
@@ -304,7 +309,9 @@ class Analysis:
             if name in self.resampled.values and self._metrics.are_complete([name]):
                 values = {s.team: s.values[name] for s in self._ranked if name in s.values}
                 resampled, better = self.resampled.values[name], self._results.figures[name].better
-                intervals = self.intervals.found.get(name, {})
+                intervals = None
+                if self._choice.interval == "any_distribution":
+                    intervals = self.intervals.found.get(name)
                 found[name] = rank_sets(values, self._all.teams, resampled, better, intervals)
         return found
 
@@ -317,16 +324,8 @@ class Analysis:
         found = {}
         for name, metric in self._metrics.of_scheme().items():
             values = {s.team: s.values[name] for s in self._chosen if name in s.values}
-            resampled = self._resampled_by_team(name)
-            found[name] = comparisons.compare_unranked(
-                name, metric, values, self._all, resampled, self._tests, against
-            )
+            found[name] = comparisons.compare_unranked(name, metric, values, self._all, self._tests, against)
         return found
-
-    def _resampled_by_team(self, name: str) -> dict[str, Floats]:
-        """Return the bootstrap values of a metric, shape (resamples,); none of a metric without any."""
-        values = self.resampled.values.get(name)
-        return {} if values is None else dict(zip(self._all.teams, values.T, strict=True))
 
     @cached_property
     def compared(self) -> dict[str, comparisons.Comparisons]:
@@ -336,8 +335,7 @@ class Analysis:
         found = {}
         for name, metric in self._metrics.of_scheme().items():
             values = {s.team: s.values[name] for s in self._ranked if name in s.values}
-            resampled = self._resampled_by_team(name)
-            found[name] = comparisons.compare(name, metric, values, self._cases, resampled, self._tests)
+            found[name] = comparisons.compare(name, metric, values, self._cases, self._tests)
         return found
 
     @property
@@ -353,14 +351,6 @@ class Analysis:
                 yield f"{name}: not resampled: {reason}"
         if self._can_compare and self.too_many_to_compare:
             yield f"pairs of teams are not compared: more than {_MAX_TESTED} teams (ask for it with --tests)"
-        permutations = self._tests.permutations
-        for name, found in self.compared.items():
-            is_random = any(pair.method == "randomisation" for pair in found.pairs)
-            if is_random and len(found.pairs) / (permutations + 1) >= comparisons.SIGNIFICANT:
-                yield (
-                    f"{name}: {permutations} permutations are too few for {len(found.pairs)} pairs: "
-                    "none can become significant"
-                )
 
     def margin_notices(self, tests: Sequence[comparisons.MarginTest]) -> Iterator[str]:
         """Yield the teams by conclusion for each margin, given the tests of all."""

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.intervals import Interval
-from evaluation.metrics.unseen import NORMAL, joint_distance
 from evaluation.phase.places import Better, BoardPlaces
+from evaluation.stats.figure import Figure
+from evaluation.stats.student import NORMAL
+from evaluation.stats.unseen import joint_distance
 
 _ENTRIES_PER_BLOCK = 1 << 17  # stays in the processor's cache
 
@@ -18,8 +19,8 @@ def superiority(places: ArrayLike) -> Floats:
     """Return for every two teams the share of resamples in which the first is ahead, ties ½.
 
     places: shape (resamples, teams), lower is better; resamples are paired. Returns shape (teams, teams), ½
-    on the diagonal. By the bootstrap this estimates the probability that the first team truly beats the
-    second (Efron and Tibshirani 1998, Ann. Stat. 26:1687).
+    on the diagonal. It is no probability for other cases: of two equal teams, the one that leads is ahead in
+    84 of 100 resamples on average (Efron and Tibshirani 1998, Ann. Stat. 26:1687, correct for this).
     """
     given = np.asarray(places)
     columns = [given[:, [team]] for team in range(given.shape[1])]
@@ -30,14 +31,14 @@ def rank_confidence_sets(
     values: ArrayLike,
     resampled: ArrayLike,
     better: Better,
-    intervals: Sequence[Interval] | None = None,
+    intervals: Sequence[Figure] | None = None,
     level: float = 0.95,
 ) -> NDArray[np.int64]:
     """Return the lowest and highest rank of every team, shape (teams, 2), that hold for all teams at once.
 
     values: shape (teams,), the estimates. resampled: shape (resamples, teams), paired bootstrap values.
-    intervals: of the estimates, whose reach beyond their spread lengthens the standard error of a difference,
-    see `joint_distance`: the resamples lack what the sample lacks.
+    intervals: of the estimates with unseen failures, whose reach beyond their spread lengthens the standard
+    error of a difference, see `joint_distance`; None: the resamples alone decide.
     All differences between two teams are tested one-sided in both directions, so that the probability of any
     false one is at most 1 − level: a difference counts where it exceeds c standard errors, c being the
     quantile of the largest studentised deviation over the pairs that are not yet decided, until no further
@@ -101,9 +102,9 @@ def _largest_deviations(
 
 @dataclass(frozen=True)
 class Superiority:
-    """The probability that a team is ahead of another in a board, by the paired bootstrap, ties ½.
+    """How often a team is ahead of another in a board, as the share of the paired resamples, ties ½.
 
-    ``probabilities``: that the team of the row is ahead of the team of the column, in the order of ``teams``.
+    ``probabilities``: the shares with the team of the row ahead of that of the column, in this order.
     """
 
     teams: tuple[str, ...]
@@ -111,7 +112,7 @@ class Superiority:
 
 
 def superiorities(teams: Sequence[str], resampled: Mapping[str, BoardPlaces]) -> dict[str, Superiority]:
-    """Return by board the probabilities that a team is ahead of another.
+    """Return by board how often a team is ahead of another.
 
     resampled: the places over the teams by board. Boards with fewer than two placed teams are left out.
     """
@@ -130,18 +131,19 @@ def rank_sets(
     teams: Sequence[str],
     resampled: NDArray[np.float64],
     better: Better,
-    intervals: Mapping[str, Interval],
+    intervals: Mapping[str, Figure] | None = None,
 ) -> dict[str, tuple[int, int]]:
     """Return the simultaneous confidence set of every team's rank in a metric, see `rank_confidence_sets`.
 
-    values: by team. resampled: shape (resamples, teams). intervals: by team. Empty with fewer than two teams
-    or resamples, where a value is not finite, and where a team has no interval.
+    values: by team. resampled: shape (resamples, teams). intervals: with unseen failures by team, where these
+    are wanted. Empty with fewer than two teams or resamples, and where a value is not finite.
     """
     columns = resampled[:, [teams.index(team) for team in values]]
     estimates = list(values.values())
-    if min(columns.shape) < 2 or not values.keys() <= intervals.keys():
+    if min(columns.shape) < 2:
         return {}
     if not (np.isfinite(columns).all() and np.isfinite(estimates).all()):
         return {}
-    sets = rank_confidence_sets(estimates, columns, better, [intervals[team] for team in values]).tolist()
+    given = [intervals[team] for team in values] if intervals and values.keys() <= intervals.keys() else None
+    sets = rank_confidence_sets(estimates, columns, better, given).tolist()
     return {team: (lowest, highest) for team, (lowest, highest) in zip(values, sets, strict=True)}

@@ -15,10 +15,9 @@ from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.classification import roc_points, roc_table
 from evaluation.organiser.ranking.annotators import curve_of, metrics_of_curve, values_once
-from evaluation.organiser.ranking.comparisons import compare
-from evaluation.organiser.ranking.pair_tests import TestChoice
-from evaluation.organiser.ranking.pairwise import corrected
+from evaluation.organiser.ranking.comparisons import TestChoice, compare
 from evaluation.organiser.ranking.resampling import TeamCases, intervals_of_teams
+from evaluation.stats.differences import corrected
 
 # --- Further classifiers of every team beside its likelihood, such as the cup-to-disc ratio of its masks ---
 
@@ -83,7 +82,6 @@ def classifiers_of_teams(
     cases: TeamCases,
     ranked: Collection[str],
     resampling: Resampling,
-    choice: TestChoice,
 ) -> Classifiers:
     """Return each team's columns as classifiers of the label of the first task with an area under a curve.
 
@@ -116,7 +114,7 @@ def classifiers_of_teams(
                     values.append(ClassifierValue(name, team, title, len(table), value, *bounds))
         areas = {title: of_title[area] for title, of_title in found.items()}
         if all(map(math.isfinite, areas.values())):
-            tests += _tests(area, metrics[area], team, areas, of_team, choice)
+            tests += _tests(area, metrics[area], team, areas, of_team, TestChoice(resampling))
         curves += (ClassifierCurve(team, title, *roc_curve(table, curve)) for title, table in scored.items())
     tested = corrected(tests, lambda test: (test.first, test.second, test.team in ranked))
     return Classifiers(tuple(values), tested, tuple(curves))
@@ -153,7 +151,7 @@ def _tests(
     name: str, metric: Metric, team: str, values: Mapping[str, float], of_team: TeamCases, choice: TestChoice
 ) -> Iterator[ClassifierTest]:
     order = {frozenset(pair): pair for pair in combinations(of_team.teams, 2)}
-    for pair in compare(name, metric, values, of_team, {}, choice).pairs:
+    for pair in compare(name, metric, values, of_team, choice).pairs:
         first, second = order[frozenset((pair.first, pair.second))]
         difference = pair.difference if pair.first == first else -pair.difference
         yield ClassifierTest(

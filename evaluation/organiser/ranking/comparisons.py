@@ -1,44 +1,54 @@
 """Tests between all pairs of teams in one metric, and the tiers that follow from them."""
 
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, combinations
 from typing import Literal
 
-import numpy as np
-
-from evaluation.core.case_table import CaseTable
+from evaluation.core.differences import Compared, Pair, TestOfMeans
 from evaluation.core.metric import Metric
-from evaluation.metrics.arrays import Floats
-from evaluation.metrics.intervals import Interval
-from evaluation.metrics.unseen import NORMAL, joint_distance
-from evaluation.organiser.ranking.pair_tests import Pair, TestChoice, tests_of_pairs
-from evaluation.organiser.ranking.pairwise import holm, null_of, significance_tiers
-from evaluation.organiser.ranking.rank_statistics import published_difference
+from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals
 from evaluation.organiser.ranking.results import PhaseResults, RankingError
+from evaluation.stats.differences import holm, margin_test, significance_tiers
+from evaluation.stats.figure import SIGNIFICANT, Difference, Figure
+from evaluation.stats.ranks import published_difference
 
-SIGNIFICANT = 0.05
 ONE_SIDED = 0.025
+
+
+@dataclass(frozen=True)
+class TestChoice:
+    """How teams are compared: the resampling of the phase, the test of means over cases, and the figures.
+
+    ``figures``: of teams by metric, whose bounds with unseen failures the second interval needs.
+    """
+
+    __test__ = False
+
+    resampling: Resampling
+    means: TestOfMeans = "means"
+    figures: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Comparison:
     """One pair of teams in one metric, the better one first.
 
-    ``difference`` is first minus second. ``favours`` is the team that the test finds better, which can
-    contradict the order by the mean. ``significant``: they differ, whichever is better.
-    ``detectable_difference`` is the smallest one found with 80 % power at this sample size (two-sided 5 %),
-    None where no difference within the metric's range can be; a pair that is not significant is a tie only
-    where that is small. ``null``: what the test asks, such as whether the means are equal. ``cases``: the
-    number of cases in a test of means, n₁ = n₂ in a rank-sum test. ``p_is_bound``: the exact p is at most
-    ``p_value``, a bound of it, see `mean_tests`.
+    ``difference`` is first minus second, with ``lower`` and ``upper`` of its 95 % interval. ``favours`` is
+    the team that the test finds better, which can contradict the order by the mean. ``significant``: they
+    differ, whichever is better, after Holm's correction. ``unseen_lower``, ``unseen_upper``: the interval
+    that allows for an unseen failure; ``holds_with_unseen``: they still differ significantly by it, None
+    without it. ``detectable_difference`` is the smallest one found with 80 % power at this sample size
+    (two-sided 5 %), None where no difference within the metric's range can be; a pair that is not significant
+    is a tie only where that is small. ``null``: what the test rejects. ``n``: the units that the test counts.
     """
 
     first: str
     second: str
     difference: float
+    lower: float | None
+    upper: float | None
     method: str
     null: str
     p_value: float | None
@@ -47,8 +57,10 @@ class Comparison:
     favours: str | None
     detectable_difference: float | None
     note: str | None = None
-    cases: int | None = None
-    p_is_bound: bool = False
+    n: int | None = None
+    unseen_lower: float | None = None
+    unseen_upper: float | None = None
+    holds_with_unseen: bool | None = None
 
     @property
     def contradicts_order(self) -> bool:
@@ -74,77 +86,94 @@ class Comparisons:
 
 
 def compare(
-    name: str,
-    metric: Metric,
-    values: Mapping[str, float],
-    cases: TeamCases,
-    resampled: Mapping[str, Floats],
-    choice: TestChoice,
+    name: str, metric: Metric, values: Mapping[str, float], cases: TeamCases, choice: TestChoice
 ) -> Comparisons:
     """Return the tests between all teams that have the metric and results per case, corrected by Holm.
 
-    values: the metric by team. resampled: its paired bootstrap values by team, shape (resamples,), if any.
-    The test of a pair, see `tests_of_pairs`, does not depend on the other teams; its correction for many
-    pairs does.
+    values: the metric by team. The test of a pair, see `Compared`, does not depend on the other teams; its
+    correction for many pairs does.
     """
-    tables = _tables_of_metric(name, values, cases)
     upwards = 1 if metric.better == "higher" else -1
-    order = sorted(tables, key=lambda team: (-upwards * values[team], team))
-    pairs = list(combinations(order, 2))
-    comparisons = _compare_pairs(metric, values, cases, tables, pairs, resampled, choice)
+    tested = _tested(name, values, cases)
+    order = sorted(tested, key=lambda team: (-upwards * values[team], team))
+    comparisons = _compare_pairs(name, metric, values, cases, list(combinations(order, 2)), choice)
     tiers = significance_tiers(order, lambda a, b: comparisons[a, b].second_is_worse)
     return Comparisons(tuple(comparisons.values()), tiers)
 
 
-def _tables_of_metric(name: str, values: Mapping[str, float], cases: TeamCases) -> dict[str, CaseTable]:
-    """Return the results per case in a metric's task of each team that has the metric."""
+def _tested(name: str, values: Mapping[str, float], cases: TeamCases) -> list[str]:
+    """Return the teams that have the metric and results per case."""
+    return [team for team in cases.task_tables(name.partition(".")[0]) if team in values]
+
+
+def _compared(
+    name: str, metric: Metric, teams: Sequence[str], cases: TeamCases, choice: TestChoice
+) -> Compared:
     tables = cases.task_tables(name.partition(".")[0])
-    return {team: table for team, table in tables.items() if team in values}
+    resampling = replace(choice.resampling, clusters=cases.clusters)
+    figures = choice.figures.get(name)
+    return Compared(metric, {team: tables[team] for team in teams}, resampling, figures, choice.means)
 
 
 def _compare_pairs(
+    name: str,
     metric: Metric,
     values: Mapping[str, float],
     cases: TeamCases,
-    tables: Mapping[str, CaseTable],
     pairs: Sequence[Pair],
-    resampled: Mapping[str, Floats],
     choice: TestChoice,
 ) -> dict[Pair, Comparison]:
     """Return the tests of some pairs of teams, the better one first in each, corrected by Holm."""
+    if not pairs:
+        return {}
+    compared = _compared(name, metric, _tested(name, values, cases), cases, choice)
+    found = {pair: compared.difference(*pair) for pair in pairs}
+    adjusted = holm([one.p_value for one in found.values()])
+    further = [one.with_unseen_failures for one in found.values()]
+    unseen = holm([one.p_value if one else None for one in further])
+    return {
+        pair: _comparison(metric, values, pair, one, *corrected)
+        for (pair, one), *corrected in zip(found.items(), adjusted, unseen, strict=True)
+    }
+
+
+def _comparison(
+    metric: Metric,
+    values: Mapping[str, float],
+    pair: Pair,
+    one: Difference,
+    p_holm: float | None,
+    unseen_holm: float | None,
+) -> Comparison:
+    a, b = pair
+    difference = float(published_difference(values[a], values[b]))
     upwards = 1 if metric.better == "higher" else -1
-    units = cases.units(next(iter(tables.values())), metric) if tables else None
-    tests = tests_of_pairs(metric, tables, pairs, units, resampled, choice)
-    adjusted = holm([test.p_value for test in tests])
-    of_first, of_second = ([values[pair[side]] for pair in pairs] for side in (0, 1))
-    differences = published_difference(of_first, of_second).tolist()
-    of_mean, column = None, metric.estimator.mean_column
-    if column is not None and tables:  # the reference decides for all teams which cases enter
-        of_mean = int(np.count_nonzero(~np.isnan(next(iter(tables.values()))[column])))
-    span = abs(metric.best - metric.worst)
-    comparisons: dict[Pair, Comparison] = {}
-    for (a, b), test, p_holm, difference in zip(pairs, tests, adjusted, differences, strict=True):
-        found = Comparison(
-            first=a,
-            second=b,
-            difference=difference,
-            method=test.method,
-            null=null_of(test.method),
-            p_value=test.p_value,
-            p_holm=p_holm,
-            significant=None if p_holm is None else p_holm < SIGNIFICANT,
-            favours={1: a, -1: b}.get(upwards * test.direction),
-            detectable_difference=test.detectable_difference(span),
-            note=test.note,
-            cases=of_mean,
-            p_is_bound=test.p_is_bound,
-        )
-        if found.contradicts_order:
-            order = f"the metric is better for {a}" if difference else "the metric is equal"
-            note = f"the test favours {found.favours or 'neither'}, but {order}: no break between tiers"
-            found = replace(found, note=note)
-        comparisons[a, b] = found
-    return comparisons
+    further = one.with_unseen_failures
+    significant = None if p_holm is None else p_holm < SIGNIFICANT
+    found = Comparison(
+        first=a,
+        second=b,
+        difference=difference,
+        lower=one.lower,
+        upper=one.upper,
+        method=one.method,
+        null=one.null,
+        p_value=one.p_value,
+        p_holm=p_holm,
+        significant=significant,
+        favours={1: a, -1: b}.get(upwards * one.direction) if one.p_value is not None else None,
+        detectable_difference=one.detectable,
+        note=one.reason,
+        n=one.n,
+        unseen_lower=further.lower if further else None,
+        unseen_upper=further.upper if further else None,
+        holds_with_unseen=None if unseen_holm is None else bool(significant) and unseen_holm < SIGNIFICANT,
+    )
+    if found.contradicts_order:
+        order = f"the metric is better for {a}" if difference else "the metric is equal"
+        note = f"the test favours {found.favours or 'neither'}, but {order}: no break between tiers"
+        found = replace(found, note=note)
+    return found
 
 
 # --- Non-inferiority and equivalence with a stated margin ---
@@ -165,12 +194,13 @@ class Margin:
 
 @dataclass(frozen=True)
 class MarginTest:
-    """A team beside a reference in a metric.
+    """The tests of a team against the reference of a margin.
 
-    ``difference``: how much better the team is, with its 95 % interval. ``p_not_inferior``: one-sided, that
-    it is worse by the margin or more. ``p_equivalent``: the larger one of this and of being better by the
-    margin or more (two one-sided tests). ``conclusion``: by the p corrected over a team's primary metrics,
-    at 2.5 %.
+    ``difference``: how much better the team is, with the 95 % interval that decides: the one with unseen
+    failures, where there is one. ``field_lower``, ``field_upper``: of the field's interval.
+    ``p_not_inferior``: one-sided, that it is worse by the margin or more. ``p_equivalent``: the larger one of
+    this and of being better by the margin or more (two one-sided tests). ``conclusion``: by the p corrected
+    over a team's primary metrics, at 2.5 %.
     """
 
     metric: str
@@ -185,6 +215,8 @@ class MarginTest:
     p_not_inferior_corrected: float = 1.0
     p_equivalent_corrected: float = 1.0
     conclusion: Conclusion = "not shown"
+    field_lower: float | None = None
+    field_upper: float | None = None
 
 
 def margin_tests(
@@ -192,62 +224,60 @@ def margin_tests(
     metrics: Mapping[str, Metric],
     values: Mapping[str, Mapping[str, float]],
     cases: TeamCases,
-    resampled: Mapping[str, Floats],
+    choice: TestChoice,
     intervals: TeamIntervals,
     in_fixed_order: bool,
 ) -> tuple[MarginTest, ...]:
     """Return the tests of every team with a metric against the reference of each margin.
 
-    values: by metric and team. resampled: paired bootstrap values by metric, shape (resamples, teams). The
-    standard error on either side is that of `joint_distance`, from the bootstrap and from what the two
-    intervals count that the sample may lack; Student's t with one degree of freedom fewer than units. A fixed
-    value has no error. Corrected over the margins by Holm, or in_fixed_order: each metric is tested only if
-    all before it succeeded. Raises `RankingError` for a metric without bootstrap values or intervals and an
-    unknown reference.
+    values: by metric and team. Decided by the bounds that allow for unseen failures, see `Compared`; by the
+    field's where the metric has no others. A fixed value has no error. Corrected over the margins by Holm, or
+    in_fixed_order: each metric is tested only if all before it succeeded. Raises `RankingError` for a metric
+    without intervals and an unknown reference.
     Source: Schuirmann 1987, J. Pharmacokinet. Biopharm. 15:657; one-sided 2.5 %: ICH E9, section 3.5.
     """
     found: list[MarginTest] = []
-    if margins:
-        from scipy.special import stdtr, stdtrit  # 0.2 s that not all rankings need
     for one in margins:
-        if one.metric not in resampled:
-            raise RankingError(f"margin of {one.metric}: this metric has no bootstrap values per case")
         if one.metric not in intervals.found:
-            raise RankingError(f"margin of {one.metric}: no interval: {intervals.missing[one.metric]}")
-        upwards = 1 if metrics[one.metric].better == "higher" else -1
-        tables = _tables_of_metric(one.metric, values[one.metric], cases)
-        if one.value is None and one.reference not in tables:
+            raise RankingError(
+                f"margin of {one.metric}: no interval: {intervals.missing.get(one.metric, 'not computed')}"
+            )
+        teams = _tested(one.metric, values[one.metric], cases)
+        if one.value is None and one.reference not in teams:
             unknown = "no team with it, annotator or number"
             raise RankingError(f"margin of {one.metric}: {one.reference}: {unknown}")
-        table = next(iter(tables.values()))
-        units = cases.units(table, metrics[one.metric])
-        freedom = (len(table) if units is None else np.unique(units).size) - 1
-        columns = dict(zip(cases.teams, resampled[one.metric].T, strict=True))
-        of_teams, known, drawn = values[one.metric], one.value, np.zeros_like(columns[cases.teams[0]])
-        ends = intervals.found[one.metric]
-        reference = Interval(known or 0.0, known or 0.0)
-        if known is None:
-            known, drawn, reference = of_teams[one.reference], columns[one.reference], ends[one.reference]
-        for team in tables:
+        means = replace(choice, means="means")
+        compared = _compared(one.metric, metrics[one.metric], teams, cases, means)
+        for team in teams:
             if team == one.reference:
                 continue
-            difference = upwards * (of_teams[team] - known)
-            both = columns[team], drawn
-            reach = [
-                (of_teams[team] - ends[team].lower, reference.upper - known),
-                (ends[team].upper - of_teams[team], known - reference.lower),
-            ][::upwards]
-            error = np.nanstd(columns[team] - drawn, ddof=1)
-            errors = [np.nanstd(one_of_both, ddof=1) for one_of_both in both]
-            below, above = joint_distance(error, reach, [errors, errors]) / NORMAL
-            below, above = (max(float(side), sys.float_info.min) for side in (below, above))
-            quantile = float(stdtrit(freedom, 0.975))
-            not_inferior = float(stdtr(freedom, -(difference + one.margin) / below))
-            not_superior = float(stdtr(freedom, (difference - one.margin) / above))
-            bounds = difference - quantile * below, difference + quantile * above
-            p_values = not_inferior, max(not_inferior, not_superior)
-            beside = one.metric, team, one.reference, one.margin
-            found.append(MarginTest(*beside, difference, *bounds, *p_values))
+            field_one = (
+                compared.difference(team, one.reference)
+                if one.value is None
+                else compared.to_number(team, one.value)
+            )
+            if metrics[one.metric].better == "lower":
+                field_one = field_one.reversed()
+            unseen = field_one.with_unseen_failures
+            decisive = unseen if unseen is not None and unseen.lower is not None else field_one
+            tested = margin_test(decisive, one.margin)
+            if tested is None or decisive.lower is None or decisive.upper is None:
+                raise RankingError(f"margin of {one.metric}: {team}: {field_one.reason}")
+            found.append(
+                MarginTest(
+                    one.metric,
+                    team,
+                    one.reference,
+                    one.margin,
+                    field_one.value,
+                    decisive.lower,
+                    decisive.upper,
+                    tested.p_not_inferior,
+                    tested.p_equivalent,
+                    field_lower=field_one.lower,
+                    field_upper=field_one.upper,
+                )
+            )
     return _corrected_margins(found, in_fixed_order)
 
 
@@ -282,7 +312,6 @@ def compare_unranked(
     metric: Metric,
     values: Mapping[str, float],
     cases: TeamCases,
-    resampled: Mapping[str, Floats],
     choice: TestChoice,
     against: Mapping[str, Sequence[str]],
 ) -> tuple[Comparison, ...]:
@@ -293,8 +322,8 @@ def compare_unranked(
     case, is not tested.
     Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 4.1: ensembles and members.
     """
-    tables = _tables_of_metric(name, values, cases)
-    at = {team: position for position, team in enumerate(tables)}
+    tested = _tested(name, values, cases)
+    at = {team: position for position, team in enumerate(tested)}
     upwards = 1 if metric.better == "higher" else -1
     found: list[Comparison] = []
     for team, others in against.items():
@@ -303,7 +332,7 @@ def compare_unranked(
             if {team, other} <= at.keys():
                 first, second = sorted((team, other), key=lambda one: (-upwards * values[one], at[one]))
                 pairs.append((first, second))
-        found += _compare_pairs(metric, values, cases, tables, pairs, resampled, choice).values()
+        found += _compare_pairs(name, metric, values, cases, pairs, choice).values()
     return tuple(found)
 
 

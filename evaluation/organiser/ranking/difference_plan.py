@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
+from evaluation.core.differences import Compared, TestOfMeans
 from evaluation.core.estimator import Mean
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
-from evaluation.organiser.ranking.pair_tests import TestChoice, TestOfMeans, tests_of_pairs
+from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import PhaseResults
 
 _FIRST_SIZE, _LARGEST_SIZE = 20, 20_000
-_ALPHA = 0.05
 Drawn = tuple[CaseTable, CaseTable, NDArray[np.int64] | None]
 
 
@@ -37,16 +37,16 @@ class DifferencePlan:
 
 @dataclass(frozen=True)
 class Simulation:
-    """The wanted power, the number of simulated sets of each size and of the exchanges of each, the seed.
+    """The wanted power, the number of simulated sets of each size and of the resamples of each, the seed.
 
     ``means``: the test of means, that of `rank`.
     """
 
     power: float = 0.8
     sets: int = 200
-    permutations: int = 499
+    resamples: int = 200
     seed: int = 0
-    means: TestOfMeans = "equal-means"
+    means: TestOfMeans = "means"
 
 
 def difference_of_pilot(
@@ -131,12 +131,14 @@ def _smallest(
         for number in range(simulation.sets):
             # Equal sets begin alike at each size, so that the power hardly falls with the size by chance.
             first, second, units = draw(size, np.random.default_rng((simulation.seed, number)))
-            choice = TestChoice(number, simulation.permutations, simulation.means)
-            tables = {"first": first, "second": second}
-            (test,) = tests_of_pairs(metric, tables, [("first", "second")], units, {}, choice)
+            names, clusters = [str(case) for case in range(len(first))], None
+            if units is not None:
+                clusters = dict(zip(names, map(str, units.tolist()), strict=True))
+            tables = {"first": _named(first, names), "second": _named(second, names)}
+            drawn = Resampling(number, simulation.resamples, 2, clusters=clusters)
+            test = Compared(metric, tables, drawn, means=simulation.means).difference("first", "second")
             method, clustered = test.method, units is not None
-            shown = test.p_value is not None and test.p_value < _ALPHA
-            found += shown and test.direction * difference > 0
+            found += bool(test.significant) and test.direction * difference > 0
         tried[size] = found / simulation.sets
         return tried[size] >= simulation.power
 
@@ -148,3 +150,8 @@ def _smallest(
         too_few, enough = (too_few, middle) if reaches(middle) else (middle, enough)
     needed = enough if enough <= _LARGEST_SIZE else None
     return DifferencePlan(name, difference, method, clustered, needed, dict(sorted(tried.items())))
+
+
+def _named(table: CaseTable, names: list[str]) -> CaseTable:
+    """Return a table in which cases that were drawn twice have names of their own."""
+    return CaseTable(names, table.rows)

@@ -14,10 +14,10 @@ from evaluation.core.estimator import Estimator
 from evaluation.core.metric import Metric
 from evaluation.io.tables import DECIMAL
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.ranking.rank_statistics import rank_sum_test, spearman
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.scores import RecordedColumns
+from evaluation.stats.ranks import rank_sum_difference, spearman
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def subgroup_tests(
             for first, second in combinations(groups, 2):
                 samples = values[kept & (labels == first)], values[kept & (labels == second)]
                 means = float(samples[0].mean()), float(samples[1].mean())
-                test = rank_sum_test(*samples)
+                test = rank_sum_difference(*samples)
                 higher = {1: first, -1: second}.get(test.direction)
                 found.append(SubgroupTest(name, team, column, first, second, *means, test.p_value, higher))
     return found

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.ranking.comparisons import SIGNIFICANT
 from evaluation.organiser.ranking.leaderboard_file import (
     DevelopmentGap,
     GapTrend,
@@ -20,10 +19,10 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseChange,
     PhaseLeaderboard,
 )
-from evaluation.organiser.ranking.pairwise import corrected
-from evaluation.organiser.ranking.rank_statistics import published, published_difference, spearman
 from evaluation.organiser.ranking.results import Submission
-from evaluation.phase.places import mid_ranks
+from evaluation.stats.differences import corrected
+from evaluation.stats.figure import SIGNIFICANT
+from evaluation.stats.ranks import mid_ranks, published, published_difference, spearman
 
 _NORMAL = NormalDist()
 _MOST_EXACT = 8

@@ -25,7 +25,6 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseLeaderboard,
     Team,
 )
-from evaluation.organiser.ranking.rank_statistics import published_difference
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.organiser.ranking.robustness import variations
 from evaluation.organiser.ranking.scheme_file import describe_scheme, exact_text
@@ -33,6 +32,7 @@ from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.organiser.ranking.selection import select
 from evaluation.organiser.ranking.stability import PlaceDistribution, agreement, place_distributions
 from evaluation.phase.places import Better, BoardPlaces, Leaderboards, combine_phases, shared_rank
+from evaluation.stats.ranks import published_difference
 
 
 @dataclass(frozen=True)
@@ -318,10 +318,12 @@ def _teams(
             }
         metrics = {}
         for metric, value in submission.values.items():
-            interval = analysis.intervals.found.get(metric, {}).get(name)
-            lower, upper = (interval.lower, interval.upper) if interval else (None, None)
+            figure = analysis.intervals.found.get(metric, {}).get(name)
+            ends = (figure.lower, figure.upper) if figure else (None, None)
+            unseen = figure.with_unseen_failures if figure else None
+            beyond = (unseen.lower, unseen.upper) if unseen else (None, None)
             rank_set = analysis.rank_sets.get(metric, {}).get(name)
-            metrics[metric] = MetricOfTeam(value, ranks.get(metric), lower, upper, rank_set)
+            metrics[metric] = MetricOfTeam(value, ranks.get(metric), *ends, rank_set, *beyond)
         number = sum(other.team == name for other in results.submissions)
         chosen_here = name in results.chosen_here
         notes = [f"variant of {results.variants.get(name)}"] * (name in results.variants)

@@ -24,9 +24,10 @@ LEGEND = {
 
 @dataclass(frozen=True)
 class MetricOfTeam:
-    """A team's metric, its rank (None: not ranked), and its 95 % bootstrap interval, if any.
+    """A team's metric, its rank (None: not ranked), and its 95 % interval, if any.
 
     ``rank_set``: the lowest and highest rank by value; all teams' sets hold at once with 95 % confidence.
+    ``unseen_lower``, ``unseen_upper``: the interval that allows for one unseen failure.
     """
 
     value: float
@@ -34,6 +35,8 @@ class MetricOfTeam:
     lower: float | None = None
     upper: float | None = None
     rank_set: tuple[int, int] | None = None
+    unseen_lower: float | None = None
+    unseen_upper: float | None = None
 
 
 @dataclass(frozen=True)

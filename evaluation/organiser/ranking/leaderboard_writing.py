@@ -13,14 +13,14 @@ from evaluation.io.files import write_atomically
 from evaluation.organiser.output import csv_bytes
 from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.leaderboard import RankedPhase
-from evaluation.organiser.ranking.pairwise import corrected
-from evaluation.organiser.ranking.rank_statistics import rank_sum_test
 from evaluation.organiser.ranking.results import ROLES, SECONDS, SEPARATOR, RankingError
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.phase.cases import organiser_table
 from evaluation.phase.leaderboard import TEAM
 from evaluation.platform.result_file import render
+from evaluation.stats.differences import corrected
+from evaluation.stats.ranks import rank_sum_difference
 
 # --- Results by the teams' methods, from columns of `teams.csv`, as in REFUGE's Tables 3 and 5 ---
 
@@ -139,7 +139,7 @@ def _group(
         median=median,
         worst=worst(numbers),
         best_team=first,
-        p_value=rank_sum_test(numbers, [values[team] for team in others]).p_value,
+        p_value=rank_sum_difference(numbers, [values[team] for team in others]).p_value,
         p_holm=None,
     )
 

@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.bootstrap import bootstrap_weights
-from evaluation.metrics.intervals import Components, area_variance, components, percentile_interval
 from evaluation.organiser.ranking.annotators import ReadColumns, curve_of, is_decision
-from evaluation.organiser.ranking.exchanges import mean_tests
-from evaluation.organiser.ranking.pair_tests import TestChoice
-from evaluation.organiser.ranking.pairwise import PairTest, corrected
 from evaluation.organiser.ranking.resampling import TeamCases
+from evaluation.stats.areas import Components, area_variance, components
+from evaluation.stats.bootstrap import bootstrap_weights
+from evaluation.stats.differences import OF_BOOTSTRAP, corrected, student_difference
+from evaluation.stats.figure import Difference
 
 # --- The sensitivity of every team at every annotator's specificity (REFUGE, sections 4.1, 5.3 and 6) ---
 
@@ -56,7 +55,6 @@ def annotator_points(
     cases: TeamCases,
     ranked: Collection[str],
     resampling: Resampling,
-    choice: TestChoice,
 ) -> tuple[AnnotatorPoint, ...]:
     """Return every team's point at every annotator's specificity; nothing without annotators.
 
@@ -79,7 +77,7 @@ def annotator_points(
             positive, units = read_cases[curve.label] > 0, cases.units(read_cases)
             one = _Compared(read_cases[curve.score], positive, decision[kept] > 0, units)
             if one.positive.any() and not one.positive.all():
-                found.append(_point(annotator, team, one, resampling, choice))
+                found.append(_point(annotator, team, one, resampling))
     return corrected(found, lambda one: one.team in ranked)
 
 
@@ -115,41 +113,22 @@ class _Compared:
         return np.asarray((of_positives * gained).sum(axis=1) / of_positives.sum(axis=1))
 
 
-def _point(
-    annotator: str, team: str, one: _Compared, resampling: Resampling, choice: TestChoice
-) -> AnnotatorPoint:
-    ones = np.ones((1, one.score.size))
-    by_team, by_annotator = one.detected(ones)[0], one.decided[one.positive]
+def _point(annotator: str, team: str, one: _Compared, resampling: Resampling) -> AnnotatorPoint:
+    by_team, by_annotator = one.detected(np.ones((1, one.score.size)))[0], one.decided[one.positive]
     positives, negatives = int(one.positive.sum()), int((~one.positive).sum())
     only_team, only_annotator = int((by_team & ~by_annotator).sum()), int((by_annotator & ~by_team).sum())
-    if one.units is None:
-        # The positives are tested at the team's threshold, which depends on the negatives alone.
-        test = PairTest("McNemar, exact", mcnemar_p(only_team, only_annotator), None)
-    else:
-        columns = np.stack([by_team, by_annotator]).astype(np.float64)
-        units = one.units[one.positive]
-        (test,) = mean_tests(columns, [(0, 1)], units, choice.seed, choice.permutations)
     hits, others = int(by_team.sum()), int(by_annotator.sum())
     specificity = int((~one.positive & ~one.decided).sum()) / negatives
-    figures = specificity, others / positives, hits / positives, (hits - others) / positives
-    bounds: tuple[float | None, float | None] = (None, None)
-    if resampling.resamples and _fewest_units(one.positive, one.units) >= resampling.interval_minimum:
-        interval = percentile_interval(_differences([one], resampling)[0])
-        bounds = interval.lower, interval.upper
-    place = annotator, team, positives, negatives, *figures, *bounds
-    return AnnotatorPoint(*place, only_team, only_annotator, test.method, test.p_value, None, test.note)
-
-
-def mcnemar_p(first_alone: int, second_alone: int) -> float:
-    """Return the two-sided exact p of McNemar's test: twice the smaller tail of the binomial law, at most 1.
-
-    first_alone, second_alone: the cases that only the first or only the second detects; 1.0 without any.
-    Source: McNemar 1947, Psychometrika 12:153.
-    """
-    from scipy.special import bdtr  # 0.2 s that not all rankings need
-
-    total = first_alone + second_alone
-    return min(1.0, 2 * float(bdtr(min(first_alone, second_alone), total, 0.5))) if total else 1.0
+    value = (hits - others) / positives
+    found = Difference(value, reason=f"fewer than {resampling.interval_minimum} cases of a class")
+    if resampling.resamples > 1 and _fewest_units(one.positive, one.units) >= resampling.interval_minimum:
+        # The team's threshold is found anew in each resample.
+        error = float(_differences([one], resampling)[0].std(ddof=1))
+        units = positives if one.units is None else np.unique(one.units[one.positive]).size
+        found = student_difference(value, error, units - 1, OF_BOOTSTRAP, units)
+    place = annotator, team, positives, negatives, specificity, others / positives, hits / positives, value
+    bounds = found.lower, found.upper, only_team, only_annotator, found.method
+    return AnnotatorPoint(*place, *bounds, found.p_value, None, found.reason)
 
 
 def _fewest_units(positive: NDArray[np.bool_], units: NDArray[np.int64] | None) -> int:

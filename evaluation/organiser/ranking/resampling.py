@@ -6,7 +6,7 @@ tasks at once.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,10 @@ from evaluation.core.resampling import (
     values_under,
 )
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.intervals import Interval
-from evaluation.metrics.unseen import joint_distance
 from evaluation.organiser.ranking.results import RankingError, Submission
 from evaluation.platform.result_file import as_written_values
+from evaluation.stats.figure import Figure
+from evaluation.stats.unseen import joint_distance
 
 Tables = Mapping[str, CaseTable]
 _ENTRIES_PER_BLOCK = 2_000_000
@@ -97,9 +97,9 @@ class Resampled:
 
 @dataclass(frozen=True)
 class TeamIntervals:
-    """Intervals by metric and team, and for every metric without any the reason."""
+    """Figures with intervals by metric and team, and for every metric without any the reason."""
 
-    found: Mapping[str, Mapping[str, Interval]]
+    found: Mapping[str, Mapping[str, Figure]]
     missing: Mapping[str, str]
 
 
@@ -110,7 +110,7 @@ def intervals_of_teams(
 
     Raises `RankingError` where the reference's columns differ between teams.
     """
-    found: dict[str, dict[str, Interval]] = {}
+    found: dict[str, dict[str, Figure]] = {}
     missing: dict[str, str] = {}
     for task, task_metrics in by_task(metrics).items():
         tables = cases.task_tables(task)
@@ -121,7 +121,7 @@ def intervals_of_teams(
         of_task = intervals(task_metrics, list(tables.values()), resampling)
         missing |= of_task.missing
         for name, of_tables in of_task.found.items():
-            found[name] = {team: one.interval for team, one in zip(tables, of_tables, strict=True)}
+            found[name] = dict(zip(tables, of_tables, strict=True))
     return TeamIntervals(found, missing)
 
 
@@ -287,8 +287,8 @@ def with_composite_intervals(
 
 
 def _of_composite(
-    composite: Composite, values: Mapping[str, float], parts: Sequence[Interval], resampled: Floats
-) -> Interval:
+    composite: Composite, values: Mapping[str, float], parts: Sequence[Figure], resampled: Floats
+) -> Figure:
     figures, value = np.array([values[name] for name in composite.metrics]), values[composite.name]
     steps = _STEP * np.eye(len(figures))
     slopes = np.array(
@@ -296,12 +296,22 @@ def _of_composite(
     ) / (2 * _STEP)
     covariance = np.atleast_2d(np.cov(resampled)) * np.outer(slopes, slopes)
     errors = np.sqrt(np.diag(covariance))
-    ends = np.array([[one.lower, one.upper] for one in parts]).T
-    reach = [np.abs(slopes * (figures - np.where(slopes > 0, ends[side], ends[1 - side]))) for side in (0, 1)]
     error = math.sqrt(max(0.0, float(covariance.sum())))
-    down, up = joint_distance(error, reach, [errors, errors]).tolist()
     low, high = sorted((composite.best, composite.worst))
-    return Interval(max(low, value - down), min(high, value + up))
+
+    def around(given: Sequence[Figure | None]) -> Figure:
+        ends = np.array(
+            [(one.lower, one.upper) if one else (None, None) for one in given], dtype=np.float64
+        ).T
+        if np.isnan(ends).any():
+            return Figure(value, reason="no such interval of one of its metrics")
+        reach = [
+            np.abs(slopes * (figures - np.where(slopes > 0, ends[side], ends[1 - side]))) for side in (0, 1)
+        ]
+        down, up = joint_distance(error, reach, [errors, errors]).tolist()
+        return Figure(value, max(low, value - down), min(high, value + up), "MOVER")
+
+    return replace(around(parts), with_unseen_failures=around([one.with_unseen_failures for one in parts]))
 
 
 def as_ranked(values: Mapping[str, Floats], composites: Sequence[Composite]) -> dict[str, Floats]:

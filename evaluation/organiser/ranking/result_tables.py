@@ -35,7 +35,8 @@ from evaluation.platform.result_file import as_written
 class MetricDefinition(KeyTable, strict=False):
     """One metric of a table.
 
-    ``weight``: of its rank. ``worst`` replaces a team's missing values; without it they are faults.
+    ``weight``: of its rank. ``worst`` replaces a team's missing values; without it they are faults. It is
+    the value of an unseen failure, too, and ``best`` the other end of the range.
     """
 
     better: Literal["higher", "lower"]
@@ -43,6 +44,7 @@ class MetricDefinition(KeyTable, strict=False):
     title: str | None = None
     unit: str = ""
     worst: FiniteFloat | None = None
+    best: FiniteFloat | None = None
 
 
 class TableDefinition(KeyTable, strict=False):
@@ -360,8 +362,10 @@ def _task(name: str, metrics: Mapping[str, _MetricValues], one_of_several: bool)
     prefix = f"{name}: " if one_of_several else ""
     found = []
     for metric, entry in metrics.items():
-        defined, mean = entry.definition, Mean(metric, rare_failures=False)
-        ends = (math.inf, -math.inf) if defined.better == "higher" else (-math.inf, math.inf)
+        defined, mean = entry.definition, Mean(metric)
+        upwards = math.inf if defined.better == "higher" else -math.inf
+        best = upwards if defined.best is None else defined.best
+        ends = best, -upwards if defined.worst is None else defined.worst
         found.append(Metric(metric, prefix + (defined.title or metric), mean, *ends, unit=defined.unit))
     return Task(name, name, (), lambda prediction, reference: {}, tuple(found))
 

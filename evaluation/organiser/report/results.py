@@ -17,11 +17,11 @@ from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, units_of
 from evaluation.io.json_files import read_json
 from evaluation.library import CASES_FILE
-from evaluation.metrics.bootstrap import bootstrap_weights
 from evaluation.phase.leaderboard import Digits, digits_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import read_case_records
 from evaluation.platform.result_file import FILE_NAME, MetricsFile
+from evaluation.stats.bootstrap import bootstrap_weights
 from evaluation.summary import Subgroups
 
 
@@ -146,6 +146,12 @@ def metric_rows(results: SubmissionResults) -> Iterator[MetricRow]:
 def ends_of(estimate: Estimate) -> tuple[float | None, float | None]:
     """Return the ends of the 95 % interval of an estimate, None without one."""
     interval = estimate.confidence_interval
+    return (interval.lower, interval.upper) if interval else (None, None)
+
+
+def unseen_ends_of(estimate: Estimate) -> tuple[float | None, float | None]:
+    """Return the bounds that allow for one unseen failure, None without any."""
+    interval = estimate.with_unseen_failures
     return (interval.lower, interval.upper) if interval else (None, None)
 
 

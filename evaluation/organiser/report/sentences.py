@@ -7,6 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from evaluation.challenges.declared.rules import field_tables, metric_tables, table_of_figure
+from evaluation.core.aggregation import Estimate
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
 from evaluation.organiser.ranking.robustness import Variation
@@ -149,8 +150,23 @@ def _sentence(
     if interval := estimate.confidence_interval:
         digits = digits_of(results.phase.config, f"{task.name}.{first.name}").spread
         lower, upper = shown_ends(interval.lower, interval.upper, digits)
-        return f"{told}; with {cases} the true value may lie between {lower} and {upper} (95 % interval)."
+        between = f"; with {cases} the true value may lie between {lower} and {upper} (95 % interval)"
+        return f"{told}{between}{_with_unseen(estimate, first, digits)}."
     return f"{told}; no interval is {f'given: {estimate.interval}' if estimate.interval else 'published'}."
+
+
+def _with_unseen(estimate: Estimate, metric: Metric, digits: int) -> str:
+    """Return what the value may be if cases fail that are rarer than the sample shows."""
+    field, unseen = estimate.confidence_interval, estimate.with_unseen_failures
+    if field is None or unseen is None:
+        return ""
+    higher = metric.better == "higher"
+    worst, seen = (unseen.lower, field.lower) if higher else (unseen.upper, field.upper)
+    ends = [shown_ends(end, end, digits)[0 if higher else 1] for end in (worst, seen)]
+    if ends[0] == ends[1]:
+        return ""
+    way = "low" if higher else "high"
+    return f"; if cases fail that are rarer than these show, it may be as {way} as {ends[0]}"
 
 
 def _cases(results: SubmissionResults, names: Names, task: Task, metric: Metric | None) -> tuple[str, str]:

@@ -33,7 +33,14 @@ from evaluation.organiser.report.page import (
     shown,
 )
 from evaluation.organiser.report.pictures import fields_left_out, galleries, viewer_of
-from evaluation.organiser.report.results import CaseRecord, MetricRow, SubmissionResults, ends_of, metric_rows
+from evaluation.organiser.report.results import (
+    CaseRecord,
+    MetricRow,
+    SubmissionResults,
+    ends_of,
+    metric_rows,
+    unseen_ends_of,
+)
 from evaluation.organiser.report.sentences import (
     failure_sentence,
     names_of,
@@ -116,6 +123,7 @@ def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
 
 
 _ARROWS = {"higher": "↑", "lower": "↓"}
+_UNSEEN = "at worst", "at best"
 
 
 def _table(rows: Sequence[MetricRow], told: str) -> Table:
@@ -123,21 +131,27 @@ def _table(rows: Sequence[MetricRow], told: str) -> Table:
     cells: list[list[Cell]] = []
     for row in rows:
         found, better = row.estimate, _ARROWS[row.metric.better] if row.metric.ordered else None
-        values = (found.value, *ends_of(found), found.standard_deviation, found.median)
+        unseen = unseen_ends_of(found)
+        ends = *ends_of(found), *(unseen if row.metric.better == "higher" else unseen[::-1])
+        values = (found.value, *ends, found.standard_deviation, found.median)
         task = [row.task.title] if several else []
         cells.append([row.title, *values, better, row.metric.unit or None, *task])
     digits = max((row.digits.value for row in rows), default=None)
     spread_digits = max((row.digits.spread for row in rows), default=None)
-    spread = (Column(title, spread_digits) for title in ("lower", "upper", "standard deviation", "median"))
+    spread = (
+        Column(title, spread_digits) for title in ("lower", "upper", *_UNSEEN, "standard deviation", "median")
+    )
     last = ("better", "unit", "task") if several else ("better", "unit")
     intervals = any(row.estimate.confidence_interval for row in rows)
     note = "Lower and upper are the ends of the 95 % interval. " if intervals else ""
+    if any(row.estimate.with_unseen_failures for row in rows):
+        note += "At worst and at best: bounds that allow for one more case, which fails or is perfect. "
     note += "↑: higher is better, ↓: lower."
     note += f" {told}" if told else ""
     titles: list[Title] = ["metric", Column("value", digits), *spread, *last]
     table = Table.of("metrics", "All metrics", titles, cells, note)
     table = replace(table, reasons=tuple(row.estimate.interval for row in rows))
-    return table.without_empty("standard deviation", "median", "unit")
+    return table.without_empty(*_UNSEEN, "standard deviation", "median", "unit")
 
 
 def _composites(results: SubmissionResults) -> Iterator[Table]:
@@ -295,8 +309,17 @@ def definitions(results: SubmissionResults) -> Iterator[Block]:
     yield Text(
         (
             _MISSING[phase.missing],
-            f"Intervals hold 95 %; a bootstrap draws {results.resampling.resamples} samples of the cases "
-            f"with the seed {results.resampling.seed}.",
+            "Intervals hold 95 %; the table names the method of each."
+            + (
+                f" A bootstrap draws {results.resampling.resamples} samples of the cases with the seed "
+                f"{results.resampling.seed}."
+                if any(
+                    row.estimate.confidence_interval
+                    and row.estimate.confidence_interval.method in ("Wilson-bootstrap", "percentile")
+                    for row in metric_rows(results)
+                )
+                else ""
+            ),
             f"Full seal of the phase: {published.manifest}",
         )
     )

@@ -290,7 +290,7 @@ def _with_intervals(results: SubmissionResults, task: Task, metric: Metric) -> I
                 part = table.take(np.flatnonzero(members))
                 name = f"{task.name}.{metric.name}"
                 if found := intervals({name: metric}, [part], results.resampling).found.get(name):
-                    lower, upper = found[0].interval.lower, found[0].interval.upper
+                    lower, upper = found[0].lower, found[0].upper
             cases, negatives = _counts(subgroup, metric, table, members)
             words = names.of_group(subgroup.column, group)
             yield Estimated(_with_number(words, cases, negatives), value, lower, upper)

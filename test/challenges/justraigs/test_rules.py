@@ -11,9 +11,9 @@ from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, Justraigs
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.evaluate import Rejection, evaluate
-from evaluation.metrics.intervals import wilson_interval
 from evaluation.phase.scores import case_records, read_case_records
 from evaluation.platform.result_file import render
+from evaluation.stats.intervals import wilson_interval
 from test.eyes import Eye, justraigs_phase, justraigs_submission
 
 TASKS = {task.name: task for task in CHALLENGE.tasks(JustraigsOptions())}

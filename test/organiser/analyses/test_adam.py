@@ -106,5 +106,5 @@ def test_figures_are_means_over_the_cases_that_have_the_lesion():
     (found,) = results_of(PHASE, rows, Resampling(1, 100, 2), {})
     (dice,) = (one for one in found.figures if (one.part, one.metric) == ("Drusen, centre", "Dice"))
     assert dice.value == pytest.approx((1 + 2 * 50 / 150) / 2)
-    assert (dice.cases, dice.rows, dice.interval) == (2, 2, "Gaffke")
+    assert (dice.cases, dice.rows, dice.interval) == (2, 2, "BCa")
     assert {part for row in rows if (part := row.part)} == set(GRID.texts["parts"])

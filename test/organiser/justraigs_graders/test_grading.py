@@ -8,7 +8,6 @@ import pytest
 
 from evaluation.challenges.justraigs.rules import FEATURES
 from evaluation.core.fault import PhaseError
-from evaluation.metrics.intervals import wilson_interval
 from evaluation.organiser.justraigs_graders.grading import (
     MONITORING,
     GraderFigures,
@@ -21,6 +20,7 @@ from evaluation.organiser.justraigs_graders.reference import fuse_graders
 from evaluation.organiser.justraigs_graders.tables import read_graders
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
+from evaluation.stats.intervals import wilson_interval
 from test.faults import faulted
 from test.organiser.justraigs_graders.test_graders import HEADER, ROWS, graders, mapping, row
 

@@ -65,7 +65,7 @@ def ranked(folder) -> RankedTeams:
     path.write_text(path.read_text().replace("digest of refuge-test", load_phase(phase).manifest.digest))
     for team, value in zip(TEAMS[2:], (0.0251, 0.125), strict=True):
         (teams.folder / team).mkdir()
-        figures = [AnalysisFigure("Inferior rim", "Absolute error", 24, 24, value, 0.02, 0.13, "Gaffke")]
+        figures = [AnalysisFigure("Inferior rim", "Absolute error", 24, 24, value, 0.02, 0.13, "BCa")]
         for name, data in result_files(
             [AnalysisResult("refuge-test", ANALYSES[0], tuple(figures), ())]
         ).items():

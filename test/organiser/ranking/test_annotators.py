@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from evaluation.core.case_table import CaseTable
@@ -27,13 +26,11 @@ from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.annotator_scores import beside_teams, read_annotator_scores
 from evaluation.organiser.ranking.annotators import describe_annotators, operating_point, read_annotators
 from evaluation.organiser.ranking.leaderboard_file import MetricOfTeam, Team
-from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.organiser.ranking.readers import (
     AnnotatorPoint,
     _Compared,
     against_readers,
     annotator_points,
-    mcnemar_p,
     mean_of_readers,
 )
 from evaluation.organiser.ranking.resampling import TeamCases
@@ -188,7 +185,6 @@ def points(
         team_cases(scores, label, clusters),
         tuple(scores) if ranked is None else ranked,
         Resampling(seed=1, resamples=200, interval_minimum=10),
-        TestChoice(1),
     )
     return {(one.annotator, one.team): one for one in found}
 
@@ -202,17 +198,11 @@ def test_a_team_that_finds_four_more_at_the_experts_specificity():
     assert found.team_sensitivity == 38 / 40
     assert found.difference == pytest.approx(0.1)  # "increments in sensitivity up to a 10 %" (section 5.3)
     assert (found.only_team, found.only_annotator) == (4, 0)
-    assert found.p_value == pytest.approx(2 / 2**4)
+    assert (found.lower > 0) == (found.p_value < 0.05)
     assert found.lower <= 0.1 <= found.upper
     # One negative more among the high scores: the threshold must rise above all scores.
     score[40 + 327] = 2.0
     assert points({"team": score}, {"expert": EXPERT})["expert", "team"].team_sensitivity == 0.0
-
-
-@pytest.mark.parametrize(("first", "second"), [(0, 0), (0, 5), (3, 4), (7, 7), (30, 12)])
-def test_mcnemar_is_the_binomial_test_of_the_discordant_pairs(first, second):
-    expected = binomtest(first, first + second).pvalue if first + second else 1.0
-    assert mcnemar_p(first, second) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -245,21 +235,22 @@ def test_holm_clusters_and_what_is_no_operating_point():
     better = np.repeat([2.0, 0.0, 1.0, 2.0], [40, 0, 328, 32])
     scores = {"a": better, "b": EXPERT, "ensemble": better}
     found = points(scores, {"expert": EXPERT}, ranked=("a", "b"))
-    assert found["expert", "a"].p_value == pytest.approx(2 / 2**6)
-    assert found["expert", "a"].p_holm == pytest.approx(2 * 2 / 2**6)
+    of_a = found["expert", "a"]
+    assert (of_a.lower > 0 or of_a.upper < 0) == (of_a.p_value < 0.05)
+    assert of_a.p_holm == pytest.approx(min(1, 2 * of_a.p_value))
     assert found["expert", "ensemble"].p_holm == found["expert", "ensemble"].p_value
-    # All differences are in one person: with two signs for it, p is 1.
+    # All differences are in one person, who may be drawn or not.
     score = np.repeat([2.0, 0.0, 1.0, 2.0], [38, 2, 328, 32])
     persons = {f"C{position:03}": "" for position in range(400)} | {f"C{i:03}": "one" for i in range(34, 38)}
     found = points({"team": score}, {"expert": EXPERT}, clusters=persons)["expert", "team"]
     assert found.difference == pytest.approx(0.1)
-    assert found.method == "permutation of the mean"
-    assert found.p_value == 1.0
+    assert found.method == "bootstrap t"
+    assert found.p_value > 0.05
     nothing = np.full(400, np.nan)
     positives_only = np.where(LABEL > 0, 1.0, np.nan)
     decisions = {"score": np.linspace(0, 1, 400), "none": nothing, "half": positives_only}
     assert points({"team": np.linspace(1, 0, 400)}, decisions) == {}
-    assert annotator_points(None, ROC, TeamCases((), ()), (), Resampling(0, 0, 10), TestChoice(0)) == ()
+    assert annotator_points(None, ROC, TeamCases((), ()), (), Resampling(0, 0, 10)) == ()
 
 
 def test_resampling_weights_count_cases():

@@ -14,7 +14,6 @@ from evaluation.challenges.edd2020.rules import ranking as edd2020_ranking
 from evaluation.challenges.refuge import RefugeOptions, ranking
 from evaluation.core.challenge import Composite
 from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score
-from evaluation.metrics.intervals import Interval
 from evaluation.organiser.ranking.resampling import TeamIntervals, as_ranked, with_composite_intervals
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.organiser.ranking.scheme_file import describe_scheme, read_scheme
@@ -22,6 +21,7 @@ from evaluation.phase.config import PhaseConfig
 from evaluation.phase.leaderboard import platform_metrics
 from evaluation.phase.places import Better, place_teams, platform_scheme
 from evaluation.phase.registry import challenge_named
+from evaluation.stats.figure import Figure
 from test.faults import faulted
 
 NAN = math.nan
@@ -186,7 +186,7 @@ def test_the_platforms_schemes_leave_out_columns_that_are_excluded_from_the_rank
 
 
 PARTS = TeamIntervals(
-    {"t.a": {"one": Interval(0.7, 0.86)}, "t.b": {"one": Interval(0.5, 0.7)}}, {"t.c": "too few"}
+    {"t.a": {"one": Figure(0.8, 0.7, 0.86)}, "t.b": {"one": Figure(0.6, 0.5, 0.7)}}, {"t.c": "too few"}
 )
 SPREAD = 0.02
 TOGETHER, OPPOSITE = (([1, 2, 3, 4], other) for other in ([1, 2, 3, 4], [4, 3, 2, 1]))

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import norm, spearmanr
+from scipy.stats import spearmanr, t
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from evaluation.challenges.adam import CHALLENGE, AdamOptions
@@ -24,7 +24,6 @@ from evaluation.organiser.ranking.classifiers import (
 )
 from evaluation.organiser.ranking.difficulty import associations, divided, values_by_subgroup
 from evaluation.organiser.ranking.leaderboard_writing import write_organiser_part
-from evaluation.organiser.ranking.pair_tests import TestChoice
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.config import Subgroup
@@ -60,9 +59,12 @@ def delong_p(first: np.ndarray, second: np.ndarray) -> float:
         areas.append(won.mean())
         of_positives.append(won.mean(axis=1))
         of_negatives.append(won.mean(axis=0))
-    covariance = np.cov(of_positives) / 20 + np.cov(of_negatives) / 40
-    variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
-    return float(2 * norm.sf(abs(areas[0] - areas[1]) / math.sqrt(variance)))
+    first, second = (
+        np.var(np.diff(of_positives, axis=0), ddof=1) / 20,
+        np.var(np.diff(of_negatives, axis=0), ddof=1) / 40,
+    )
+    freedom = (first + second) ** 2 / (first**2 / 19 + second**2 / 39)
+    return float(2 * t.sf(abs(areas[0] - areas[1]) / math.sqrt(first + second), freedom))
 
 
 def test_every_ratio_is_a_classifier_with_a_test_and_a_curve(tmp_path):
@@ -119,7 +121,7 @@ def test_a_missing_mask_can_only_lower_the_area(tmp_path):
     assert areas["lost"] == pytest.approx(roc_auc_score(GLAUCOMA, worst))
     assert areas["lost"] < areas["complete"]
     (test,) = (one for one in found.tests if one.team == "lost" and (one.first, one.second) == TITLES[:2])
-    assert test.method == "randomisation"
+    assert test.method == "DeLong"
 
 
 def test_a_column_that_the_organiser_names_is_one_more_classifier(tmp_path):
@@ -136,7 +138,7 @@ def test_a_column_that_the_organiser_names_is_one_more_classifier(tmp_path):
 
 def test_columns_need_a_curve():
     metrics = {"t.dice": Metric("dice", "Dice", Mean("dice"), best=1, worst=0)}
-    arguments = (TeamCases((), ()), (), Resampling(0, 0, 10), TestChoice(0))
+    arguments = (TeamCases((), ()), (), Resampling(0, 0, 10))
     assert classifiers_of_teams(metrics, {}, *arguments).values == ()
     with faulted(RankingError, "annotators"):
         classifiers_of_teams(metrics, {"x": "t.x"}, *arguments)

@@ -7,26 +7,27 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from scipy.stats import mannwhitneyu, ttest_1samp, wilcoxon
+from scipy.stats import mannwhitneyu, norm, t, ttest_1samp, wilcoxon
 
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
-from evaluation.core.class_estimators import RocArea, SensitivityAtSpecificity
+from evaluation.core.class_estimators import AveragePrecision, RocArea, SensitivityAtSpecificity
+from evaluation.core.differences import TestOfMeans
 from evaluation.core.estimator import Mean
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.intervals import Interval
 from evaluation.organiser.cli.rank_command import margin_of
-from evaluation.organiser.ranking.comparisons import Comparisons, Margin, compare, margin_tests
-from evaluation.organiser.ranking.pair_tests import TestChoice, TestOfMeans, randomised
-from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals, draw_cases, resample_teams
+from evaluation.organiser.ranking.comparisons import Comparisons, Margin, TestChoice, compare, margin_tests
+from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals, intervals_of_teams
 from evaluation.organiser.ranking.results import RankingError
+from evaluation.stats.figure import Figure
 from test.faults import faulted
 
 AUC = Metric("auc", "AUC", RocArea("score", "label"), best=1, worst=0)
 DICE = Metric("dice", "Dice", Mean("dice"), best=1, worst=0)
 DISTANCE = Metric("distance", "Distance", Mean("dice"), best=0, worst=math.inf)
-CHOICE = TestChoice(seed=4, permutations=999)
+DRAWN = Resampling(4, 300, 10)
+CHOICE = TestChoice(DRAWN)
 
 
 def compared(
@@ -34,7 +35,6 @@ def compared(
     columns: dict[str, dict[str, np.ndarray]],
     clusters: list[str] | None = None,
     choice: TestChoice = CHOICE,
-    resamples: int = 300,
 ) -> Comparisons:
     """``columns``: by team and column."""
     cases = len(next(iter(next(iter(columns.values())).values())))
@@ -48,35 +48,78 @@ def compared(
     teams = TeamCases(tuple(columns), tuple(tables.values()), units)
     name = f"t.{metric.name}"
     values = {team: metric_values([metric], table["t"])[metric.name] for team, table in tables.items()}
-    draws = draw_cases({name: metric}, teams, Resampling(1, resamples, 10, clusters=units))
-    found = resample_teams({name: metric}, teams, draws).values
-    by_team = dict(zip(teams.teams, found[name].T, strict=True)) if name in found else {}
-    return compare(name, metric, values, teams, by_team, choice)
+    figures = intervals_of_teams({name: metric}, teams, replace(choice.resampling, clusters=units)).found
+    return compare(name, metric, values, teams, replace(choice, figures=figures))
 
 
-def curves(seed: int, cases: int = 120, positives: int = 40) -> dict[str, dict[str, np.ndarray]]:
+def curves(
+    seed: int, cases: int = 120, positives: int = 40, separations: tuple[float, float] = (3.0, 1.2)
+) -> dict[str, dict[str, np.ndarray]]:
     rng = np.random.default_rng(seed)
     label = (np.arange(cases) < positives).astype(float)
     common = rng.normal(size=cases)
     return {
         team: {"score": common + rng.normal(size=cases) + separation * label, "label": label}
-        for team, separation in (("good", 3.0), ("poor", 1.2))
+        for team, separation in zip(("good", "poor"), separations, strict=True)
     }
 
 
-def test_means_and_the_detectable_difference():
+@pytest.mark.parametrize("clusters", [None, [f"P{case}" for case in range(80)]])
+def test_means_are_compared_by_students_paired_t(clusters):
     rng = np.random.default_rng(3)
     first = rng.uniform(0.7, 0.9, 80)
     second = first - rng.normal(0.005, 0.02, 80)
-    columns = {"b": {"dice": second}, "a": {"dice": first}}
-    (pair,) = compared(DICE, columns, choice=TestChoice(4, 999, "permutation")).pairs
-    assert (pair.first, pair.second, pair.method, pair.favours) == ("a", "b", "permutation of the mean", "a")
-    assert "exchangeable" in pair.null
-    (plain,) = compared(DICE, columns).pairs
-    assert (plain.method, plain.null[:9]) == ("equal means", "the means")
+    (pair,) = compared(DICE, {"b": {"dice": second}, "a": {"dice": first}}, clusters).pairs
+    assert (pair.first, pair.second, pair.method, pair.favours) == ("a", "b", "paired t", "a")
+    assert (pair.null, pair.n) == ("the figures are equal", 80)
+    expected = ttest_1samp(first - second, 0)
+    interval = expected.confidence_interval()
     assert pair.difference == pytest.approx((first - second).mean())
+    assert (pair.lower, pair.upper) == pytest.approx((interval.low, interval.high))
+    assert pair.p_value == pytest.approx(expected.pvalue)
     error = (first - second).std(ddof=1) / math.sqrt(80)
-    assert pair.detectable_difference == pytest.approx(2.8016 * error, rel=1e-4)
+    assert pair.detectable_difference == pytest.approx((t.ppf(0.975, 79) + norm.ppf(0.8)) * error)
+    # A failure that neither shows may reverse the order.
+    assert pair.unseen_lower < 0 < pair.unseen_upper
+    assert pair.holds_with_unseen is False
+
+
+def columns_of(metric: Metric, seed: int) -> dict[str, dict[str, np.ndarray]]:
+    if metric.estimator.mean_column:
+        rng = np.random.default_rng(seed)
+        first = rng.beta(9, 2, 60)
+        return {"a": {"dice": first}, "b": {"dice": first - rng.normal(0.012, 0.05, 60)}}
+    return curves(seed, separations=(1.2 + 0.3 * seed, 1.2))
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        DICE,
+        DISTANCE,
+        AUC,
+        Metric("ap", "", AveragePrecision("score", "label"), 1, 0),
+        Metric("at", "", SensitivityAtSpecificity("score", "label", Fraction(85, 100)), 1, 0),
+    ],
+    ids=lambda metric: metric.name,
+)
+@pytest.mark.parametrize("first", ["field", "any_distribution"])
+def test_an_interval_leaves_out_0_exactly_where_p_is_below_5_percent(metric, first):
+    shown = 0
+    for seed in range(8):
+        choice = TestChoice(replace(DRAWN, resamples=100, interval=first))
+        (pair,) = compared(metric, columns_of(metric, seed), choice=choice).pairs
+        assert (pair.lower > 0 or pair.upper < 0) == (pair.p_value < 0.05)
+        shown += pair.p_value < 0.05
+    assert first == "any_distribution" or shown > 0
+
+
+def test_a_star_is_marked_where_it_holds_with_an_unseen_failure():
+    rng = np.random.default_rng(5)
+    low, high = rng.uniform(0.2, 0.4, 100), rng.uniform(0.8, 0.9, 100)
+    (pair,) = compared(DICE, {"low": {"dice": low}, "high": {"dice": high}}).pairs
+    assert (pair.significant, pair.holds_with_unseen) == (True, True)
+    assert pair.unseen_lower < pair.lower < pair.upper < pair.unseen_upper
 
 
 def test_a_distance_is_better_where_it_is_smaller_and_other_cases_are_refused():
@@ -85,7 +128,7 @@ def test_a_distance_is_better_where_it_is_smaller_and_other_cases_are_refused():
     assert (pair.first, pair.second, pair.difference) == ("near", "far", -5.0)
     tables = tuple({"t": CaseTable([name], [{"dice": 0.5}])} for name in ("C1", "C2"))
     with faulted(RankingError, "b: task t", "a"):
-        compare("t.dice", DICE, {"a": 0.5, "b": 0.5}, TeamCases(("a", "b"), tables), {}, CHOICE)
+        compare("t.dice", DICE, {"a": 0.5, "b": 0.5}, TeamCases(("a", "b"), tables), CHOICE)
 
 
 @pytest.mark.parametrize(
@@ -94,9 +137,10 @@ def test_a_distance_is_better_where_it_is_smaller_and_other_cases_are_refused():
 )
 def test_tests_of_ranks_on_request(means, method, oracle):
     first, second = np.random.default_rng(3).uniform(size=(2, 50))
-    choice = TestChoice(seed=1, means=means)
+    choice = TestChoice(DRAWN, means)
     (pair,) = compared(DICE, {"a": {"dice": first}, "b": {"dice": second}}, choice=choice).pairs
-    assert (pair.method, pair.cases) == (method, 50)
+    assert (pair.method, pair.n) == (method, 50)
+    assert (pair.lower > 0 or pair.upper < 0) == (pair.p_value < 0.05)
     assert pair.p_value == pytest.approx(oracle(first, second).pvalue)
 
 
@@ -114,7 +158,7 @@ STEADY, EVEN = np.random.default_rng(1).uniform(0.7, 0.8, 100), np.full(60, 0.5)
 )
 def test_no_tier_ends_where_the_order_and_the_test_disagree(steady, often, note):
     columns = {"often": {"dice": often}, "steady": {"dice": steady}}
-    found = compared(DICE, columns, choice=TestChoice(1, means="signed-rank"))
+    found = compared(DICE, columns, choice=TestChoice(DRAWN, "signed-rank"))
     (pair,) = found.pairs
     assert (pair.first, pair.favours, pair.significant) == ("steady", "often", True)
     assert found.tiers == (("steady", "often"),)
@@ -126,16 +170,16 @@ def test_a_test_of_means_tells_how_many_cases_enter(means):
     columns = {team: {"dice": np.random.default_rng(8).uniform(size=40)} for team in "ab"}
     for of_team in columns.values():
         of_team["dice"][28:] = np.nan
-    (pair,) = compared(DICE, columns, choice=TestChoice(1, 199, means), resamples=0).pairs
-    assert pair.cases == 28
+    (pair,) = compared(DICE, columns, choice=TestChoice(DRAWN, means)).pairs
+    assert pair.n == 28
 
 
-def test_an_area_with_a_missing_likelihood_is_randomised():
+def test_an_area_with_a_missing_likelihood_is_compared_as_any():
     columns = curves(11, cases=200, positives=80)
     for of_team in columns.values():
         of_team["score"][0] = -math.inf
     (pair,) = compared(AUC, columns).pairs
-    assert pair.method == "randomisation"
+    assert pair.method == "DeLong"
     assert pair.p_value < 0.02
 
 
@@ -147,7 +191,7 @@ def test_duplicated_cases_in_clusters_add_no_evidence():
     }
     (single,) = compared(AUC, columns).pairs
     (clustered,) = compared(AUC, doubled, clusters=[f"P{case // 2}" for case in range(160)]).pairs
-    assert clustered.method == "DeLong, clustered"
+    assert (single.n, clustered.n) == (80, 80)
     assert clustered.detectable_difference == pytest.approx(single.detectable_difference)
     assert clustered.p_value == pytest.approx(single.p_value)
 
@@ -157,36 +201,36 @@ def test_one_team_or_one_case_gives_no_comparison():
     assert (alone.pairs, alone.tiers) == ((), (("a",),))
     found = compared(DICE, {"a": {"dice": np.array([0.9])}, "b": {"dice": np.array([0.1])}})
     assert found.tiers is None
-    assert found.pairs[0].note == "fewer than two cases enter both means"
+    assert found.pairs[0].note == "fewer than two cases"
 
 
 NAMES = ("t.dice", "t.other")
 
 
-def results_of(columns, margins, in_fixed_order=False, better=DICE, resamples=2000, reach=(0, 0)):
+def results_of(columns, margins, in_fixed_order=False, better=DICE, reach=None):
     """Return the tests of teams whose means over cases are given by metric and team.
 
-    reach: how far below and above its value the interval of a team lies.
+    reach: how far below and above its value the interval of a team with unseen failures lies, None: none.
     """
-    rng = np.random.default_rng(4)
     cases = len(next(iter(columns[NAMES[0]].values())))
-    weights = rng.multinomial(cases, np.full(cases, 1 / cases), resamples) / cases
     teams = tuple(columns[NAMES[0]])
-    table = CaseTable([f"C{case}" for case in range(cases)], [{"dice": 0.0}] * cases)
-    team_cases = TeamCases(teams, tuple({"t": table} for _ in teams))
-    stacked = {name: np.stack(list(of_teams.values())) for name, of_teams in columns.items()}
-    values = {
-        name: dict(zip(teams, of_metric.mean(axis=1).tolist(), strict=True))
-        for name, of_metric in stacked.items()
-    }
-    resampled = {name: weights @ of_metric.T for name, of_metric in stacked.items()}
-    metrics = dict.fromkeys(columns, better)
-    ends = {
-        name: {team: Interval(value - reach[0], value + reach[1]) for team, value in of_teams.items()}
-        for name, of_teams in values.items()
-    }
-    given = TeamIntervals(ends, {})
-    return margin_tests(margins, metrics, values, team_cases, resampled, given, in_fixed_order)
+    names = [f"C{case}" for case in range(cases)]
+    tables = []
+    for team in teams:
+        of_metrics = {name.partition(".")[2]: of_teams[team].tolist() for name, of_teams in columns.items()}
+        rows = [dict(zip(of_metrics, row, strict=True)) for row in zip(*of_metrics.values(), strict=True)]
+        tables.append({"t": CaseTable(names, rows)})
+    values = {name: {team: of[team].mean() for team in teams} for name, of in columns.items()}
+    metrics = {name: replace(better, estimator=Mean(name.partition(".")[2])) for name in columns}
+
+    def figure(value):
+        unseen = reach and Figure(value, value - reach[0], value + reach[1])
+        return Figure(value, value - 0.01, value + 0.01, with_unseen_failures=unseen)
+
+    ends = {name: {team: figure(value) for team, value in of.items()} for name, of in values.items()}
+    team_cases, given = TeamCases(teams, tuple(tables)), TeamIntervals(ends, {})
+    choice = TestChoice(DRAWN, figures=ends)
+    return margin_tests(margins, metrics, values, team_cases, choice, given, in_fixed_order)
 
 
 def paired(shift, cases=80, seed=1):
@@ -221,10 +265,10 @@ def test_a_paired_difference_is_tested_as_by_the_t_test(lower_is_better):
     better_by_more = ttest_1samp(gained, 0.015, alternative="less")
     assert found.difference == pytest.approx(gained.mean())
     interval = ttest_1samp(gained, 0).confidence_interval()
-    # The bootstrap's own error at 2,000 resamples is 2 %, and it divides by n.
-    assert found.upper - found.lower == pytest.approx(interval.high - interval.low, rel=0.06)
-    assert found.p_not_inferior == pytest.approx(worse.pvalue, rel=0.3, abs=1e-4)
-    assert found.p_equivalent == pytest.approx(max(worse.pvalue, better_by_more.pvalue), rel=0.3, abs=1e-4)
+    assert (found.lower, found.upper) == pytest.approx((interval.low, interval.high))
+    assert (found.field_lower, found.field_upper) == (found.lower, found.upper)
+    assert found.p_not_inferior == pytest.approx(worse.pvalue)
+    assert found.p_equivalent == pytest.approx(max(worse.pvalue, better_by_more.pvalue))
     assert found.conclusion == "equivalent"
 
 
@@ -261,40 +305,3 @@ def test_what_is_refused_and_what_is_a_reference():
     for text in ("t.dice", "t.dice=0.02", "t.dice=-1:team", "t.dice=x:team", "=0.1:team"):
         with faulted(RankingError, f"--margin {text}"):
             margin_of(text)
-
-
-ESTIMATOR = SensitivityAtSpecificity("score", "label", Fraction(85, 100))
-
-
-def rounded_tables(teams=3, cases=60):
-    rng = np.random.default_rng(1)
-    label = (rng.random(cases) < 0.4).astype(float)
-    label[:3] = np.nan
-    found = {}
-    for team in range(teams):
-        score = (label + rng.normal(size=cases) * (team + 1)).round(1)
-        score[5 + team] = -np.inf if label[5 + team] == 1 else np.inf
-        score[:3] = 0
-        rows = [{"score": s, "label": y} for s, y in zip(score.tolist(), label.tolist(), strict=True)]
-        found[2 * team] = CaseTable([f"C{case:02}" for case in range(cases)], rows)
-    return found
-
-
-def all_pairs(estimator, units=None):
-    metric = Metric("sensitivity", "Sensitivity", estimator, best=1, worst=0)
-    pairs = [(0, 2), (2, 4), (0, 4)]
-    errors = {(0, 2): 0.1, (2, 4): None, (0, 4): None}
-    return randomised(metric, rounded_tables(), pairs, units, errors, seed=3, permutations=299)
-
-
-@pytest.mark.parametrize("units", [None, np.arange(60) // 2])
-def test_thresholds_and_weights_agree(units):
-    class WithoutThreshold(SensitivityAtSpecificity):
-        @property
-        def curve(self):
-            return replace(super().curve, specificity=None)
-
-    found = all_pairs(ESTIMATOR, units)
-    assert found == all_pairs(WithoutThreshold("score", "label", ESTIMATOR.target), units)
-    assert found[0, 2].standard_error == 0.1
-    assert len({test.p_value for test in found.values()}) > 1

@@ -277,7 +277,7 @@ def test_schemes_without_a_metric_and_with_other_weights():
 
 
 FIVE = ("a", "b", "c", "ensemble", "grader")
-OPTIONS = RankOptions(resamples=0, permutations=99, means="signed-rank", influence=False)
+OPTIONS = RankOptions(resamples=0, means="signed-rank", influence=False)
 
 
 @pytest.fixture

@@ -151,15 +151,10 @@ def test_a_class_with_few_cases_is_not_resampled(tmp_path):
     for team, seed in (("a", 1), ("b", 2), ("c", 3)):
         columns = refuge_columns(labels(60, 9), np.random.default_rng(seed), 1.0, 0.8)
         write_team(tmp_path / team, columns)
-    # Three pairs: the smallest p after Holm is 3/50, or 3/100.
-    phase = ranked(tmp_path, permutations=49)
-    assert any("49 permutations are too few for 3 pairs" in notice for notice in phase.notices)
+    phase = ranked(tmp_path)
     assert phase.board.metrics["classification.auc"].no_intervals == "fewer than 10 cases of class 1"
     assert all(team.boards["overall"].distribution is None for team in phase.board.teams)
     assert all(team.boards["segmentation"].distribution for team in phase.board.teams)
-    # Nine positives: no DeLong.
-    assert phase.board.metrics["classification.auc"].comparisons.pairs[0].method == "randomisation"
-    assert not any("too few" in notice for notice in ranked(tmp_path, permutations=99).notices)
 
 
 def two_phases(tmp_path: Path, **changes) -> tuple[dict[str, RankedPhase], Scheme]:

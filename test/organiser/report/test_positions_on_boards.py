@@ -280,7 +280,7 @@ def test_the_scheme_in_force_is_on_the_left_of_other_schemes():
 
 def compared(favours: str | None, significant: bool | None) -> str:
     """Return the sign in the row of "b" and the column of "a"."""
-    pair = Comparison("b", "a", 0.25, "test", "", 0.01, 0.02, significant, favours, None)
+    pair = Comparison("b", "a", 0.25, None, None, "test", "", 0.01, 0.02, significant, favours, None)
     metric = MetricOfPhase("Dice", "higher", "", True, comparisons=Comparisons((pair,), None))
     (chart,) = charts(rankings.significance_section(phase(metrics={"t.dice": metric}))).values()
     assert (names(chart, "y"), names(chart, "x")) == (["b", "a"], ["b", "a"])

@@ -405,7 +405,7 @@ def test_figures_of_a_further_analysis():
         joined=None,
     )
     figures = (
-        AnalysisFigure("left", "NEAR", 3, 3, 0.5, 0.25, 0.75, "Gaffke"),
+        AnalysisFigure("left", "NEAR", 3, 3, 0.5, 0.25, 0.75, "BCa"),
         AnalysisFigure("left", "FAR", 3, 3, 0.875, None, None, "few"),
     )
     result = AnalysisResult("p", cast(Any, analysis), figures, ())

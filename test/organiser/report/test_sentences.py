@@ -32,11 +32,11 @@ def test_every_task_of_a_bundled_phase_has_a_sentence_with_a_phrase(bundled_phas
         assert all(" the algorithm " in sentence for sentence in found)
 
 
-def changed(results, **interval):
-    """Return results in which the AUC has another interval, or none."""
+def changed(results, unseen=None, **interval):
+    """Return results in which the AUC has other intervals, or none."""
     of_task = results.metrics.aggregates["classification"]
     found = ConfidenceInterval(**interval) if interval else None
-    auc = replace(of_task["auc"], value=0.91234, confidence_interval=found)
+    auc = replace(of_task["auc"], value=0.91234, confidence_interval=found, with_unseen_failures=unseen)
     tasks = {**results.metrics.aggregates, "classification": {**of_task, "auc": auc}}
     return replace(results, metrics=replace(results.metrics, aggregates=tasks))
 
@@ -51,6 +51,11 @@ def test_ends_are_rounded_outwards_with_the_digits_of_the_table(bundled_phase):
     assert numbers(lower=0.8551, upper=0.9549, half_width=0.05, **given) == ["0.9123", "0.855", "0.955"]
     assert numbers(lower=0.90501, upper=0.91901, half_width=0.007, **given) == ["0.9123", "0.905", "0.920"]
     assert next(task_sentences(changed(results))).endswith("AUC of 0.9123; no interval is published.")
+    unseen = ConfidenceInterval(0.70101, 0.97, 0.1345, "logit-DeLong")
+    told = next(
+        task_sentences(changed(results, unseen, lower=0.8551, upper=0.9549, half_width=0.05, **given))
+    )
+    assert told.endswith("; if cases fail that are rarer than these show, it may be as low as 0.701.")
 
 
 def test_words_of_the_phase_and_of_labels(bundled_phase, tmp_path):

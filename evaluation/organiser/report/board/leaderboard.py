@@ -107,7 +107,7 @@ def _of_board(phase: ReportedPhase, name: str, prefix: str) -> Iterator[str]:
     told = f"{prefix}{listed(first)} {_is_first(first)} of {len(placed)} teams"
     distribution = placed[0][1].distribution
     if len(first) == 1 and distribution:
-        told += f"; with other cases of the same kind it would be first {_often(distribution)}"
+        told += f"; it is first in {_often(distribution)} of these cases"
     yield f"{told}."
     yield from _by_how_much(phase, name, placed[0][0], placed[1][0])
     if len(first) == 1 and (found := phase.board.superiority.get(name)):
@@ -139,7 +139,7 @@ def _tested(metric: MetricOfPhase, first: str, second: str) -> str:
 
 def _often(distribution: PlaceDistribution) -> str:
     share = distribution.probabilities.get(1, 0.0)
-    return "almost always" if share > 0.995 else f"{100 * share:.0f} times in 100"
+    return "nearly all resamples" if share > 0.995 else f"{100 * share:.0f} of 100 resamples"
 
 
 def _is_first(teams: Sequence[str]) -> str:
@@ -160,8 +160,9 @@ def _told_apart(
     if near:
         yield f"{_counted(near)} cannot be told apart from {first} by {cases}."
     if behind:
-        often = f"at least {int(100 * _CLEARLY)} times in 100"
-        yield f"With other cases of the same kind, {_counted(behind)} would be behind {first} {often}."
+        often = f"at least {int(100 * _CLEARLY)} of 100 resamples"
+        verb = "are" if len(behind) > 1 else "is"
+        yield f"In {often} of {cases}, {_counted(behind)} {verb} behind {first}."
 
 
 def _counted(teams: Sequence[str]) -> str:

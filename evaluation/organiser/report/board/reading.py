@@ -20,12 +20,12 @@ from evaluation.io.json_files import read_json
 from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
-from evaluation.organiser.ranking.rank_statistics import pareto_front
 from evaluation.organiser.report.page import Block, Section, Table, identifier, listed
 from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.organiser.rescoring.changes import Changes
 from evaluation.organiser.rescoring.kept import CHANGES
 from evaluation.phase.registry import challenge_named
+from evaluation.stats.ranks import pareto_front
 
 # --- Reading of the files that `rank --output` writes ---
 

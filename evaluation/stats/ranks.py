@@ -1,18 +1,22 @@
 """Wilcoxon's signed-rank test, the rank-sum test, Kendall's τ-b; values tie by their published digits."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Floats
-from evaluation.organiser.ranking.pairwise import RANK_SUM, SIGNED_RANK, TOO_FEW_CASES, PairTest, sign
-from evaluation.phase.places import mid_ranks
-from evaluation.platform.result_file import SIGNIFICANT_DIGITS
+from evaluation.stats.figure import SIGNIFICANT, Difference
+from evaluation.stats.numbers import SIGNIFICANT_DIGITS, Floats
+from evaluation.stats.student import NORMAL, boundary
+
+SIGNED_RANK, RANK_SUM = "Wilcoxon signed-rank", "Mann–Whitney U"
+TOO_FEW_CASES = "too few cases"
+_SYMMETRIC = "the differences are symmetric about 0"
+_SAME = "the values have the same distribution; the cases are not paired"
 
 # --- Comparison of floats by their published decimal digits: equal digits tie in a test ---
 
@@ -50,54 +54,139 @@ def _rounded(values: Floats, magnitude: Floats) -> Floats:
 
 # --- Statistics of ranks: Wilcoxon's signed-rank test, the rank-sum test, and Kendall's τ-b ---
 
-_NORMAL = 1.959963984540054  # the 97.5 % quantile
 _LARGEST_SMALL = np.iinfo(np.int16).max // 2
-_ENTRIES_AT_ONCE = 4_000_000
 _MOST_EXACT, _MOST_EXACT_WITH_TIES = 50, 13
 
 
-def signed_rank_tests(values: ArrayLike, pairs: Sequence[tuple[int, int]]) -> list[PairTest]:
-    """Return Wilcoxon's signed-rank test for pairs of teams, on the cases that are defined for both.
+def signed_rank_difference(differences: ArrayLike, value: float) -> Difference:
+    """Return Wilcoxon's two-sided signed-rank test of paired differences, and the interval of their centre.
 
-    values: shape (teams, cases), NaN where a case does not enter. Differences are compared in the published
-    digits. Zero differences are left out (Wilcoxon's own treatment); if all are zero, p = 1. Two-sided. The
-    method is chosen pair by pair, as SciPy does for a single one: exact for up to 50 cases without ties or
-    zeros and for up to 13 with any, else the normal approximation with the correction for ties.
-    Source: Wilcoxon 1945, Biometrics Bulletin 1:80.
+    differences: shape (cases,), NaN where a case does not enter, in the published digits. value: the
+    difference of the figures, which is not what is tested. Zeros are left out (Wilcoxon's own treatment); if
+    all are zero, p = 1. Exact for up to 50 cases without ties or zeros and for up to 13 with any, else the
+    normal approximation with the correction for ties, as SciPy chooses. The estimate is that of Hodges and
+    Lehmann; the interval holds the shifts that the same test does not reject.
+    Source: Wilcoxon 1945, Biometrics Bulletin 1:80; Hodges and Lehmann 1963, Ann. Math. Stat. 34:598.
     """
-    columns, chosen = np.asarray(values, dtype=np.float64), np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    entering = np.flatnonzero((~np.isnan(columns)).any(axis=0))
-    step = max(1, _ENTRIES_AT_ONCE // max(1, entering.size))
-    tests: list[PairTest] = []
-    for start in range(0, len(chosen), step):
-        first, second = (columns[np.ix_(teams, entering)] for teams in chosen[start : start + step].T)
-        tests += _signed_rank(published_difference(first, second))
-    return tests
+    column = np.asarray(differences, dtype=np.float64)
+    column = column[~np.isnan(column)]
+    if column.size < 2:
+        return Difference(value, method=SIGNED_RANK, n=column.size, reason=TOO_FEW_CASES, null=_SYMMETRIC)
+
+    def test(shift: float) -> tuple[float, float]:
+        return _signed_rank(published_difference(column, np.full_like(column, shift)))
+
+    ends = float(column.min()) - 1, float(column.max()) + 1
+    found = Difference(value, method=SIGNED_RANK, n=column.size, null=_SYMMETRIC)
+    return _by_inversion(found, test, ends)
 
 
-def _signed_rank(differences: Floats) -> list[PairTest]:
-    """Return the tests of differences of shape (pairs, cases)."""
-    from scipy.special import ndtr  # 0.2 s that not all rankings need
+def rank_sum_difference(first: ArrayLike, second: ArrayLike, value: float = math.nan) -> Difference:
+    """Return the two-sided Mann–Whitney U (rank-sum) test of two unpaired samples, in the published digits.
 
-    counts = (~np.isnan(differences)).sum(axis=1)
-    found = signed_ranks(differences)
-    left, surplus, deviation = found.left, found.surplus, surplus_deviation(found.left, found.tie_term)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        p_values = np.where(left > 0, 2 * ndtr(-np.abs(surplus) / deviation), 1.0)
-        centred = differences - (np.nansum(differences, axis=1) / counts)[:, np.newaxis]
-        errors = np.sqrt(np.nansum(centred**2, axis=1) / (counts - 1) / counts)
-    most = np.where((found.tie_term > 0) | (left < counts), _MOST_EXACT_WITH_TIES, _MOST_EXACT)
-    for pair in np.flatnonzero((counts <= most) & (left > 0)):
-        ranks = found.ranks[pair]
-        p_values[pair] = _exact_p(ranks[ranks > 0], surplus[pair] + ranks.sum() / 2)
-    return [
-        PairTest(
-            SIGNED_RANK, float(p_value), float(error), sign(float(excess)), least_p=2 * 0.5 ** int(count)
-        )
-        if count > 1
-        else PairTest(SIGNED_RANK, None, None, note=TOO_FEW_CASES)
-        for p_value, error, excess, count in zip(p_values, errors, surplus, counts, strict=True)
-    ]
+    NaN is left out; p is None where a sample is empty, 1 where all values are equal. By the normal
+    approximation with corrections for ties and continuity; exact where one has at most eight values and none
+    is tied. The interval holds the shifts between the samples that the same test does not reject.
+    Source: Mann and Whitney 1947, Ann. Math. Stat. 18:50; Hodges and Lehmann 1963, Ann. Math. Stat. 34:598.
+    """
+    samples = [published(sample) for sample in (first, second)]
+    samples = [sample[~np.isnan(sample)] for sample in samples]
+    n = min(sample.size for sample in samples)
+    found = Difference(value, method=RANK_SUM, n=n, null=_SAME)
+    if not n:
+        return replace(found, reason="a sample is empty")
+
+    def test(shift: float) -> tuple[float, float]:
+        moved = published_difference(samples[0], np.full_like(samples[0], shift))
+        return _rank_sum(moved, samples[1])
+
+    apart = [(samples[0].min() - samples[1].max()) - 1, (samples[0].max() - samples[1].min()) + 1]
+    return _by_inversion(found, test, (float(apart[0]), float(apart[1])))
+
+
+def _by_inversion(
+    found: Difference, test: Callable[[float], tuple[float, float]], ends: tuple[float, float]
+) -> Difference:
+    """Return a difference with the p of no shift, and the interval of the shifts that are not rejected.
+
+    test: from a shift to the surplus, which falls as the shift rises, and p. ends: beyond all shifts.
+    """
+    surplus, p_value = test(0.0)
+    low, high = ends
+    above = boundary(lambda shift: test(shift)[0] <= 0, high, low)
+    below = boundary(lambda shift: test(shift)[0] >= 0, low, high)
+    estimate = (above + below) / 2 if surplus else 0.0
+
+    def end(far: float) -> float | None:
+        def rejected(shift: float) -> bool:
+            return test(shift)[1] < SIGNIFICANT
+
+        if not rejected(far):
+            return None
+        within = estimate
+        if (far < 0 < estimate) or (estimate < 0 < far):  # no shift is in the interval where p says so
+            far, within = (0.0, within) if p_value < SIGNIFICANT else (far, 0.0)
+        return boundary(rejected, far, within)
+
+    lower, upper = end(low), end(high)
+    if lower is None or upper is None:
+        return replace(found, p_value=p_value, estimate=estimate, reason=TOO_FEW_CASES)
+    if p_value < SIGNIFICANT:  # the boundary may lie on 0 itself
+        tiny = math.ulp(max(abs(lower), abs(upper), math.ulp(0.0)))
+        lower, upper = (max(lower, tiny), upper) if estimate > 0 else (lower, min(upper, -tiny))
+    return replace(found, p_value=p_value, estimate=estimate, lower=lower, upper=upper)
+
+
+def _signed_rank(differences: Floats) -> tuple[float, float]:
+    """Return the surplus of the positive ranks and p, of differences of shape (cases,)."""
+    ranked = signed_ranks(differences[np.newaxis])
+    left, surplus, ties = int(ranked.left[0]), float(ranked.surplus[0]), float(ranked.tie_term[0])
+    if not left:
+        return 0.0, 1.0
+    most = _MOST_EXACT_WITH_TIES if ties > 0 or left < differences.size else _MOST_EXACT
+    if differences.size <= most:
+        ranks = ranked.ranks[0]
+        return surplus, _exact_p(ranks[ranks > 0], surplus + ranks.sum() / 2)
+    deviation = float(surplus_deviation(ranked.left, ranked.tie_term)[0])
+    return surplus, math.erfc(abs(surplus) / deviation / math.sqrt(2))
+
+
+_MOST_EXACT_RANK_SUM = 8
+
+
+def _rank_sum(first: Floats, second: Floats) -> tuple[float, float]:
+    """Return twice the surplus of U over its mean, and p, as SciPy's `mannwhitneyu` chooses its method."""
+    both = np.concatenate([first, second])
+    counts = np.unique(both, return_counts=True)[1].astype(np.float64)
+    pairs, cases = first.size * second.size, both.size
+    if counts.size == 1:
+        return 0.0, 1.0
+    ranks = mid_ranks(both[np.newaxis])[0]
+    surplus = 2 * (float(ranks[: first.size].sum()) - first.size * (first.size + 1) / 2) - pairs
+    if min(first.size, second.size) <= _MOST_EXACT_RANK_SUM and counts.size == cases:
+        from scipy.stats import mannwhitneyu  # 0.3 s that only few cases need
+
+        return surplus, float(mannwhitneyu(first, second, method="exact").pvalue)
+    ties = float((counts**3 - counts).sum()) / (cases * (cases - 1))
+    deviation = math.sqrt(pairs / 12 * (cases + 1 - ties))
+    return surplus, min(1.0, math.erfc((abs(surplus) / 2 - 0.5) / deviation / math.sqrt(2)))
+
+
+def mid_ranks(values: ArrayLike) -> Floats:
+    """Return ascending ranks of each row, shape (rows, values); equal values share the average rank."""
+    rows = np.asarray(values, dtype=np.float64)
+    order = np.argsort(rows, axis=1, kind="stable")
+    ordered = np.take_along_axis(rows, order, axis=1)
+    places = np.broadcast_to(np.arange(rows.shape[1]), rows.shape)
+    starts = np.ones(rows.shape, dtype=np.bool_)
+    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    first = np.maximum.accumulate(np.where(starts, places, 0), axis=1)
+    ends = np.ones(rows.shape, dtype=np.bool_)
+    ends[:, :-1] = starts[:, 1:]
+    last = np.minimum.accumulate(np.where(ends, places, rows.shape[1])[:, ::-1], axis=1)[:, ::-1]
+    found = np.empty(rows.shape)
+    np.put_along_axis(found, order, (first + last) / 2 + 1, axis=1)
+    return found
 
 
 @dataclass(frozen=True)
@@ -152,28 +241,6 @@ def _tails(twice_ranks: tuple[int, ...]) -> tuple[Floats, Floats]:
     return np.cumsum(shares), np.cumsum(shares[::-1])[::-1]
 
 
-def rank_sum_test(first: ArrayLike, second: ArrayLike) -> PairTest:
-    """Return the two-sided Mann–Whitney U (rank-sum) test of two unpaired samples, in the published digits.
-
-    NaN is left out; p is None where a sample is empty, 1 where all values are equal. The direction is 1 where
-    the first sample has the higher ranks; there is no standard error. By the normal
-    approximation with corrections for ties and continuity; exact where one has at most eight values and none
-    is tied. Source: Mann and Whitney 1947, Ann. Math. Stat. 18:50.
-    """
-    samples = [published(sample) for sample in (first, second)]
-    samples = [sample[~np.isnan(sample)] for sample in samples]
-    if not all(sample.size for sample in samples):
-        return PairTest(RANK_SUM, None, None)
-    both = np.concatenate(samples)
-    if (both == both[0]).all():
-        return PairTest(RANK_SUM, 1.0, None)
-    from scipy.stats import mannwhitneyu  # 0.3 s that only this test needs
-
-    found = mannwhitneyu(*samples)
-    surplus = 2 * float(found.statistic) - samples[0].size * samples[1].size
-    return PairTest(RANK_SUM, float(found.pvalue), None, sign(surplus))
-
-
 @dataclass(frozen=True, slots=True)
 class RankCorrelation:
     """Spearman's correlation with its 95 % interval, and the two-sided p of none; None where undefined."""
@@ -202,7 +269,7 @@ def spearman(first: ArrayLike, second: ArrayLike, units: int) -> RankCorrelation
         return RankCorrelation(value)
     if abs(value) == 1:
         return RankCorrelation(value, value, value, 0.0)
-    half = _NORMAL * math.sqrt((1 + value**2 / 2) / (units - 3))
+    half = NORMAL * math.sqrt((1 + value**2 / 2) / (units - 3))
     lower, upper = (math.tanh(math.atanh(value) + side * half) for side in (-1, 1))
     p_value = 2 * float(stdtr(units - 2, -abs(value) * math.sqrt((units - 2) / (1 - value**2))))
     return RankCorrelation(value, lower, upper, p_value)

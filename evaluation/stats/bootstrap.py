@@ -1,22 +1,16 @@
-"""Draws of a bootstrap of cases, as weights of the units that are drawn and of the cases.
+"""Draws of a bootstrap of cases, as weights of the units that are drawn and of the cases."""
 
-Also shares of cases under such draws, without the weights of the cases.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from evaluation.metrics.arrays import Bools, Floats, Integers
+from evaluation.stats.numbers import Bools, Floats, Integers, Positions
 
-Positions = NDArray[np.intp]
 _ENTRIES_PER_BLOCK = 500_000
 _DRAWS_AT_ONCE = 1 << 16  # half a megabyte, which stays in the processor's cache, as do the counts
-_SHARES_AT_ONCE = 1 << 15  # a quarter of a megabyte, which stays in the processor's cache
-_BITS = 32
 
 
 @dataclass(frozen=True)
@@ -195,69 +189,3 @@ def _numbered(values: Integers) -> Integers:
     occurs = np.zeros(highest - lowest + 1, dtype=np.bool_)
     occurs[values - lowest] = True
     return np.asarray((np.cumsum(occurs) - 1)[values - lowest])
-
-
-def resampled_shares(
-    samples: Sequence[tuple[Bootstrap, ArrayLike]], rows: range, drawn_at_once: int = _SHARES_AT_ONCE
-) -> list[Floats]:
-    """Return the shares of ones in some successive resamples, of columns of zeros and ones.
-
-    samples: bootstraps of equal seeds, each of one group, and for each the columns of its cases, shape
-    (columns, cases). All of their cases are drawn. drawn_at_once: how many random numbers are in memory
-    together. Returns for each an array of shape (rows, columns).
-    Raises ValueError for several groups or seeds.
-    """
-    if not samples:
-        return []
-    seeds = {bootstrap.seed for bootstrap, _ in samples}
-    if len(seeds) > 1 or any(bootstrap.sizes.size > 1 for bootstrap, _ in samples):
-        raise ValueError("samples: expected one seed, and one group in each bootstrap")
-    drawn = [_Sums(bootstrap.units, _of_units(bootstrap, columns), rows) for bootstrap, columns in samples]
-    # Equal seeds have equal random numbers: they are made once for all.
-    numbers = np.random.PCG64(seeds.pop())
-    generator = np.random.Generator(numbers)
-    uniform = np.empty(drawn_at_once)
-    for start in range(0, max(of_sample.end for of_sample in drawn), drawn_at_once):
-        end = start + drawn_at_once
-        needed = [of_sample for of_sample in drawn if of_sample.start < end and start < of_sample.end]
-        if needed:
-            generator.random(out=uniform)
-        else:
-            numbers.advance(drawn_at_once)
-        for of_sample in needed:
-            of_sample.add(uniform, start)
-    return [of_sample.shares() for of_sample in drawn]
-
-
-class _Sums:
-    """Sums of the cases of the units that are drawn in some rows."""
-
-    def __init__(self, units: int, of_units: Integers, rows: range) -> None:
-        self.start, self.end = rows.start * units, rows.stop * units  # of the random numbers
-        self._units = units
-        self._of_units = of_units
-        self._first_row = rows.start
-        self._sums = np.zeros((len(rows), len(of_units)), dtype=np.int64)
-
-    def add(self, uniform: Floats, start: int) -> None:
-        """Add the draws of random numbers from the place ``start`` on, as far as it is of these rows."""
-        begin, end = max(start, self.start), min(start + uniform.size, self.end)
-        # floor(u·n) < n, as u < 1
-        drawn = (uniform[begin - start : end - start] * self._units).astype(np.intp)
-        first, last = begin // self._units, (end - 1) // self._units
-        row_starts = np.maximum(np.arange(first, last + 1) * self._units - begin, 0)
-        rows = self._sums[first - self._first_row : last + 1 - self._first_row]
-        for column, of_units in enumerate(self._of_units):
-            rows[:, column] += np.add.reduceat(of_units.take(drawn, mode="clip"), row_starts)
-
-    def shares(self) -> Floats:
-        """Return the shares of ones, shape (rows, columns)."""
-        return (self._sums & ((1 << _BITS) - 1)) / (self._sums >> _BITS)
-
-
-def _of_units(bootstrap: Bootstrap, columns: ArrayLike) -> Integers:
-    """Return for each column and unit the number of cases and of ones, as the halves of one integer."""
-    units, unit_of_case = bootstrap.units, bootstrap.unit_of_case
-    cases = np.bincount(unit_of_case, minlength=units)
-    ones = [np.bincount(unit_of_case[column > 0], minlength=units) for column in np.asarray(columns)]
-    return np.stack([(cases << _BITS) + of_column for of_column in ones])

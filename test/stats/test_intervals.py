@@ -7,24 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
-from scipy.stats import binomtest, norm, t
+from scipy.stats import binomtest, bootstrap, norm, quantile_test, t
 from sklearn.metrics import roc_auc_score
 
-from evaluation.metrics.intervals import (
-    Interval,
-    area_interval,
-    area_of,
-    area_variance,
-    auc_sample_size,
-    class_sizes,
-    components,
+from evaluation.metrics.intervals import area_of, auc_sample_size, class_sizes, wilson_of, wilson_sample_size
+from evaluation.stats.areas import area_interval, area_variance, area_with_unseen, components, score_interval
+from evaluation.stats.figure import Interval
+from evaluation.stats.intervals import (
+    bca_interval,
+    fisher_interval,
     percentile_interval,
-    score_interval,
-    student_quantile,
+    quantile_interval,
+    standard_error,
+    steady,
     wilson_interval,
-    wilson_of,
-    wilson_sample_size,
 )
+from evaluation.stats.student import student_quantile
 
 
 def test_percentile_interval():
@@ -35,6 +33,76 @@ def test_percentile_interval():
     assert interval.half_width == pytest.approx(475)
     assert percentile_interval([3, 1, 2], level=0.5) == Interval(1.5, 2.5)
     assert percentile_interval([4]) == Interval(4, 4)
+
+
+def deviations(values: np.ndarray) -> np.ndarray:
+    return (values - values.mean()) / values.size
+
+
+def test_a_symmetric_mean_has_students_interval():
+    half = np.random.default_rng(1).normal(size=12)
+    values = np.concatenate([3 + half, 3 - half])
+    found = bca_interval(3.0, deviations(values))
+    expected = t.interval(0.95, 23, 3.0, values.std(ddof=1) / math.sqrt(24))
+    assert (found.lower, found.upper) == pytest.approx(expected)
+    assert standard_error(deviations(values)) == pytest.approx(values.std(ddof=1) / math.sqrt(24))
+    narrow = bca_interval(3.0, deviations(values), 0.5)
+    assert found.lower < narrow.lower < narrow.upper < found.upper
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_skewed_mean_has_the_interval_of_the_bca_bootstrap(seed):
+    """SciPy draws its resamples, and reads them at quantiles of the normal law."""
+    values = np.random.default_rng(seed).exponential(size=150)
+    drawn = bootstrap(
+        (values,), np.mean, n_resamples=20_000, rng=np.random.default_rng(7)
+    ).confidence_interval
+    found = bca_interval(values.mean(), deviations(values))
+    width = drawn.high - drawn.low
+    assert (found.lower, found.upper) == pytest.approx((drawn.low, drawn.high), abs=0.035 * width)
+    assert found.upper - values.mean() > 1.1 * (values.mean() - found.lower)
+    # Reversed values have the reversed interval.
+    mirrored = bca_interval(-values.mean(), -deviations(values))
+    assert (mirrored.lower, mirrored.upper) == pytest.approx((-found.upper, -found.lower))
+
+
+def test_without_spread_an_interval_is_its_value():
+    assert bca_interval(0.5, np.zeros(20)) == Interval(0.5, 0.5)
+
+
+def test_a_correlation_is_bounded_on_fishers_scale():
+    of_cases = deviations(np.array([1.0, -1.0] * 20)) * 0.2
+    found = fisher_interval(0.95, of_cases)
+    half = t.ppf(0.975, 39) * standard_error(of_cases) / (1 - 0.95**2)
+    assert (found.lower, found.upper) == pytest.approx(
+        tuple(np.tanh(np.arctanh(0.95) + np.array([-half, half])))
+    )
+
+
+@pytest.mark.parametrize(("cases", "share"), [(12, 0.1), (40, 0.5), (41, 0.25), (300, 0.9)])
+def test_quantiles_are_between_order_statistics_that_hold_for_any_distribution(cases, share):
+    values = np.random.default_rng(cases).normal(size=cases).round(2)
+    ends = (-9.0, 9.0)
+    found = quantile_interval(values, np.arange(cases), share, ends)
+    expected = quantile_test(values, q=0, p=share).confidence_interval(0.95)
+    low, high = (end if np.isfinite(end) else limit for end, limit in zip(expected, ends, strict=True))
+    assert (found.lower, found.upper) == (low, high)
+
+
+def test_repeated_cases_of_a_person_tell_no_more_of_a_quantile():
+    values = np.random.default_rng(3).normal(size=60)
+    alone = quantile_interval(values, np.arange(60), 0.5, (-9, 9))
+    three = quantile_interval(np.repeat(values, 3), np.repeat(np.arange(60), 3), 0.5, (-9, 9))
+    assert three.lower == pytest.approx(alone.lower, abs=0.2)
+    assert three.upper == pytest.approx(alone.upper, abs=0.2)
+    as_if = quantile_interval(np.repeat(values, 3), np.arange(180), 0.5, (-9, 9))
+    assert three.half_width > 1.4 * as_if.half_width
+
+
+def test_ends_that_depend_on_a_seed_have_two_digits_of_their_half_width():
+    assert steady(Interval(0.8137, 0.9412), 0.9) == Interval(pytest.approx(0.813), pytest.approx(0.942))
+    assert steady(Interval(0.31, 1.0), 1.0, (0, 1)) == Interval(pytest.approx(0.31), 1.0)
+    assert steady(Interval(0.5, 0.5), 0.5) == Interval(0.5, 0.5)
 
 
 @pytest.mark.parametrize("level", [0.95, 0.8])
@@ -103,7 +171,8 @@ def test_an_area_reaches_to_that_with_two_units_that_no_case_shows():
     score = np.where(positive, 10.0 + np.arange(100), 0.0)
     score[99] = 10.5
     area = 1 - 1 / (30 * 70)
-    found, reversed_found = (area_interval(components(side * score, positive)) for side in (1, -1))
+    found, reversed_found = (area_with_unseen(components(side * score, positive)) for side in (1, -1))
+    assert area_interval(components(score, positive)).lower > found.lower
     assert found.lower == pytest.approx(area * 30 / 32)
     assert (reversed_found.lower, reversed_found.upper) == pytest.approx((1 - found.upper, 1 - found.lower))
 

@@ -1,9 +1,8 @@
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.bootstrap import bootstrap_of, bootstrap_weights, resampled_shares
+from evaluation.stats.bootstrap import bootstrap_of, bootstrap_weights
 
 
 def drawn(strata, clusters=None, seed=1, resamples=50, block_rows=None):
@@ -106,47 +105,3 @@ def test_many_units_come_in_blocks_of_all_rows():
     blocks = [block.of_cases for block in bootstrap.unit_weights(range(5, 40))]
     assert len(blocks) > 2
     np.testing.assert_array_equal(np.concatenate(blocks), drawn(np.zeros(10_000, int), None, 3, 40)[5:])
-
-
-RESAMPLES = 12
-
-
-def sample(seed: int, cases: int, clustered: bool, columns: int):
-    rng = np.random.default_rng(seed)
-    clusters = rng.integers(0, max(1, cases // 2), cases) if clustered else None
-    return clusters, (rng.random((columns, cases)) < 0.4).astype(float)
-
-
-@settings(max_examples=40)
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 99), st.integers(1, 30), st.booleans(), st.integers(1, 3)),
-        min_size=1,
-        max_size=4,
-    ),
-    st.integers(0, RESAMPLES - 1),
-    st.integers(0, RESAMPLES),
-    st.sampled_from([1, 7, 64, 1 << 15]),
-)
-def test_are_those_under_the_weights_of_the_cases(drawn, first, number, at_once):
-    rows = range(RESAMPLES)[first : first + number]
-    given_samples = [sample(*one) for one in drawn]
-    bootstraps = [
-        bootstrap_of(np.zeros(columns.shape[1], dtype=int), clusters, 4, RESAMPLES)
-        for clusters, columns in given_samples
-    ]
-    columns_of = [columns for _, columns in given_samples]
-    found = resampled_shares(list(zip(bootstraps, columns_of, strict=True)), rows, at_once)
-    for (clusters, columns), shares in zip(given_samples, found, strict=True):
-        strata = np.zeros(columns.shape[1], dtype=int)
-        weights = np.concatenate(list(bootstrap_weights(strata, clusters, 4, RESAMPLES)))[rows]
-        expected = weights @ columns.T / weights.sum(axis=1, keepdims=True)
-        np.testing.assert_array_equal(shares, expected)
-
-
-@pytest.mark.parametrize(("strata", "seed"), [([0, 1], 3), ([0, 0], 4)])
-def test_bootstraps_without_common_numbers_are_refused(strata, seed):
-    samples = [(bootstrap_of([0, 0], None, 3, 5), [[0, 1]]), (bootstrap_of(strata, None, seed, 5), [[0, 1]])]
-    with pytest.raises(ValueError, match=r"^samples:"):
-        resampled_shares(samples, range(5))
-    assert resampled_shares([], range(10)) == []
