@@ -116,8 +116,8 @@ FIELD = Field(
     "Behaviour",
     Behaviour(),
     TableColumns(("behaviour.csv",), "Name", ("Behaviour",)),
-    Socket("behaviour", "behaviour.json"),
     Reference(Behaviour(), CaseColumns(("behaviour",))),
+    socket=Socket("behaviour", "behaviour.json"),
 )
 
 CHALLENGE = Challenge(

@@ -154,7 +154,8 @@ def field_of(name: str, layout: str) -> Field:
     image = layout == "images"
     socket = Socket("value", "images/value" if image else "value.json")
     archive = layout_of(name, "files" if image or layout == "json" else layout)
-    return Field(name, name, KINDS[name], archive, socket, Reference(Number(), CaseColumns(("true",))))
+    reference = Reference(Number(), CaseColumns(("true",)))
+    return Field(name, name, KINDS[name], archive, reference, socket=socket)
 
 
 def _tasks(options: SituationOptions) -> tuple[Task, ...]:
