@@ -312,15 +312,6 @@ def test_unpack_refuses_another_file_and_a_folder_that_is_not_empty(tmp_path):
     assert "is not empty" in done.stderr
 
 
-def test_audience_without_a_recorded_run(tmp_path):
-    for recorded in ({}, {"status": "many", "stdout": "", "stderr": ""}):
-        for name, text in recorded.items():
-            (tmp_path / name).write_text(text)
-        done = run("audience", tmp_path)
-        assert done.returncode == 1
-        assert "holds no recorded run" in done.stderr
-
-
 def run_unread(*arguments: object) -> tuple[int, str]:
     """Run a command whose output nobody reads, as `… | true`; return its status and its stderr."""
     unread, stdout = os.pipe()

@@ -16,17 +16,6 @@ def test_annotators(tmp_path):
     assert run("seal", tmp_path / "phase").returncode == 0
 
 
-def test_faults_go_to_stderr_and_nothing_is_written(tmp_path):
-    given = seven_graders(tmp_path / "in", cases=2)
-    (given.folder / "readers" / "g1" / "segmentation" / "V0001.png").write_bytes(b"x")
-    done = run("fuse", "annotators", given.folder, "--output", tmp_path / "phase")
-    assert (done.returncode, done.stdout) == (1, "")
-    first, last = done.stderr.splitlines()
-    assert first.startswith("g1: segmentation/V0001.png: expected")
-    assert last == "nothing was written"
-    assert [path.name for path in tmp_path.iterdir()] == ["in"]
-
-
 def test_an_ensemble_of_the_first_of_a_board(tmp_path):
     phase = refuge_phase(tmp_path / "phase")
     teams = [refuge_submission(tmp_path / f"team-{name}") for name in "abc"]

@@ -113,55 +113,6 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
     assert final[1].startswith("1,a,1,1,1")
 
 
-def test_the_terminal_shows_the_p_values(tmp_path):
-    glaucoma = labels(40, 15)
-    rng = np.random.default_rng(3)
-    eyes = {"eye": ["left", "right"] * 20}
-    for number in range(7):  # more teams than have a table of all pairs
-        write_team(
-            tmp_path / "r" / f"t{number}", refuge_columns(glaucoma, rng, 2.0, 0.6 + 0.05 * number), eyes
-        )
-    options = ("--output", tmp_path / "out", "--subgroup", "eye", "--resamples", 0)
-    done = run("rank", tmp_path / "r", *options)
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = [[cell.strip() for cell in line.split("│")] for line in done.stdout.splitlines()]
-    rows = {
-        (row["first"], row["second"]): row
-        for row in rows_of(tmp_path / "out" / "comparisons.csv")
-        if row["metric"] == "segmentation.dice_cup"
-    }
-    assert len(rows) == 21
-    title = "Tests of Dice of the cup, of neighbours (all 21 pairs are in comparisons.csv)"
-    assert title in " ".join(done.stdout.split())
-    for number in range(1, 7):
-        row = rows[f"t{number}", f"t{number - 1}"]
-        p_values = [float(row[name]) for name in ("p_value", "p_holm")]
-        texts = ["< 0.0001" if p_value < 1e-4 else f"{p_value:.2g}" for p_value in p_values]
-        mark = " *" if p_values[1] < 0.05 else ""
-        shown = [f"{float(row['difference']):.4g}", texts[0], texts[1] + mark]
-        assert ["", f"t{number}", f"t{number - 1}", *shown, row["method"], ""] in lines
-    (test,) = (
-        row
-        for row in rows_of(tmp_path / "out" / "subgroup-tests.csv")
-        if (row["metric"], row["team"]) == ("segmentation.dice_cup", "t3")
-    )
-    means = [f"{float(test[name]):.4f}" for name in ("first_mean", "second_mean")]
-    p_value = f"{float(test['p_value']):.2g}"
-    assert ["", "t3", "Dice of the cup", "eye", "left, right", *means, p_value, ""] in lines
-
-
-def test_results_by_method(each, tmp_path):
-    (tmp_path / "methods.csv").write_text(
-        "team,network\nfirst,U-Net\nsecond,ResNet; U-Net\n", encoding="utf-8"
-    )
-    table = ("--group-teams", "network", "--methods", tmp_path / "methods.csv")
-    done = run("rank", each, "--output", tmp_path / "out", "--no-tests", *table)
-    assert (done.returncode, done.stderr) == (0, "")
-    rows = rows_of(tmp_path / "out" / "method-groups.csv")
-    assert {(row["value"], row["teams"]) for row in rows} == {("U-Net", "2"), ("ResNet", "1")}
-    assert str(tmp_path / "out" / "methods.csv") in done.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -44,16 +44,6 @@ def example(tmp_path, task):
     return tmp_path / "table.csv"
 
 
-def test_ranks_of_r(tmp_path):
-    """`test.organiser.ranking.methods` compares those of every scheme."""
-    ranks = pandas.read_csv(RANKING / "challenger" / "ranks.csv").set_index(["task", "scheme", "ties"])
-    expected = ranks.loc["random", "rank-then-median", "average"]
-    options = ["--metric", "value=higher", "--scheme", "rank-then-median", "--ties", "average"]
-    options += ["--resamples", 100]
-    (phase,) = ranked(tmp_path / "out", example(tmp_path, "random"), *options)["phases"]
-    assert {team["team"]: team["boards"]["overall"]["rank"] for team in phase["teams"]} == expected.to_dict()
-
-
 def test_unadjusted_tests_of_another_level(tmp_path):
     table = example(tmp_path, "random")
     options = [table, "--metric", "value=higher", "--scheme", "test-then-rank", "--resamples", 0]

@@ -28,16 +28,6 @@ def report(phase, output, *more) -> int:
     return main([*map(str, words)])
 
 
-def test_a_submission_and_its_results_give_the_same_bytes(scored, tmp_path):
-    phase, submission, results = scored
-    given = ("--input", submission, "--workers", 0)
-    assert report(phase, tmp_path / "a.html", *given) == 0
-    assert report(phase, tmp_path / "b.html", *given, "--results", results) == 0
-    written = (tmp_path / "a.html").read_bytes()
-    assert written == (tmp_path / "b.html").read_bytes()
-    assert written.startswith(b"<!DOCTYPE html>")
-
-
 def test_without_further_analyses_no_table_is_written_and_the_report_is(scored, tmp_path, capsys):
     phase, _, results = scored
     output, tables = tmp_path / "report.html", tmp_path / "tables"
@@ -47,15 +37,6 @@ def test_without_further_analyses_no_table_is_written_and_the_report_is(scored, 
     assert not tables.exists()
 
 
-def test_a_rejected_submission_has_no_report(scored, tmp_path, capsys):
-    submission = refuge_submission(tmp_path / "submission", 12)
-    (submission / "classification_results.csv").unlink()
-    output = tmp_path / "report.html"
-    assert report(scored[0], output, "--input", submission, "--workers", 0) == 1
-    assert "classification_results.csv" in capsys.readouterr().err
-    assert not output.exists()
-
-
 def test_without_the_extra_the_command_says_what_to_install(scored, tmp_path, capsys, monkeypatch):
     phase, _, results = scored
     for name in [name for name in sys.modules if name.startswith("evaluation.organiser.report")]:
@@ -63,14 +44,6 @@ def test_without_the_extra_the_command_says_what_to_install(scored, tmp_path, ca
     monkeypatch.setitem(sys.modules, "jinja2", None)
     assert report(phase, tmp_path / "report.html", "--results", results) == 1
     assert "jinja2" in capsys.readouterr().err
-
-
-def test_every_figure_is_also_a_file(scored, tmp_path):
-    phase, _, results = scored
-    figures = tmp_path / "figures"
-    assert report(phase, tmp_path / "r.html", "--results", results, "--public", "--figures", figures) == 0
-    endings = ("csv", "pdf", "png", "svg", "vl.json")
-    assert sorted(path.name for path in figures.iterdir()) == [f"metric-intervals.{one}" for one in endings]
 
 
 def test_what_has_changed_is_told_and_drawn(tmp_path, capfd):
@@ -99,10 +72,3 @@ def test_what_has_changed_is_told_and_drawn(tmp_path, capfd):
     assert "V0003" in page.read_text(encoding="utf-8")
     for extension in ("svg", "pdf", "png", "csv", "vl.json"):
         assert (figures / f"classification-auc-changes.{extension}").stat().st_size > 50
-
-
-def test_a_folder_without_changes_has_no_report(tmp_path, capsys):
-    output = tmp_path / "report.html"
-    assert main(["report", "changes", str(tmp_path), "--output", str(output)]) == 1
-    assert "changes.json: is missing; `evaluate --each FOLDER --since" in capsys.readouterr().err
-    assert not output.exists()

@@ -181,16 +181,3 @@ def test_lines_with_the_class_at_their_end():
     assert write_box_lines([list(row) for row in lines.rows], LAST) == b"1 2 3 4 HGD\n0 0 100 50 BE\n"
     # The way of many plain files at once is for the class at the start.
     assert read_plain_boxes([b"1 2 3 4 HGD\n"], LAST, [SIZE], 10) is None
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("HGD 1 2 3 4", 'expected a class (BE, HGD), found "4"'),
-        ("1 2 3 HGD", "expected 5 fields (x1 y1 x2 y2 class), found 4"),
-        ("1 2 101 4 HGD", "expected x2 from 0 to 100, found 101"),
-        ("1 2 3 4 polyp", 'expected a class (BE, HGD), found "polyp"'),
-    ],
-)
-def test_faults_of_lines_with_the_class_at_their_end(line, message):
-    assert message in [str(problem) for problem in read(line, LAST).problems]

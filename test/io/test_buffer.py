@@ -121,11 +121,6 @@ def test_a_file_without_permission_is_unreadable(root):
         ReadBuffer().read(root, "disc/a.png", limit_bytes=LIMIT)
 
 
-def test_a_file_may_be_empty_where_that_means_something(tmp_path):
-    (tmp_path / "boxes.txt").write_bytes(b"")
-    assert bytes(ReadBuffer().read(tmp_path, "boxes.txt", limit_bytes=10, may_be_empty=True)) == b""
-
-
 @pytest.fixture(params=["descriptors of folders", "paths"])
 def root_d(request, monkeypatch, tmp_path):
     if request.param == "paths":
@@ -239,12 +234,6 @@ def test_parts_are_read_from_anywhere_without_moving(tmp_path):
         for part in (slice(0, 4), slice(990, 2000), slice(5, 5), slice(2000, 3000), slice(7, 900)):
             assert bytes(stream[part]) == content[part]
         assert stream.read(1000) == content[10:]
-
-
-def test_a_view_is_filled_as_far_as_the_file_goes(tmp_path):
-    (tmp_path / "b.bin").write_bytes(b"abc")
-    with FileStream(str(tmp_path), "b.bin", 3) as stream:
-        assert stream.readinto(memoryview(bytearray(10))) == 3
 
 
 def test_a_stream_is_refused_as_a_file_is_and_leaves_no_descriptor(tmp_path):

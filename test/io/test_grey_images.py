@@ -13,7 +13,7 @@ from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.formats import FORMATS, PNG, image_formats
 from evaluation.io import grey_images as masks_module
 from evaluation.io.grey_images import read_cropped, read_grey, write_grey
-from evaluation.io.pixels import Size, check_size, values_in_words
+from evaluation.io.pixels import Size, check_size
 from evaluation.metrics.crops import crop
 from test.faults import faulted
 from test.io import test_bmp, test_png, test_tiff
@@ -204,11 +204,3 @@ def test_what_a_wrong_size_probably_is(found, hint):
         check_size(found, Size(2124, 2056))
     assert raised.value.hint == hint
     assert raised.value.fault("a.png").hint == hint
-
-
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [([], ""), ([7], "7"), ([1, 2, 3, 4, 5], "1, 2, 3, 4, 5"), (range(8), "0, 1, 2, 3, 4 and 3 more")],
-)
-def test_few_of_many_values_are_named(values, text):
-    assert values_in_words(values) == text

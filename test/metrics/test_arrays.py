@@ -8,7 +8,6 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from evaluation.metrics.arrays import (
     Spread,
-    distinct,
     order_in_groups,
     order_with_ties,
     quantiles,
@@ -23,18 +22,6 @@ from evaluation.metrics.arrays import (
 def test_a_denominator_of_zero_gives_no_value():
     found = ratio_or_nan(np.array([[1.0], [0.0]]), np.array([2.0, 0.0]))
     np.testing.assert_array_equal(found, [[0.5, np.nan], [0.0, np.nan]])
-
-
-@given(st.lists(st.integers(-5, 5)))
-def test_has_every_value_once_and_ascending(values: list[int]) -> None:
-    found = distinct(np.array(values, dtype=np.int64))
-    assert found.tolist() == sorted(set(values))
-    assert found.dtype == np.int64
-
-
-def test_takes_any_shape_and_infinite_scores() -> None:
-    values = np.array([[np.inf, -np.inf], [0.5, np.inf]])
-    assert distinct(values).tolist() == [-np.inf, 0.5, np.inf]
 
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)

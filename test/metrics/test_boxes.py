@@ -164,11 +164,6 @@ def test_iou_of_a_threshold_reaches_it():
         assert found == float(f"{5 * twentieths / 100:.2f}")
 
 
-def test_empty_sides():
-    assert matched([], [], [(0, 0, 1, 1)]) == ([], [])
-    assert matched([(0, 0, 1, 1)], [1], []) == ([0], [0])
-
-
 def test_portions_do_not_change_the_result():
     """Groups of some 400,000 pairs each give the same together, which are more than are compared at once."""
     generator = np.random.default_rng(0)
@@ -332,32 +327,10 @@ def test_an_overlap_of_exactly_the_threshold_is_too_small():
     assert len(suppress_boxes(corners, confidence, 0.49, False).corners) == 1
 
 
-def test_more_boxes_than_models():
-    corners = np.tile([0, 0, 10, 10.0], (3, 1))
-    confidence = np.array([0.9, 0.6, 0.3])
-    assert fuse_boxes(corners, confidence, 2, 0.5, False).confidence[0] == pytest.approx(0.6)
-    overflowing = fuse_boxes(corners, confidence, 2, 0.5, False, allow_overflow=True)
-    assert overflowing.confidence[0] == pytest.approx(0.9)
-
-
 def test_boxes_without_any_confidence_have_the_plain_mean():
     fused = fuse_boxes(np.array([[0, 0, 8, 8], [0, 0, 9, 9.0]]), np.zeros(2), 2, 0.5, False)
     assert fused.corners.tolist() == [[0, 0, 8.5, 8.5]]
     assert fused.confidence.tolist() == [0]
-
-
-def test_suppression_by_hand():
-    corners = np.array([[0, 0, 10, 10], [0, 0, 10, 9], [20, 20, 30, 30], [0, 0, 0, 0.0]])
-    kept = suppress_boxes(corners, np.array([0.5, 0.8, 0.7, 0.1]), 0.5, False)
-    assert kept.corners.tolist() == [[0, 0, 10, 9], [20, 20, 30, 30], [0, 0, 0, 0]]
-    assert kept.confidence.tolist() == [0.8, 0.7, 0.1]
-    assert kept.group.tolist() == [0, 0, 1, 2]
-
-
-def test_boxes_with_three_axes():
-    corners = np.array([[0, 0, 0, 2, 2, 2], [0, 0, 0, 2, 2, 4.0]])
-    fused = fuse_boxes(corners, np.array([0.5, 0.5]), 2, 0.45, False)
-    assert fused.corners.tolist() == [[0, 0, 0, 2, 2, 3]]
 
 
 def test_defaults_and_a_threshold_of_zero():

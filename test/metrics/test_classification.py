@@ -196,17 +196,6 @@ def test_a_part_between_two_specificities_by_hand(given, expected):
     assert weighted_partial_auc(table, np.ones((1, 8)), *bounds, **given)[0] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("definition", ["step", "interpolated"])
-def test_weights_of_a_sensitivity_are_copies(definition):
-    rng = np.random.default_rng(5)
-    scores, labels, copies = rng.integers(0, 7, 30), np.arange(30) % 3 == 0, rng.integers(0, 4, 30)
-    repeated = scores.repeat(copies), labels.repeat(copies)
-    for specificity in (0.5, 0.85, 1.0):
-        expected = sensitivity_at_specificity(*repeated, specificity, definition=definition)
-        found = sensitivity_at_specificity(scores, labels, specificity, definition=definition, weights=copies)
-        assert found == pytest.approx(expected)
-
-
 def test_a_missing_positive_is_on_no_kept_point():
     """One of two positives has no result: even where every score is above the threshold it is missed."""
     table = roc_table([-np.inf, 0.9, 0.1], [True, True, False])
@@ -265,18 +254,6 @@ def test_the_highest_sensitivity_at_the_highest_threshold_that_has_it(cases, spe
     point = point_at(table, threshold)
     assert point.sensitivity == pytest.approx(best)
     assert point.specificity >= float(specificity)
-
-
-@settings(max_examples=25)
-@given(CASES_OF_OPERATING_POINT, st.integers(0, 9))
-def test_counts_are_those_of_the_confusion_matrix(cases, threshold):
-    positive, score = (np.array(column) for column in zip(*cases, strict=True))
-    point = point_at(roc_table(score, positive), threshold)
-    matrix = oracle.confusion_matrix(positive, score >= threshold, labels=[False, True])
-    assert [
-        [point.true_negatives, point.false_positives],
-        [point.false_negatives, point.true_positives],
-    ] == matrix.tolist()
 
 
 @settings(max_examples=40)

@@ -43,34 +43,3 @@ def test_components_are_those_of_scipy(together, cropped, across_planes, data, m
     levels = np.where(mask, data.draw(arrays(np.uint8, mask.shape, elements=st.integers(1, 5))), 0)
     found = counted(mask, touching, levels, across_planes, cropped, runs_together=together)
     np.testing.assert_array_equal(found, expected(mask, touching, levels, across_planes))
-
-
-def test_two_arms_that_meet_in_a_later_plane_are_one_component():
-    mask = np.zeros((3, 1, 5), dtype=bool)
-    mask[0, 0, [0, 4]] = True
-    mask[1, 0, [0, 4]] = True
-    mask[2] = True
-    touching = np.zeros_like(mask)
-    touching[0, 0, 4] = True  # touched in one arm, so the whole is
-    levels = np.where(mask, np.uint8(2), np.uint8(0))
-    levels[2, 0, 2] = 5
-    counts = counted(mask, touching, levels, across_planes=True)
-    assert counts[5].tolist() == [0, 1]
-    assert counts.sum() == 1
-    apart = counted(mask, touching, levels, across_planes=False)
-    assert apart[2].tolist() == [3, 1]
-    assert apart[5].tolist() == [1, 0]
-
-
-def test_an_empty_plane_parts_components():
-    mask = np.zeros((3, 2, 2), dtype=bool)
-    mask[[0, 2]] = True
-    levels = mask.astype(np.uint8)
-    assert counted(mask, mask, levels, across_planes=True)[1].tolist() == [0, 2]
-
-
-def test_the_end_of_a_row_does_not_touch_the_start_of_the_next():
-    mask = np.zeros((1, 2, 3), dtype=bool)
-    mask[0, 0, 2] = mask[0, 1, 0] = True
-    nothing = np.zeros_like(mask)
-    assert counted(mask, nothing, nothing.astype(np.uint8), False, cropped=False).sum() == 2

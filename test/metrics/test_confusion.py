@@ -14,14 +14,11 @@ from evaluation.metrics.confusion import (
     accuracy_of_confusion,
     balanced_accuracy_of_confusion,
     cohen_kappa_of_confusion,
-    f_beta_of_confusion,
     label_errors,
     matthews_correlation_of_confusion,
     mean_f1_of_confusion,
     modified_hamming_distance,
     precision_of_confusion,
-    sensitivity_of_confusion,
-    specificity_of_confusion,
     weighted_confusion,
     weighted_f1_score,
 )
@@ -150,37 +147,6 @@ def test_figures_as_scikit_learn_under_weights(drawn):
         if public is not None:
             found = public(names[predicted], names[truth], weights=weights)
             assert found == pytest.approx(expected, abs=1e-12), name
-
-
-@settings(max_examples=40)
-@given(CASES_OF_CONFUSION)
-def test_one_class_as_scikit_learn(drawn):
-    classes, cases = drawn
-    truth, predicted, weights = (np.array(column) for column in zip(*cases, strict=True))
-    counted = one_row(truth, predicted, classes, weights)
-    is_one, taken_for_one = truth == 1, predicted == 1
-    if not is_one.any():
-        assert np.isnan(
-            [
-                sensitivity_of_confusion(counted),
-                precision_of_confusion(counted),
-                f_beta_of_confusion(counted, 2.0, 1),
-            ]
-        ).all()
-        return
-    options = {"sample_weight": weights, "zero_division": 0}
-    for ours, theirs in [
-        (sensitivity_of_confusion(counted), oracle.recall_score(is_one, taken_for_one, **options)),
-        (precision_of_confusion(counted), oracle.precision_score(is_one, taken_for_one, **options)),
-        (
-            f_beta_of_confusion(counted, 2.0, 1),
-            oracle.fbeta_score(is_one, taken_for_one, beta=2.0, **options),
-        ),
-    ]:
-        assert ours[0] == pytest.approx(theirs, abs=1e-12)
-    if not is_one.all():
-        specificity = oracle.recall_score(~is_one, ~taken_for_one, **options)
-        assert specificity_of_confusion(counted)[0] == pytest.approx(specificity, abs=1e-12)
 
 
 @settings(max_examples=40)

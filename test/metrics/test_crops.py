@@ -86,17 +86,6 @@ def test_a_box_holds_everything_and_no_empty_border(mask, dtype):
         assert box_of_content(np.where(mask, np.nan, 0).astype(dtype)) == box
 
 
-def test_a_union_and_a_region_as_a_whole_image():
-    assert Box(3, 4, 5, 6).union(Box(1, 2, 7, 9)) == Box(1, 4, 5, 9)
-    region = Crop(np.array([[True, False], [True, True]]), 1, 2)
-    assert region.in_image(4, 5).astype(int).tolist() == [
-        [0, 0, 0, 0, 0],
-        [0, 0, 1, 0, 0],
-        [0, 0, 1, 1, 0],
-        [0, 0, 0, 0, 0],
-    ]
-
-
 # Mostly zeros, so that boxes are smaller than their volumes.
 VOLUMES = arrays(
     np.uint8, array_shapes(min_dims=3, max_dims=3, max_side=5), elements=st.sampled_from([0, 0, 0, 0, 1, 2])
@@ -175,20 +164,6 @@ def test_packed_pieces_are_the_volume_that_they_were_made_of(data):
         packed.check()
         read = unpack_positions([packed.table, packed.marks, packed.content], shape, 1)
         np.testing.assert_array_equal(read.values, np.minimum(expected.values, 1))
-
-
-def test_pieces_that_contradict_themselves_are_refused():
-    """Each number of a piece has its range whatever the others say: a confined reader sends them."""
-    packed = packed_of([(0, crop(np.eye(9, dtype=np.uint8), 0))], large_voxels=-1)
-    for column, value in ((3, 0), (4, 0), (5, 0), (3, -1), (6, 0), (6, 9), (7, -1)):
-        table = packed.table.copy()
-        table[0, column] = value
-        with pytest.raises(ValueError, match="1 to 8 bits"):
-            PackedVolume(table, packed.marks, packed.content).check()
-    with pytest.raises(ValueError, match="1 to 8 bits"):
-        PackedVolume(packed.table[:0], packed.marks[:0], packed.content[:0]).check()
-    # A piece without any content is none of these.
-    PackedVolume(np.array([[0, 0, 0, 1, 1, 1, 1, 0]]), np.zeros(1, np.uint8), np.zeros(0, np.uint8)).check()
 
 
 def test_forged_pieces_are_refused():

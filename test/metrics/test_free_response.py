@@ -67,24 +67,6 @@ def table(case, confidence, hit, references):
     )
 
 
-# Two scans with three nodules; hits at 0.9 and 0.4, false positives at 0.8, 0.4 (tied with a hit) and 0.1.
-EXAMPLE = table([0, 0, 1, 1, 1], [0.9, 0.8, 0.4, 0.4, 0.1], [True, False, True, False, False], [1, 2])
-
-
-def test_sensitivity_by_hand_of_froc():
-    found = EXAMPLE.sensitivity_at(np.ones((1, 2)), [0.25, 0.75, 1, 8])
-    np.testing.assert_allclose(found, [[1 / 3, 1 / 2, 2 / 3, 2 / 3]])
-    assert EXAMPLE.sensitivity_at(np.ones((1, 2)), [0.25, 0.75]).mean() == pytest.approx(5 / 12)
-    step = EXAMPLE.sensitivity_at(np.ones((1, 2)), [0.25, 0.75, 1, 8], "step")
-    np.testing.assert_allclose(step, [[1 / 3, 1 / 3, 2 / 3, 2 / 3]])
-
-
-def test_weights_by_hand():
-    # The second scan twice: five nodules, three scans; false positives at 0.8: 1, at 0.4: 3, at 0.1: 5.
-    found = EXAMPLE.sensitivity_at([[1, 2], [0, 0], [1, 0]], [1.0])
-    np.testing.assert_allclose(found[:, 0], [3 / 5, np.nan, 1.0])
-
-
 def test_false_positives_by_the_size_of_cases_and_no_threshold_at_the_lowest_confidence():
     """The example's scans of 3 and 5 ml: at 0.8 one false positive in 8 ml, at 0.4 two, at 0.1 three."""
     parts = [0, 0, 1, 1, 1], [0.9, 0.8, 0.4, 0.4, 0.1], [True, False, True, False, False], [1, 2]

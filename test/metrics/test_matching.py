@@ -107,14 +107,6 @@ def test_the_largest_sum_of_gains(overlap):
         assert len(taken) == len({*taken.tolist()})
 
 
-def test_one_large_gain_is_more_than_two_small_ones():
-    first, second = np.array([0, 0, 1]), np.array([0, 1, 1])
-    # Pairs (0, 0) and (1, 1) gain 0.5 together, (0, 1) alone 0.6 or 0.4.
-    for gain, expected in ((0.6, [1]), (0.4, [0, 2])):
-        found = optimal_pairs(first, second, np.array([0.2, gain, 0.3]))
-        assert np.flatnonzero(found).tolist() == expected
-
-
 @given(
     arrays(np.uint8, st.sampled_from([(7,), (5, 6), (3, 4, 5)]), elements=st.integers(0, 2), fill=st.just(1))
 )
@@ -162,31 +154,6 @@ def test_surfaces_of_all_pairs_at_once(shape, spacing_mm):
         )
         == 0
     )
-
-
-@pytest.mark.parametrize("percentile", [0, 90, 100])
-def test_each_pair_has_its_own_percentile(percentile):
-    pair, distance = np.array([2, 0, 2, 1, 0, 2]), np.array([5.0, 1.0, 8.0, 4.0, 3.0, 6.0])
-    expected = [np.percentile(distance[pair == one], percentile) for one in range(3)]
-    directions = (pair, distance), (pair, 0 * distance)
-    found = object_surfaces.hausdorff_distances(directions, 3, percentile)
-    assert found == pytest.approx(np.array(expected))
-
-
-def test_more_pairs_come_before_a_larger_overlap():
-    """A long object overlaps a large part of one, and both ends a little of another: two pairs, not one."""
-    made = np.array([1] * 9 + [2] * 9 + [0] * 8)
-    true = np.array([1] * 1 + [2] * 12 + [0] * 5 + [0] * 8)
-    overlaps = overlaps_of(made, true, 2, 2)
-    found = overlaps.matched(0.0, True, "optimal")
-    assert pairs_of(found) == {(0, 0), (1, 1)}
-    assert overlaps.iou.max() > found.iou.sum()
-
-
-def test_the_most_overlap_agrees_by_either_figure():
-    made, true = np.array([1, 1, 1, 0]), np.array([0, 1, 1, 1])
-    overlaps = overlaps_of(made, true, 1, 1)  # IoU 1/2, Dice 2/3
-    assert [overlaps.matched(0.6, False, "most_overlap", of).hits for of in ("iou", "dice")] == [0, 1]
 
 
 def test_more_objects_than_sixteen_bits_can_number():

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from evaluation.metrics import match_points, mean_radial_error, success_detection_rate
 from evaluation.metrics.near_pairs import NearPairs
-from evaluation.metrics.points import euclidean_distance, image_diagonal, match_within
+from evaluation.metrics.points import euclidean_distance, match_within
 
 
 @pytest.mark.parametrize("rule", ["nearest", "by_confidence", "optimal", "any"])
@@ -56,34 +56,6 @@ def test_optimal_as_all_assignments(predicted, reference):
     assert (found.true_positives, -total) == pytest.approx(best)
 
 
-@pytest.mark.parametrize(
-    ("rule", "hit", "false"),
-    [
-        # Reference 0 takes its nearest, prediction 1; nothing is left for reference 1.
-        ("nearest", [1, -1], [True, False, True]),
-        # Prediction 0 comes first and takes reference 0, then prediction 1 takes reference 1.
-        ("by_confidence", [0, 1], [False, False, True]),
-        ("optimal", [0, 1], [False, False, True]),
-        # The most confident of those near; prediction 1 is near both and no false positive.
-        ("any", [0, 1], [False, False, True]),
-    ],
-)
-def test_rules_by_hand(rule, hit, false):
-    predicted = [[0, 0, -2.0], [0, 0, 1.0], [0, 0, 40.0]]
-    reference = [[0, 0, 0.0], [0, 0, 3.0]]
-    found = match_within(predicted, reference, 2.0, rule, confidence=[0.9, 0.5, 0.8])
-    assert found.hit.tolist() == hit
-    assert found.false.tolist() == false
-
-
-@pytest.mark.parametrize(("rule", "hit"), [("nearest", [0, 1]), ("nearest_only", [0, -1])])
-def test_whether_a_second_choice_counts(rule, hit):
-    """The first prediction is the nearest of both; the second one is near to the second reference as well."""
-    found = match_within([[1.0, 0], [4.0, 0]], [[0.0, 0], [2.0, 0]], 2.0, rule)
-    assert found.hit.tolist() == hit
-    assert found.false.tolist() == [False, hit[1] < 0]
-
-
 @pytest.mark.parametrize(("strict", "hits"), [(False, 2), (True, 1)])
 def test_radii_of_each_reference_point(strict, hits):
     found = match_within(
@@ -93,12 +65,6 @@ def test_radii_of_each_reference_point(strict, hits):
     # A radius of zero takes equal points alone.
     found = match_points([[1, 1], [2, 2.5]], [[1, 1], [2, 2]], radius=0)
     assert (found.true_positives, found.false_positives, found.false_negatives) == (1, 1, 1)
-
-
-def test_a_reference_that_nothing_is_near_is_missed_beside_one_that_is_hit():
-    for rule in ("any", "nearest", "optimal", "most_confident", "by_confidence"):
-        found = match_within([[0, 0, 0.5]], [[0, 0, 0.0], [0, 0, 9.0]], 1.0, rule, confidence=[0.5])
-        assert (found.hit.tolist(), found.false.tolist()) == ([0, -1], [False])
 
 
 def test_of_equal_confidences_the_nearer_point_takes_the_reference():
@@ -113,27 +79,8 @@ def test_of_equal_confidences_the_nearer_point_takes_the_reference():
     assert found.hit.tolist() == [-1, 1]
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "expected"),
-    [
-        ([0, 0], [3, 4], 5),
-        ([[0, 0], [1, 1]], [[3, 4], [1, 1]], [5, 0]),
-        ([[0, 0], [6, 8]], [0, 0], [0, 10]),  # broadcast
-        ([np.nan, 0], [0, 0], np.nan),
-        ([1, 2, 3], [3, 5, 9], 7),
-        ([-4], [1], 5),
-    ],
-)
-def test_by_hand(a, b, expected):
-    np.testing.assert_array_equal(euclidean_distance(a, b), expected)
-
-
 def test_small_unsigned_coordinates_do_not_wrap():
     assert euclidean_distance(np.array([0, 0], np.uint8), np.array([3, 4], np.uint8)) == 5
-
-
-def test_diagonal():
-    assert image_diagonal(30, 40) == 50
 
 
 RULES = ("nearest", "by_confidence", "any", "nearest_only", "most_confident")

@@ -15,7 +15,6 @@ from evaluation.metrics.crops import crop
 from evaluation.metrics.segmentation import (
     ConfidenceSums,
     OverlapCounts,
-    around,
     content_region,
     count_label_overlap,
     count_overlap,
@@ -212,10 +211,6 @@ def test_vertical_diameter(mask, column_count, extent):
     assert vertical_diameter(mask, "extent") == extent
 
 
-def test_a_disc_of_one_pixel_has_a_ratio():
-    assert cup_to_disc_ratio([[1]], [[1]]) == 1
-
-
 @settings(max_examples=30)
 @given(st.sampled_from([1, 5, 20]), st.integers(0, 2**32 - 1), st.sampled_from([(7,), (5, 6), (3, 4, 5)]))
 def test_counts_as_the_confusion_matrix(labels, seed, shape):
@@ -247,8 +242,3 @@ def test_regions_are_what_scipy_finds_in_the_whole_map(seed, share, shape):
     assert label_regions(values, 4) == ndimage.find_objects(values, max_label=4)
     (content,) = ndimage.find_objects(values > 0, max_label=1)
     assert content_region(values) == (content or tuple(slice(0, 0) for _ in shape))
-
-
-def test_around_two_regions():
-    regions = (slice(1, 3), slice(5, 6)), (slice(2, 4), slice(0, 1))
-    assert around(regions) == (slice(1, 4), slice(0, 6))

@@ -212,24 +212,12 @@ def test_many_distances_give_the_percentile_that_sorting_gives(largest, percents
 SPACINGS = [(1.0, 1.0, 1.0), (2.5, 0.7, 0.7), (0.33, 5.0, 1.7)]
 
 
-def sizes_of(mask, spacing_mm):
-    codes = element_codes(mask)
-    return element_sizes(spacing_mm)[codes[codes > 0]]
-
-
 @pytest.mark.parametrize("spacing_mm", SPACINGS)
 def test_area_of_every_cell_as_surface_distance(spacing_mm):
     expected, sizes = create_table_neighbour_code_to_surface_area(spacing_mm), element_sizes(spacing_mm)
     for code in range(1, 255):
         cell = np.array([code >> bit & 1 for bit in range(7, -1, -1)], dtype=bool).reshape(2, 2, 2)
         assert sizes[element_codes(cell)[1, 1, 1]] == pytest.approx(expected[code], rel=1e-12)
-
-
-def test_a_flat_contour_by_hand():
-    # One pixel of 2 × 4 mm: four corners of half a diagonal, each half a pixel off its centre.
-    mask = np.array([[False, True]])
-    assert sizes_of(mask, (2.0, 4.0)).tolist() == pytest.approx([np.sqrt(5)] * 4)
-    assert np.argwhere(element_codes(mask)).tolist() == [[0, 1], [0, 2], [1, 1], [1, 2]]
 
 
 @settings(max_examples=20)

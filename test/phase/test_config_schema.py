@@ -84,30 +84,8 @@ def test_every_key_is_described_in_sentences():
             assert description[0] == "`" or description[0].isupper(), f"{table.__name__}.{name}"
 
 
-FACTS = {
-    '{"type": "string", "maxLength": 9}': "text of at most 9 characters, optional",
-    '{"type": "integer", "minimum": 0, "maximum": 1000}': "whole number from 0 to 1,000, optional",
-    '{"type": "array", "items": {"type": "string"}, "default": ["x"]}': 'list of texts, default `["x"]`',
-    '{"type": "object", "additionalProperties": true, "default": {"k": 1}}': "table, default `{ k = 1 }`",
-}
-"""The schema of a key, and the line of facts for it: those that no key of the published page has."""
-
-
 def test_the_published_page_is_the_one_that_is_made():
     published = (REPOSITORY / "docs/phase.md").read_text(encoding="utf-8")
     assert published == config_page(phase_schema()), (
         "run: python -m evaluation schema phase --words > docs/phase.md"
     )
-
-
-@pytest.mark.parametrize(("schema", "facts"), FACTS.items())
-def test_facts_of_a_key(schema, facts):
-    key = {**json.loads(schema), "description": "What it is."}
-    page = config_page({"properties": {"key": key}, "$defs": {}, "allOf": []})
-    assert f"### `key`\n\n*{facts}*\n\nWhat it is.\n" in page
-
-
-def test_a_required_key_says_so_and_lines_of_a_description_are_joined():
-    key = {"type": "string", "description": "One\nsentence.\n\nAnother\nparagraph."}
-    page = config_page({"properties": {"key": key}, "required": ["key"], "$defs": {}, "allOf": []})
-    assert "*text, required*\n\nOne sentence.\n\nAnother paragraph.\n" in page

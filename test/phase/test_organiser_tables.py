@@ -42,28 +42,6 @@ def test_numbers(table):
         assert (first.whole("b", 1, 5), second.whole("b", 1, 5)) == (5, 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "problems"),
-    [
-        ("a\n1\n", ["t.csv: column 'b' is missing"]),
-        ("", ["t.csv: columns 'a', 'b' are missing", "t.csv: expected at least one case, found none"]),
-        ("a,b\n", ["t.csv: expected at least one case, found none"]),
-        ("a,b,b\n1,2,3\n", ["t.csv: duplicate column 'b'"]),
-        ("a,b\n1\n1,2\n1,2,3\n", [
-            "t.csv, line 2: expected 2 cells, found 1",
-            "t.csv, line 4: expected 2 cells, found 3",
-        ]),
-        ("a,a\n1\n", [
-            "t.csv: duplicate column 'a'",
-            "t.csv: column 'b' is missing",
-            "t.csv, line 2: expected 2 cells, found 1",
-        ]),
-    ],
-)  # fmt: skip
-def test_faults_of_the_layout(table, text, problems):
-    assert problems_of(table(text), ("a", "b"), holds="case") == problems
-
-
 def test_a_file_that_is_no_table_and_one_without_rows(table, tmp_path):
     assert problems_of(tmp_path / "none.csv", ("a",)) == [f"none.csv: not found in {tmp_path}"]
     with organiser_table(table("a\n"), ("a",)) as found:

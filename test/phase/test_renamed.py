@@ -89,19 +89,3 @@ def test_old_words_are_answered_and_rewritten(tmp_path):
     assert again.returncode == 1
     assert "phase.toml: has no earlier words" in again.stdout
     assert f"{tmp_path}/none: cannot be read" in again.stderr
-
-
-def test_every_old_word_of_a_field_is_answered_at_once(tmp_path):
-    lines = OLD.split("seed = 3")[1]
-    (tmp_path / "phase.toml").write_text(f'name = "old"\n{lines}')
-    told = run("seal", tmp_path).stderr
-    for old, new in (
-        ("cells.axes", "cells.dimensions"),
-        ("cells.reference", "cells.reference_table"),
-        ("cells.ignored", "cells.excluded_table"),
-        ("likelihood.reference", "likelihood.reference_column"),
-        ("signs.names", "signs.classes"),
-        ("signs.references", "signs.reference_columns"),
-    ):
-        assert f"phase.toml: fields.{old}: is fields.{new} now; " in told
-    assert "tasks.more.metrics.dice.absent: 'leave_out' is 'exclude' now; " in told

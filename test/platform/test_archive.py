@@ -90,17 +90,6 @@ def test_an_optional_task_that_was_begun_must_be_complete(tmp_path):
     assert told(index_of(tmp_path, submission)) == ["missing: fovea_location_results.csv, ImageName: none"]
 
 
-def test_missing_files_rows_and_whole_parts(tmp_path, submission):
-    (submission / "segmentation" / "V0002.png").unlink()
-    replace_in(submission / "fovea_location_results.csv", "V0003,5.0,5.5\n", "")
-    (submission / "classification_results.csv").unlink()
-    assert told(index_of(tmp_path, submission)) == [
-        "missing: classification_results.csv: none",
-        "missing: segmentation/V0002.bmp: none",
-        "missing: fovea_location_results.csv, ImageName: none",
-    ]
-
-
 def test_a_row_with_another_number_of_fields_is_not_missing_as_well(tmp_path, submission):
     """A decimal comma is one mistake; a row that is not there is another."""
     path = submission / "classification_results.csv"

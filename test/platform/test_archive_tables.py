@@ -11,7 +11,7 @@ from evaluation.core.limits import WHO_CAN_RAISE, max_rows
 from evaluation.core.sources import RowsSource
 from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import Points
-from evaluation.platform.archive import hint_of_absence, hint_of_image, index_archive
+from evaluation.platform.archive import hint_of_absence, index_archive
 
 KIND = Points(Space(2))
 ROWS = TableRows(("points.csv",), "scan", ("x", "y"))
@@ -50,25 +50,6 @@ def test_rows_belong_to_cases_by_name_in_their_order(tmp_path):
     ]
 
 
-def test_a_missing_table(tmp_path):
-    assert told(index(tmp_path, None)) == ["missing: points.csv: none"]
-    found = index(tmp_path, None, replace(FORM, missing="worst"))
-    assert (found.faults, found.sources) == ((), [{}, {}, {}])
-
-
-@pytest.mark.parametrize(
-    ("text", "faults"),
-    [
-        (HEADER + "s1,1,2\ns9,1,2\n", ["unknown: points.csv, line 3, scan: 's9'"]),
-        (HEADER + "s1,1\n", ["malformed: points.csv, line 2: 2"]),
-        ("scan,x\ns1,1\n", ['missing: points.csv, line 1: "scan", "x"']),
-        ("", ["unreadable: points.csv: an empty file"]),
-    ],
-)
-def test_faults(tmp_path, text, faults):
-    assert told(index(tmp_path, text)) == faults
-
-
 def test_rows_of_cases_that_have_no_such_field(tmp_path):
     field = replace(FIELD, cases=lambda case: case.name != "s3")
     found = index(tmp_path, HEADER + "s3,1,2\n", field=field)
@@ -91,11 +72,6 @@ def test_rows_are_limited_in_sum(tmp_path):
 
 MASKS = Files("segmentation", (".png",))
 TABLE = TableColumns(("fovea_location_results.csv",), "ImageName", ("Fovea_X", "Fovea_Y"))
-
-
-def test_only_lossy_images_get_a_hint():
-    assert [hint_of_image(name) for name in ("a.png", "")] == [None, None]
-    assert all("lossy" in hint_of_image(name) for name in ("a.jpg", "a.JPEG", "a.webp"))
 
 
 @pytest.mark.parametrize(

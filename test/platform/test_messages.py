@@ -3,7 +3,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.core.fault import DECIMAL_POINT, MAX_KEPT, Fault, FaultKind, Faults
+from evaluation.core.fault import MAX_KEPT, Fault, FaultKind, Faults
 from evaluation.platform import messages
 
 TEXT = st.text(st.characters(), max_size=400)
@@ -115,15 +115,6 @@ def test_folded_faults_beyond_the_limit_are_counted():
     assert MAX_KEPT == 83 * 12 + 4
     assert len(report) == 1 + 83 + 4 + 2
     assert report[-2:] == [f"  … and {450 * 12 - 1000} more", "Rejected, 5400 faults: 5400 malformed"]
-
-
-def test_many_decimal_commas_are_one_line():
-    commas = [
-        Fault(FaultKind.MALFORMED, "a.csv", "a finite number", f'"0,{line}"', line, hint=DECIMAL_POINT)
-        for line in range(2, 122)
-    ]
-    _, line, _ = organiser_report(commas)
-    assert line.startswith("  a.csv, line 2; line 3; line 4; and 117 more (120 in all): ")
 
 
 def test_faults_of_one_list_stand_in_its_order():

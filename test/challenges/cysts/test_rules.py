@@ -24,7 +24,6 @@ from test.started import run
 SHAPE = (3, 4, 5)
 SPACING = (0.25, 0.5, 0.05)  # x, y, z: planes are nearer than 0.06 mm
 GEOMETRY = Geometry(SHAPE, SPACING, (0.0, 0.0, 0.0), UPRIGHT)
-VOXEL_MM3 = 0.25 * 0.5 * 0.05
 DIAGONAL_MM = math.hypot(3 * 0.05, 4 * 0.5, 5 * 0.25)
 VALUE = (0.0, 0.3, 0.4, 0.5, 0.6, 0.8)
 
@@ -137,21 +136,6 @@ def test_every_figure_by_hand(tmp_path):
     assert set(row) == {*expected, *distances}
     for name, value in expected.items():
         assert row[name] == pytest.approx(value, rel=1e-6, nan_ok=True), name
-
-
-def test_distances_and_volume_by_hand(tmp_path):
-    row = row_of(tmp_path, levels((5, 0, 0, 0)), levels((1, 2, 3, [1, 2])))
-    near, far = math.hypot(0.1, 1.5, 0.25), math.hypot(0.1, 1.5, 0.5)
-    assert row["mean_surface_distance_mm"] == pytest.approx((near + far) / 2)
-    assert row["hausdorff_95_mm"] == pytest.approx(near)  # the 95th percentile of two is the first
-    assert row["volume_error_mm3"] == pytest.approx(VOXEL_MM3)
-
-
-def test_distant_b_scans_do_not_join_cysts(tmp_path):
-    geometry = Geometry(SHAPE, (0.25, 0.5, 0.06), (0, 0, 0), UPRIGHT)
-    row = row_of(tmp_path, REFERENCE, levels((1, 0, 1, 1)), geometry=geometry)
-    assert row["detection_ratio"] == pytest.approx(1 / 3)
-    assert row["detection_ratio_level_2"] == 0
 
 
 @pytest.mark.parametrize(

@@ -144,10 +144,6 @@ def test_the_rules_of_voc():
     assert {rule: figure["figure"] for rule, figure in by_rule.items()} == {"coco": 1, "voc": 0.5}
 
 
-def test_many_images_have_an_interval_only_if_asked_for():
-    assert {metric.estimator.max_cases for metric in measure_of(PRECISION).metrics} == {2000}
-
-
 def test_curves_are_those_of_the_whole_figure_at_its_first_threshold():
     measure = measure_of(PRECISION.model_copy(update={"iou_thresholds": [0.5, 0.75]}))
     first, *others = (metric.estimator.detections for metric in measure.metrics)

@@ -5,16 +5,13 @@ import pytest
 from pycocotools import mask as coco_mask
 from scipy.optimize import linear_sum_assignment
 
-import evaluation
 from evaluation.challenges.declared.boxes import BoxesField, BoxF1, BoxPrecision, BoxRecall
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
-from evaluation.core.fault import PhaseError
 from evaluation.io.kinds.boxes import Boxes
 from test.challenges.declared.phases import declared_phase, figures_of, write_table
 from test.challenges.declared.scalars import rehearsed
-from test.faults import faulted
 from test.oracles import BY_HAND, checked
 
 FIELD = BoxesField(kind="boxes", probability=True)
@@ -129,13 +126,6 @@ def test_a_whole_phase(tmp_path):
     expected = {"box_f1": 2 / 5, "box_precision": 1 / 3, "box_recall": 0.5, "box_froc": 0.5 * 5 / 7}
     assert {name: figures[name] for name in expected} == pytest.approx(expected, abs=5e-5)
     assert rehearsed(phase).problems == ()
-
-
-def test_three_axes_have_no_socket(tmp_path):
-    tables = TABLES.replace('"boxes"', '"boxes"\ndimensions = 3', 1)
-    phase = declared_phase(tmp_path, tables, {"name": ["a"]}, submission="algorithm")
-    with faulted(PhaseError, "submission", "'boxes'"):
-        evaluation.seal(phase)
 
 
 @checked(box_iou="pycocotools.mask.iou")

@@ -8,7 +8,7 @@ from evaluation.challenges.declared.classes import Accuracy
 from evaluation.challenges.declared.scalars import NumberField
 from evaluation.challenges.declared.tables import FieldComparison
 from test.catalogue import FIELD as FIELDS_OF_CATALOGUE
-from test.challenges.declared.scalars import figures, sealed, values
+from test.challenges.declared.scalars import sealed, values
 from test.oracles import checked
 
 GRADES = ["none", "mild", "severe"]
@@ -164,19 +164,6 @@ def test_as_scikit_learn(phases, cases, answers, kind, tmp_path):
     of = 2 if kind == "class" else 1
     true = true if kind == "class" else (true == 2).astype(int)
     assert found == pytest.approx(expected_values(true, made[entering], of), abs=1e-6)
-
-
-def test_intervals_and_shares(phases, cases, answers, tmp_path):
-    column, _ = submitted("class", answers)
-    values(phases["class"], tmp_path, {"case": cases["name"], "grade": column})
-    found = figures(phases["class"], tmp_path)
-    methods = {name: figure.get("confidence_interval", {}).get("method") for name, figure in found.items()}
-    without = {"normalised_cost"}
-    assert {name for name, method in methods.items() if method is None} == without
-    assert set(methods.values()) == {None, "Wilson", "BCa"}
-    unseen = {name: figure.get("with_unseen_failures", {}).get("method") for name, figure in found.items()}
-    shares = {name for name, method in unseen.items() if method == "Clopper-Pearson"}
-    assert shares == {"accuracy", "sensitivity", "specificity"}
 
 
 @pytest.mark.parametrize(

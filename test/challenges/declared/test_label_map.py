@@ -2,17 +2,13 @@
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import evaluation
-from evaluation.challenges.declared.declarable import METRICS
 from evaluation.challenges.declared.label_maps import Dice
 from evaluation.challenges.declared.maps import LabelMapField
-from evaluation.core.fault import PhaseError
 from evaluation.io.volume_header import DEPTH, geometry_columns
 from test.challenges.declared.images import geometry_of_values, write_images
 from test.challenges.declared.phases import declared_phase
-from test.faults import faulted
 
 FIELD = """\
 [fields.map]
@@ -33,17 +29,6 @@ def image_phase(folder, tables=TWO, submission="archive", **columns):
     return phase
 
 
-def dice_of(phase, submission):
-    return evaluation.evaluate(phase, submission, workers=0).to_dict()["aggregates"]["scans"]["dice"]["value"]
-
-
-@pytest.mark.parametrize("extension", [".png", ".bmp", ".tif", ".mha"])
-def test_images_of_an_archive(tmp_path, extension):
-    phase = image_phase(tmp_path)
-    write_images(tmp_path / "submission/map", {"eye1": VALUES, "eye2": VALUES[:, ::-1]}, extension, 2)
-    assert dice_of(phase, tmp_path / "submission") == 1
-
-
 def test_volumes_of_3d_slicer_are_read_where_a_field_lists_them(tmp_path):
     columns = geometry_columns(geometry_of_values(VALUES), DEPTH)
     cases = {"name": ["scan"], **{column: [cell] for column, cell in columns.items()}}
@@ -56,25 +41,6 @@ def test_volumes_of_3d_slicer_are_read_where_a_field_lists_them(tmp_path):
     write_images(tmp_path / "other/map", {"scan": VALUES}, ".mha")
     with pytest.raises(evaluation.SubmissionRejected):
         evaluation.evaluate(phase, tmp_path / "other", workers=1)
-
-
-@pytest.mark.parametrize(
-    ("spoil", "expected"),
-    [
-        (lambda folder: Image.fromarray(VALUES[0] * 3).save(folder / "eye1.png"), ("map/eye1.png", "3, 6")),
-        (
-            lambda folder: Image.fromarray(VALUES[0, :3]).save(folder / "eye1.png"),
-            ("map/eye1.png", "5 × 3 pixels"),
-        ),
-        (lambda folder: (folder / "eye2.png").unlink(), ("map/eye2.png",)),
-    ],
-)
-def test_a_reference_is_validated_at_the_seal(tmp_path, spoil, expected):
-    phase = image_phase(tmp_path)
-    spoil(phase / "map")
-    (phase / "manifest.json").unlink(missing_ok=True)
-    with faulted(PhaseError, *expected):
-        evaluation.seal(phase)
 
 
 def test_areas_have_the_unit_of_the_spacing(tmp_path):
@@ -106,14 +72,3 @@ def test_a_figure_says_whose_labels_it_measures(regions, structures):
     metrics = Dice(metric="dice").measure("dice", "map", field).metrics
     assert {metric.name: metric.structures for metric in metrics} == structures
     assert {metric.field for metric in metrics} == {"map"}
-
-
-@pytest.mark.parametrize(
-    ("keys", "unit"),
-    [({}, "mm³"), ({"unit": "ml"}, "ml"), ({"relative": True, "worst": 3.0}, ""), ({"signed": True}, "mm³")],
-)
-def test_a_difference_of_volumes_has_their_unit_unless_it_is_relative(keys, unit):
-    field = LabelMapField(kind="label_map", labels={"1": "cup"})
-    table = METRICS.named("volume_difference").model_validate({"metric": "volume_difference", **keys})
-    (metric,) = table.measure("difference", "map", field).metrics
-    assert (metric.unit, metric.ordered) == (unit, "signed" not in keys)

@@ -106,14 +106,6 @@ def test_a_group_is_a_column_of_the_case_table(tmp_path):
 POOLED = [table for table in METRICS if any(measure.sums for _, measure in measures_of(table))]
 
 
-def test_every_ratio_of_objects_voxels_flags_and_landmarks_can_be_pooled():
-    ratios = {"aggregated_jaccard", "detected_lesions", "dice", "dice_at_threshold"}
-    ratios |= {"hamming_distance", "identification_rate", "jaccard", "lesion_wise_dice", "mean_radial_error"}
-    ratios |= {"lesion_wise_hausdorff_distance", "panoptic_quality", "recognition_quality", "surface_dice"}
-    ratios |= {"segmentation_quality", "success_detection_rate", "volume_similarity"}
-    assert {name_of(table) for table in POOLED} >= ratios | {"voxel_precision", "voxel_sensitivity"}
-
-
 @pytest.mark.parametrize("table", POOLED, ids=name_of)
 def test_pooled_over_one_case_is_the_figure_of_the_case(table):
     for field, measure in measures_of(table):

@@ -34,16 +34,6 @@ def test_figures_of_a_submission(tmp_path):
     assert rehearsed(phase).problems == ()
 
 
-def test_a_scan_without_a_result(tmp_path):
-    """The second scan has no foreground."""
-    references = {"a": np.full((1, 2, 2), 2, np.uint8), "b": np.full((1, 2, 2), 1, np.uint8)}
-    phase = volume_phase(tmp_path, TABLES, references, keys='missing = "worst"')
-    perfect = {"a": np.ones((1, 2, 2), np.float32), "b": np.zeros((1, 2, 2), np.float32)}
-    for kept, expected in ((["a", "b"], 1), (["a"], 0.5), (["b"], 0.5)):
-        found = figures_of(phase, tmp_path / "".join(kept), {name: perfect[name] for name in kept})
-        assert found == {"dice_at_threshold": expected}
-
-
 def test_the_threshold_belongs_to_the_foreground(tmp_path):
     tables = f"""{FIELD}
 [tasks.scans.metrics]

@@ -242,14 +242,6 @@ def test_a_word_or_the_initials_of_a_metric_of_the_kind_are_enough_to_name_it(tm
     assert not {"dice", "froc", "mean_radial_error"} & set(known.split(", "))
 
 
-def test_the_kind_is_that_of_the_field_that_the_metric_names(tmp_path):
-    tables = AGE.replace("[tasks", "[tasks.more.metrics]\nx = { metric = 'aucc', field = 'age' }\n[tasks", 1)
-    tables = tables.replace("[tasks", '[fields.eye]\nkind = "flags"\nclasses = ["a"]\n[tasks', 1)
-    (fault,) = (fault for fault in refused(tmp_path, tables) if "aucc" in fault)
-    assert "'auc'" in fault
-    assert "hamming_distance" not in fault
-
-
 @pytest.mark.parametrize(
     "fields", ['"x"', "[1]", "{ value = 3 }", "{ value = { kind = 3 } }", "{ value = {} }"]
 )

@@ -22,26 +22,6 @@ def columns(predicted, true):
     return multilabel_columns(regions(predicted), regions(true), CLASSES)
 
 
-def test_two_overlapping_classes_by_hand():
-    true, predicted = EMPTY.copy(), EMPTY.copy()
-    true[0, 0, :4] = True  # 4 pixels, of which 2 are found, and 1 too many
-    predicted[0, 0, 2:5] = True
-    true[1, 0, 0] = True  # not found
-    predicted[2, 3, 3] = True  # not there
-    row = columns(predicted, true)
-    # pooled: 2 of 4 predicted and 5 true pixels are right
-    assert row["precision"] == pytest.approx(2 / 4)
-    assert row["recall"] == pytest.approx(2 / 5)
-    assert row["f1"] == pytest.approx(2 * 2 / 9)
-    assert row["f2"] == pytest.approx(5 * 2 / (4 * 5 + 4))
-    assert row["score"] == pytest.approx((0.5 + 0.4 + 4 / 9 + 10 / 24) / 4)
-    assert [row[f"{name}_BE"] for name in ("precision", "recall")] == pytest.approx([2 / 3, 2 / 4])
-    assert [row[f"{name}_HGD"] for name in OVERLAPS] == [0, 0, 0, 0]
-    assert all(math.isnan(row[f"{name}_polyp"]) for name in OVERLAPS)
-    assert math.isnan(row["false_BE"])
-    assert row["false_polyp"] == 1
-
-
 FULL = np.ones_like(EMPTY)
 
 

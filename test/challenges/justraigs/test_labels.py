@@ -2,13 +2,11 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from evaluation.challenges.justraigs.analyses import (
     AGREED,
     PREDICTED,
-    agreed_labels,
     counting_graders,
     final_label,
     label_counts,
@@ -128,12 +126,6 @@ def test_every_pattern_of_three_graders(pattern):
     assert counting_graders(labels, specialist_alone=True) == tuple(map(int, alone))
 
 
-def test_agreed_labels_by_hand():
-    first, second = (True, False, True, None, None), (True, False, False, True, None)
-    assert agreed_labels([first, second]) == (True, False, None, None, None)
-    assert agreed_labels([first]) == first
-
-
 LABELS = ("large cup", "laminar dots")
 
 
@@ -176,11 +168,6 @@ def test_marks_are_kept_and_cannot_be_changed():
     assert marks(eyes(((True, None), (None, False))), PREDICTED).tolist() == [[1, -1]]
     with pytest.raises(ValueError, match="read-only"):
         marks_of((True,))[0] = 0
-
-
-def test_marks_read_from_a_file_are_the_same():
-    table = CaseTable(["E0"], [{PREDICTED: np.array([1, 0]), AGREED: np.array([0, -1])}])
-    assert label_counts(table, LABELS) == label_counts(eyes(((True, False), (False, None))), LABELS)
 
 
 def test_no_eyes():

@@ -181,12 +181,3 @@ def test_an_error_that_no_eye_enters_is_undefined_in_the_recorded_cases_too(tmp_
     assert "large_cup_error" not in json.dumps(content["cases"])
     table = read_case_records(content, phase.tasks).tables["justification"]
     assert np.isnan(table["large_cup_error"]).tolist() == [True] * len(eyes)
-
-
-def test_the_specialist_alone_as_an_option():
-    plain, alone = JustraigsOptions(), JustraigsOptions(specialist_alone=True)
-    kinds = [
-        next(f for t in CHALLENGE.tasks(o) for f in t.fields if f.name == "features").reference.kind
-        for o in (plain, alone)
-    ]
-    assert [kind.specialist_alone for kind in kinds] == [False, True]

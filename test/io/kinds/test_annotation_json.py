@@ -8,14 +8,12 @@ from evaluation.core.fault import FormFault
 from evaluation.core.sources import JsonSource
 from evaluation.io.json_files import parse_json
 from evaluation.io.kinds.annotation_json import (
-    BOXES,
     POINTS,
     read_annotation,
     read_annotations,
     written,
     written_annotation,
 )
-from test.faults import faulted
 
 POINT = '{"type": "Point", "point": [1, 2.5, -3], "version": {"major": 1, "minor": 0}}'
 MANY = '{"type": "Multiple points", "points": [{"point": [1, 2.5, -3]}], "version": {"major": 1, "minor": 0}}'
@@ -85,34 +83,6 @@ def test_entries_have_faults_of_their_own():
         "p.json, points[1], point: expected a list [x, y, z], found an object",
         "p.json, points[2]: expected only the keys point, name, type, probability, found the key 'corners'",
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (MANY.replace("Multiple points", "Point"), 'type: expected "Multiple points"'),
-        (MANY.replace('[{"point": [1, 2.5, -3]}]', "{}"), "points: expected a list, found an object"),
-        (MANY.replace("[{", '[{"point": [1, 2, 3]}, {'), "points: expected at most 1 points, found 2"),
-    ],
-)
-def test_a_malformed_whole(text, expected):
-    with faulted(FormFault, "p.json") as caught:
-        many(text, most=1)
-    assert expected in str(caught.value)
-
-
-def test_a_box_has_four_corners():
-    text = MANY.replace("Multiple points", BOXES.many).replace("points", "boxes")
-    text = text.replace('{"point": [1, 2.5, -3]}', '{"corners": [[1, 2, 3]]}')
-    assert many(text, BOXES) == [
-        "p.json, boxes[0], corners: expected a list of 4 corners [x, y, z], found a list of 1"
-    ]
-
-
-def test_the_entry_of_a_stack_is_named():
-    value = source(MANY.replace("2.5", "[]"), place="job 1", index=4)
-    (fault,) = read_annotations(value, POINTS, 9)
-    assert str(fault).startswith("p.json, job 1, index 4, points[0], point: ")
 
 
 def test_what_is_written_is_of_the_schema():

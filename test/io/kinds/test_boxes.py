@@ -9,8 +9,8 @@ import pytest
 from evaluation.core.fault import FormFault
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileSource, JsonSource, RowsSource
-from evaluation.io.kinds.annotation_json import boxes_of_json, within_image, written_box
+from evaluation.core.sources import FileSource, JsonSource, RowsSource
+from evaluation.io.kinds.annotation_json import boxes_of_json, written_box
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.objects import Attributes, Space
 from test.io.memory import InMemory
@@ -35,35 +35,10 @@ def faults(text, case=CASE):
     return faults_of(kind, FileSource("E1.txt"), case, InMemory({"E1.txt": text.encode()}))
 
 
-def test_rows_hold_class_confidence_and_corners():
-    boxes = read("HGD 0.5 1 2 3 4\nBE 0.25 5 6 7 8\n")
-    assert boxes.rows.tolist() == [[1, 0.5, 1, 2, 3, 4], [0, 0.25, 5, 6, 7, 8]]
-
-
-def test_an_empty_file_is_an_image_without_objects():
-    assert read("").rows.shape == (0, 6)
-
-
-def test_faults_name_file_and_line():
-    assert faults("BE 0.5 1 2 3 4\nBE 0.5 1 2\npolyp 0.5 1 2 3 4\n") == [
-        "E1.txt, line 2: expected 6 fields (class confidence x1 y1 x2 y2), found 4",
-        'E1.txt, line 3: expected a class (BE, HGD), found "polyp"',
-    ]
-
-
 def test_without_a_size_coordinates_are_bounded_all_the_same():
     case = CaseForm("E1")
     assert read("BE 0.5 1 2 5000 4", case).rows[0, 4] == 5000
     assert len(faults("BE 0.5 1 2 1e300 4", case)) == 1
-
-
-@pytest.mark.parametrize(
-    ("with_confidence", "text"),
-    [(True, b"HGD 0.5 1 2 3.25 4\nBE 1 0 0 0 0\n"), (False, b"HGD 1 2 3.25 4\nBE 0 0 0 0\n")],
-)
-def test_written_text(with_confidence, text):
-    rows = np.array([[1, 0.5, 1, 2, 3.25, 4], [0, 1, 0, 0, 0, 0]])
-    assert BoxList(CLASSES, with_confidence).write_file(Boxes(rows), ".txt") == text
 
 
 def test_variants_for_a_rehearsal():
@@ -111,20 +86,11 @@ def test_faults_of_boxes_of_the_platform():
 
 FLAT = BoxesInSpace(Space(2, "pixels"), Attributes(("cyst", "stone"), with_probability=True))
 DEEP = BoxesInSpace(Space(3))
-ONE = BoxesInSpace(Space(2, "pixels"), single=True)
-CORNERS = [[1, 2, 0], [3, 2, 0], [3, 4, 0], [1, 4, 0]]
 
 
 def rows(kind, *lines):
     numbered = tuple((number, tuple(line.split(","))) for number, line in enumerate(lines, start=2))
     return RowsSource(numbered, "boxes.csv", kind.columns)
-
-
-def test_rows_hold_class_probability_and_corners():
-    found = FLAT.read(rows(FLAT, "1,2,3,4,stone,0.5", "0,0,100,50,cyst,1"), CASE, None)
-    assert found.rows.tolist() == [[1, 0.5, 1, 2, 3, 4], [0, 1, 0, 0, 100, 50]]
-    assert DEEP.read(rows(DEEP, "1,2,3,4,5,6"), CASE, None).rows.tolist() == [[0, 1, 1, 2, 3, 4, 5, 6]]
-    assert DEEP.read(rows(DEEP), CASE, None).rows.shape == (0, 8)
 
 
 @pytest.mark.parametrize(
@@ -142,25 +108,6 @@ def test_faults_of_rows(line, expected):
     (fault,) = faults_of(FLAT, rows(FLAT, line))
     assert fault.startswith("boxes.csv, line 2, ")
     assert fault.endswith(f": {expected}")
-
-
-def test_boxes_of_the_platform_space():
-    box = {"corners": CORNERS, "name": "stone", "probability": 0.5}
-    # The order of the corners tells nothing.
-    other = {**box, "corners": [CORNERS[2], CORNERS[0], CORNERS[3], CORNERS[1]]}
-    assert FLAT.read(in_json([box, other]), CASE, None).rows.tolist() == [[1, 0.5, 1, 2, 3, 4]] * 2
-    assert FLAT.socket_kind == "Multiple 2D bounding boxes"
-
-
-def test_a_single_box():
-    value = {"type": "2D bounding box", "corners": CORNERS, "version": VERSION}
-    found = ONE.read(JsonSource(value, "b.json"), CASE, None)
-    assert found.rows.tolist() == [[0, 1, 1, 2, 3, 4]]
-    assert ONE.write_json(found) == value
-    cells = CellsSource(ONE.write_cells(found), "boxes.csv", 2, ONE.columns)
-    assert ONE.read(cells, CASE, None).rows.tolist() == found.rows.tolist()
-    assert faults_of(ONE, rows(ONE)) == ["boxes.csv: expected one row for E1, found 0"]
-    assert ONE.rehearse(found, CASE, Variant.EMPTY) is None
 
 
 def test_variants_for_a_rehearsal_space():
@@ -212,28 +159,3 @@ def test_other_corners_are_a_fault(corners):
 
 def test_rounding_is_no_rotation():
     assert read_annotated(rotated(math.pi)) == pytest.approx((-2, -1, 2, 1))
-
-
-@pytest.mark.parametrize(
-    ("outside", "corners", "expected"),
-    [
-        ("clip", (1, 2, 3, 4), ((1, 2, 3, 4), False)),
-        ("clip", (-1, 2, 101, 60), ((0, 2, 100, 50), True)),
-        ("keep", (-1, 2, 3, 60), ((-1, 2, 3, 60), True)),
-        ("error", (0, 0, 100, 50), ((0, 0, 100, 50), False)),
-    ],
-)
-def test_corners_that_leave_the_image(outside, corners, expected):
-    faults = []
-    case = CaseForm("E1", 100, 50)
-    assert within_image(JsonSource({}, "b.json"), corners, case, outside, "", faults) == expected
-    assert faults == []
-
-
-def test_every_coordinate_outside_is_a_fault():
-    faults = []
-    within_image(JsonSource({}, "b.json"), (-1, 0, 3, 60), CaseForm("E1", 100, 50), "error", " px", faults)
-    assert list(map(str, faults)) == [
-        "b.json: expected x1 from 0 to 100 px, found -1",
-        "b.json: expected y2 from 0 to 50 px, found 60",
-    ]

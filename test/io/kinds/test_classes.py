@@ -129,19 +129,6 @@ def test_a_boolean_has_two_classes():
         ClassLabel(("a", "b", "c"), boolean_json=True)
 
 
-@pytest.mark.parametrize(
-    ("kind", "words", "in_json"),
-    [
-        (EYES, "RG, NRG or U", "the text RG, NRG or U"),
-        (GRADES, "a whole number from 0 to 4", "a whole number from 0 to 4"),
-        (ClassLabel((0, 1)), "0 or 1", "0 or 1"),
-        (DECISION, "benign or malignant", "true for malignant, false for benign"),
-    ],
-)
-def test_description(kind, words, in_json):
-    assert (kind.describe(), kind.describe_json()) == (words, in_json)
-
-
 def test_a_reference_can_leave_cases_out():
     kind = ReferenceClass(("RG", "NRG"), excluded=("U", ""))
     found = [kind.read(cell(text), CASE, None) for text in ("RG", "NRG", "U", "")]
@@ -217,20 +204,6 @@ def test_every_fault_is_named(source, places, found):
     )
 
 
-@pytest.mark.parametrize(
-    ("content", "found"),
-    [
-        ([0.5, 0.5], "a list of 2"),
-        ([], "a list of 0"),
-        (0.5, "the number 0.5"),
-        ("melanoma", "the text 'melanoma'"),
-    ],
-)
-def test_what_is_neither_an_object_nor_a_list_of_all(content, found):
-    (complaint,) = complaints(KIND, value_shares(content))
-    assert complaint.endswith(f", found {found}")
-
-
 def test_an_object_of_a_hundred_thousand_other_keys_is_refused_quickly():
     found = complaints(KIND, value_shares({f"class {number}": 0.0 for number in range(100_000)}))
     assert found[10].endswith("found 99990 other keys")
@@ -292,12 +265,6 @@ def test_faults_name_place_and_index(value, kind, expected, found):
     assert (fault.kind, fault.found) == (kind, found)
     assert fault.expected.startswith(expected)
     assert fault.field == "job 1, socket features, index 3"
-
-
-def test_all_faults_of_one_object_are_told():
-    with pytest.raises(FormFault) as caught:
-        of_json({"large cup": 0, "cup": True, "laminar dots": "no"})
-    assert [fault.kind.value for fault in caught.value.faults] == ["malformed", "unknown", "malformed"]
 
 
 def test_reads_cells():

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from evaluation.core.fault import FaultKind, FormFault
+from evaluation.core.fault import FormFault
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.tiff import write_tiff
-from test.faults import faulted
 from test.io.memory import InMemory
 
 CASE = CaseForm("V0001", width=5, height=4)
@@ -33,51 +32,12 @@ def read(kind, pixels, extension=".bmp", case=CASE):
     return kind.read(FileSource(path), case, InMemory({path: kind.write_file(pixels, extension)}))
 
 
-@pytest.mark.parametrize("extension", [".bmp", ".png", ".tif"])
-def test_a_mask_is_read_cropped_to_its_foreground(extension):
-    mask = read(STRICT, MASK, extension)
-    assert mask.values.tolist() == [[128, 0, 128], [128, 128, 128]]
-    assert (mask.top, mask.left) == (1, 1)
-
-
-def test_a_mask_without_foreground():
-    mask = read(STRICT, np.full((4, 5), 255, np.uint8))
-    assert mask.values.shape == (0, 0)
-
-
-def fault_of(*arguments, **named):
-    with pytest.raises(FormFault) as caught:
-        read(*arguments, **named)
-    (fault,) = caught.value.faults
-    return fault
-
-
-def test_unlisted_values_are_named():
-    pixels = MASK.copy()
-    pixels[0, :] = [7, 127, 1, 254, 255]
-    fault = fault_of(STRICT, pixels)
-    assert str(fault) == "mask.bmp: expected values 0 or 128 or 255 only, found 1, 7, 127, 254"
-    assert fault.kind is FaultKind.WRONG_VALUE
-
-
-def test_of_many_unlisted_values_five_are_named():
-    assert (
-        fault_of(STRICT, np.arange(1, 21, dtype=np.uint8).reshape(4, 5)).found == "1, 2, 3, 4, 5 and 15 more"
-    )
-
-
 def test_unlisted_values_can_be_read_as_a_label():
     pixels = MASK.copy()
     pixels[0, :] = [7, 127, 1, 254, 255]
     mask = read(LENIENT, pixels)
     assert mask.values.tolist() == [[128, 128, 128, 128], [255, 128, 0, 128], [255, 128, 128, 128]]
     assert (mask.top, mask.left) == (0, 0)
-
-
-def test_another_size_names_both():
-    fault = fault_of(STRICT, MASK, case=CaseForm("V0001", width=4, height=5))
-    assert fault.kind is FaultKind.WRONG_SIZE
-    assert (fault.expected, fault.found) == ("4 × 5 pixels", "5 × 4 pixels")
 
 
 def test_a_file_has_room_for_four_bytes_a_pixel_and_a_header_and_not_for_a_bomb():
@@ -149,8 +109,3 @@ def test_other_values_are_faults_of_their_channels():
         "(a 0/1 mask? Write 255 for 1)",
         "semantic_masks/E1_mask.tif, channel polyp: expected values 0 or 255 only, found 128",
     ]
-
-
-def test_another_size_is_a_fault():
-    with faulted(FormFault, "semantic_masks/E1_mask.tif", "6 × 4 pixels", kind=FaultKind.WRONG_SIZE):
-        read_channels(np.zeros((3, 4, 6), np.uint8))

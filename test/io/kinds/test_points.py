@@ -3,17 +3,15 @@
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, FileSource, JsonSource, RowsSource
-from evaluation.io.handover import HandoverError
 from evaluation.io.kinds.annotation_json import MAX_FAULTS
 from evaluation.io.kinds.objects import Attributes, Space, all_or_faults
-from evaluation.io.kinds.points import Keypoints, Point, PointInImage, Points, distance, point_set
+from evaluation.io.kinds.points import Keypoints, Point, PointInImage, Points, point_set
 
 CASE = CaseForm("S1", 100, 50)
 MM = Points(Space(3))
@@ -52,16 +50,6 @@ def faults(kind, source):
     return list(map(str, caught.value.faults))
 
 
-def test_rows_hold_coordinates_class_and_probability():
-    found = SCORED.read(rows(SCORED, "3,4.5,other,0.25", "100,50,mitosis,1"), CASE, None)
-    assert plain(found) == [[3, 4.5, 1, 0.25, None], [100, 50, 0, 1, None]]
-
-
-def test_a_case_without_rows_has_no_points():
-    assert plain(MM.read(rows(MM), CASE, None)) == []
-    assert MM.read(rows(MM), CASE, None).positions.shape == (0, 3)
-
-
 def test_the_diameter_of_a_reference_may_be_unknown():
     lines = ["1,2,3,6.5", "1,2,3,", "1,2,3,-1"]
     known = replace(NODULES, unknown_diameter=10.0)
@@ -70,14 +58,6 @@ def test_the_diameter_of_a_reference_may_be_unknown():
         "points.csv, line 3, diameter: expected a diameter, found nothing",
         "points.csv, line 4, x, y, z, diameter: expected a diameter of at least 0, found -1",
     ]
-
-
-def test_points_of_the_platform():
-    found = MM.read(listed({"point": [-1, 2.5, 3]}, {"point": [4, 5, 6], "name": "a"}), CASE, None)
-    assert plain(found) == [[-1, 2.5, 3, 0, 1, None], [4, 5, 6, 0, 1, None]]
-    point = {"point": [7, 8, 0], "name": "other", "probability": 0.5}
-    # Two dimensions have a third coordinate all the same, which does not count.
-    assert plain(SCORED.read(listed(point), CASE, None)) == [[7, 8, 1, 0.5, None]]
 
 
 def test_a_single_point():
@@ -185,20 +165,6 @@ def test_each_name_once(lines, expected):
     assert [fault.partition(": expected ")[2] for fault in faults(KIND, rows(KIND, *lines))] == expected
 
 
-def test_one_name_alone():
-    kind = Keypoints(("fovea",), Space(2, "pixels"))
-    assert kind.read(rows(kind, "1,2,fovea"), CASE, None).positions.tolist() == [[1, 2]]
-    (fault,) = faults(kind, rows(kind, "1,2,disc"))
-    assert fault.endswith('expected a class (fovea), found "disc"')
-
-
-def test_variants_for_a_rehearsal_keypoints():
-    reference = KIND.read(rows(KIND, "1,2,ear", "93,4,nose"), CASE, None)
-    assert KIND.rehearse(reference, CASE, Variant.EMPTY) is None
-    assert KIND.rehearse(reference, CASE, Variant.NEAR).positions.tolist() == [[92, 4], [2, 2]]
-    assert KIND.rehearse(reference, CASE, Variant.INVERTED).positions.tolist() == [[0, 50], [100, 50]]
-
-
 SMALL = CaseForm("V0001", width=16, height=12)
 IN_IMAGE = PointInImage()
 
@@ -238,41 +204,7 @@ def test_the_faults_of_both_coordinates_are_reported(x, y, faults):
     assert {(fault.file, fault.line) for fault in faults_of(cells(x, y))} == {("fovea.csv", 3)}
 
 
-@pytest.mark.parametrize(
-    ("value", "found"),
-    [({"x": 1, "y": 2}, "an object"), ([1], "a list of 1"), (None, "null"), ([], "a list of 0")],
-)
-def test_json_that_is_no_point_is_one_fault(value, found):
-    (fault,) = faults_of(JsonSource(value, "fovea.json"))
-    assert str(fault) == f"fovea.json: expected a list [x, y], found {found}"
-    assert fault.kind is FaultKind.MALFORMED
-
-
-def test_distance_is_euclidean():
-    assert distance(Point(1, 1), Point(4, 5)) == 5
-    assert distance(Point(0, 0), Point(16, 12)) == math.hypot(16, 12) == 20
-
-
 SIZED, UNSIZED = CaseForm("a", 100, 50), CaseForm("a")
-LARGEST = 1 << 26
-
-
-@pytest.mark.parametrize(
-    ("space", "case", "bounds"),
-    [
-        (Space(2, "pixels"), SIZED, ((0, 100), (0, 50))),
-        (Space(3, "pixels"), SIZED, ((0, 100), (0, 50), (0, LARGEST))),
-        (Space(2, "pixels"), UNSIZED, ((0, LARGEST),) * 2),
-        (Space(3), SIZED, ((-LARGEST, LARGEST),) * 3),
-    ],
-)
-def test_bounds(space, case, bounds):
-    assert space.bounds(case) == bounds
-    low, high = zip(*bounds, strict=True)
-    assert list(space.faults(FileSource("f"), low, case)) == []
-    assert list(space.faults(FileSource("f"), high, case)) == []
-    beyond = [value + 1 for value in high]
-    assert len(list(space.faults(FileSource("f"), beyond, case))) == space.axes
 
 
 @pytest.mark.parametrize("space", [Space(2), Space(3), Space(2, "pixels"), Space(3, "pixels")])
@@ -283,41 +215,6 @@ def test_far_away_is_within_the_bounds(space, case, position):
     far = space.farthest(position, case)
     assert list(space.faults(FileSource("f"), far, case)) == []
     assert abs(far[0] - position[0]) >= 50
-
-
-BOTH_OBJECTS = Attributes(("a", "b"), with_probability=True)
-
-
-@pytest.mark.parametrize(
-    ("attributes", "columns", "cells", "name"),
-    [
-        (Attributes(), (), [], None),
-        (Attributes(("a",)), (), [], None),
-        (Attributes(("a",), always_named=True), ("class",), ["a"], "a"),
-        (BOTH_OBJECTS, ("class", "probability"), ["a", "0.5"], "a"),
-    ],
-)
-def test_columns_and_cells(attributes, columns, cells, name):
-    assert attributes.columns == columns
-    assert list(attributes.cells(0, 0.5)) == cells
-    assert attributes.name(0) == name
-
-
-@pytest.mark.parametrize(
-    ("labels", "probabilities"), [([2.0], [0.5]), ([0.5], [0.5]), ([0.0], [1.5]), ([0.0], [-0.5])]
-)
-def test_forged_attributes(labels, probabilities):
-    BOTH_OBJECTS.check(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
-    with pytest.raises(HandoverError):
-        BOTH_OBJECTS.check(np.array(labels), np.array(probabilities))
-
-
-@pytest.mark.parametrize("packed", [np.zeros((3, 4)), np.zeros((1, 3)), np.full((1, 4), np.nan), None, []])
-def test_forged_tables(packed):
-    few = Points(Space(2), most=2)
-    assert few.unpacked(np.zeros((2, 4)), 4).shape == (2, 4)
-    with pytest.raises(HandoverError):
-        few.unpacked(packed, 4)
 
 
 def test_no_row_is_read_after_so_many_faults():

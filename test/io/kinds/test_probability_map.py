@@ -1,11 +1,8 @@
 """Probability and detection maps, against SimpleITK and tifffile."""
 
-import io
-
 import numpy as np
 import pytest
 import SimpleITK
-import tifffile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -16,10 +13,8 @@ from evaluation.core.sources import FileSource
 from evaluation.io.kinds.probability_map import DetectionMap, ProbabilityMap
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
-from evaluation.metrics.components import components_of
 from test.faults import faulted
 from test.io.memory import InMemory
-from test.io.volumes.files import written_by_simpleitk
 
 GEOMETRY = Geometry((3, 4, 5), (0.5, 0.25, 2.0), (1.5, -2.0, 3.25), UPRIGHT)
 CASE = CaseForm("V1", 5, 4, geometry_columns(GEOMETRY, DEPTH))
@@ -34,31 +29,6 @@ def read(data, extension, kind=VOLUMES, case=None):
     path = f"V1{extension}"
     case = case or (CASE if kind.dimensions == 3 else IMAGE_CASE)
     return kind.read(FileSource(path), case, InMemory({path: data}))
-
-
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("extension", [".mha", ".nii.gz", ".nii"])
-def test_a_volume_is_read_cropped_with_single_precision(tmp_path, extension, dtype):
-    data = written_by_simpleitk(tmp_path / f"V1{extension}", VALUES.astype(dtype), geometry=GEOMETRY)
-    found = read(data, extension)
-    assert found.probabilities.dtype == np.float32
-    np.testing.assert_array_equal(found.probabilities, VALUES[1:2, 1:3, 2:4].astype(np.float32))
-    assert (found.corner, found.shape, found.spacing_mm) == ((1, 1, 2), (3, 4, 5), (2.0, 0.25, 0.5))
-    np.testing.assert_array_equal(found.whole, VALUES.astype(np.float32))
-
-
-@pytest.mark.parametrize("options", [{}, {"compression": "zlib"}, {"tile": (16, 16)}])
-def test_an_image_of_floating_point_numbers(options):
-    file = io.BytesIO()
-    tifffile.imwrite(file, VALUES[1].astype(np.float32), photometric="minisblack", **options)
-    found = read(file.getvalue(), ".tif", IMAGES)
-    assert (found.corner, found.shape, found.spacing_mm) == ((0, 1, 2), (1, 4, 5), None)
-    np.testing.assert_array_equal(found.whole[0], VALUES[1].astype(np.float32))
-
-
-def test_a_mask_is_a_map_of_0_and_1():
-    found = read(VOLUMES.write_file(Volume((VALUES > 0).astype(np.uint8), GEOMETRY), ".mha"), ".mha")
-    np.testing.assert_array_equal(found.whole, VALUES > 0)
 
 
 @pytest.mark.parametrize("tiny", [-0.0, 1e-300])
@@ -117,15 +87,6 @@ def test_every_component_has_its_confidence(mask, extension, random):
     assert len(pairs) == len(np.unique(components))
 
 
-def test_findings_of_an_image():
-    values = np.zeros((1, 4, 5), np.float32)
-    values[0, 0, :2] = 0.5
-    values[0, 3, 4] = 0.25
-    found = read_findings(values, FINDINGS, ".tif")
-    assert found.confidences.tolist() == [0.5, 0.25]
-    np.testing.assert_array_equal(confidences_of(found), values)
-
-
 @pytest.mark.parametrize("places", [[(1, 1, 1), (1, 1, 2)], [(1, 1, 1), (2, 2, 2)]], ids=["face", "corner"])
 def test_a_component_of_several_values_is_a_fault(places):
     values = np.zeros(SHAPE, np.float32)
@@ -137,20 +98,8 @@ def test_a_component_of_several_values_is_a_fault(places):
         read_findings(values)
 
 
-def test_values_beyond_0_to_1_are_faults():
-    values = np.zeros(SHAPE, np.float32)
-    values[1] = 2
-    with faulted(FormFault, "V1.mha", "2 in plane 2", kind=FaultKind.WRONG_VALUE):
-        read_findings(values)
-
-
 def test_too_many_findings_are_a_fault():
     values = np.zeros((1, 80, 80), np.float32)
     values[0, ::2, ::2] = 0.5
     with faulted(FormFault, "V1.mha", "1600", kind=FaultKind.WRONG_VALUE):
         read_findings(values, FINDINGS)
-
-
-def test_nothing_has_no_components():
-    labelled, count = components_of(np.zeros((0, 0, 0), np.bool_))
-    assert (labelled.shape, count) == ((0, 0, 0), 0)

@@ -179,11 +179,6 @@ def second(offset=0, layout="", *values):
     return bytes(data)
 
 
-@pytest.mark.parametrize("data", [second(), gzip.compress(second(), mtime=0)], ids=["plain", "compressed"])
-def test_nifti_2_is_read(data):
-    np.testing.assert_array_equal(read(data, ".nii")[1], VALUES)
-
-
 REFUSED_2 = [
     (second(16, "<8q", 4, 5, 4, 3, 2, 1, 1, 1), FaultKind.WRONG_SIZE, "4 axes"),
     (second(16, "<8q", 3, 1 << 40, 1 << 20, 3, 1, 1, 1, 1), FaultKind.TOO_LARGE, "1099511627776"),

@@ -304,18 +304,6 @@ def test_a_first_page_of_answers_is_no_reference(study, tmp_path, capsys):
     assert grades == {"severe"}
 
 
-def test_a_full_page_of_a_table_gets_a_note(study, tmp_path, capsys):
-    folder, export = study
-    while len(export.answers) < 100:
-        export.say("dan", 1, "Remarks", f"{len(export.answers)}")
-    files = export.write(".csv")
-    output = ["--output", str(tmp_path / "phase"), "--report", str(tmp_path / "report")]
-    assert main(["fuse", "annotators", str(folder), *files, *output]) == 0
-    told = capsys.readouterr().err
-    assert "answers.csv: exactly 100 rows" in told
-    assert "download with limit=1000" in told
-
-
 def test_rank_reads_decisions_of_readers(study):
     _, export = study
     export.write()

@@ -15,7 +15,6 @@ from evaluation.core.fault import PhaseError
 from evaluation.organiser.cyst_benchmark.benchmark_pictures import (
     b_scan_gallery,
     chosen_b_scans,
-    in_rows,
     painted,
     part_gallery,
     run_gallery,
@@ -84,17 +83,6 @@ def test_colours_of_confidences_by_hand():
     # 40 % white below 60 % vermilion (#D55E00) and yellow (#F0E442).
     assert found[0, 2].tolist() == [round(102 + 0.6 * channel) for channel in (0xD5, 0x5E, 0x00)]
     assert found[0, 3].tolist() == [round(102 + 0.6 * channel) for channel in (0xF0, 0xE4, 0x42)]
-
-
-def test_panels_stand_in_rows():
-    black, white = np.zeros((2, 4, 3), dtype=np.uint8), np.full((2, 4, 3), 255, dtype=np.uint8)
-    picture = in_rows([("a", black), ("b", white), ("c", white)], columns=2)
-    assert picture.size == (2 * 320 + 8, 2 * (160 + 22) + 8)
-    # The middle of each panel; the fourth place is empty.
-    places = {name: picture.getpixel(place) for name, place in {"a": (160, 100), "b": (490, 100)}.items()}
-    assert places == {"a": (0, 0, 0), "b": (255, 255, 255)}
-    assert picture.getpixel((160, 290)) == (255, 255, 255)
-    assert picture.getpixel((490, 290)) == (32, 36, 40)
 
 
 def test_tables_without_the_report_of_their_steps_are_refused(work, tmp_path):

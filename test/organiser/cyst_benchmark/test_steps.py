@@ -13,7 +13,7 @@ import SimpleITK
 from scipy import ndimage
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cyst_benchmark.combination import CystCounts, count_cysts, groups_of_annotators
+from evaluation.organiser.cyst_benchmark.combination import CystCounts, count_cysts
 from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
 from test.faults import faulted
 from test.organiser.cyst_benchmark.annotators import CystAnnotators, cyst_annotators
@@ -117,16 +117,6 @@ def test_distributions_hold_the_transformed_distinctions(built):
     assert stages == {("before", True): 5, ("before", False): 15, ("after", False): 15}
 
 
-def test_intervals_are_differences_of_means(built):
-    means = {(row["reader"], row["confidence"]): row["mean"] for row in rows(built.work / "transforms.csv")}
-    found = rows(built.work / "intervals.csv")
-    assert len(found) == 4 * 4
-    for row in found:
-        lower, upper = (means[row["reader"], row[name]] for name in ("from_confidence", "to_confidence"))
-        expected = abs(float(upper) - float(lower)) if lower and upper else math.nan
-        assert number(row["interval"]) == pytest.approx(expected, nan_ok=True)
-
-
 def test_the_effect_of_the_interval(given, built, tmp_path):
     """Accuracies with the other interval are those of a benchmark with that one."""
     accuracy = {(row["reader"], row["measure"]): row for row in rows(built.work / "accuracy.csv")}
@@ -139,21 +129,6 @@ def test_the_effect_of_the_interval(given, built, tmp_path):
     for row in effect:
         key = (row["reader"], row["measure"])
         assert (row["level"], row["cyst"]) == (accuracy[key][row["voxels"]], other[key][row["voxels"]])
-
-
-def test_the_table_of_scanners(given, built):
-    found = rows(built.work / "scanners.csv")
-    assert sum(int(row["volumes"]) for row in found) == len(given.cases)
-    for case in given.cases:
-        (row,) = (row for row in found if row["vendor"] == case.vendor)
-        shape = tuple(int(row[name]) for name in ("b_scans", "depth_pixels", "width_pixels"))
-        assert shape == case.geometry.shape
-        # 2 mm deep and 6 mm wide, as the paper's volumes.
-        assert (float(row["depth_mm"]), float(row["width_mm"])) == (2.0, 6.0)
-        assert float(row["width_um_per_pixel"]) == pytest.approx(6000 / shape[2], abs=1e-3)
-        assert int(row["quality_high"]) + int(row["quality_medium"]) + int(row["quality_low"]) == int(
-            row["volumes"]
-        )
 
 
 def test_workloads_are_counted_in_b_scans_and_hours(given, built):
@@ -474,10 +449,3 @@ def test_an_annotator_without_accuracy_is_named(faulty):
     lines = table.read_text().splitlines()
     table.write_text("\n".join(line for line in lines if "low,acc" not in line) + "\n")
     refused(faulty, "comparison", "the accuracy of low, found none")
-
-
-def test_combinations_of_annotators():
-    assert groups_of_annotators(["a", "b"]) == [("a",), ("b",), ("a", "b")]
-    four = groups_of_annotators(["a", "b", "c", "d"])
-    assert len(four) == 4 + 6 + 1
-    assert four[-1] == ("a", "b", "c", "d")

@@ -34,14 +34,6 @@ def test_fit_by_hand(annotator, supervisor, a, b):
     assert (found.a, found.b) == (pytest.approx(a), pytest.approx(b))
 
 
-def test_moments_are_those_of_the_population():
-    found = moments_of([0.1, 0.2, 0.6])
-    assert found.count == 3
-    assert found.mean == pytest.approx(0.3)
-    assert found.variance == pytest.approx((0.04 + 0.01 + 0.09) / 3)
-    assert moments_of([0.1] * 10).variance == 0.0
-
-
 @pytest.mark.parametrize(("distinction", "expected"), [(0.5, 0.6), (-9, 0.01), (9, 1.0)])
 def test_transformed_values_are_clipped(distinction, expected):
     assert Transform(1.0, 0.1)(distinction) == pytest.approx(expected)

@@ -30,18 +30,6 @@ def annotator(levels, overall, **by_confidence):
     return AnnotatorMarks(levels, VALUES[levels], accuracy)
 
 
-def test_by_hand():
-    first = annotator([4, 4, 1, 0], 0.5, c4=0.9, c1=0.3)
-    second = annotator([0, 2, 1, 0], 0.6, c2=0.3, c1=0.7)
-    expected = [
-        (0.9 * 0.8 + 0.6 * 0.0) / (0.9 + 0.6),
-        (0.9 * 0.8 + 0.3 * 0.4) / (0.9 + 0.3),
-        0.2,
-        0.0,
-    ]
-    assert combine([first, second])[0].tolist() == pytest.approx(expected)
-
-
 def test_no_weight_gives_zero():
     assert combine([annotator([3], 0.0, c3=0.0), annotator([0], 0.0)]).tolist() == [[0.0]]
 
@@ -108,25 +96,6 @@ def test_levels_that_are_lost_are_counted():
 
 def similarity(first, second, *levels):
     return similarity_of(similarity_sums(np.asarray(first), np.asarray(second), *levels))
-
-
-def test_similarity_by_hand():
-    first, second = np.array([[0.5, 1.0, 0.0]]), np.array([[1.0, 0.5, 0.5]])
-    levels = [np.array([[1, 5, 0]]), np.array([[5, 1, 1]])]
-    found = similarity(first, second, *levels)
-    # 2 (0.5 + 0.5 + 0) / (0.25 + 1 + 0 + 1 + 0.25 + 0.25)
-    assert found.overall == pytest.approx(2 / 2.75)
-    # Confidence 5: voxels 0 and 1, marked by one side each; confidence 1: all three.
-    assert found.by_confidence[5] == pytest.approx(2 / 2.5)
-    assert found.by_confidence[1] == pytest.approx(2 / 2.75)
-    assert math.isnan(found.by_confidence[3])
-
-
-def test_planes_are_pooled_not_averaged():
-    one, zero, marked = np.array([[1.0]]), np.array([[0.0]]), np.array([[1]])
-    found = similarity_of(similarity_sums(one, one, marked) + similarity_sums(one, zero, marked))
-    assert found.overall == pytest.approx(2 * 1 / (2 + 1))
-    assert found.by_confidence[1] == pytest.approx(2 / 3)
 
 
 def test_nothing_marked_by_anybody_is_alike():

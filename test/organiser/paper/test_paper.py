@@ -228,22 +228,6 @@ def test_every_team_is_named_as_its_pair_with_the_best_says_ties_too(paper):
     assert any("corrected p = 0.0503" in sentence for sentence in sentences)
 
 
-def test_a_team_is_called_worse_only_where_a_test_says_so(paper, ranked):
-    found = [fact.text for one in paper.items if one.item.id == "metric_values" for fact in one.facts]
-    compared: dict[str, list[dict[str, str]]] = {}
-    for row in rows_of((ranked.folder / "comparisons.csv").read_bytes()):
-        compared.setdefault(row["metric"], []).append(row)
-    assert len(compared) == 4
-    for metric, rows in compared.items():
-        title = paper.study.reported[0].title_of(metric)
-        at = next(i for i, text in enumerate(found) if text.startswith(f"{title} in ")) + 1
-        worse = next((text for text in found[at : at + 1] if "significantly worse" in text), "")
-        for row in rows:
-            if row["first"] == rows[0]["first"]:
-                is_worse = row["significant"] == "True" and row["favours"] == row["first"]
-                assert (row["second"].removeprefix("'") in worse) == is_worse
-
-
 def test_the_paper_itself_has_few_tables_and_figures_and_the_supplement_all_others(paper, files):
     first = [one for one in paper.exhibits if one.part != "supplement"]
     main = {one.name for one in first}

@@ -17,10 +17,7 @@ from evaluation.organiser.ranking.comparisons import Comparisons
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
 from evaluation.organiser.ranking.leaderboard_file import (
     FinalTeam,
-    GapTrend,
-    Generalisation,
     OrganiserPart,
-    PhaseChange,
 )
 from evaluation.organiser.report.board.cases import clustered
 from evaluation.organiser.report.board.changes_page import BANNER as OF_CHANGES
@@ -30,7 +27,6 @@ from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.metrics import times_section
 from evaluation.organiser.report.board.reading import identifier, read_changes, read_leaderboard
 from evaluation.organiser.report.page import (
-    Column,
     Section,
     SortableCaseTable,
     Table,
@@ -219,18 +215,6 @@ def test_free_response_curves_of_all_teams_stand_in_one_figure(tmp_path):
     assert chart_of(page, "polyps-box-average-precision-froc").data["curves"]
 
 
-def test_the_methods_name_what_was_computed(page, twelve):
-    text = " ".join(blocks_of(page, Text)["methods"].paragraphs)
-    agreement = twelve.board.phases[0].agreement["overall"]
-    pairs = twelve.board.phases[0].metrics["segmentation.dice_cup"].comparisons.pairs
-    significant = sum(pair.significant for pair in pairs)
-    told = ["12 teams", "120 cases", "100 resamples", "by eye", "0.4 × the place", "0.6 × the place"]
-    told += [f"τ-b is {agreement.median:.3f}", "66 of 66 pairs", f"(paired t), and {significant} differ"]
-    assert [words for words in told if words not in text] == []
-    assert "Borda" not in text
-    assert "quantile" not in text
-
-
 def test_the_first_page_answers_and_the_rest_is_folded(board_in_browser, page):
     board = board_in_browser(WIDTHS[1]).page
     board.click("#unfold")  # folds what the tests opened
@@ -279,19 +263,6 @@ def test_the_page_says_by_how_much_a_team_is_first(twelve, as_stored):
     assert told.endswith(f"; they differ by {abs(pair.difference):.4f} (p 0.0503, corrected).")
 
 
-def test_the_page_says_why_it_is_not_known_how_sure_places_are(twelve):
-    phase = twelve.board.phases[0]
-    metrics = {
-        name: replace(one, no_intervals="fewer than 10 cases") if one.in_ranking else one
-        for name, one in phase.metrics.items()
-    }
-    parts = {"classification": phase.superiority["classification"]}
-    board = replace(twelve.board, phases=(replace(phase, metrics=metrics, superiority=parts),))
-    _, _, why, of_part = leaderboard_page(board, twelve.parts).answer
-    assert why.endswith("(fewer than 10 cases).")
-    assert of_part.startswith("For classification, ")
-
-
 def test_without_the_organisers_files_no_single_case_is_shown(twelve):
     page = leaderboard_page(twelve.board, (OrganiserPart(),))
     assert page.banner == ""
@@ -302,27 +273,6 @@ def test_without_the_organisers_files_no_single_case_is_shown(twelve):
     assert leaderboard_page(twelve.board, (OrganiserPart(),), data).banner == BANNER
     order = clustered(np.array([[0.0, 1.0, 0.05, 0.95]]))
     assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset((0, 2)), frozenset((1, 3))}
-
-
-def test_phases_of_one_name_have_figures_of_different_names(twelve, page):
-    phase = replace(twelve.board.phases[0], role="a b")
-    board = replace(twelve.board, phases=(phase, replace(phase, role="a-b")))
-    both = leaderboard_page(board, twelve.parts * 2)
-    names = [chart.name for chart in both.charts()]
-    assert len(names) == len(set(names)) == 2 * len(list(page.charts()))
-    assert len({section.name for section in both.sections}) == len(both.sections)
-
-
-def test_changes_between_phases_have_a_section(twelve):
-    name = "classification.auc"
-    change = PhaseChange(name, "team 1", "offline", "onsite", 0.9, 0.8, -0.1, -0.2, 0.05, 0.04, 0.08)
-    trend = GapTrend(name, "offline", "onsite", None, 12, 0.5, -0.1, 0.8, 0.1)
-    board = replace(twelve.board, generalisation=Generalisation((change,), (), (trend,)))
-    page = leaderboard_page(board, twelve.parts)
-    (section,) = [one for one in page.sections if one.name == "generalisation"]
-    _, *tables = section.blocks
-    assert [len(table.rows) for table in tables] == [1, 1]
-    assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
 
 
 def test_an_ensemble_chosen_on_the_same_cases_is_marked_wherever_its_results_stand(twelve):
@@ -372,14 +322,6 @@ def test_final_places_stand_first(twelve):
     page = leaderboard_page(replace(twelve.board, phases=(phase,), final=final), twelve.parts)
     assert page.sections[0].name == "final"
     assert [row[:2] for row in page.sections[0].blocks[0].rows] == [(team.place, team.team) for team in final]
-
-
-def test_latex_shows_special_signs_as_they_are():
-    table = Table("t", "T", (Column("team"), Column("value", 2)), (("a_b & {50 %}", 0.5), ("c", None)))
-    begin, top, head, middle, *rows, bottom, end = table.latex.splitlines()
-    assert (begin, head) == (r"\begin{tabular}{lr}", r"team & value \\")
-    assert rows == [r"a\_b \& \{50 \%\} & 0.50 \\", r"c & -- \\"]
-    assert (top, middle, bottom, end) == (r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}")
 
 
 @pytest.mark.parametrize(
@@ -442,34 +384,6 @@ CHANGES = Changes(
 def blocks_in(page, name, kind):
     (section,) = (section for section in page.sections if section.name == name)
     return [block for block in section.blocks if isinstance(block, kind)]
-
-
-def test_places_of_the_teams_that_moved_alone():
-    page = changes_page([CHANGES])
-    (figure,) = blocks_in(page, "places", Chart)
-    assert [row["team"] for row in figure.data["now"]] == ["four", "one", "two"]
-    (table,) = blocks_in(page, "places", Table)
-    assert [column.title for column in table.columns] == [
-        *("team", "overall: before", "now", "task: before", "now")
-    ]
-    assert table.rows == (("one", 1, 2, 1, 1), ("two", 2, 1, None, None), ("four", None, 4, None, None))
-
-
-def test_values_before_and_now_with_the_largest_change_first():
-    (figure,) = blocks_in(changes_page([CHANGES]), "values", Chart)
-    assert figure.title == "Dice: 3 values have changed"
-    assert [row["team"] for row in figure.data["now"]] == ["four", "one", "two"]
-    values, results = blocks_in(changes_page([CHANGES]), "values", Table)
-    assert values.rows == (
-        ("one", "Dice", 0.8, 0.5, pytest.approx(-0.3)),
-        ("two", "Dice", 0.6, 0.7, pytest.approx(0.1)),
-        ("four", "Dice", None, 0.1, None),
-    )
-    assert results.rows == (
-        ("one", "scored", "scored", 2),
-        ("two", "scored", "scored", 1),
-        ("four", "no submission", "scored", 0),
-    )
 
 
 def test_cases_that_moved_are_those_of_most_submissions_first():

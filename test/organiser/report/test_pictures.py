@@ -20,7 +20,7 @@ from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.metrics.crops import Crop, VolumeCrop, crop
 from evaluation.organiser.report.case_images import Photographs, Request, read_cases
-from evaluation.organiser.report.objects import Drawn, DrawnObjects, case_hits, object_panels, objects_of
+from evaluation.organiser.report.objects import Drawn, DrawnObjects, object_panels, objects_of
 from evaluation.organiser.report.overlays import (
     AGREEMENT,
     BACKGROUND,
@@ -345,23 +345,6 @@ def test_sizes_numbers_and_joins_of_what_is_drawn(of_declared):
     assert drawn_of(of_declared, "apex", "a").axes == 3
     assert not drawn_of(of_declared, "apex", "a").in_pixels
     assert drawn_of(of_declared, "cells", "c") is None
-
-
-TRUE_BOXES = np.array([[0, 1, 0, 0, 10, 10], [0, 1, 20, 20, 30, 30], [1, 1, 0, 0, 10, 10]], float)
-FOUND_BOXES = np.array(
-    [
-        [0, 0.9, 0, 0, 10, 10],  # hits the first
-        [0, 0.8, 0, 0, 10, 9],  # the first is taken
-        [0, 0.7, 20, 20, 30, 24],  # IoU 0.4
-        [1, 0.6, 0, 0, 10, 10],  # hits the third
-    ],
-    float,
-)
-
-
-def test_hits_among_boxes():
-    assert case_hits(FOUND_BOXES, TRUE_BOXES, 0.5, False).tolist() == [True, False, False, True]
-    assert case_hits(FOUND_BOXES, TRUE_BOXES, 0.4, False).tolist() == [True, False, True, True]
 
 
 def places(picture, colour):

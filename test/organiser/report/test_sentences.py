@@ -3,13 +3,12 @@
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 import evaluation
 from evaluation.challenges.declared.declarable import METRICS, name_of
 from evaluation.core.aggregation import ConfidenceInterval
-from evaluation.organiser.report.sentences import failure_sentence, names_of, task_sentences
+from evaluation.organiser.report.sentences import names_of, task_sentences
 from evaluation.organiser.report.sources import words_in
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import SCREENING, declared_phase
@@ -71,29 +70,3 @@ def test_words_of_the_phase_and_of_labels(bundled_phase, tmp_path):
     evaluation.seal(folder)
     classes = names_of(load_phase(folder)).classes("likelihood_has_lesion")
     assert classes == ("cases without a lesion", "cases with a lesion")
-
-
-def test_failed_cases_are_told(bundled_phase):
-    results = bundled_phase("refuge-onsite").results
-
-    def told(**numbers):
-        cases = replace(results.metrics.cases, expected=40, **numbers)
-        return failure_sentence(replace(results, metrics=replace(results.metrics, cases=cases)))
-
-    assert told(scored=40, worst=0) == "All 40 images were scored."
-    assert told(scored=39, worst=1).startswith(
-        "39 of 40 images were scored; 1 image failed or is missing and"
-    )
-    assert "2 images failed or are missing and count as" in told(scored=38, worst=2)
-
-
-def test_figures_of_other_cases_than_the_first_say_how_many(bundled_phase):
-    results = bundled_phase("adam-onsite").results
-    table = results.tables["lesions"]
-    (told,) = [one for one in task_sentences(results) if "drusen" in one]
-    counts = {name: int(np.isfinite(table[f"{name}_dice"]).sum()) for name in ("drusen", "exudate", "scar")}
-    assert told.startswith(f"On {counts['drusen']} of {len(results.cases)} images")
-    for name in ("exudate", "scar"):
-        value = results.metrics.aggregates["lesions"][f"{name}_dice"].value
-        assert f"{name} {value:.4f} on {counts[name]} images" in told
-    assert " on " not in next(one for one in task_sentences(results, public=True) if "drusen" in one)

@@ -16,7 +16,6 @@ from evaluation.organiser.report.results import read_submission_results, results
 from evaluation.organiser.report.submission import BANNER, organiser_page, public_page
 from evaluation.organiser.report.value_figures import averaged_metrics
 from evaluation.phase.leaderboard import digits_of
-from evaluation.platform.result_file import LeaderboardPlace
 from test.faults import faulted
 from test.organiser.report.browser import WIDTHS, opened
 from test.organiser.report.submissions import DISTINCT
@@ -237,18 +236,6 @@ def test_a_metric_of_what_no_case_has_is_neither_best_nor_worst(bundled_phase):
     assert charted(page_where(1.0)) - charted(page) == {f"{title} ↑"}
     (metrics,) = (one for one in blocks_of(page, Table) if one.name == "metrics")
     assert any(row[0] != title and row[0].startswith(title) for row in metrics.rows)
-
-
-def test_teams_with_the_same_place_are_not_beaten(bundled_phase):
-    results = bundled_phase("refuge-onsite").results
-
-    def answer(place):
-        ranking = replace(results.metrics.ranking, places={"overall": place})
-        page = organiser_page(replace(results, metrics=replace(results.metrics, ranking=ranking)))
-        return next(sentence for sentence in page.answer if "known teams" in sentence)
-
-    assert re.findall(r"\d+", answer(LeaderboardPlace(1, 1.0, 13, 6))) == ["6", "12", "6"]
-    assert re.findall(r"\d+", answer(LeaderboardPlace(1, 1.0, 13, 0))) == ["12", "12"]
 
 
 def test_a_figure_of_an_analysis_that_is_a_metric_has_the_interval_of_the_metric(bundled_phase):

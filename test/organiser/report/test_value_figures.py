@@ -5,21 +5,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn import metrics
 
 import evaluation
 from evaluation.charts.chart import Chart
-from evaluation.charts.curves import kaplan_meier, logrank_p
 from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
 from evaluation.metrics.free_response import Candidates, FrocTable
 from evaluation.organiser.report.case_images import CaseReading, Request, read_cases
 from evaluation.organiser.report.classification import classification_blocks, detection_charts, froc_band
 from evaluation.organiser.report.overlays import StructureSize
-from evaluation.organiser.report.page import Text
 from evaluation.organiser.report.results import results_of
 from evaluation.organiser.report.submission import organiser_page
-from evaluation.organiser.report.survival import survival_blocks
 from evaluation.organiser.report.value_figures import size_charts
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import write_table
@@ -62,22 +58,6 @@ def test_decisions_are_points_of_the_curve(bundled_phase):
     assert cells_of(found["decision-confusion"]) == counts
 
 
-def test_decisions_are_counted_by_what_they_should_be(bundled_phase):
-    results = bundled_phase("adam-onsite").results
-    table = results.tables["disc"]
-    expected = metrics.confusion_matrix(table["present"], table["predicted"], labels=[0, 1])
-    assert cells_of(charts(results)["disc-f1-confusion"]) == expected.ravel().tolist()
-
-
-def test_cases_without_a_label_are_named_once(bundled_phase):
-    results = bundled_phase("justraigs-phase1").results
-    (text,) = (block for block in classification_blocks(results) if isinstance(block, Text))
-    (sentence,) = (one for one in text.paragraphs if "referable" in one)
-    undecided = [case.name for case in results.cases if case.cells["final_label"] not in ("RG", "NRG")]
-    assert f"{len(results.cases) - 1} of {len(results.cases)} cases" in sentence
-    assert sentence.endswith(f": {undecided[0]}.")
-
-
 CLASSES = ("BE", "suspicious", "HGD", "cancer", "polyp")
 
 
@@ -95,20 +75,6 @@ def of_declared(tmp_path_factory):
 
 def figures_of(results):
     return {block.name: block for block in detection_charts(results)}
-
-
-def test_declared_detections_have_curves_by_hand(of_declared):
-    figures = figures_of(of_declared)
-    # One of the four nodules that count is near an ignored one, and the curve has no point for it.
-    froc = figures["nodules-froc"].data["curves"]
-    assert [row["false_positives_per_case"] for row in froc] == pytest.approx([0, 0, 1 / 3])
-    assert {"polyps-precision-recall-50", "polyps-precision-recall-75", "polyps-froc"} <= set(figures)
-    # Both polyps are found, the cancer is missed at a false box, so that it has no point of precision.
-    curve = figures["polyps-precision-recall-50"].data["curves"]
-    found = [(row["name"], row["recall"], row["precision"]) for row in curve]
-    assert found == [("polyp", 0, 1), ("polyp", 0.5, 1), ("polyp", 1, 1)]
-    froc = figures["polyps-froc"].data["curves"]
-    assert [row["sensitivity"] for row in froc if row["name"] == "cancer"][-1] == 0
 
 
 def test_the_band_of_a_free_response_curve_holds_95_percent_of_plain_resamples():
@@ -191,7 +157,6 @@ def test_metrics_of_the_same_hits_share_their_curves(of_declared):
 
 NAMES = [f"case{number:02d}" for number in range(30)]
 TIMES = np.arange(1.0, 31)
-EVENTS = np.arange(30) % 3 > 0
 SURVIVAL = """\
 [fields.survival]
 kind = "survival"
@@ -218,24 +183,6 @@ def scored_results(folder, tables, cases, column, values):
     write_table(folder / "submission" / "predictions.csv", {"case": NAMES, column: values})
     scored = evaluation.evaluate(phase, folder / "submission", workers=0)
     return results_of(load_phase(phase), scored.to_dict(), scored.records)
-
-
-def test_times_give_groups_by_risk(tmp_path):
-    cases = {"time": TIMES, "event": EVENTS.astype(int)}
-    found = scored_results(tmp_path, SURVIVAL.format(more=""), cases, "survival", TIMES * 2)
-    groups, _, table = survival_blocks(found)
-    # The ten shortest predicted times are those of the ten shortest observed times.
-    high = kaplan_meier(TIMES[:10], EVENTS[:10])
-    shares = [row["share"] for row in groups.data["curves"] if row["name"] == "high risk"]
-    assert shares == pytest.approx(high.alive.tolist())
-    p_value = logrank_p(TIMES, EVENTS, [number // 10 for number in range(30)])
-    assert f"p = {p_value:.2g}" in groups.description
-    assert [row[:3] for row in table.rows] == [
-        ("low risk", 10, 7),
-        ("middle risk", 10, 7),
-        ("high risk", 10, 6),
-    ]
-    assert table.rows[0][4:] == (10, 10, 10, 10, 7)  # at 0, 6, 12, 18 and 24 months
 
 
 def test_a_horizon_needs_a_probability(tmp_path):

@@ -6,18 +6,14 @@ import shutil
 import numpy as np
 import pytest
 
-from evaluation.organiser.ranking.results import RankingError
 from evaluation.organiser.rescoring.changes import (
     Change,
-    Changes,
-    SubmissionChange,
     changes_between,
     changes_json,
     lines_of,
 )
 from evaluation.organiser.rescoring.run import score_all
 from test.eyes import Eye, justraigs_phase, justraigs_submission
-from test.faults import faulted
 from test.phases import refuge_phase, refuge_submission
 
 from .teams import CASES, Here, tasks_of
@@ -109,21 +105,3 @@ def test_columns_that_hold_arrays_are_compared_and_written(tmp_path):
     assert moved.columns["distance"] == Change(0.5, 0.0)
     (phase,) = json.loads(changes_json([changes]))["phases"]
     assert phase["submissions"][0]["cases"]["justification"][0]["columns"]["agreed"]["now"] == [1] * 10
-
-
-def test_a_folder_without_results_is_an_error(tmp_path):
-    with faulted(RankingError, "none"):
-        changes_between(tmp_path / "none", tmp_path)
-
-
-def test_the_lines_of_a_season_names_forty_submissions():
-    change = Change(0.5, 0.25)
-    submissions = tuple(
-        SubmissionChange(f"team{number:02d}", "", Change(None, None), {"t.dice": change}, {})
-        for number in range(43)
-    )
-    changes = Changes("season", Change("a", "b"), ("t.dice",), None, submissions, {})
-    head, *rows, last = lines_of(changes)
-    assert head == "season: 43 of 43 submissions have changed, 0 cases moved"
-    assert [row.split(":")[0] for row in rows] == [f"team{number:02d}" for number in range(40)]
-    assert last == "… and 3 more submissions"

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
-from importlib.metadata import version
 
 import pytest
 
@@ -40,13 +39,6 @@ def test_folders_and_zips_are_scored_or_rejected(tasks):
 def scored_by(monkeypatch):
     """Return a function that lets another one score."""
     return lambda evaluate: monkeypatch.setattr(scoring, "evaluate", evaluate)
-
-
-def test_an_unchanged_submission_is_not_scored_again(tasks, scored_by):
-    digest = Scorer().answer(tasks["folder"]).digest
-    scored_by(None)
-    assert Scorer().answer(replace(tasks["folder"], kept=digest)).kind == "kept"
-    assert Scorer().answer(replace(tasks["folder"], kept="other")).kind == "failed"  # it tries to score
 
 
 def raising(error):
@@ -139,15 +131,3 @@ def test_a_changed_metric_is_another_environment_and_a_copy_is_not(tmp_path):
     with (tmp_path / "evaluation" / "metrics" / "overlap.py").open("a") as file:
         file.write("# changed\n")
     assert sources_in(tmp_path) != environment().sources
-
-
-def test_a_difference_is_put_into_words():
-    here = environment()
-    assert here.difference(replace(here)) is None
-    assert (
-        here.difference(replace(here, version="9")) == f"version {here.version} of the package here, 9 there"
-    )
-    assert "numpy 0 there" in here.difference(replace(here, libraries="numpy 0"))
-    assert "other sources" in here.difference(replace(here, sources=""))
-    for library in ("numpy", "scikit-learn", "pandas", "zlib-ng"):
-        assert f"{library} {version(library)}" in here.libraries

@@ -4,7 +4,6 @@ from argparse import Namespace
 
 from evaluation.evaluate import evaluate
 from evaluation.organiser.samples import edd2020
-from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from test.phases import replace_in
@@ -47,15 +46,3 @@ def test_a_phase_without_a_second_set(tmp_path):
     found = figures(phase, sample / "submissions" / "perfect")
     assert list(found) == ["detection"]
     assert found["detection"]["score_d"].value == 1
-
-
-def test_the_organiser_is_told_what_the_second_set_lacks(tmp_path):
-    sample = write(tmp_path, out_of_sample=1, boxes_only=True, cases=30)
-    folder = sample / "ground-truth" / "edd2020-tiny"
-    (folder / "generalization_bbox" / "G00001.txt").write_text("BE 0 0 9 9\n")
-    notices = validate_phase(folder, scan(folder), workers=0).notices
-    assert [notice for notice in notices if "dev_g" in notice] == [
-        f"generalisation: the out-of-sample set has no box of {name}, "
-        "so that dev_g compares means over different classes"
-        for name in ("suspicious", "HGD", "cancer", "polyp")
-    ]

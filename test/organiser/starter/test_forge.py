@@ -34,7 +34,6 @@ METADATA = socket("metadata", "Anything")
 RISK = socket("risk", "Float", super_kind="Value")
 SCORE_CT = socket("score-ct", "Float", super_kind="Value")
 SCORE_MR = socket("score-mr", "Point")
-MESH = socket("mesh", "OBJ file", "mesh.obj")
 
 
 def pack(*interfaces, slug="final-test", **more):
@@ -222,16 +221,6 @@ def faults_of(folder):
 
 def with_inputs(jobs, *slugs):
     return next(job for job in jobs if tuple(item["socket"]["slug"] for item in job["inputs"]) == slugs)
-
-
-def test_an_interface_without_any_field_takes_its_jobs(tmp_path):
-    folder, notes = written(tmp_path, pack(TWO[0], {"inputs": [MR], "outputs": [MESH]}))
-    assert [note.partition(": ")[2] for note in notes] == [
-        "output score-ct (Float) is declared as a likelihood from 0 to 1: correct it if it is not",
-        "gap: output mesh (OBJ file) is not scored: no kind of field is like it",
-    ]
-    result = scored(folder)
-    assert list(result["aggregates"]) == ["all"]
 
 
 JSON_TYPES = {"Integer": int, "Float": float, "String": str, "Choice": str, "Multiple choice": list}
@@ -503,14 +492,6 @@ def test_a_quantity_is_no_likelihood(tmp_path, slug, example, bounds):
         f"phase final-test: output {slug} (Float) is declared as {guess}: correct it if it is not",
     )
     assert "mean_absolute_error" in next(iter(scored(folder)["aggregates"]["all"]))
-
-
-@pytest.mark.parametrize("example", [0.7, 42.0])
-def test_an_example_that_says_nothing_leaves_a_likelihood(tmp_path, example):
-    output = {**RISK, "example_value": example}
-    folder, notes = written(tmp_path, pack({"inputs": [CT], "outputs": [output]}))
-    assert toml_of(folder)["fields"]["risk"]["maximum"] == 1
-    assert notes == (GUESS_OF_RISK,)
 
 
 WITHOUT_FIELDS = [kind for kind, here in KINDS.items() if here is None]

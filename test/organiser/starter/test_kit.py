@@ -10,7 +10,6 @@ from grand_challenge_forge import forge
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.starter.forge import write_from_pack
-from test.faults import faulted
 from test.organiser.starter.test_forge import (
     CT,
     MR,
@@ -160,16 +159,6 @@ def test_faults_of_a_kit(tmp_path, names, expected):
         write_from_pack(tmp_path / "new", tmp_path / "kit.zip")
     assert expected in error.value.problems[0]
     assert not (tmp_path / "new").exists()
-
-
-def test_files_that_are_no_kits(tmp_path):
-    (tmp_path / "kit.zip").write_text("no zip", encoding="utf-8")
-    for name in ("kit.zip", "absent.zip"):
-        with faulted(PhaseError, str(tmp_path / name)):
-            write_from_pack(tmp_path / "new", tmp_path / name)
-    twice = kit(tmp_path / "one.zip", ([SCAN], [RISK]))
-    with faulted(PhaseError, "one.zip"):
-        write_from_pack(tmp_path / "new", twice, twice)
 
 
 def test_the_zip_of_the_platforms_old_generator(tmp_path):
