@@ -14,10 +14,10 @@ import numpy as np
 from table import HERE, read, show
 
 from evaluation.metrics.confusion import accuracy, sensitivity, specificity
-from evaluation.stats.intervals import wilson_interval
 from evaluation.metrics.segmentation import ConfidenceSums, weighted_dice_of_sums
 from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence
 from evaluation.organiser.cyst_benchmark.assignment import assign
+from evaluation.stats.intervals import wilson_interval
 
 TABLES = HERE / "tables"
 LESIONS = ("drusen", "exudate", "hemorrhage", "scar", "other")

@@ -8,7 +8,7 @@ from test.started import run
 
 
 def test_annotators(tmp_path):
-    given = seven_graders(tmp_path / "in", cases=3)
+    given = seven_graders(tmp_path / "in")
     done = run("fuse", "annotators", given.folder, "--output", tmp_path / "phase", "--method", "staple")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{tmp_path / 'phase'}\n{tmp_path / 'phase-report'}\n"

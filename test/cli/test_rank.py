@@ -117,7 +117,7 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
     ("arguments", "problem"),
     [
         (["nowhere"], "nowhere: is not a folder"),
-        (["a=nowhere", "b"], "b: expected PHASE=FOLDER or PHASE=CSV"),
+        (["a=nowhere", "b"], "b: expected PHASE=FOLDER or PHASE=FILE"),
         (["{each}", "--scheme", "nowhere.toml"], "nowhere.toml"),
         (["{each}", "--subgroup", "vendor"], "vendor: no column of the case table"),
         (["{each}", "--group-teams", "network"], "expected --output FOLDER"),

@@ -41,10 +41,12 @@ def declaration_of(kind: str, slug: str, example: Any) -> Declaration | None:
     if kind in ("Float", "Integer"):
         return _of_number(kind, slug, example)
     if kind.startswith("Anything") and (classes := _classes(example)):
-        lines = f'kind = "class_probabilities"\nclasses = {json.dumps(classes)}'
-        if not math.isclose(sum(example.values()), 1, abs_tol=1e-3):
-            lines += "\nfree_sum = true"
-        return Declaration(lines, "brier_score", "probabilities of the classes in its example")
+        named = f"classes = {json.dumps(classes)}"
+        if math.isclose(sum(example.values()), 1, abs_tol=1e-3):
+            lines = f'kind = "class_probabilities"\n{named}'
+            return Declaration(lines, "brier_score", "probabilities of the classes in its example")
+        lines = f'kind = "presence_probabilities"\n{named}'
+        return Declaration(lines, "macro_average_precision", "probabilities of the findings in its example")
     return _OF_KIND.get(kind)
 
 

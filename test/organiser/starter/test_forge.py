@@ -448,7 +448,7 @@ EXAMPLES = [
     ({"type": "Multiple points", "points": []}, "points"),
     ({"volume_ml": 3.5}, None),
     ({"benign": 0.7, "malignant": 0.3}, "class_probabilities"),
-    ({"cyst": 0.7, "tumour": 0.7}, "class_probabilities"),
+    ({"cyst": 0.7, "tumour": 0.7}, "presence_probabilities"),
     ([0.1, 0.9], None),
     (42.0, "number"),
     (True, "decision"),
