@@ -124,8 +124,6 @@ def read_page(
     Classic and big TIFF. Raises `ReadError` (unreadable or too large), also for positions outside the data.
     """
     head = bytes(data[:4])
-    if head[:2] in (b"II", b"MM") and not TIFF.begins(head):
-        raise damaged(IMAGE, "an invalid header")
     if not TIFF.begins(head):
         raise other_content(bytes(data[:HEAD_BYTES]), IMAGE)
     order = "<" if head.startswith(b"I") else ">"

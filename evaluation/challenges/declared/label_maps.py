@@ -409,7 +409,8 @@ class VolumeSimilarity(_OverlapTable):
     counts as 1, one that only one map has as 0. A case without a result counts as 0.
 
     Oracle: SimpleITK, `LabelOverlapMeasuresImageFilter`, as 1 − |v| / 2 of its volume similarity v, which is
-    another figure: 2 (a − b) / (a + b), with a sign. Source: Taha and Hanbury, BMC Medical Imaging 15:29, 2015.
+    another figure: 2 (a − b) / (a + b), with a sign. Source: Taha and Hanbury, BMC Medical Imaging 15:29,
+    2015.
     """
 
     metric: Literal["volume_similarity"]
