@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.form import CaseForm
-from evaluation.metrics.arrays import Floats, Integers
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Crop, VolumeCrop
 
 
@@ -43,9 +43,8 @@ class Objects:
     upper corner, each x, y and z. The corners of a point are equal, unless it has a size. number: any number
     of objects up to ``most``, exactly one, one of each class, or at most one of each. sizes: the diameters of
     points, or the pixels of components, where the kind knows them. inclusive: both corners belong to a box.
-    beside: a value of components with further ones of the first class, given as boxes, shape (boxes, 6):
-    first and last + 1 voxel, each (z, y, x).
-    numbered: of components, their voxels: i for the i-th one, 0 for none.
+    numbered: of components, their voxels: i for the i-th one, 0 for none. of_numbered: a value of such voxels
+    of the whole image (z, y, x) and of the class and confidence of each component, shape (components, 2).
     """
 
     form: Literal["point", "box", "component"]
@@ -59,8 +58,8 @@ class Objects:
     inclusive: bool = False
     most: int = 10_000
     sizes: Callable[[Any], Floats] | None = None
-    beside: Callable[[Any, Integers, CaseForm], Any] | None = None
     numbered: Callable[[Any], VolumeCrop] | None = None
+    of_numbered: Callable[[NDArray[np.integer], Floats, CaseForm], Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import Size, check_size, outside
 from evaluation.io.volume_header import Geometry
 from evaluation.io.voxels import BegunStream, Plane, whole_plane
-from evaluation.metrics.arrays import Bools, Floats, Integers
+from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, stack_of
 from evaluation.metrics.matching import in_order, overlaps_of
 
@@ -201,7 +201,7 @@ class InstanceMap(LabelMap):
         cells = np.ravel_multi_index(np.ix_(*places), counts) + 1
         z, y, x = inside
         cells = np.where(z[:, None, None] & y[:, None] & x, cells, 0)
-        chosen = random.random(cells.max() + 1) < 0.6
+        chosen = random.random(cells.max() + 1) < random.uniform(0.1, 1)
         chosen[: len(self.labels) + 1] = True
         objects, numbers = in_order(cells * chosen[cells])
         classes = (np.arange(len(numbers)) % len(self.labels) + 1).astype(np.uint8)
@@ -263,23 +263,20 @@ class InstanceMap(LabelMap):
             classes=tuple(self.labels.values()) if self._knows_classes else (),
             axes=self.dimensions,
             sizes=lambda value: np.bincount(value.objects.ravel(), minlength=1)[1:].astype(np.float64),
-            beside=self._beside,
             numbered=lambda value: VolumeCrop(value.objects, value.corner),
+            of_numbered=self._of_numbered,
         )
 
-    def _beside(self, value: InstanceMapValue, boxes: Integers, case: CaseForm) -> InstanceMapValue:
-        """Return a map with further objects of the first class, as many as its numbers allow."""
-        first, last = next(iter((self.ranges or {0: (1, LARGEST_NUMBER)}).values()))
-        most = len(boxes) + len(value.numbers)
-        free = np.setdiff1d(np.arange(first, min(last, first + most) + 1), value.numbers)[: len(boxes)]
-        numbers = np.concatenate([value.numbers, free.astype(np.uint32)])
-        order = np.argsort(numbers)
-        whole = VolumeCrop(value.objects, value.corner).within((0, 0, 0), value.shape).astype(np.uint32)
-        for number, (z, y, x, *end) in enumerate(boxes[: len(free)].tolist(), len(value.numbers) + 1):
-            whole[z : end[0], y : end[1], x : end[2]] = number
-        objects = _with_none(np.argsort(order).astype(np.uint32) + np.uint32(1))[whole]
-        classes = np.concatenate([value.classes, np.ones(len(free), np.uint8)])
-        return self._instances(VolumeCrop(objects, (0, 0, 0)), numbers[order], classes[order], case)
+    def _of_numbered(self, numbered: NDArray[np.integer], rows: Floats, case: CaseForm) -> InstanceMapValue:
+        """Return a map with the objects, of each class as many as its numbers allow."""
+        spans = list((self.ranges or {0: (1, LARGEST_NUMBER)}).values())
+        left = [iter(range(first, last + 1)) for first, last in spans]
+        given = [next(left[int(label) % len(spans)], 0) for label in rows[:, 0]]
+        objects, numbers = in_order(_with_none(np.array(given, np.uint32))[numbered])
+        classes = np.zeros(len(numbers), np.uint8)
+        if self._knows_classes:
+            classes[np.searchsorted(numbers, given)] = rows[:, 0] + 1
+        return self._instances(VolumeCrop(objects, (0, 0, 0)), numbers, classes, case)
 
     def _rows(self, value: InstanceMapValue) -> Floats:
         rows = rows_of_components(value.objects, value.corner, np.ones(len(value.numbers)), self.dimensions)

@@ -326,7 +326,17 @@ class DetectionMap(MapKind):
             with_confidence=True,
             most=MOST_CANDIDATES,
             sizes=lambda value: np.bincount(value.candidates.ravel())[1:].astype(np.float64),
+            numbered=lambda value: value.crop,
+            of_numbered=self._of_numbered,
         )
+
+    def _of_numbered(self, numbered: NDArray[np.integer], rows: Floats, case: CaseForm) -> DetectionMapValue:
+        """Return a map of the components; those that touch are one, with the highest confidence."""
+        joined, count = components_of(numbered > 0)
+        confidences = np.zeros(count + 1)
+        np.maximum.at(confidences, joined.ravel(), np.concatenate([[0.0], rows[:, 1]])[numbered.ravel()])
+        found = stack_of((crop(plane.astype(np.uint8), 0) for plane in joined), np.uint8)
+        return DetectionMapValue(found.values.astype(np.uint16), found.corner, confidences[1:], joined.shape)
 
     def describe(self) -> str:
         """Return the description for participants."""

@@ -36,7 +36,8 @@ def can_be_blind(name: str, kind: Kind) -> bool:
     listed = bool(objects and objects.value and objects.number == "any")
     if name == ALIKE:
         return listed and bool(objects and objects.with_confidence)
-    filled = (kind.regions and kind.regions.value) or (objects and objects.beside)
+    view = kind.regions
+    filled = view and (view.value or (objects and objects.of_numbered))
     if name == GRID:
         return bool(filled or listed)
     is_plane = bool(objects and (objects.form, objects.axes, objects.unit) == ("box", 2, "pixels"))
@@ -61,11 +62,14 @@ def blind_value(name: str, kind: Kind, of: Mapping[Variant, Any], case: CaseForm
         for z, y, x in _grid(masks, shape):
             first[z, y, x] = True
         return view.value([VolumeCrop(first, (0, 0, 0)), *masks[1:]], case)
-    if objects and objects.beside and view:
+    if objects and objects.of_numbered and objects.numbered and view:
         if name == WHOLE:
-            return objects.beside(of[Variant.EMPTY], np.array([[0, 0, 0, *shape]]), case)
+            return objects.of_numbered(np.ones(shape, np.uint8), np.array([[0.0, 1.0]]), case)
+        rows = objects.of(near)[:, :2]
+        numbered = objects.numbered(near).within((0, 0, 0), shape).astype(np.int64)
         places = _grid(list(view.of(near)), shape)
-        return objects.beside(near, np.column_stack([places, places + 1]), case)
+        numbered[tuple(places.T)] = len(rows) + 1 + np.arange(len(places))
+        return objects.of_numbered(numbered, np.vstack([rows, np.tile([0.0, 1.0], (len(places), 1))]), case)
     if name == WHOLE and (voxels := kind.voxels) and voxels.value:
         return voxels.value(np.ones(shape), case)
     assert objects is not None

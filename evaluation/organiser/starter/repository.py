@@ -19,9 +19,10 @@ import numpy as np
 import evaluation
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import TableColumns, Variant
+from evaluation.core.field import TableColumns
 from evaluation.core.form import INPUT_VALUE, INTERFACE, STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.io.volume_header import GEOMETRY_COLUMNS
+from evaluation.organiser.starter.predictions import ORDINARY, POOR, Predictor
 from evaluation.organiser.submission_writer import (
     AlgorithmWriter,
     ArchiveWriter,
@@ -36,15 +37,15 @@ _CASES, _PATIENTS, _STACK = 12, 60, 6
 _IMAGE = {"width": "128", "height": "96"}
 _VOLUME = {"width": "64", "height": "48"}
 _GEOMETRY = ("12", "0.9 0.9 2.5", "0 0 0", "1 0 0 0 1 0 0 0 1")
-_WRONG_SHARE = 0.25
+_SPREAD = (0.7, 1.3)
 
 
 def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocket] | None = None) -> None:
     """Write cases and reference of a phase that so far has its `phase.toml`, and a submission to it.
 
     sockets: the input sockets of algorithms by slug. A phase, or each of its interfaces, has 12 cases, or 60
-    if all its values are single ones. Values are made up by their kinds. Three in four predictions are nearly
-    right, the others are right for another case. The same phase gives the same files. Raises `PhaseError`.
+    if all its values are single ones. The kinds of the fields make up the reference; predictions are of
+    ordinary quality, in one case in twelve poor. The same phase gives the same files. Raises `PhaseError`.
     """
     found = read_configuration(phase)
     config = found.config
@@ -82,6 +83,10 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
     if any(kind.needs_size for kind in kinds):
         geometry = {**(_VOLUME if of_volume else _IMAGE), **geometry}
 
+    tasks_of = getattr(found.options, "tasks", {}).values()
+    radii = [getattr(metric, "radius", None) for task in tasks_of for metric in task.metrics.values()]
+    radius = min((one for one in radii if one is not None), default=None)
+
     def cases() -> Iterator[SampleCase]:
         for item in inputs:
             columns = dict(geometry)
@@ -94,17 +99,18 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
                 columns[INPUT_VALUE] = value if isinstance(value, str) else json.dumps(value)
             width, height = (int(columns.get(name, 0)) for name in _IMAGE)
             case = forms[item.name] = CaseForm(item.name, width, height, columns)
-            right = random.random() >= _WRONG_SHARE
+            deviation = ORDINARY
+            if count == _CASES:
+                poor = len(forms) % _CASES == _CASES - 4
+                deviation = POOR if poor else ORDINARY * random.uniform(*_SPREAD)
+            predictor = Predictor(case, random, deviation, radius)
             true, predicted = {}, {}
             for field in references:
                 if field.cases(case):
                     value = field.reference.kind.example(case, random)
                     true[field.name] = field.reference.kind.writable(value, case)
                     if field in fields:
-                        value = value if right else field.reference.kind.example(case, random)
-                        prediction = field.kind.rehearse(value, case, Variant.NEAR)
-                        if prediction is None:  # of a field that other labels judge
-                            prediction = field.kind.example(case, random)
+                        prediction = predictor.predicted(field.kind, value)
                         predicted[field.name] = field.kind.writable(prediction, case)
             writer.add(item.name, predicted)
             yield SampleCase(item.name, columns, true)
