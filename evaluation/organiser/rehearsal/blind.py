@@ -53,7 +53,8 @@ def blind_value(name: str, kind: Kind, of: Mapping[Variant, Any], case: CaseForm
         rows = objects.of(near).copy()
         rows[:, 1] = 0.5
         return objects.value(rows, case)
-    shape = case_geometry(case, kind.image_axes).shape if kind.pixels(case) else (0, 0, 0)
+    has_image = kind.pixels(case) or kind.regions
+    shape = case_geometry(case, kind.image_axes).shape if has_image else (0, 0, 0)
     if (view := kind.regions) and view.value:
         if name == WHOLE:
             return view.value([VolumeCrop(np.ones(shape, np.bool_), (0, 0, 0))] * len(view.names), case)
