@@ -45,7 +45,20 @@ PICTURES = {
     "report-metrics.png": Shot("submission", 1100, 1080),
     "report-pictures.png": Shot("submission", 1100, 800, section="pictures"),
     "report-phone.png": Shot("submission", 390, 844, "dark", "classification"),
+    "gallery-organs.png": Shot("organs", 1100, 700, section="pictures"),
+    "gallery-cells.png": Shot("cells", 1100, 700, section="pictures"),
+    "gallery-disease.png": Shot("disease", 1100, 900, section="classification"),
+    "gallery-polyps.png": Shot("polyps", 1100, 900, section="detection"),
+    "gallery-months.png": Shot("months", 1100, 800, section="survival"),
 }
+GALLERY = {
+    "organs": "ct-segmentation",
+    "cells": "instances",
+    "disease": "classification",
+    "polyps": "detection",
+    "months": "survival",
+}
+"""The templates of the reports in docs/gallery.md, by the names that its commands give them."""
 
 
 def _run(folder: Path, *arguments: str) -> None:
@@ -63,6 +76,11 @@ def reports(folder: Path) -> None:
     _run(folder, "seal", "abdomen/phase")
     submission = ("--input", "abdomen/submission", "--public", "--output", "declared.html")
     _run(folder, "report", "submission", "--ground-truth", "abdomen/phase", *submission)
+    for name, like in GALLERY.items():
+        _run(folder, "new", name, "--like", like)
+        _run(folder, "seal", f"{name}/phase")
+        given = ("--ground-truth", f"{name}/phase", "--input", f"{name}/submission")
+        _run(folder, "report", "submission", *given, "--output", f"{name}.html")
     board = ranked_teams(folder, TEAMS, 120, 1000).folder
     _run(folder, "report", "leaderboard", str(board), "--output", "leaderboard.html")
 
