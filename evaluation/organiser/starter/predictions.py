@@ -57,7 +57,7 @@ class Predictor:
         value = kind.rehearse(reference, case, Variant.PERFECT)
         if view := kind.objects:
             if view.of_numbered and view.numbered:
-                return self._components(view, value, kind)
+                return self._components(view, value)
             if view.value:
                 return self._listed(view, value, kind)
         if (regions := kind.regions) and regions.value:
@@ -173,7 +173,7 @@ class Predictor:
         found: Bools = shift(from_border, way, order=1, mode="nearest") > border
         return found if found.any() else mask
 
-    def _components(self, view: Objects, value: Any, kind: Kind) -> Any:
+    def _components(self, view: Objects, value: Any) -> Any:
         """Return numbered objects of which each deviates; some are missed, misnamed or false."""
         from scipy.ndimage import find_objects
 
