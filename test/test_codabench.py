@@ -15,7 +15,7 @@ from test.rooms import needs
 
 OPTIONAL = """\
 optional_tasks = ["classification", "segmentation"]
-columns = ["segmentation.dice_cup"]
+platform.columns = ["segmentation.dice_cup"]
 """
 
 

@@ -107,7 +107,7 @@ EXEMPT = {
     "fault_at(_at(source, place)": "JSON of a stack, see `test_stacked`",
     'f"one under {shorten(listed[0])}"': "JSON of a stack, see `test_stacked`",
     '"an image of one plane"': "sizes that `cases` reads from the organisers' images",
-    'damaged(_IMAGE, "a header with invalid numbers")': "sizes that `cases` reads from the organisers' images",
+    'damaged(_IMAGE, "a header with invalid numbers")': "sizes that `cases` reads of organisers",
     "fault_at(source, in_words(by)": "JSON of a stack, see `test_stacked`",
     "at most {_MAX_CHUNKS} chunks": "files of small images are limited before",
 }
