@@ -219,6 +219,7 @@ def scorer_setup(phase: Phase, tasks: tuple[str, ...], workers: int) -> ScorerSe
         reference=phase.reference,
         memory_bytes=machine.worker_memory(workers, phase.config.limits.worker_memory_mb),
         home=registry.file_of(phase.challenge.name),
+        functions=registry.functions_of(phase.folder, phase.challenge.name),
     )
 
 

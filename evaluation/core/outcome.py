@@ -1,10 +1,12 @@
 """The outcome of one case, and callbacks that count the cases that are done."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from evaluation.core.case_table import Row
+from evaluation.core.fault import counted
 from evaluation.core.form import CaseForm, CaseRow
 from evaluation.core.trouble import MachineTrouble
 
@@ -50,18 +52,34 @@ class Died:
 
 @dataclass(frozen=True, slots=True)
 class OrganiserFault:
-    """Errors in the phase or in the code of its metrics, never in the submission."""
+    """Errors in the phase or in the code of its metrics, never in the submission.
+
+    ``case``: the name of the case in which ``place``, a line of code, failed; its other cases are counted.
+    """
 
     problems: tuple[str, ...]
+    case: str = ""
+    place: str = ""
 
 
 Outcome = Scored | Died | OrganiserFault
 
 
 def organisers_problems(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return the faults of the phase or its metrics, in the order of the outcomes, each once."""
-    faults = (outcome for outcome in outcomes if isinstance(outcome, OrganiserFault))
-    return list(dict.fromkeys(problem for fault in faults for problem in fault.problems))
+    """Return the faults of the phase or its metrics, in the order of the outcomes, each once.
+
+    A line of code that fails in several cases is told for the first of them.
+    """
+    faults = [outcome for outcome in outcomes if isinstance(outcome, OrganiserFault)]
+    times = Counter(fault.place for fault in faults if fault.place)
+    told: dict[str, None] = {}
+    for fault in faults:
+        if not fault.place:
+            told |= dict.fromkeys(fault.problems)
+        elif others := times.pop(fault.place, 0):
+            more = f" (and in {counted(others - 1, 'further case')})" if others > 1 else ""
+            told |= {f"case {fault.case}: {problem}{more}": None for problem in fault.problems}
+    return list(told)
 
 
 Progress = Callable[[int], None]

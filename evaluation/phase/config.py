@@ -115,6 +115,8 @@ DECLARED = "declared"
 
 # The options of that challenge, written without the table ``[options]`` around them.
 TABLES = ("fields", "tasks", "ranking", "composites")
+FUNCTIONS = "own_metrics"
+"""The key of the description of `metrics.py`, which stands in no file: see `registry.functions_beside`."""
 
 
 def moved_declaration(content: Mapping[str, Any], file: str) -> dict[str, Any]:

@@ -20,6 +20,11 @@ _OF_WINDOWS = ("thumbs.db", "desktop.ini")
 _TABLES = (config.FILE_NAME, cases.FILE_NAME, leaderboard.FILE_NAME)
 
 
+def _is_read_first(path: str) -> bool:
+    """Return whether a file is a table, or code of the organiser's beside it."""
+    return path in _TABLES or ("/" not in path and path.endswith(".py"))
+
+
 class SealedFile(NamedTuple):
     """Size in bytes and SHA-256 of a file of the phase."""
 
@@ -98,7 +103,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def verify(folder: Path, manifest: Manifest) -> None:
-    """Compare a phase folder with its manifest: names and sizes of all files, digests of the tables.
+    """Compare a phase folder with its manifest: names and sizes of all files, digests of tables and code.
 
     The digests of reference files are compared when these are read. Raises `PhaseError` listing every
     difference.
@@ -110,16 +115,16 @@ def verify(folder: Path, manifest: Manifest) -> None:
             problems.append(f"{path}: is missing, but is in the manifest")
         elif listed[path] != sealed.size:
             problems.append(f"{path}: expected {sealed.size} bytes as sealed, found {listed[path]}")
-        elif path in _TABLES and not _is_sealed(folder, path, manifest):
+        elif _is_read_first(path) and not _is_sealed(folder, path, manifest):
             problems.append(f"{path}: differs from the sealed file")
     PhaseError.raise_all(problems)
 
 
 def has_sealed_tables(folder: Path, manifest: Manifest) -> bool:
-    """Return whether the tables and the configuration of a phase folder match its seal."""
+    """Return whether tables, configuration and code of a phase folder match its seal."""
     return all(
         _is_sealed(folder, path, manifest) if path in manifest.files else not (folder / path).exists()
-        for path in _TABLES
+        for path in {*_TABLES, *filter(_is_read_first, manifest.files)}
     )
 
 

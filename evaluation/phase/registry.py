@@ -5,7 +5,7 @@ import os
 import pkgutil
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
@@ -19,7 +19,8 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, HiddenField
 from evaluation.core.form import INTERFACE, Form, Interface, RunTime
 from evaluation.core.metric import Metric, mean_metric
-from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
+from evaluation.io.files import sha256_of
+from evaluation.phase.config import DECLARED, FILE_NAME, FUNCTIONS, PhaseConfig, read_config
 from evaluation.phase.validation import InvalidTableError, read_table
 
 AnyFieldType = TypeVar("AnyFieldType", Field, HiddenField)
@@ -64,9 +65,13 @@ def load(file: Path) -> Challenge:
 
 
 def load_beside(folder: Path) -> None:
-    """Load the challenge of a phase folder, if one is programmed beside it. Raises `PhaseError`."""
+    """Load the challenge of a phase folder, if one is programmed beside it, and find its functions.
+
+    Raises `PhaseError`.
+    """
     if (file := find_file(folder)) is not None:
         load(file)
+    functions_beside(folder)
 
 
 def file_of(name: str) -> str | None:
@@ -75,7 +80,16 @@ def file_of(name: str) -> str | None:
 
 
 def _run(file: Path) -> Challenge:
-    module_name = _MODULE.format(len(_files))
+    challenge = getattr(_module_of(file), "CHALLENGE", None)
+    if not isinstance(challenge, Challenge):
+        found = "nothing of that name" if challenge is None else f"a {type(challenge).__name__}"
+        raise PhaseError(f"{file}: CHALLENGE: expected a Challenge, found {found}")
+    return challenge
+
+
+def _module_of(file: Path) -> ModuleType:
+    """Run a file as a module of its own. Raises `PhaseError` if it cannot be run."""
+    module_name = _MODULE.format(len(_files) + len(_modules))
     module = ModuleType(module_name)
     module.__file__ = str(file)
     # Dataclasses and pickles look their module up there.
@@ -90,11 +104,7 @@ def _run(file: Path) -> Challenge:
             of_home = Path(last.filename).parent == file.parent
             place = f"{last.filename}, line {last.lineno}" if of_home else file
             raise PhaseError(f"{place}: cannot be run: {type(error).__name__}: {error}") from None
-    challenge = getattr(module, "CHALLENGE", None)
-    if not isinstance(challenge, Challenge):
-        found = "nothing of that name" if challenge is None else f"a {type(challenge).__name__}"
-        raise PhaseError(f"{file}: CHALLENGE: expected a Challenge, found {found}")
-    return challenge
+    return module
 
 
 @contextmanager
@@ -111,11 +121,27 @@ def importing_beside(file: Path) -> Iterator[None]:
 
 def is_at_home(code_file: str) -> bool:
     """Return whether code is of a challenge that was loaded, or of a module beside one."""
-    return any(os.path.dirname(code_file) == str(file.parent) for file in _files.values())  # noqa: PTH120
+    folder = os.path.dirname(code_file)  # noqa: PTH120
+    return any(folder == str(file.parent) for file in (*_files.values(), *_sources.values()))
+
+
+class FigureError(Exception):
+    """Raised for what a function returns that is no figure; ``place``: the file and line of the function."""
+
+    def __init__(self, place: str, problem: str) -> None:
+        self.place = place
+        super().__init__(problem)
+
+
+def words_of(error: BaseException) -> str:
+    """Return what an error of code at home says."""
+    return str(error) if isinstance(error, FigureError) else f"{type(error).__name__}: {error}"
 
 
 def place_at_home(error: BaseException) -> str | None:
     """Return file and line of a challenge at home that an error came through last, None if it never did."""
+    if isinstance(error, FigureError):
+        return error.place
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         if is_at_home(frame.f_code.co_filename):
             return f"{Path(frame.f_code.co_filename).name}, line {line}"
@@ -124,11 +150,84 @@ def place_at_home(error: BaseException) -> str | None:
 
 def _forget_modules_of_others(file: Path) -> None:
     """Let modules beside a file be imported though those of the same names beside another file were."""
-    homes = {known.parent for known in _files.values()} - {file.parent}
+    homes = {known.parent for known in (*_files.values(), *_sources.values())} - {file.parent}
     for path in files_at_home(file)[1:]:
         known = getattr(sys.modules.get(path.stem), "__file__", None)
         if known is not None and Path(known).parent in homes:
             del sys.modules[path.stem]
+
+
+# --- Metrics of one's own: functions in `metrics.py` beside `phase.toml` ---
+#
+# They are described without running the file, which scorers do, and whoever computes a figure of all cases.
+
+METRICS_FILE = "metrics.py"
+
+_sources: dict[str, Path] = {}
+_modules: dict[str, ModuleType] = {}
+
+
+def functions_beside(folder: Path) -> dict[str, Any] | None:
+    """Return the digest of `metrics.py` in a phase folder, and its functions by name, None without the file.
+
+    Of each function: its docstring, its line, and the names after the first two that it takes, and whether it
+    needs them. Raises `PhaseError` for a file that cannot be parsed.
+    """
+    file = folder.absolute() / METRICS_FILE
+    if not file.is_file():
+        return None
+    import ast  # most phases have no such file
+
+    content = file.read_bytes()
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        place = METRICS_FILE if line is None else f"{METRICS_FILE}, line {line}"
+        raise PhaseError(f"{place}: cannot be run: {type(error).__name__}: {error.args[0]}") from None
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            of = node.args
+            plain = [*of.posonlyargs, *of.args]
+            required = [one.arg for one in plain[2 : len(plain) - len(of.defaults)]]
+            required += [
+                one.arg for one, default in zip(of.kwonlyargs, of.kw_defaults, strict=True) if default is None
+            ]
+            found[node.name] = {
+                "card": ast.get_docstring(node) or "",
+                "line": node.lineno,
+                "values": min(len(plain), 2),
+                "asks": {one.arg: one.arg in required for one in (*plain[2:], *of.kwonlyargs)},
+            }
+    return {"sha256": know_functions(file), "functions": found}
+
+
+def functions_of(folder: Path, challenge: str) -> str | None:
+    """Return the path of the functions of a phase, None for one that is not declared or has none."""
+    file = folder.absolute() / METRICS_FILE
+    return str(file) if challenge == DECLARED and file.is_file() else None
+
+
+def know_functions(file: Path) -> str:
+    """Remember a file with functions by its digest, and return that."""
+    digest = sha256_of(file.read_bytes())
+    _sources[digest] = file.resolve()
+    return digest
+
+
+def function_named(name: str, digest: str) -> Callable[..., Any]:
+    """Return a function of the file with a digest, which is run once in this process. Raises `PhaseError`."""
+    file = _sources.get(digest)
+    if file is None:
+        needed = f"{METRICS_FILE} with which it was scored, beside the phase (--ground-truth)"
+        raise PhaseError(f"{name} is a function of the phase: expected the {needed}")
+    if digest not in _modules:
+        if sha256_of(file.read_bytes()) != digest:
+            raise PhaseError(f"{METRICS_FILE}: differs from the sealed file")
+        _modules[digest] = _module_of(file)
+    function: Callable[..., Any] = getattr(_modules[digest], name)
+    return function
 
 
 # --- The run time of algorithms as a task of its own, for phases that score it ---
@@ -339,8 +438,11 @@ def chosen_rules(config: PhaseConfig, folder: Path, file: str = FILE_NAME) -> Ru
     ``folder`` is the phase folder, beside which a challenge may be programmed.
     """
     load_home(folder, config.challenge, file)
+    options = config.options
+    if config.challenge == DECLARED and (functions := functions_beside(folder)) is not None:
+        options = {**options, FUNCTIONS: functions}
     try:
-        return rules_of(config.challenge, config.options)
+        return rules_of(config.challenge, options)
     except InvalidTableError as error:
         prefix = challenge_named(config.challenge).options.key_prefix
         raise PhaseError(*error.problems(file, prefix)) from None

@@ -188,7 +188,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 def problem_of(case: str, error: Exception) -> str:
     """Return the problem with an error of a case: the line of a challenge at home, or else a traceback."""
     if (place := registry.place_at_home(error)) is not None:
-        return f"case {case}: {place}: {type(error).__name__}: {error}"
+        return f"case {case}: {place}: {registry.words_of(error)}"
     return f"case {case}: {''.join(traceback.format_exception(error, limit=-8))}"
 
 

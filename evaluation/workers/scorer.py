@@ -90,6 +90,8 @@ class CaseScorer:
         except Exception as error:
             if trouble := trouble_of(error, "score", f"case {job.case.name}"):
                 return Died(str(trouble), trouble)
+            if place := registry.place_at_home(error):
+                return OrganiserFault((f"{place}: {registry.words_of(error)}",), job.case.name, place)
             return OrganiserFault((f"case {job.case.name}: {traceback.format_exc(limit=-8)}",))
 
     def _validate(self, job: CaseJob, reference: Values) -> tuple[str, ...]:
@@ -202,6 +204,7 @@ class ScorerSetup:
     reference: ReferenceFiles
     memory_bytes: int | None = None
     home: str | None = None
+    functions: str | None = None
 
     @property
     def modules(self) -> Sequence[str]:
@@ -212,6 +215,8 @@ class ScorerSetup:
         """Return the handler of a scorer's jobs."""
         if self.home is not None:
             registry.load(Path(self.home))
+        if self.functions is not None:
+            registry.know_functions(Path(self.functions))
         return _Scorer(self, ask_reader)
 
     def confine(self) -> None:

@@ -1,6 +1,8 @@
 """The kinds of fields and the metrics that can be declared, imported when they are named."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -18,6 +20,18 @@ Name = Annotated[str, Key(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
 """The name of a field, a task, a metric or a composite."""
 
 _Table = TypeVar("_Table", FieldTable, MetricTable)
+
+_OF_PHASE: ContextVar[Mapping[str, type[MetricTable]]] = ContextVar("metrics of the phase that is read")
+
+
+@contextmanager
+def beside(tables: Mapping[str, type[MetricTable]]) -> Iterator[None]:
+    """Let metrics of a phase's own be found by their names while the phase is read."""
+    token = _OF_PHASE.set(tables)
+    try:
+        yield
+    finally:
+        _OF_PHASE.reset(token)
 
 
 def name_of(table: type[FieldTable] | type[MetricTable]) -> str:
@@ -46,7 +60,8 @@ class Declarable(Generic[_Table]):
         """Return the table of a name, None for an unknown one. Raises `PhaseError` where it is of no use."""
         place = place_of(self.group, name)
         if place is None:
-            return None
+            found = _OF_PHASE.get({}).get(name) if self.key == "metric" else None
+            return cast("type[_Table] | None", found)
         table = loaded(place)
         if isinstance(table, type) and issubclass(table, self.base) and name_of(table) == name:
             return table

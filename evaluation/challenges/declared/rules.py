@@ -10,10 +10,12 @@ from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import pydantic
+from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
-from evaluation.challenges.declared.declarable import FIELDS, METRICS, Name, name_of, names_of
+from evaluation.challenges.declared.declarable import FIELDS, METRICS, Name, beside, name_of, names_of
 from evaluation.challenges.declared.names import READING
+from evaluation.challenges.declared.own import OwnMetrics, own_tables
 from evaluation.challenges.declared.tables import (
     FieldComparison,
     FieldTable,
@@ -143,14 +145,7 @@ class DeclaredOptions(Options):
     tasks: dict[Name, TaskTable] = Key(min_length=1)
     ranking: RankingTable = RankingTable()
     composites: dict[Name, CompositeTable] = Key(default={})
-
-    @pydantic.model_validator(mode="before")
-    @classmethod
-    def _from_record(cls, options: object) -> object:
-        """Return the options that `recorded` returned, as tables."""
-        if isinstance(options, dict) and options.keys() == {_RECORD} and isinstance(options[_RECORD], str):
-            return json.loads(options[_RECORD])
-        return options
+    own_metrics: SkipJsonSchema[OwnMetrics | None] = None
 
     @pydantic.model_validator(mode="wrap")
     @classmethod
@@ -159,10 +154,24 @@ class DeclaredOptions(Options):
     ) -> DeclaredOptions:
         """Answer an unknown metric with the one that is meant, or with all of its field's kind.
 
-        A metric without a field gets the only one that it scores.
+        A metric without a field gets the only one that it scores. Metrics of the phase's own are known.
         """
+        if isinstance(options, dict) and options.keys() == {_RECORD} and isinstance(options[_RECORD], str):
+            options = json.loads(options[_RECORD])  # of `recorded`
+        own = options.get("own_metrics") if isinstance(options, dict) else None
+        tables = {} if own is None else own_tables(OwnMetrics.model_validate(own))
+        with beside(tables):
+            return cls._read(options, handler, list(tables))
+
+    @classmethod
+    def _read(
+        cls,
+        options: object,
+        handler: pydantic.ModelWrapValidatorHandler[DeclaredOptions],
+        own: Sequence[str],
+    ) -> DeclaredOptions:
         try:
-            return handler(options)._with_fields()
+            return handler(options)._with_fields()._with_used()
         except pydantic.ValidationError as error:
             faults: list[Any] = error.errors(include_url=False)
             meant = set()
@@ -174,9 +183,16 @@ class DeclaredOptions(Options):
                         fault["type"] = PydanticCustomError("usual_name", "{answer}", {"answer": answer})
                         meant.add((*fault["loc"], "[key]"))
                     elif known := _metrics_for(kind):
-                        fault["ctx"]["expected_tags"] = ", ".join(map(repr, known))
+                        fault["ctx"]["expected_tags"] = ", ".join(map(repr, [*own, *known]))
             faults = [fault for fault in faults if fault["loc"] not in meant]
             raise pydantic.ValidationError.from_exception_data(error.title, faults) from None
+
+    def _with_used(self) -> DeclaredOptions:
+        """Return the options without the functions that no metric names."""
+        if self.own_metrics is None:
+            return self
+        named = {table.metric for task in self.tasks.values() for table in task.metrics.values()}
+        return self.model_copy(update={"own_metrics": self.own_metrics.among(named)})
 
     def _with_fields(self) -> DeclaredOptions:
         if len(self.fields) == 1:

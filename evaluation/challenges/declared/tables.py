@@ -11,7 +11,7 @@ from pydantic import field_validator
 
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
-from evaluation.core.estimator import Estimator, MeanOfFigures, Quantile, RatioOfSums
+from evaluation.core.estimator import Estimator, MeanOfFigures, Quantile, RatioOfSums, RootMeanSquare
 from evaluation.core.field import (
     CaseColumns,
     Field,
@@ -311,6 +311,21 @@ class Measure:
         changed = (replace(one, estimator=one.estimator.of_each(other)) for one in self.metrics)
         return replace(self, metrics=tuple(changed))
 
+    def root_mean_square(self) -> "Measure":
+        """Return the roots of the mean squares over cases. Raises ValueError."""
+        columns: dict[str, float] = {}
+
+        def changed(metric: Metric) -> Metric:
+            def estimator(column: str) -> Estimator:
+                columns[column] = metric.worst
+                return RootMeanSquare(column)
+
+            return replace(metric, estimator=metric.estimator.of_each(estimator))
+
+        metrics = tuple(map(changed, self.metrics))
+        # The worst value of a mean's column follows from the metric, that of a square's does not.
+        return replace(self, metrics=metrics, worst=lambda references: {**columns, **self.worst(references)})
+
     def by_group(self, column: str) -> "Measure":
         """Return the means over the groups of cases that a column of the case table names."""
         key = group_key(column)
@@ -424,12 +439,13 @@ class MetricTable(KeyTable, ABC):
         default=None, description="Title of the figure. Default: the metric's name in words."
     )
 
-    over_cases: Literal["mean", "median", "pooled"] | QuantileTable | None = Key(
+    over_cases: Literal["mean", "median", "root_mean_square", "pooled"] | QuantileTable | None = Key(
         default=None,
-        description="How the figures of the cases become one. `mean`, `median`, `{ quantile = 0.3 }`: of the "
-        "figures of the cases. `pooled`: the figure of all cases together; where that of a case is a ratio, "
-        "of the sums of its two parts, in which voxels weigh by their volume and pixels with a spacing by "
-        "their area (HECKTOR). Default: `mean`, for figures that need several cases `pooled`.",
+        description="How the figures of the cases become one. `mean`, `median`, `root_mean_square`, "
+        "`{ quantile = 0.3 }`: of the figures of the cases. `pooled`: the figure of all cases together; "
+        "where that of a case is a ratio, of the sums of its two parts, in which voxels weigh by their volume "
+        "and pixels with a spacing by their area (HECKTOR). Default: `mean`, for figures that need several "
+        "cases `pooled`.",
     )
     group: str | None = Key(
         default=None,
@@ -443,9 +459,10 @@ class MetricTable(KeyTable, ABC):
     def _known(cls, how: object) -> object:
         share = how.get("quantile") if isinstance(how, dict) and len(how) == 1 else None
         is_quantile = isinstance(how, QuantileTable) or (isinstance(share, int | float) and 0 < share < 1)
-        if is_quantile or how in (None, "mean", "median", "pooled"):
+        if is_quantile or how in (None, "mean", "median", "root_mean_square", "pooled"):
             return how
-        raise ValueError("expected 'mean', 'median', 'pooled' or { quantile = q } with 0 < q < 1")
+        expected = "'mean', 'median', 'root_mean_square', 'pooled' or { quantile = q } with 0 < q < 1"
+        raise ValueError(f"expected {expected}")
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = ()
     own_title: ClassVar[str] = ""
@@ -491,7 +508,10 @@ class MetricTable(KeyTable, ABC):
                     if measure.of_cases is None:
                         raise ValueError(f"over_cases: expected 'pooled': a single case has no {self.metric}")
                     measure, said = measure.of_cases, ", mean over cases"
-                if how != "mean":
+                if how == "root_mean_square":
+                    measure = self._fitting(measure.root_mean_square)
+                    said = ", root mean square over cases"
+                elif how != "mean":
                     estimator = how.estimator
                     measure = self._fitting(lambda: measure.of_each(estimator))
                     said = f", {how.words} over cases"
