@@ -22,7 +22,9 @@ def write_images(folder: Path, phase_toml: Path, place: str, pairs: Iterable[Pai
     rows = [["name", "width", "height"]]
     for root in ("phase", "submission"):
         (folder / root / place).mkdir(parents=True)
-    shutil.copy(phase_toml, folder / "phase")
+    for path in (phase_toml, phase_toml.with_name("metrics.py")):
+        if path.exists():
+            shutil.copy(path, folder / "phase")
     for number, sides in enumerate(pairs):
         name = f"image_{number:03d}"
         for root, values in zip(("phase", "submission"), sides, strict=True):

@@ -28,7 +28,8 @@ def write_volumes(
     """
     phase, submission = folder / "phase", folder / "submission"
     phase.mkdir(parents=True)
-    for path in (phase_toml, phase_toml.with_name("requirements.txt")):
+    for name in ("phase.toml", "metrics.py", "requirements.txt"):
+        path = phase_toml.with_name(name)
         if path.exists():
             shutil.copy(path, phase)
     spacing = " ".join(map(str, spacing_mm[::-1]))
