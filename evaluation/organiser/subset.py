@@ -146,6 +146,10 @@ def write_subset(
                     (folder / path).parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(phase.folder / path, folder / path)
             progress(done)
+        functions = registry.functions_of(phase.folder, phase.challenge.name)
+        for code in registry.files_at_home(Path(functions)) if functions else ():
+            shutil.copyfile(code, folder / code.name)
+            known.add(code.name)
         known.add(registry.CHALLENGE_FILE)
         load_phase(folder, scan(folder))
         # Copied last: this process has the challenge, and would later look for the copy here.

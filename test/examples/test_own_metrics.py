@@ -88,7 +88,7 @@ def test_the_figures_are_those_of_an_independent_computation(name, tmp_path):
     found = {key.partition(".")[2]: value for key, value in figures.items()}
     expected = EXPECTED[name](folder)
     assert {key: found[key] for key in expected} == pytest.approx(expected, abs=5e-5)
-    assert all(0.05 < abs(value) < 0.99 for value in expected.values())
+    assert all(0.05 < abs(value) != 1 for value in expected.values())
     if name == "ldct-iqa":
         composite = result["ranking"]["composites"]["sum"]
         assert composite == pytest.approx(sum(expected.values()), abs=2e-4)

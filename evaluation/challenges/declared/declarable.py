@@ -95,6 +95,8 @@ class Declarable(Generic[_Table]):
         try:
             return table.model_validate(content)
         except pydantic.ValidationError as error:
+            if table is _OF_PHASE.get({}).get(str(name)):
+                raise  # no schema has it among the choices
             raise _within(str(name), error) from None
 
     def __get_pydantic_core_schema__(self, source: object, handler: pydantic.GetCoreSchemaHandler) -> Any:

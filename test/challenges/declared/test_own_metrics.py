@@ -120,10 +120,9 @@ dice = {}
     results = tmp_path / "results"
     for team in ("one", "two"):
         given = submission if team == "one" else phase
-        ends = ("--output", results / team, "--internal", results / team) if False else ()
         status, said = run(
-            *("evaluate", "--ground-truth", phase, "--input", given / "organs", "--workers", 2),
-            *("--output", results / team, *ends),
+            *("evaluate", "--ground-truth", phase, "--input", given / "organs"),
+            *("--output", results / team, "--cases", results / team / "cases.json", "--workers", 2),
         )
         assert status == 0, said
     assert 2 <= len(list(seen.iterdir())) <= 4  # at most two scorers of each evaluation, and no reader
@@ -143,7 +142,8 @@ dice = {}
     status, said = run("rank", results, "--output", tmp_path / "ranked")
     assert status == 0, said
     board = json.loads((tmp_path / "ranked" / "leaderboard.json").read_text())
-    assert [team["name"] for team in board["teams"]] == ["two", "one"]
+    places = {team["team"]: team["boards"]["overall"]["place"] for team in board["phases"][0]["teams"]}
+    assert places == {"two": 1, "one": 2}
     page = tmp_path / "report.html"
     status, said = run(
         *("report", "submission", "--ground-truth", phase, "--input", submission, "--output", page)
@@ -167,7 +167,7 @@ dice = {}
 def test_a_part_of_a_phase_has_its_functions(tmp_path):
     phase, _, _ = masks(tmp_path, "share = { best = 1, worst = 0 }", SHARE)
     assert run("seal", phase)[0] == 0
-    status, said = run("subset", phase, tmp_path / "part", "--cases", 6, "--name", "part")
+    status, said = run("subset", phase, "--output", tmp_path / "part")
     assert status == 0, said
     assert (tmp_path / "part" / "metrics.py").read_text() == SHARE
 
@@ -224,7 +224,7 @@ WHERE = "metrics.py, line 2"
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("return 1 / (prediction - 0.9)", f"case C0: {WHERE}: ZeroDivisionError: float division by zero"),
+        ("return 1e-9 / (prediction - 0.9)", f"case C0: {WHERE}: ZeroDivisionError: float division by zero"),
         ("return [][int(prediction > 2)]", f"{WHERE}: IndexError: list index out of range (and in "),
         ("return {'a': 1}", "metrics.py, line 1: own: expected a number, found a dictionary"),
         ("return 'good'", "metrics.py, line 1: own: expected a number, found the text 'good'"),
@@ -241,7 +241,7 @@ def test_a_fault_of_a_function_is_told_once(tmp_path, body, message):
     if status == 0:  # what the reference itself does not meet, a prediction does
         write_table(tmp_path / "submission" / "predictions.csv", ANSWERS)
         places = ("--ground-truth", phase, "--input", tmp_path / "submission", "--output", tmp_path / "out")
-        status, said = run("evaluate", *places, "--workers", 0, "--internal", tmp_path / "in")[0:2]
+        status, said = run("evaluate", *places, "--workers", 0)
     assert status != 0
     assert said.count("metrics.py, line") == 1, said
     assert message in said
@@ -262,20 +262,28 @@ def test_a_fault_of_a_function_is_told_once(tmp_path, body, message):
             "'auc' is a metric of this package: expected",
         ),
         ("def own(prediction, reference, unit):\n    return 1\n", "", "'unit' is a key of every metric"),
-        ("def own(prediction, reference, limit):\n    return 1\n", "", "own.limit: is required"),
-        ("def own(a, b):\n    return 1\n", "limit = 3", "own.limit: unknown"),
-        ("def own(a, b):\n    return 1\n", 'worst = "bad"', "own.worst: expected a number"),
+        (
+            "def own(prediction, reference, limit):\n    return 1\n",
+            "",
+            "tasks.screening.metrics.own.limit is missing",
+        ),
+        ("def own(a, b):\n    return 1\n", "limit = 3", "unknown key tasks.screening.metrics.own.limit"),
+        (
+            "def own(a, b):\n    return 1\n",
+            'worst = "bad"',
+            "metrics.own.worst: input should be a valid number",
+        ),
         ("def own(a, b):\n    return 1\n", "worst = 1", "expected a best and a worst figure that differ"),
         ("def own(a, b, spacing_mm):\n    return 1\n", "", "spacing_mm: expected a field of images"),
         ("def own(a, b, case):\n    return 1\n", 'over_cases = "pooled"', "case is of one case"),
         ("def own(a, b):\n    return 1\n", "per_label = true", "expected a field with labels or classes"),
-        ("def other(a, b):\n    return 1\n", "", "'other'"),
+        ("def other(a, b):\n    return 1\n", "", "known are other, "),
         ("raise ValueError('no')\ndef own(a, b): return 1\n", "", "line 1: cannot be run: ValueError: no"),
     ],
 )
 def test_what_does_not_fit_is_told_when_a_phase_is_sealed(tmp_path, code, metric, message):
-    worst = "" if metric.startswith("worst") else "worst = 0, "
-    phase = with_metric(tmp_path, code, f"own = {{ best = 1, {worst}{metric} }}".replace(", }", " }"))
+    keys = ["best = 1", *(["worst = 0"] if "worst" not in metric else []), *([metric] if metric else [])]
+    phase = with_metric(tmp_path, code, f"own = {{ {', '.join(keys)} }}")
     status, said = run("seal", phase)
     assert (status, said.count(message)) == (1, 1), said
 
@@ -292,7 +300,7 @@ def test_functions_are_described_without_being_run(tmp_path):
 
 
 VALUES = {
-    "decision": ("", {"x": [1, 0]}, {"x": [1, 1]}, "prediction == 1 and reference in (0, 1)"),
+    "decision": ("", {"x": [1, 0]}, {"x": [1, 1]}, "{prediction, reference} <= {0, 1}"),
     "class": (
         "classes = ['a', 'b']",
         {"x": ["a", "b"]},
