@@ -216,6 +216,11 @@ def know_functions(file: Path) -> str:
     return digest
 
 
+def knows_functions(digest: str) -> bool:
+    """Return whether this process knows the file with a digest."""
+    return digest in _sources
+
+
 def function_named(name: str, digest: str) -> Callable[..., Any]:
     """Return a function of the file with a digest, which is run once in this process. Raises `PhaseError`."""
     file = _sources.get(digest)

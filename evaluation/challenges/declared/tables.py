@@ -443,9 +443,9 @@ class MetricTable(KeyTable, ABC):
         default=None,
         description="How the figures of the cases become one. `mean`, `median`, `root_mean_square`, "
         "`{ quantile = 0.3 }`: of the figures of the cases. `pooled`: the figure of all cases together; "
-        "where that of a case is a ratio, of the sums of its two parts, in which voxels weigh by their volume "
-        "and pixels with a spacing by their area (HECKTOR). Default: `mean`, for figures that need several "
-        "cases `pooled`.",
+        "where that of a case is a ratio, of the sums of its two parts, in which voxels weigh by their "
+        "volume and pixels with a spacing by their area (HECKTOR). Default: `mean`, for figures that need "
+        "several cases `pooled`.",
     )
     group: str | None = Key(
         default=None,
