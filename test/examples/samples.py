@@ -36,4 +36,5 @@ def scores_of(phase: Path, submission: Path) -> dict[str, Any]:
 
 def lines_of(name: str) -> int:
     """Return how many lines an organiser has to write."""
-    return len((EXAMPLES / name / "phase.toml").read_text(encoding="utf-8").splitlines())
+    files = (EXAMPLES / name / file for file in ("phase.toml", "metrics.py"))
+    return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files if file.exists())
