@@ -60,7 +60,8 @@ class Declarable(Generic[_Table]):
         """Return the table of a name, None for an unknown one. Raises `PhaseError` where it is of no use."""
         place = place_of(self.group, name)
         if place is None:
-            return cast(Any, _OF_PHASE.get({}).get(name) if self.key == "metric" else None)
+            own: type[_Table] | None = cast(Any, _OF_PHASE.get({}).get(name))
+            return own if self.key == "metric" else None
         table = loaded(place)
         if isinstance(table, type) and issubclass(table, self.base) and name_of(table) == name:
             return table

@@ -38,17 +38,17 @@ _GIVEN = (
 class OwnFunction(KeyTable):
     """A function as `registry.functions_beside` describes it."""
 
-    card: str
-    line: int
-    values: int
-    asks: dict[str, bool]
+    card: str = Key(description="Its docstring.")
+    line: int = Key(description="The line of the file where it begins.")
+    values: int = Key(description="How many values it takes by position, at most 2.")
+    asks: dict[str, bool] = Key(description="The names that it takes after them; true for those it needs.")
 
 
 class OwnMetrics(KeyTable):
     """The functions of a phase by name, and the digest of their file."""
 
-    sha256: str
-    functions: dict[str, OwnFunction]
+    sha256: str = Key(description="The digest of their file.")
+    functions: dict[str, OwnFunction] = Key(description="The functions by name.")
 
     def among(self, names: set[str]) -> "OwnMetrics | None":
         """Return some of the functions, None for none."""

@@ -145,7 +145,9 @@ class DeclaredOptions(Options):
     tasks: dict[Name, TaskTable] = Key(min_length=1)
     ranking: RankingTable = RankingTable()
     composites: dict[Name, CompositeTable] = Key(default={})
-    own_metrics: SkipJsonSchema[OwnMetrics | None] = None
+    own_metrics: SkipJsonSchema[OwnMetrics | None] = Key(
+        default=None, description="The functions of `metrics.py`; it stands in no file."
+    )
 
     @pydantic.model_validator(mode="wrap")
     @classmethod
