@@ -12,7 +12,8 @@ import pytest
 
 from evaluation.challenges.declared.rules import DeclaredOptions
 from evaluation.organiser.ranking.result_tables import TableDefinition
-from evaluation.phase.config import PhaseConfig, moved_declaration
+from evaluation.phase.config import FUNCTIONS, PhaseConfig, moved_declaration
+from evaluation.phase.registry import functions_beside
 from evaluation.phase.validation import read_table
 from test.repository import REPOSITORY
 from test.rooms import gone_of, is_of_a_gone_leaf
@@ -149,7 +150,7 @@ def test_a_whole_example_is_sealed_as_it_stands(block, tmp_path):
     [block for page in PAGES for block in blocks_of(page) if block.language == "toml"],
     ids=lambda block: block.text.splitlines()[0],
 )
-def test_configuration_that_is_shown_is_valid(block):
+def test_configuration_that_is_shown_is_valid(block, tmp_path):
     content = tomllib.loads(block.text)
     if "metrics" in content:
         # The definition of a table of results; every other block is part of a phase.toml.
@@ -160,5 +161,13 @@ def test_configuration_that_is_shown_is_valid(block):
         fields = {"fields": {"likelihood": {"kind": "number"}}}
         del base["challenge"]
         content = moved_declaration({**base, **fields, **content}, "phase.toml")
+        functions = [
+            block.text
+            for page in PAGES
+            for block in blocks_of(page)
+            if block.language == "python" and "(prediction, reference" in block.text
+        ]
+        (tmp_path / "metrics.py").write_text("\n".join(functions), encoding="utf-8")
+        content["options"][FUNCTIONS] = functions_beside(tmp_path)
         assert read_table(DeclaredOptions, content["options"])
     assert read_table(PhaseConfig, {**base, **content})

@@ -15,6 +15,8 @@ from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import worst_row
 from test.catalogue import measures_of
 from test.challenges.declared.images import figures_of, volume_phase
+from test.challenges.declared.phases import declared_phase
+from test.challenges.declared.phases import figures_of as table_figures
 from test.challenges.declared.test_entering import (
     REGIONS,
     label_map,
@@ -299,3 +301,21 @@ def test_a_weight_is_a_number_of_copies(table):
                 drawn = np.ones_like(weights) if "limit" in metric.name else 1 + weights
                 each = metric.estimator.values(WeightedCases(whole, drawn))
                 assert sums.figure(drawn @ sums.columns.T) == pytest.approx(each), metric.name
+
+
+def test_the_root_mean_square_of_absolute_errors_is_that_of_errors(tmp_path):
+    tables = """\
+[fields.age]
+kind = "number"
+minimum = 0
+maximum = 100
+[tasks.age.metrics]
+absolute = { metric = "mean_absolute_error", over_cases = "root_mean_square" }
+root_mean_squared_error = {}
+"""
+    names, true = [f"C{number}" for number in range(6)], [10, 20, 30, 40, 50, 60]
+    phase = declared_phase(tmp_path / "phase", tables, {"name": names, "age": true}, keys='missing = "worst"')
+    found = {"case": names[1:], "age": [25, 28, 40, 47, 61]}  # the first case counts as 100
+    figures = table_figures(phase, tmp_path, found)
+    expected = np.sqrt(np.mean(np.square([100, 5, 2, 0, 3, 1])))
+    assert figures == pytest.approx({"absolute": expected, "root_mean_squared_error": expected}, abs=5e-3)

@@ -376,3 +376,29 @@ def test_two_phases_of_one_process_keep_their_functions_apart(tmp_path):
         values[name] = figures_of(phase, tmp_path / name, ANSWERS)["own"]
     assert values == {"one": 0.25, "two": 0.75}
     assert evaluation.seal(tmp_path / "one" / "phase")
+
+
+def test_a_figure_of_all_cases_is_ranked_and_resampled_where_its_file_is_given(tmp_path):
+    metrics = 'balance = { best = 1, worst = 0, threshold = 0.45, over_cases = "pooled" }'
+    many = {"name": [f"C{number}" for number in range(48)], "class": ["RG", "NRG", "NRG"] * 16}
+    phase = declared_phase(tmp_path / "phase", LIKELIHOOD + metrics, many)
+    (phase / "metrics.py").write_text(BALANCE, encoding="utf-8")
+    assert run("seal", phase)[0] == 0
+    for team, shift in (("one", 0.2), ("two", 0)):
+        numbers = [(7 * number % 10) / 10 * (1 - shift) for number in range(48)]
+        table = {"case": many["name"], "likelihood": numbers}
+        write_table(tmp_path / team / "predictions.csv", table)
+        place = tmp_path / "results" / team
+        status, said = run(
+            *("evaluate", "--ground-truth", phase, "--input", tmp_path / team, "--output", place),
+            *("--cases", place / "cases.json", "--workers", 0),
+        )
+        assert status == 0, said
+        figure = json.loads((place / "metrics.json").read_text())["aggregates"]["screening"]["balance"]
+        assert figure["confidence_interval"]["lower"] < figure["value"]
+    for given in ((), ("--ground-truth", phase)):
+        status, said = run("rank", tmp_path / "results", "--output", tmp_path / "board", *given)
+        assert status == 0, said
+        board = json.loads((tmp_path / "board" / "leaderboard.json").read_text())["phases"][0]
+        assert len(board["teams"]) == 2
+        assert ("no_intervals" in board["metrics"]["screening.balance"]) == (not given)
