@@ -367,6 +367,13 @@ def own(prediction, reference, prediction_classes, prediction_probabilities, ref
     assert figures_of(phase, tmp_path, found) == {"own": 0.5}
 
 
+def test_an_image_has_the_functions(tmp_path):
+    build = pytest.importorskip("evaluation.organiser.image.build")
+    phase = with_metric(tmp_path, BALANCE, "balance = { best = 1, worst = 0, threshold = 0.5 }")
+    files = dict(build._phase_files(phase, "ground-truth/declared"))
+    assert files["ground-truth/declared/metrics.py"] == phase / "metrics.py"
+
+
 def test_two_phases_of_one_process_keep_their_functions_apart(tmp_path):
     values = {}
     for name, value in (("one", 0.25), ("two", 0.75)):
