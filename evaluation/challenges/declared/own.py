@@ -50,11 +50,6 @@ class OwnMetrics(KeyTable):
     sha256: str = Key(description="The digest of their file.")
     functions: dict[str, OwnFunction] = Key(description="The functions by name.")
 
-    def among(self, names: set[str]) -> "OwnMetrics | None":
-        """Return some of the functions, None for none."""
-        found = {name: function for name, function in self.functions.items() if name in names}
-        return self.model_copy(update={"functions": found}) if found else None
-
 
 class OwnMetric(tables.MetricTable):
     """A metric that is a function of the phase."""
@@ -257,8 +252,9 @@ class OwnMetric(tables.MetricTable):
         )
 
 
-def own_tables(own: OwnMetrics) -> dict[str, type[OwnMetric]]:
+def own_tables(described: object) -> dict[str, type[OwnMetric]]:
     """Return a table for each function. Raises `PhaseError` for a name or a keyword that is ours."""
+    own = OwnMetrics.model_validate(described)
     problems, found = [], {}
     for name, function in own.functions.items():
         place = f"{METRICS_FILE}, line {function.line}"

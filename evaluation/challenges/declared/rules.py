@@ -15,7 +15,6 @@ from pydantic_core import PydanticCustomError
 
 from evaluation.challenges.declared.declarable import FIELDS, METRICS, Name, beside, name_of, names_of
 from evaluation.challenges.declared.names import READING
-from evaluation.challenges.declared.own import OwnMetrics, own_tables
 from evaluation.challenges.declared.tables import (
     FieldComparison,
     FieldTable,
@@ -145,7 +144,7 @@ class DeclaredOptions(Options):
     tasks: dict[Name, TaskTable] = Key(min_length=1)
     ranking: RankingTable = RankingTable()
     composites: dict[Name, CompositeTable] = Key(default={})
-    own_metrics: SkipJsonSchema[OwnMetrics | None] = Key(
+    own_metrics: SkipJsonSchema[dict[str, Any] | None] = Key(
         default=None, description="The functions of `metrics.py`; it stands in no file."
     )
 
@@ -161,7 +160,11 @@ class DeclaredOptions(Options):
         if isinstance(options, dict) and options.keys() == {_RECORD} and isinstance(options[_RECORD], str):
             options = json.loads(options[_RECORD])  # of `recorded`
         own = options.get("own_metrics") if isinstance(options, dict) else None
-        tables = {} if own is None else own_tables(OwnMetrics.model_validate(own))
+        tables: Mapping[str, type[MetricTable]] = {}
+        if own is not None:
+            from evaluation.challenges.declared.own import own_tables  # most phases have no function
+
+            tables = own_tables(own)
         with beside(tables):
             return cls._read(options, handler, list(tables))
 
@@ -194,7 +197,9 @@ class DeclaredOptions(Options):
         if self.own_metrics is None:
             return self
         named = {table.metric for task in self.tasks.values() for table in task.metrics.values()}
-        return self.model_copy(update={"own_metrics": self.own_metrics.among(named)})
+        functions = {name: of for name, of in self.own_metrics["functions"].items() if name in named}
+        used = {**self.own_metrics, "functions": functions} if functions else None
+        return self.model_copy(update={"own_metrics": used})
 
     def _with_fields(self) -> DeclaredOptions:
         if len(self.fields) == 1:
