@@ -79,6 +79,8 @@ def test_values_of_cases_are_those_that_the_figures_are_made_of(result):
         "value": False,
         "lower": False,
         "upper": False,
+        "unseen_lower": False,
+        "unseen_upper": False,
         "standard_deviation": True,
     }
     with pytest.raises(KeyError):

@@ -22,7 +22,7 @@ PATCHED = {
     "test/failing_calls.py": "the folders that were swept, as every process begins with none",
     "test/in_process.py": "the challenges that were loaded, as every process begins with none",
     "test/io/conftest.py": "from which size on images are large, of which a true one takes minutes",
-    "test/metrics/test_froc.py": "portions, so that a few candidates have several",
+    "test/metrics/test_free_response.py": "portions, so that a few candidates have several",
     "test/metrics/test_lesion_wise.py": "blocks and boxes, so that volumes of some voxels have many",
     "test/metrics/test_nearest.py": "costs that are measured, to reach each way on volumes of some voxels",
     "test/oracles.py": "libraries, which are watched and do what they did",

@@ -233,7 +233,7 @@ def check_pages(data: Content, photometrics: Collection[int], max_pages: int) ->
 
 _HEADER_BYTES = 8
 _LONG, _LARGEST_LONG = 4, 0xFFFFFFFF
-_BATCH_BYTES = 1 << 24
+BATCH_BYTES = 1 << 24
 _MOST_LEFT_OUT, _LONGEST_LEFT_OUT = 32, 1 << 16
 
 
@@ -368,7 +368,7 @@ class _Segments:
 
     def _divide_rows(self) -> None:
         """Divide such strips anew, since one of them may be the whole image."""
-        self._tall = max(1, min(_BATCH_BYTES // self._row_bytes, self._tags.size.height))
+        self._tall = max(1, min(BATCH_BYTES // self._row_bytes, self._tags.size.height))
         start, height = self._places[0][0], self._tags.size.height
         tops = range(0, height, self._tall)
         self._places = [(start + top * self._row_bytes, 0) for top in tops]
@@ -421,7 +421,7 @@ class _Segments:
             is_left_out = bool(may_be) and (shape[0], bytes(piece)) in self._left_out
             if self._compression in (LZW, *FAXES) and count and not is_left_out:
                 batch.append(number)
-                if len(batch) * self._tall * width >= _BATCH_BYTES:
+                if len(batch) * self._tall * width >= BATCH_BYTES:
                     yield batch[0], self._decoded_by_pillow(batch, width)
                     batch = []
                 continue

@@ -114,7 +114,7 @@ WHOLE_SLIDES = {
 @pytest.mark.parametrize("name", WHOLE_SLIDES)
 def test_a_large_mask_is_read_tile_by_tile(name, background, counts_as_large, monkeypatch):
     counts_as_large("io.tiff.LARGE_PIXELS")
-    monkeypatch.setattr(tiff, "_BATCH_BYTES", 5000)  # of rows without compression, too
+    monkeypatch.setattr(tiff, "BATCH_BYTES", 5000)  # of rows without compression, too
     whole, boxes = np.full(LARGE.shape, background, LARGE.dtype), []
     for part in tiff.read_parts(memoryview(WHOLE_SLIDES[name]), size_of(LARGE), True, background):
         whole[part.box.slices] = part.values

@@ -19,6 +19,7 @@ settings lesions/phase
 form lesions/phase --output form.json
 check --form form.json lesions/submission
 unpack lesions/submission input
+score lesions/phase/labels lesions/submission/segmentation --metrics dice
 evaluate --ground-truth lesions/phase --input input --output scored --workers 1
 summary scored/metrics.json
 describe lesions/phase --output data

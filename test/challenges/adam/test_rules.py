@@ -167,7 +167,9 @@ def test_sealing_says_which_metrics_do_not_exist(tmp_path):
     ranked = Phase(tmp_path / "ranked", images, ("lesions",))
     with faulted(PhaseError, "lesions.other_dice"):
         validate_phase(ranked.reference, scan(ranked.reference), workers=0)
-    chosen = Phase(tmp_path / "chosen", images, ("lesions",), settings='columns = ["lesions.drusen_dice"]')
+    chosen = Phase(
+        tmp_path / "chosen", images, ("lesions",), settings='platform.columns = ["lesions.drusen_dice"]'
+    )
     notices = validate_phase(chosen.reference, scan(chosen.reference), workers=0).notices
     assert notices == (
         "lesions.other_dice is undefined in this phase: no case enters it",

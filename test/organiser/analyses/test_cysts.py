@@ -81,7 +81,7 @@ SOME, NONE = "In brackets: 95 % intervals.", "Figures without an interval: 1 (fe
 def test_a_table_says_which_figures_have_an_interval():
     table = figures_table(ANALYSES[0], {"": [KNOWN, UNKNOWN]})
     assert [list(row) for row in table.rows] == [
-        ["Up to 380 µm", 26, "147.7 (132.0 to 164.5)"],
+        ["Up to 380 µm", 26, "147.7 (131.9 to 164.5)"],
         ["Above 380 µm", 4, "0.250"],
     ]
     assert table.note.endswith(f" {SOME} {NONE}")

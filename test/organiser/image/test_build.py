@@ -168,7 +168,7 @@ def test_export_writes_all_that_the_organiser_needs(engine, mine, capsys):
     assert {path.name for path in folder.iterdir()} == names
     assert f"\n{folder}/evaluation-mine.tar.gz: 0 MB\n" in printed
     assert "Evaluation methods: add evaluation-mine.tar.gz" in printed
-    assert "abs (chosen)" in printed  # in the table of the platform's ways to rank
+    assert "avg (chosen)" in printed  # in the table of the platform's ways to rank
     assert "The platform rejects a zip with a password or with absolute paths" in printed
     saved = (folder / "evaluation-mine.tar.gz").read_bytes()
     assert gzip.decompress(saved) == b"evaluation-mine:latest\n"

@@ -181,7 +181,7 @@ def test_the_chosen_teams_alone_are_in_tables_and_figures(chromium, tmp_path):
     texts = shown.locator("#figure-values .role-axis-label text").all_text_contents()
     assert [text for text in texts if text in names] == ["one", "three"]
     ends = shown.locator("#figure-places .mark-text text").all_text_contents()
-    assert ends[-2:] == ["one, three", "one"]
+    assert ends[-2:] == ["one + 2", "one"]
     colours = "path[aria-roledescription=point]"
     drawn = [one.get_attribute("fill") for one in shown.locator(f"#figure-values {colours}").all()]
     assert drawn == [marks["one"].colour, marks["three"].colour]

@@ -12,7 +12,8 @@ from evaluation.workers.batches import Slice
 from test.faults import faulted
 from test.phases import refuge_phase, refuge_submission
 
-CASES = 5
+CASES = 40
+"""Those of two batches."""
 
 
 @pytest.fixture(scope="module")

@@ -155,7 +155,7 @@ def test_an_export_beside_the_files_names_their_teams(tmp_path, name):
 def test_a_name_of_several_uploads_is_no_submission(tmp_path):
     (tmp_path / "evaluations.json").write_text(json.dumps(ROWS), encoding="utf-8")
     touch(tmp_path, "predictions.zip")
-    with pytest.raises(PhaseError, match=r"found its name in 2 \(bob/1-20000000, ana/2-30000000\): call it"):
+    with faulted(PhaseError, "bob/1-20000000", "ana/2-30000000"):
         find_submissions(str(tmp_path))
 
 
@@ -163,5 +163,5 @@ def test_a_first_page_names_no_files(tmp_path):
     page = {"count": 101, "next": "https://x/api/v1/evaluations/?limit=1&offset=1", "results": ROWS[:1]}
     (tmp_path / "evaluations.json").write_text(json.dumps(page), encoding="utf-8")
     touch(tmp_path, "predictions.zip")
-    with pytest.raises(PhaseError, match="expected all 101 rows"):
+    with faulted(PhaseError, "101"):
         find_submissions(str(tmp_path))
