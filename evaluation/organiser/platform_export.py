@@ -12,12 +12,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from evaluation.cli.common import tell
-from evaluation.core.fault import PhaseError
+from evaluation.core.fault import PhaseError, printable
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import json_kind, read_json
 from evaluation.platform.facts import LARGEST_PAGE, PAGE
@@ -223,6 +224,58 @@ def has_rows(path: Path, *columns: str) -> bool:
         return False
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         return set(columns) <= set(next(csv.reader(file), ()))
+
+
+# --- Submissions ---
+
+
+@dataclass(frozen=True)
+class ExportedSubmission:
+    """The submission that a row names: its key, its creator, and its time."""
+
+    key: str
+    team: str
+    created: datetime
+
+    def name(self, number: int) -> str:
+        """Return the name of a team's submission, ``number`` from 1.
+
+        With its key: of one name over phases is what belongs together, of one number is not.
+        """
+        return f"{number}-{re.sub(r'[^0-9A-Za-z]', '', self.key)[:8]}"
+
+
+def submission_of(exported: ExportedRow) -> ExportedSubmission:
+    """Return the submission of a row. Raises `PhaseError` with every fault of it."""
+    submission, place = exported.values["submission"], exported.place
+    try:
+        team, key = submission["creator"]["username"], submission["pk"]
+    except (KeyError, TypeError) as error:
+        raise PhaseError(f"{place}: {_NEEDED}: {error!r}") from None
+    problems: list[str] = []
+    if not isinstance(team, str) or not team.strip() or team[0] == "." or set(team) & set("/\\\0"):
+        problems.append(f"{place}: creator.username: expected a name, found {printable(str(team))!r}")
+    try:
+        created = time_of(submission, place)
+    except PhaseError as error:
+        raise PhaseError(*error.problems, *problems) from None
+    PhaseError.raise_all(problems)
+    return ExportedSubmission(str(key), team, created)
+
+
+_NEEDED = "expected a submission with pk, created and creator.username"
+
+
+def time_of(values: Row, place: str) -> datetime:
+    """Return when a row, or a submission in it, was created. Raises `PhaseError`."""
+    try:
+        created = datetime.fromisoformat(values["created"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise PhaseError(f"{place}: {_NEEDED}: {error!r}") from None
+    if created.tzinfo is None:
+        expected = "expected a time with its offset"
+        raise PhaseError(f"{place}: created: {expected}, found {values['created']!r}")
+    return created
 
 
 # --- Values of sockets ---

@@ -1,7 +1,6 @@
 """Evaluations that were exported from grand-challenge.org, as a folder of results that is ranked."""
 
 import json
-import re
 import shutil
 import tempfile
 from collections import Counter, defaultdict
@@ -9,13 +8,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from evaluation.cli.common import tell
 from evaluation.core.fault import PhaseError, printable
 from evaluation.io.tables import write_csv
-from evaluation.organiser.platform_export import ExportedRow, Row, has_rows, read_rows, slug_of
+from evaluation.organiser.platform_export import (
+    ExportedRow,
+    ExportedSubmission,
+    Row,
+    has_rows,
+    read_rows,
+    slug_of,
+    submission_of,
+    time_of,
+)
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard
 from evaluation.organiser.ranking.platform_table import Submitted, write_table
 from evaluation.organiser.ranking.results import METRICS, REJECTED, TEAMS, RankingError
@@ -158,24 +167,22 @@ class _Export:
             every = self._by_submission()
         except PhaseError as error:
             raise RankingError(*error.problems) from None
-        hidden = {key: [row for row in of if not _is_published(row)] for key, of in every.items()}
+        hidden = {one: [row for row in of if not _is_published(row)] for one, of in every.items()}
         taken = every
         if not self.choices.unpublished:
-            taken = {key: [row for row in of if _is_published(row)] for key, of in every.items()}
-        self._tell_hidden(every, hidden)
+            taken = {one: [row for row in of if _is_published(row)] for one, of in every.items()}
+        self._tell_hidden(hidden)
         failed: Counter[str] = Counter()
         ranks: dict[str, int] = {}
         times = []
         of_any: list[Submitted] = []
-        submitted: dict[str, list[list[Row]]] = defaultdict(list)
-        for evaluations in sorted(filter(None, taken.values()), key=_created_of):
-            submitted[_team_of(evaluations)].append(evaluations)
+        submitted: dict[str, list[ExportedSubmission]] = defaultdict(list)
+        for one in sorted((one for one, of in taken.items() if of), key=lambda one: one.created):
+            submitted[one.team].append(one)
         for team, submissions in submitted.items():
-            for number, evaluations in enumerate(submissions, start=1):
-                # With its key: of one name over phases is what belongs together, of one number is not.
-                key = re.sub(r"[^0-9A-Za-z]", "", str(evaluations[0]["submission"]["pk"]))
-                name = f"{number}-{key[:8]}"
-                times.append([team, name, _created_of(evaluations).isoformat()])
+            for number, one in enumerate(submissions, start=1):
+                name, evaluations = one.name(number), taken[one]
+                times.append([team, name, one.created.isoformat()])
                 given = [int(row["rank"]) for row in evaluations if str(row.get("rank", "")).isdecimal()]
                 ranks[team] = min(filter(None, [ranks.get(team, 0), *given]), default=0)
                 content = _metrics_of(evaluations)
@@ -213,8 +220,8 @@ class _Export:
             content = {"phase": self._identity(), **content}
         (place / METRICS).write_text(json.dumps(content), encoding="utf-8")
 
-    def _tell_hidden(self, every: Mapping[str, Sequence[Row]], hidden: Mapping[str, Sequence[Row]]) -> None:
-        of = Counter(_team_of(every[key]) for key, rows in hidden.items() for _ in rows)
+    def _tell_hidden(self, hidden: Mapping[ExportedSubmission, Sequence[Row]]) -> None:
+        of = Counter(one.team for one, rows in hidden.items() for _ in rows)
         if of:
             teams = ", ".join(f"{printable(team)} ({count})" for team, count in of.items())
             there = "evaluation is" if of.total() == 1 else "evaluations are"
@@ -222,35 +229,24 @@ class _Export:
             more = "" if self.choices.unpublished else ", as on the platform; --unpublished takes them"
             tell([f"Note: {self.path.name}: {of.total()} {there} not published, and {taken}{more}: {teams}"])
 
-    def _by_submission(self) -> dict[str, list[Row]]:
+    def _by_submission(self) -> dict[ExportedSubmission, list[Row]]:
         """Return the evaluations of each submission, the newest last. Raises `PhaseError`."""
-        found: dict[str, list[Row]] = defaultdict(list)
-        problems = []
+        known: dict[str, ExportedSubmission] = {}
+        found: dict[ExportedSubmission, list[tuple[datetime, Row]]] = defaultdict(list)
+        problems: list[str] = []
         for exported in self.rows:
-            row, place = exported.values, exported.place
             try:
-                submission = row["submission"]
-                team, key = submission["creator"]["username"], submission["pk"]
-                times = (
-                    datetime.fromisoformat(row["created"]),
-                    datetime.fromisoformat(submission["created"]),
-                )
-            except (KeyError, TypeError, ValueError) as error:
-                problems.append(
-                    f"{place}: expected a submission with pk, created and creator.username: {error!r}"
-                )
-                continue
-            if any(time.tzinfo is None for time in times):
-                expected = f"expected a time with its offset, found {row['created']!r}"
-                problems.append(f"{place}: created: {expected}")
-            if not isinstance(team, str) or not team.strip() or team[0] == "." or set(team) & set("/\\\0"):
-                problems.append(f"{place}: creator.username: expected a name, found {printable(str(team))!r}")
-            found[str(key)].append(row)
+                created = time_of(exported.values, exported.place)
+            except PhaseError as error:
+                problems += error.problems
+            try:
+                one = submission_of(exported)
+            except PhaseError as error:
+                problems += error.problems
+            if not problems:
+                found[known.setdefault(one.key, one)].append((created, exported.values))
         PhaseError.raise_all(problems)
-        return {
-            key: sorted(of, key=lambda row: datetime.fromisoformat(row["created"]))
-            for key, of in found.items()
-        }
+        return {one: [row for _, row in sorted(of, key=itemgetter(0))] for one, of in found.items()}
 
     def _identity(self) -> dict[str, Any]:
         if self.choices.phase is None:
@@ -270,14 +266,6 @@ class _Export:
 
 def _is_published(row: Row) -> bool:
     return str(row.get("published", True)).casefold() != "false"
-
-
-def _team_of(evaluations: Sequence[Row]) -> str:
-    return str(evaluations[0]["submission"]["creator"]["username"])
-
-
-def _created_of(evaluations: Sequence[Row]) -> datetime:
-    return datetime.fromisoformat(evaluations[0]["submission"]["created"])
 
 
 def _metrics_of(evaluations: Sequence[Row]) -> Any:

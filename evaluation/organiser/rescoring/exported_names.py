@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from evaluation.core.fault import PhaseError, printable
-from evaluation.organiser.platform_export import Row, has_rows, key_of, read_rows
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.platform_export import has_rows, key_of, read_rows, submission_of
 
 
 @dataclass(frozen=True)
@@ -33,26 +33,14 @@ def exported_names(folder: Path, files: Sequence[str]) -> ExportedNames:
     if not exports:
         return ExportedNames({}, ())
     rows = read_rows([folder / name for name in exports], ("submission",))
-    submissions: dict[str, Row] = {}
-    for one in rows:
-        submission = one.values["submission"]
-        try:
-            creator, created, key = submission["creator"]["username"], submission["created"], submission["pk"]
-        except (KeyError, TypeError) as error:
-            expected = "expected a submission with pk, created and creator.username"
-            raise PhaseError(f"{one.place}: {expected}: {error!r}") from None
-        if not isinstance(creator, str) or not creator.strip(".") or set(creator) & set("/\\\0"):
-            found = printable(str(creator))
-            raise PhaseError(f"{one.place}: creator.username: expected a name, found {found!r}")
-        submissions[str(key)] = {**submission, "creator": creator, "created": str(created)}
+    submissions = {submission_of(one): one.values["submission"].get("predictions_file") for one in rows}
     numbers: dict[str, int] = defaultdict(int)
     by_name: dict[str, list[str]] = defaultdict(list)
-    for key, submission in sorted(submissions.items(), key=lambda item: item[1]["created"]):
-        numbers[submission["creator"]] += 1
-        short = "".join(filter(str.isalnum, key))[:8]
-        name = f"{submission['creator']}/{numbers[submission['creator']]}-{short}"
-        by_name[key.casefold()].append(name)
-        if file := submission.get("predictions_file"):
+    for one, file in sorted(submissions.items(), key=lambda item: item[0].created):
+        numbers[one.team] += 1
+        name = f"{one.team}/{one.name(numbers[one.team])}"
+        by_name[one.key.casefold()].append(name)
+        if file:
             by_name[PurePosixPath(unquote(urlsplit(str(file)).path)).name.casefold()].append(name)
     by_file: dict[str, str] = {}
     problems: list[str] = []
