@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.cli.console import TableConsole, text_table
-
 _FURTHER = ("confidence_interval", "with_unseen_failures", "standard_deviation", "interval")
 
 
@@ -30,6 +28,8 @@ def title_of(content: Mapping[str, Any]) -> str:
 
 def print_figures(content: Mapping[str, Any]) -> None:
     """Print the figures in the content of a metrics.json as a table."""
+    from evaluation.cli.console import TableConsole, text_table  # which neither help nor JSON needs
+
     rows, reasons = [], list[str]()
     for one in figures_in(content):
         deviation = one["standard_deviation"]

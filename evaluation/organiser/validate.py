@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluation.challenges.declared.detections import MOST_OBJECTS
-from evaluation.challenges.declared.label_maps import StructureMetricTable
-from evaluation.challenges.declared.maps import StructureField
 from evaluation.challenges.declared.rules import field_tables, metric_tables
 from evaluation.charts.published import has_curve
 from evaluation.core.aggregation import metric_values
@@ -174,11 +172,9 @@ def _raised_by(lacking: Sequence[str], field: AnyField, phase: Phase) -> str:
         name
         for task in phase.tasks
         for name, metric in metric_tables(phase.options, task.name).items()
-        if isinstance(metric, StructureMetricTable)
-        and metric.absent == "score"
-        and (metric.field or field.name) == field.name
-        and isinstance(table := tables.get(field.name), StructureField)
-        and any(one.name in lacking for one in metric.scored(table))
+        if (metric.field or field.name) == field.name
+        and (table := tables.get(field.name)) is not None
+        and metric.is_raised_by(lacking, table)
     ]
     if not raised:
         return ""

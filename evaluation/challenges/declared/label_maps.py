@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -114,6 +114,12 @@ class StructureMetricTable(tables.MetricTable):
         if self.absent != "exclude":
             return [True] * len(structures)
         return self.entering(comparison, structures)
+
+    def is_raised_by(self, labels: Collection[str], table: tables.FieldTable) -> bool:
+        """Return whether one of them is scored, also where neither map has it."""
+        if self.absent != "score" or not isinstance(table, StructureField):
+            return False
+        return any(one.name in labels for one in self.scored(table))
 
     def scored(self, table: StructureField) -> list[Structure]:
         """Return the structures that are scored. Raises ValueError for unknown ones."""

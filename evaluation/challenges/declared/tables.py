@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
 from pydantic import field_validator
 
@@ -410,6 +410,10 @@ class Measure:
         )
 
 
+OverCases = Literal["mean", "median", "root_mean_square", "pooled"]
+"""How the figures of the cases become one, beside a quantile of them."""
+
+
 class QuantileTable(KeyTable):
     """A quantile of the figures of the cases."""
 
@@ -439,7 +443,7 @@ class MetricTable(KeyTable, ABC):
         default=None, description="Title of the figure. Default: the metric's name in words."
     )
 
-    over_cases: Literal["mean", "median", "root_mean_square", "pooled"] | QuantileTable | None = Key(
+    over_cases: OverCases | QuantileTable | None = Key(
         default=None,
         description="How the figures of the cases become one. `mean`, `median`, `root_mean_square`, "
         "`{ quantile = 0.3 }`: of the figures of the cases. `pooled`: the figure of all cases together; "
@@ -459,10 +463,11 @@ class MetricTable(KeyTable, ABC):
     def _known(cls, how: object) -> object:
         share = how.get("quantile") if isinstance(how, dict) and len(how) == 1 else None
         is_quantile = isinstance(how, QuantileTable) or (isinstance(share, int | float) and 0 < share < 1)
-        if is_quantile or how in (None, "mean", "median", "root_mean_square", "pooled"):
+        known = get_args(OverCases)
+        if is_quantile or how in (None, *known):
             return how
-        expected = "'mean', 'median', 'root_mean_square', 'pooled' or { quantile = q } with 0 < q < 1"
-        raise ValueError(f"expected {expected}")
+        expected = ", ".join(map(repr, known))
+        raise ValueError(f"expected {expected} or {{ quantile = q }} with 0 < q < 1")
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = ()
     own_title: ClassVar[str] = ""
@@ -479,6 +484,10 @@ class MetricTable(KeyTable, ABC):
     def caution(self) -> str:
         """A sentence on a prediction that is worse and wins with these options; empty without any."""
         return ""
+
+    def is_raised_by(self, labels: Collection[str], table: FieldTable) -> bool:
+        """Return whether one of these labels, which no reference has, is perfect in a case without it."""
+        return False
 
     def most_of_class(self) -> float:
         """Return how many submitted objects of a class in a case count at most."""
