@@ -3,6 +3,7 @@
 `organiser/templates/phase-keys.toml` says in words what each key means.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
@@ -209,11 +210,19 @@ class PlatformTable(KeyTable):
         return self
 
 
+def name_from(text: str) -> str:
+    """Return a text, such as a folder's name, as the name of a phase; empty without letters and digits."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:_LONGEST_NAME]
+
+
+_LONGEST_NAME = 64
+
+
 class PhaseConfig(KeyTable):
     """The keys of `phase.toml`; their descriptions generate `docs/phase.md`."""
 
     challenge: str = Key(pattern=r"^[a-z][a-z0-9_]*$")
-    name: str = Key(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)
+    name: str = Key(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=_LONGEST_NAME)
     title: _Text = ""
     version: _Text = "1"
     submission: Literal["archive", "algorithm"] = "archive"

@@ -121,3 +121,9 @@ def names_of(kinds: Sequence[type[FieldTable]]) -> list[str]:
     """Return the names of kinds, and of those below a base of several."""
     below = ([kind] if name_of(kind) else (one for one in FIELDS if issubclass(one, kind)) for kind in kinds)
     return [name_of(one) for of_kind in below for one in of_kind]
+
+
+def metrics_for(kind: str | None) -> list[str]:
+    """Return the names of the metrics that score a kind; none of an unknown one."""
+    table = FIELDS.named(kind) if kind is not None else None
+    return [name_of(one) for one in METRICS if table and issubclass(table, one.kinds)]

@@ -13,7 +13,7 @@ import pydantic
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
-from evaluation.challenges.declared.declarable import FIELDS, METRICS, Name, beside, name_of, names_of
+from evaluation.challenges.declared.declarable import FIELDS, METRICS, Name, beside, metrics_for, names_of
 from evaluation.challenges.declared.names import READING
 from evaluation.challenges.declared.tables import (
     FieldComparison,
@@ -187,7 +187,7 @@ class DeclaredOptions(Options):
                     if answer := _usual_name(fault["ctx"]["tag"], kind):
                         fault["type"] = PydanticCustomError("usual_name", "{answer}", {"answer": answer})
                         meant.add((*fault["loc"], "[key]"))
-                    elif known := _metrics_for(kind):
+                    elif known := metrics_for(kind):
                         fault["ctx"]["expected_tags"] = ", ".join(map(repr, [*own, *known]))
             faults = [fault for fault in faults if fault["loc"] not in meant]
             raise pydantic.ValidationError.from_exception_data(error.title, faults) from None
@@ -262,12 +262,6 @@ def _kind_of(fields: object, name: object) -> str | None:
     )
     kind = field.get("kind") if isinstance(field, dict) else None
     return kind if isinstance(kind, str) and FIELDS.named(kind) is not None else None
-
-
-def _metrics_for(kind: str | None) -> list[str]:
-    """Return the metrics that score a kind; none of an unknown one."""
-    table = FIELDS.named(kind) if kind is not None else None
-    return [name_of(one) for one in METRICS if table and issubclass(table, one.kinds)]
 
 
 def _usual_name(name: str, kind: str | None) -> str:

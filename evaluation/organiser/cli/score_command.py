@@ -71,9 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _score(arguments: argparse.Namespace, phase: Path, submission: Path) -> int:
     from evaluation.library import SubmissionRejected, evaluate
     from evaluation.organiser.library import seal
-    from evaluation.organiser.score.phases import Choices, write_phase_of
+    from evaluation.organiser.score.phases import ScoreChoices, write_phase_of
 
-    choices = Choices(
+    choices = ScoreChoices(
         metrics=tuple(arguments.metrics),
         names=_names(arguments.names),
         tolerance_mm=arguments.tolerance,
@@ -106,7 +106,7 @@ def _score(arguments: argparse.Namespace, phase: Path, submission: Path) -> int:
     if arguments.output is not None:
         result.write(arguments.output)
     if arguments.report is not None:
-        _report(arguments, phase, submission)
+        _report(arguments, phase, submission, result)
     return 0
 
 
@@ -131,9 +131,9 @@ def _cases_of(result: "Evaluation") -> "pandas.DataFrame":
     return frame.map(plain_cell).rename(index=plain_cell)
 
 
-def _report(arguments: argparse.Namespace, phase: Path, submission: Path) -> None:
+def _report(arguments: argparse.Namespace, phase: Path, submission: Path, result: "Evaluation") -> None:
     from evaluation.organiser.report_library import report_submission
 
-    report = report_submission(phase, submission, workers=arguments.workers)
+    report = report_submission(phase, submission, results=result, workers=arguments.workers)
     report.write(arguments.report)
     say(arguments.report)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.declared.aliases import Meant, key_of_name, meant_by
-from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of
+from evaluation.challenges.declared.aliases import key_of_name, meant_by
+from evaluation.challenges.declared.declarable import METRICS, metrics_for
 from evaluation.core.fault import FaultKind, PhaseError, ReadError
 from evaluation.core.formats import META_IMAGE, Dimensions, format_of_name
 from evaluation.core.outcome import Progress
@@ -28,6 +28,7 @@ from evaluation.io.volumes import open_volume
 from evaluation.organiser.case_files import table_from_files
 from evaluation.organiser.score.pairs import images_in, pairs_of, place
 from evaluation.phase.cases import columns_of, encoding_of, organiser_table
+from evaluation.phase.config import name_from
 
 _USUAL = {
     "label_map": ("dice", "hd95"),
@@ -40,7 +41,7 @@ _USUAL = {
 
 
 @dataclass(frozen=True)
-class Choices:
+class ScoreChoices:
     """What a user asks for: metrics, the names of labels by number, and how tables are read.
 
     tolerance_mm: of surface Dice. key: the column of the cases. positive: the cell of the class that is
@@ -59,7 +60,7 @@ def write_phase_of(
     predictions: Path,
     phase: Path,
     submission: Path,
-    choices: Choices,
+    choices: ScoreChoices,
     progress: Progress,
     *,
     copied: bool,
@@ -80,22 +81,20 @@ def write_phase_of(
 
 
 def _write_configuration(phase: Path, name: str, tables: Sequence[str]) -> None:
-    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:64] or "labels"
-    head = f'name = "{slug}"\nmissing = "worst"\n'
+    head = f'name = "{name_from(name) or "labels"}"\nmissing = "worst"\n'
     (phase / "phase.toml").write_text("\n".join([head, *tables]), encoding="utf-8")
 
 
 def _metric_lines(
-    kind: str, usual: str, choices: Choices, keys: Callable[[str], Mapping[str, object]]
+    kind: str, usual: str, choices: ScoreChoices, keys: Callable[[str], Mapping[str, object]]
 ) -> str:
     """Return the tables of a field's metrics; ``keys``: further ones of a metric. Raises `PhaseError`."""
     lines, faults = [], []
     for asked in choices.metrics or _USUAL[usual]:
-        found = meant_by(asked, kind) or _own(asked, kind)
+        found = meant_by(asked, kind)
         if not found:
-            table = FIELDS.named(kind)
-            known = [name_of(one) for one in METRICS if table and issubclass(table, one.kinds)]
-            faults.append(f"--metrics {asked}: expected a metric of {kind}, such as {', '.join(known)}")
+            known = ", ".join(metrics_for(kind))
+            faults.append(f"--metrics {asked}: expected a metric of {kind}, such as {known}")
             continue
         one = found[0]
         written = [f'metric = "{one.metric}"']
@@ -107,11 +106,6 @@ def _metric_lines(
         lines.append(f"{key_of_name(asked)} = {{ {', '.join(written)} }}")
     PhaseError.raise_all(faults)
     return "\n".join(dict.fromkeys(lines)) + "\n"
-
-
-def _own(name: str, kind: str) -> tuple[Meant, ...]:
-    metric, table = METRICS.named(key_of_name(name)), FIELDS.named(kind)
-    return (Meant(name_of(metric)),) if metric and table and issubclass(table, metric.kinds) else ()
 
 
 def _toml(value: object) -> str:
@@ -129,7 +123,7 @@ def _of_folders(
     predictions: Path,
     phase: Path,
     submission: Path,
-    choices: Choices,
+    choices: ScoreChoices,
     progress: Progress,
     *,
     copied: bool,
@@ -164,13 +158,8 @@ def _of_folders(
             f"{labels}: expected {expected}, found {values_in_words(known)}; see kind instance_map"
         )
     notes = list(pairs.notes)
-    own = {1: "foreground"} if len(known) == 1 else {}
-    named = {
-        number: (choices.names or {}).get(
-            number, own.get(number, "foreground" if not known[1:] else f"label {number}")
-        )
-        for number in known
-    }
+    unnamed = "label {}" if len(known) > 1 else "foreground"
+    named = {number: (choices.names or {}).get(number, unnamed.format(number)) for number in known}
     others = [named[number] for number in known if number not in true]
     if others:
         notes.append(f"in predictions alone, not scored: {', '.join(others)}")
@@ -267,7 +256,7 @@ class _Table:
 
 
 def _of_tables(
-    labels: Path, predictions: Path, phase: Path, submission: Path, choices: Choices
+    labels: Path, predictions: Path, phase: Path, submission: Path, choices: ScoreChoices
 ) -> tuple[str, ...]:
     shared = [
         [column for column in columns_of(path, encoding_of(path)) if column] for path in (labels, predictions)

@@ -31,6 +31,7 @@ from evaluation.organiser.submission_writer import (
     SampleCase,
     write_phase,
 )
+from evaluation.phase.config import name_from
 from evaluation.phase.registry import read_configuration, within_interfaces
 
 _CASES, _PATIENTS, _STACK = 12, 60, 6
@@ -209,8 +210,7 @@ def require_empty(folder: Path) -> None:
 
 def phase_name(folder: Path) -> str:
     """Return the name of the phase in a repository of that folder. Raises `PhaseError` if it has none."""
-    name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")[:64]
-    if not name:
+    if not (name := name_from(folder.resolve().name)):
         raise PhaseError(f"{folder}: expected a name with letters or digits")
     return name
 
