@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.intervals import value_of
+from evaluation.core.intervals import area_components, value_of
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, joined, values_under
 from evaluation.metrics.arrays import Floats
-from evaluation.stats.areas import Components, area_variance, components
+from evaluation.stats.areas import Components, area_variance
 from evaluation.stats.bootstrap import bootstrap_of
 from evaluation.stats.differences import (
     AREAS,
@@ -179,13 +179,7 @@ class Compared:
         return max(_FEWEST_UNITS, np.unique(chosen).size)
 
     def _parts(self, team: str) -> Components:
-        curve, table = self._metric.estimator.curve, self._tables[team]
-        assert curve is not None
-
-        def build(table: CaseTable) -> Components:
-            return components(table[curve.score], table[curve.label] > 0, self._unit_of_case)
-
-        return table.derive(("components of a pair", curve.score, curve.label), build)
+        return area_components(self._metric, self._tables[team], self._unit_of_case)
 
     def _contributions(self, team: str) -> Floats | None:
         if team not in self._of_units:

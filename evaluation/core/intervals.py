@@ -56,6 +56,20 @@ def value_of(metric: Metric, table: CaseTable) -> float:
     return float(metric.estimator.values(WeightedCases(table, ones))[0])
 
 
+def area_components(metric: Metric, table: CaseTable, units: Integers | None) -> Components:
+    """Return the shares of the cases in an area under a curve, once for a table.
+
+    units: of its cases, which are the same ones whenever a table is asked for; None: each case is one.
+    """
+    curve = metric.estimator.curve
+    assert curve is not None
+
+    def build(table: CaseTable) -> Components:
+        return components(table[curve.score], table[curve.label] > 0, units)
+
+    return table.derive(("components", curve.score, curve.label), build)
+
+
 @dataclass(frozen=True)
 class Intervals:
     """The figures of metrics by name, one per table, and the reasons why other metrics have no interval."""
@@ -152,7 +166,7 @@ class _Sample:
     ) -> Interval:
         table, estimator = self.tables[position], metric.estimator
         if method == "logit-DeLong":
-            return area_interval(self._components(name, position), self._level)
+            return area_interval(area_components(metric, table, self.group.units), self._level)
         if method == "order-statistics":
             return self._quantile(metric, table)
         if method in ("Wilson-bootstrap", "percentile"):
@@ -187,7 +201,7 @@ class _Sample:
             return Figure(value, n=self.n, reason=why)
         method = unseen_method(metric, self.group.units is not None)
         if method == "logit-DeLong":
-            interval = area_with_unseen(self._components(name, position), self._level)
+            interval = area_with_unseen(area_components(metric, table, self.group.units), self._level)
         elif method == "order-statistics":
             interval = self._quantile(metric, table)
         elif method == "Wilson-bootstrap":
@@ -205,15 +219,6 @@ class _Sample:
         low, high = sorted((metric.worst, metric.best))
         ends = min(value, max(low, interval.lower)), max(value, min(high, interval.upper))
         return Figure(value, *ends, method, self.n)
-
-    def _components(self, name: str, position: int) -> Components:
-        curve = self.group.metrics[name].estimator.curve
-        assert curve is not None
-
-        def build(table: CaseTable) -> Components:
-            return components(table[curve.score], table[curve.label] > 0, self.group.units)
-
-        return self.tables[position].derive(("components", curve.score, curve.label), build)
 
     def _quantile(self, metric: Metric, table: CaseTable) -> Interval:
         assert isinstance(metric.estimator, Quantile)

@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.stats.figure import Interval
+from evaluation.stats.figure import LEVEL, Interval
 from evaluation.stats.numbers import Floats, Integers, distinct
 from evaluation.stats.student import boundary, student_quantile
 
@@ -15,7 +15,7 @@ UNSEEN_UNITS = 2
 """The units of a class that a sample may lack, by search the fewest with which areas hold."""
 
 
-def area_interval(parts: "Components", level: float = 0.95) -> Interval:
+def area_interval(parts: "Components", level: float = LEVEL) -> Interval:
     """Return the interval of an area: DeLong's standard error on the logit scale, within (0, 1).
 
     The quantile is Student's with the degrees of freedom of Welch and Satterthwaite, which matters where one
@@ -33,7 +33,7 @@ def area_interval(parts: "Components", level: float = 0.95) -> Interval:
     return Interval(_logistic(centre - half), _logistic(centre + half))
 
 
-def area_with_unseen(parts: "Components", level: float = 0.95) -> Interval:
+def area_with_unseen(parts: "Components", level: float = LEVEL) -> Interval:
     """Return `area_interval` with bounds that allow for unseen units.
 
     Each is at least as far as the area with two more units of the class that has fewer, on the wrong or the
@@ -48,7 +48,7 @@ def _units_of(parts: "Components") -> tuple[int, int]:
     return distinct(parts.positive_units).size, distinct(parts.negative_units).size
 
 
-def score_interval(area: float, positives: int, negatives: int, level: float = 0.95) -> Interval:
+def score_interval(area: float, positives: int, negatives: int, level: float = LEVEL) -> Interval:
     """Return the areas θ with |area − θ| ≤ z·SE(θ), by Hanley and McNeil's variance under exponential scores.
 
     Both class sizes are replaced by their mean in the correlation terms, as Newcombe 2006, Stat. Med. 25:559,

@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.stats.figure import Interval
+from evaluation.stats.figure import LEVEL, Interval
 from evaluation.stats.numbers import Floats, Positions, quantiles
 from evaluation.stats.student import check_level, student_quantile
 
@@ -28,7 +28,7 @@ def standard_error(of_units: Floats) -> float:
     return math.sqrt(float(of_units @ of_units) * units / (units - 1)) if units > 1 else 0.0
 
 
-def bca_interval(value: float, of_units: Floats, level: float = 0.95) -> Interval:
+def bca_interval(value: float, of_units: Floats, level: float = LEVEL) -> Interval:
     """Return the BCa interval of a figure of sums, in its analytic form (ABC) with Student's quantiles.
 
     Without skewness this is Student's t interval. of_units: see `standard_error`; their skewness moves both
@@ -51,14 +51,14 @@ def bca_interval(value: float, of_units: Floats, level: float = 0.95) -> Interva
     return Interval(lower, upper)
 
 
-def fisher_interval(value: float, of_units: Floats, level: float = 0.95) -> Interval:
+def fisher_interval(value: float, of_units: Floats, level: float = LEVEL) -> Interval:
     """Return `bca_interval` of a correlation between −1 and 1 on Fisher's z scale."""
     found = bca_interval(math.atanh(value), of_units / (1 - value**2), level)
     return Interval(math.tanh(found.lower), math.tanh(found.upper))
 
 
 def quantile_interval(
-    values: Floats, unit_of_case: Positions, share: float, ends: tuple[float, float], level: float = 0.95
+    values: Floats, unit_of_case: Positions, share: float, ends: tuple[float, float], level: float = LEVEL
 ) -> Interval:
     """Return the interval of a quantile between two order statistics, exact for any distribution.
 
@@ -109,7 +109,7 @@ def _ranks(number: float, share: float, tail: float) -> float:
     return float(bisect_left(np.cumsum(np.exp(logs)).tolist(), tail * (1 + 1e-12)))
 
 
-def percentile_interval(values: ArrayLike, level: float = 0.95) -> Interval:
+def percentile_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
     """Percentile interval of bootstrap values: the quantiles (1 ∓ level) / 2, by linear interpolation.
 
     values: shape (resamples,); NaN where a resample has no value, which is left out. Raises ValueError for no
@@ -125,7 +125,7 @@ def percentile_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     return Interval(lower, upper)
 
 
-def wilson_interval(successes: float, total: float, level: float = 0.95) -> Interval:
+def wilson_interval(successes: float, total: float, level: float = LEVEL) -> Interval:
     """Return the Wilson score interval of a proportion.
 
     Parameters
@@ -194,7 +194,7 @@ class Evidence:
     about: Sequence[float] = ()
 
 
-def effective_interval(centre: float, variance: float, evidence: Evidence, level: float = 0.95) -> Interval:
+def effective_interval(centre: float, variance: float, evidence: Evidence, level: float = LEVEL) -> Interval:
     """Wilson's interval of any bounded figure with a known variance; it contains the value.
 
     The figure is scaled to [0, 1] and treated as a share of as many cases as give its variance, where the
@@ -223,7 +223,7 @@ def effective_interval(centre: float, variance: float, evidence: Evidence, level
     return Interval(max(low, min(lower, evidence.value)), min(high, max(upper, evidence.value)))
 
 
-def wilson_bootstrap_interval(values: ArrayLike, evidence: Evidence, level: float = 0.95) -> Interval:
+def wilson_bootstrap_interval(values: ArrayLike, evidence: Evidence, level: float = LEVEL) -> Interval:
     """Return `effective_interval` about the mean of bootstrap values, with their variance.
 
     It contains the intervals about the further values of the evidence. values: shape (resamples,), within the

@@ -14,7 +14,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.stats.figure import Interval
+from evaluation.stats.figure import LEVEL, Interval
 from evaluation.stats.numbers import Floats, quantiles
 from evaluation.stats.student import NORMAL, check_level
 
@@ -71,7 +71,7 @@ def unseen_interval(
     one: FigureOfSums,
     unit_of_case: NDArray[np.intp],
     seed: int,
-    level: float = 0.95,
+    level: float = LEVEL,
 ) -> Interval:
     """Return the interval of a figure of sums, each bound with one more unit as far on its side.
 
@@ -191,7 +191,7 @@ def size_of_unseen(unit_of_case: NDArray[np.integer], counted: Floats | None = N
     return float(sizes @ sizes / sizes.sum())
 
 
-def share_interval(successes: int, total: int, level: float = 0.95) -> Interval:
+def share_interval(successes: int, total: int, level: float = LEVEL) -> Interval:
     """Return the exact interval of a share of independent cases.
 
     Its bounds are the shares for which so many successes, or more on one side, have a probability of
