@@ -11,16 +11,14 @@ interval holds the true difference if the algorithm is better. Two phases are sa
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from scipy.stats import norm
 
-from benchmarks.pages import write_table
+from benchmarks.pages import simulate
 from benchmarks.uncertainty import VERIFYING, Population
 from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import RocArea
@@ -53,19 +51,13 @@ class Readers:
 
 def main() -> None:
     """Simulate, and print the table or write it into the page."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--sets", type=int, default=1000)
-    parser.add_argument("--write", type=Path, metavar="PAGE")
-    arguments = parser.parse_args()
-    lines = [f"{arguments.sets} sets each.", ""]
+    simulate(__doc__, "comparisons", _lines)
+
+
+def _lines(sets: int) -> list[str]:
+    lines = [f"{sets} sets each.", ""]
     lines += ["| comparison | samples | wrong, % | contains, % |", "|---|---|---|---|"]
-    lines += [*_of_readers(arguments.sets), *_of_phases(arguments.sets)]
-    if arguments.write is None:
-        print(*lines, sep="\n")
-    else:
-        write_table(arguments.write, "comparisons", lines)
+    return [*lines, *_of_readers(sets), *_of_phases(sets)]
 
 
 def _of_readers(sets: int) -> Iterator[str]:

@@ -10,18 +10,16 @@ shares Wilson's and the exact interval of as many independent cases.
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from scipy.stats import ttest_rel
 
-from benchmarks.pages import write_table
+from benchmarks.pages import simulate
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.class_estimators import (
     Agreement,
@@ -400,17 +398,7 @@ def rejected(teams: Teams, cases: int, sets: int, difference: float) -> tuple[fl
 
 def main() -> None:
     """Simulate, and print the tables or write them into the page."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--sets", type=int, default=1000)
-    parser.add_argument("--write", type=Path, metavar="PAGE")
-    arguments = parser.parse_args()
-    lines = [*_coverage_lines(arguments.sets), "", *_test_lines(arguments.sets)]
-    if arguments.write:
-        write_table(arguments.write, "uncertainty", lines)
-    else:
-        print(*lines, sep="\n")
+    simulate(__doc__, "uncertainty", lambda sets: [*_coverage_lines(sets), "", *_test_lines(sets)])
 
 
 def _coverage_lines(sets: int) -> Iterator[str]:
