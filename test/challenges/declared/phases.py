@@ -7,7 +7,7 @@ from pathlib import Path
 
 import evaluation
 
-SCREENING = """\
+LIKELIHOOD = """\
 [fields.likelihood]
 kind = "number"
 minimum = 0
@@ -16,7 +16,9 @@ reference_column = "class"
 positive = ["RG"]
 negative = ["NRG"]
 excluded = ["U"]
-
+"""
+"""The table of a likelihood of two classes, of which some cases have neither."""
+SCREENING = f"""{LIKELIHOOD}
 [tasks.screening]
 metrics = ["auc"]
 """

@@ -9,19 +9,9 @@ import SimpleITK
 
 import evaluation
 from test import started
-from test.challenges.declared.phases import declared_phase, figures_of, write_table
+from test.challenges.declared.phases import LIKELIHOOD, declared_phase, figures_of, write_table
 
-LIKELIHOOD = """\
-[fields.likelihood]
-kind = "number"
-minimum = 0
-maximum = 1
-reference_column = "class"
-positive = ["RG"]
-negative = ["NRG"]
-excluded = ["U"]
-[tasks.screening.metrics]
-"""
+OF_LIKELIHOOD = f"{LIKELIHOOD}[tasks.screening.metrics]\n"
 CLASSES = ["RG", "NRG", "U", "RG", "NRG", "NRG"]
 FOUND = [0.9, 0.2, 0.5, 0.4, 0.5, 0.1]
 NAMES = [f"C{number}" for number in range(len(CLASSES))]
@@ -44,7 +34,7 @@ def run(*arguments):
 
 
 def with_metric(folder, code, metrics):
-    phase = declared_phase(folder / "phase", LIKELIHOOD + metrics, CASES)
+    phase = declared_phase(folder / "phase", OF_LIKELIHOOD + metrics, CASES)
     (phase / "metrics.py").write_text(code, encoding="utf-8")
     return phase
 
@@ -388,7 +378,7 @@ def test_two_phases_of_one_process_keep_their_functions_apart(tmp_path):
 def test_a_figure_of_all_cases_is_ranked_and_resampled_where_its_file_is_given(tmp_path):
     metrics = 'balance = { best = 1, worst = 0, threshold = 0.45, over_cases = "pooled" }'
     many = {"name": [f"C{number}" for number in range(48)], "class": ["RG", "NRG", "NRG"] * 16}
-    phase = declared_phase(tmp_path / "phase", LIKELIHOOD + metrics, many)
+    phase = declared_phase(tmp_path / "phase", OF_LIKELIHOOD + metrics, many)
     (phase / "metrics.py").write_text(BALANCE, encoding="utf-8")
     assert run("seal", phase)[0] == 0
     for team, shift in (("one", 0.2), ("two", 0)):

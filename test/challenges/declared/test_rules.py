@@ -20,20 +20,13 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.scheme import Method
 from evaluation.phase.phase import load_phase
 from evaluation.phase.registry import read_configuration, rules_of
-from test.challenges.declared.phases import SCREENING, declared_phase, write_table
+from test.challenges.declared.phases import LIKELIHOOD, SCREENING, declared_phase, write_table
 from test.faults import faulted
 from test.repository import REPOSITORY
 
-AGE = """\
-[fields.likelihood]
-kind = "number"
-minimum = 0
-maximum = 1
-reference_column = "class"
-positive = ["RG"]
-negative = ["NRG"]
-excluded = ["U"]
-
+AGE = (
+    LIKELIHOOD
+    + """
 [fields.age]
 kind = "number"
 minimum = 0
@@ -56,6 +49,7 @@ weights = { "screening.early" = 0.7, "patient.mean_absolute_error" = 0.3 }
 weights = { "screening.early" = 1, "patient.mean_absolute_error" = -0.01 }
 constant = 1
 """
+)
 
 
 @pytest.fixture(scope="module")

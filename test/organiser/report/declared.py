@@ -125,3 +125,14 @@ def declared(folder: Path) -> Bundled:
     return Bundled(
         phase, folder / "submission", results_of(load_phase(phase), scored.to_dict(), scored.records)
     )
+
+
+SURVIVAL = """\
+[fields.survival]
+kind = "survival"
+unit = "months"
+{more}
+[tasks.survival]
+metrics = ["concordance_index"]
+"""
+"""A field of survival, with further keys, and its usual metric."""

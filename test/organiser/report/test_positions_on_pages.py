@@ -53,6 +53,7 @@ from evaluation.organiser.report.value_figures import size_charts, subgroup_bloc
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
 from test.charts.picture import axis, by_hand, marks, names
+from test.organiser.report.declared import SURVIVAL
 
 REPORT = "organiser/report"
 PUBLISHED = (
@@ -343,14 +344,6 @@ def test_curves_of_detections(tmp_path):
     assert marks(precision, "line", "curves", "x", "y") == points
 
 
-SURVIVAL = """\
-[fields.survival]
-kind = "survival"
-unit = "months"
-{more}
-[tasks.survival]
-metrics = ["concordance_index"]
-"""
 TEN = {"name": [f"c{number}" for number in range(10)], "time": range(1, 11), "event": [1] * 10}
 
 

@@ -21,7 +21,7 @@ from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import write_table
 from test.challenges.declared.scalars import sealed
 from test.faults import faulted
-from test.organiser.report.declared import declared
+from test.organiser.report.declared import SURVIVAL, declared
 
 
 def charts(results):
@@ -157,14 +157,6 @@ def test_metrics_of_the_same_hits_share_their_curves(of_declared):
 
 NAMES = [f"case{number:02d}" for number in range(30)]
 TIMES = np.arange(1.0, 31)
-SURVIVAL = """\
-[fields.survival]
-kind = "survival"
-unit = "months"
-{more}
-[tasks.survival]
-metrics = ["concordance_index"]
-"""
 NUMBER = """\
 [fields.age]
 kind = "number"
