@@ -16,7 +16,7 @@ LineAndField = tuple[int | None, str | None]
 """A place in a file: the line, and the columns or the path in JSON."""
 
 
-class Content(Protocol):
+class FileContent(Protocol):
     """The bytes of a file, in memory or not, of which parts are read."""
 
     def __len__(self) -> int:
@@ -26,7 +26,7 @@ class Content(Protocol):
         """Return bytes, as those of a sequence. Raises `ReadError`."""
 
 
-class ByteStream(Content, Protocol):
+class ByteStream(FileContent, Protocol):
     """A file that is read once, from its start to its end; parts may be read besides."""
 
     @property

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.formats import HEAD_BYTES, TIFF, other_content
-from evaluation.core.sources import Content
+from evaluation.core.sources import FileContent
 from evaluation.io.pixels import (
     MAX_PIXELS,
     NUMBERS,
@@ -117,7 +117,7 @@ class Tags:
 
 
 def read_page(
-    data: Content, wanted: Collection[int], start: int | None = None, max_values: int = _MAX_VALUES
+    data: FileContent, wanted: Collection[int], start: int | None = None, max_values: int = _MAX_VALUES
 ) -> Tags:
     """Return the wanted integer tags of the page at ``start``, by default of the first page.
 
@@ -166,7 +166,7 @@ def read_page(
     return Tags(values, following, order == "<")
 
 
-def read_pages(data: Content, wanted: Collection[int]) -> Iterator[Tags]:
+def read_pages(data: FileContent, wanted: Collection[int]) -> Iterator[Tags]:
     """Yield the wanted tags of every page. Raises `ReadError`, also if the pages form a cycle."""
     seen: set[int] = set()
     start: int | None = None
@@ -210,7 +210,7 @@ def check_page(tags: Tags, photometrics: Collection[int]) -> None:
         raise not_upright(tags.one(ORIENTATION, 1))
 
 
-def check_pages(data: Content, photometrics: Collection[int], max_pages: int) -> tuple[Tags, int]:
+def check_pages(data: FileContent, photometrics: Collection[int], max_pages: int) -> tuple[Tags, int]:
     """Return the tags of the first page and the number of pages, after checking that all are alike.
 
     Raises `ReadError`.
@@ -237,7 +237,7 @@ BATCH_BYTES = 1 << 24
 _MOST_LEFT_OUT, _LONGEST_LEFT_OUT = 32, 1 << 16
 
 
-def decode_page(data: Content, tags: Tags) -> NDArray[Any]:
+def decode_page(data: FileContent, tags: Tags) -> NDArray[Any]:
     """Return the values (y, x, channel) of a page, a view of `data` if they are contiguous there.
 
     ``tags`` holds all of `PAGE_TAGS`; several channels must have 1 or 8 bits each. Raises `ReadError`
@@ -251,7 +251,7 @@ def decode_page(data: Content, tags: Tags) -> NDArray[Any]:
     return np.moveaxis(np.stack([_decode(data, tags, 1, part)[..., 0] for part in parts]), 0, -1)
 
 
-def _decode(data: Content, tags: Tags, channels: int, part: slice) -> NDArray[Any]:
+def _decode(data: FileContent, tags: Tags, channels: int, part: slice) -> NDArray[Any]:
     """Return the values of those strips or tiles."""
     segments = _Segments(data, tags, channels, part)
     if (rows := segments.whole()) is not None:
@@ -263,7 +263,7 @@ def _decode(data: Content, tags: Tags, channels: int, part: slice) -> NDArray[An
     return values
 
 
-def decode_parts(data: Content, tags: Tags, background: int) -> Iterator[Crop]:
+def decode_parts(data: FileContent, tags: Tags, background: int) -> Iterator[Crop]:
     """Yield what is not the background of the tiles or strips of a page of one channel, cropped to it.
 
     Each is valid until the next one. Raises `ReadError` as `decode_page` does.
@@ -302,7 +302,7 @@ class _Segments:
     files that contain some encoded segments only, without tags that it could interpret differently.
     """
 
-    def __init__(self, data: Content, tags: Tags, channels: int, part: slice) -> None:
+    def __init__(self, data: FileContent, tags: Tags, channels: int, part: slice) -> None:
         """Check where they lie. Raises `ReadError`."""
         dtype, size = tags.dtype, tags.size
         if dtype is None:
@@ -540,7 +540,7 @@ _IN_MEMORY_BYTES = 1 << 26
 # --- TIFF images: one page of grey values or numbers, and several channels of 8 bits in any layout ---
 
 
-def read_image(data: Content, size: Size | None, any_type: bool) -> NDArray[Any]:
+def read_image(data: FileContent, size: Size | None, any_type: bool) -> NDArray[Any]:
     """Return the values (y, x) of a TIFF image of one page, a view of `data` if not compressed.
 
     Accepted are grey, a palette of grey values, and RGB with equal channels with or without an opaque alpha
@@ -557,7 +557,7 @@ def read_image(data: Content, size: Size | None, any_type: bool) -> NDArray[Any]
     return values if any_type or values.dtype != np.bool_ else values.view(np.uint8) * np.uint8(255)
 
 
-def read_large(data: Content, size: Size, background: int) -> Crop | None:
+def read_large(data: FileContent, size: Size, background: int) -> Crop | None:
     """Return a grey image cropped to the values that are not the background, read as `read_parts` does."""
     parts = read_parts(data, size, False, background)
     return None if parts is None else _assembled(parts, background)
@@ -568,7 +568,7 @@ def is_large(size: Size) -> bool:
     return size.width * size.height >= LARGE_PIXELS
 
 
-def read_parts(data: Content, size: Size, any_type: bool, background: int) -> Iterator[Crop] | None:
+def read_parts(data: FileContent, size: Size, any_type: bool, background: int) -> Iterator[Crop] | None:
     """Return the tiles or strips of an image, cropped to what is not the background.
 
     Each is valid until the next one. None for another format, or not one channel: `read_image` reads that.
@@ -586,7 +586,7 @@ def read_parts(data: Content, size: Size, any_type: bool, background: int) -> It
     return (replace(part, values=part.values.view(np.uint8) * on) for part in parts)
 
 
-def _tags_of_image(data: Content, size: Size | None, any_type: bool) -> Tags:
+def _tags_of_image(data: FileContent, size: Size | None, any_type: bool) -> Tags:
     """Return the tags of the page of an image, all checked. Raises `ReadError`."""
     tags = _largest_level(data)
     check_size(tags.size, size)
@@ -614,7 +614,7 @@ def _palette_of(tags: Tags) -> NDArray[np.uint8]:
     return (np.reshape(colours, (3, -1)).T >> 8).astype(np.uint8)
 
 
-def _largest_level(data: Content) -> Tags:
+def _largest_level(data: FileContent) -> Tags:
     """Return the tags of the only page, or of a pyramid's first and largest one. Raises `ReadError`."""
     first = read_page(data, PAGE_TAGS)
     levels = read_pages(data, (WIDTH, HEIGHT, REDUCED)) if first.following else ()
@@ -626,7 +626,7 @@ def _largest_level(data: Content) -> Tags:
     return first
 
 
-def read_channels(data: Content, channels: int, size: Size) -> NDArray[np.uint8]:
+def read_channels(data: FileContent, channels: int, size: Size) -> NDArray[np.uint8]:
     """Return the values (channel, y, x) of an 8-bit TIFF image with channels in any layout.
 
     Uncompressed, LZW, deflate or PackBits. Number of channels, size, depth and encoding are checked before
@@ -659,7 +659,7 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVol
     It has no spacing, origin or direction. The tags of all pages are checked here.
     """
     # Small reads of a file cost more than its copy.
-    data: Content = stream if stream.size > _IN_MEMORY_BYTES else memoryview(stream.read(stream.size))
+    data: FileContent = stream if stream.size > _IN_MEMORY_BYTES else memoryview(stream.read(stream.size))
     first, depth = check_pages(data, (BLACK_IS_ZERO,), max_pages)
     if first.one(SAMPLES, 1) != 1:
         raise ReadError(FaultKind.WRONG_VALUE, "one grey channel", f"{first.one(SAMPLES, 1)} channels")

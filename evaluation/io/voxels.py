@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.formats import HEAD_BYTES
-from evaluation.core.sources import ByteStream, Content
+from evaluation.core.sources import ByteStream, FileContent
 from evaluation.io.volume_header import UPRIGHT, Geometry, VolumeHeader
 from evaluation.metrics.crops import Crop, box_of_content
 
@@ -164,7 +164,7 @@ class BegunStream:
         self.head = bytes(head[:HEAD_BYTES])
         self.size = len(head) if following is None else following.size
         self._head, self._following = memoryview(head), following
-        self._content: Content = memoryview(head) if following is None else following
+        self._content: FileContent = memoryview(head) if following is None else following
 
     def __len__(self) -> int:
         return self.size

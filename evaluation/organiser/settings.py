@@ -196,7 +196,7 @@ def submission_notes(phase: Phase) -> list[str]:
 
 def compared_with_platform(
     phase: Phase, settings: Mapping[str, Any], method: PlatformMethod
-) -> platform_ranking.Comparison:
+) -> platform_ranking.PlatformComparison:
     """Return how the places by a method of the platform compare with the challenge's."""
     ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
     figures = phase.challenge.figures_of(phase.tasks)

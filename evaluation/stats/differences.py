@@ -131,14 +131,14 @@ def detectable(found: Difference, span: float = math.inf) -> float | None:
 
 
 @dataclass(frozen=True)
-class MarginTest:
+class MarginPValues:
     """The one-sided p of a difference of −margin or less, and the larger one of both sides."""
 
     p_not_inferior: float
     p_equivalent: float
 
 
-def margin_test(found: Difference, margin: float) -> MarginTest | None:
+def margin_test(found: Difference, margin: float) -> MarginPValues | None:
     """Return the tests of a difference, higher is better, by its bounds; None without any.
 
     The standard error on either side is the distance of that bound over Student's quantile.
@@ -154,7 +154,7 @@ def margin_test(found: Difference, margin: float) -> MarginTest | None:
     above = max(least, (found.upper - found.value) / quantile)
     not_inferior = float(stdtr(found.degrees_of_freedom, -(found.value + margin) / below))
     not_superior = float(stdtr(found.degrees_of_freedom, (found.value - margin) / above))
-    return MarginTest(not_inferior, max(not_inferior, not_superior))
+    return MarginPValues(not_inferior, max(not_inferior, not_superior))
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -36,7 +36,7 @@ from evaluation.stats.ranks import published_difference
 
 
 @dataclass(frozen=True)
-class Difference:
+class PublishedDifference:
     """A metric of two teams, compared in the published digits.
 
     ``difference`` is value − other value, ``relative_change_percent`` the same in percent of the other
@@ -59,13 +59,13 @@ class Difference:
 
 def against_first_place(
     board: PhaseLeaderboard, scheme: Scheme, better: Mapping[str, Better]
-) -> tuple[Difference, ...]:
+) -> tuple[PublishedDifference, ...]:
     """Return every team, ranked or not, beside each first place of the board that ranks the metric.
 
     A metric belongs to the boards that the overall one combines (ADAM's Dice of drusen: the lesion board);
     without such boards to the overall one. better: by metric.
     """
-    found: list[Difference] = []
+    found: list[PublishedDifference] = []
     for name, metrics in _metrics_by_board(scheme):
         firsts = [team for team in board.teams if team.boards[name].place == 1]
         others = [team for team in board.teams if team.boards[name].place != 1]
@@ -77,13 +77,13 @@ def against_first_place(
 
 def of_variants(
     board: PhaseLeaderboard, variants: Mapping[str, str], better: Mapping[str, Better]
-) -> tuple[Difference, ...]:
+) -> tuple[PublishedDifference, ...]:
     """Return the metrics of every variant beside its original team's.
 
     variants: the team by the variant's name. better: by metric.
     """
     teams = {team.team: team for team in board.teams}
-    found: list[Difference] = []
+    found: list[PublishedDifference] = []
     for variant, team in sorted(variants.items()):
         found += _differences("", tuple(teams[variant].metrics), [teams[variant]], teams[team], better)
     return tuple(found)
@@ -91,7 +91,7 @@ def of_variants(
 
 def _differences(
     board: str, metrics: Sequence[str], teams: Sequence[Team], other: Team, better: Mapping[str, Better]
-) -> Iterator[Difference]:
+) -> Iterator[PublishedDifference]:
     for team in teams:
         for metric in metrics:
             if metric not in team.metrics or metric not in other.metrics:
@@ -100,7 +100,7 @@ def _differences(
             difference = float(published_difference(value, other_value))
             upwards = difference if better[metric] == "higher" else -difference
             relative = 100 * difference / abs(other_value) if other_value else None
-            yield Difference(
+            yield PublishedDifference(
                 board=board,
                 metric=metric,
                 team=team.team,
@@ -157,8 +157,8 @@ class RankedPhase:
     tie: BoardPlaces | None
     tie_resampled: BoardPlaces | None
     notices: tuple[str, ...]
-    first_place: tuple[Difference, ...] = ()
-    variants: tuple[Difference, ...] = ()
+    first_place: tuple[PublishedDifference, ...] = ()
+    variants: tuple[PublishedDifference, ...] = ()
     annotator_scores: tuple[Beside, ...] = ()
     submissions: tuple[Submission, ...] = ()
     margins: tuple[MarginTest, ...] = ()

@@ -62,7 +62,7 @@ def closest_ranking(scheme: Scheme) -> PlatformRanking | None:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PlatformComparison:
     """Whether a ranking of the platform has the places of the challenge's: why not, with an example.
 
     ``by``: what it ranks by. Without reasons the places are the same.
@@ -79,7 +79,7 @@ def compared_with(
     figures: Figures,
     titles: Mapping[str, str],
     optional_tasks: Collection[str] = (),
-) -> Comparison:
+) -> PlatformComparison:
     """Return how the platform's places differ from the scheme's.
 
     figures: every metric and composite of the phase by name; titles: of these, for people.
@@ -93,11 +93,11 @@ def compared_with(
     if example and not reasons:
         reasons = ["the challenge ranks submissions that lack an optional task, too"]
     if not reasons or example is None:
-        return Comparison(by, tuple(reasons))
+        return PlatformComparison(by, tuple(reasons))
     on = "" if _overall(scheme) else f" on the leaderboard {example.board}"
     there, here = _listed(example.platform), _listed(example.challenge)
     places = f"have the places {there} on the platform and {here} by `rank`{on}"
-    return Comparison(by, tuple(reasons), f"A, B, C {_described(example, titles)} {places}")
+    return PlatformComparison(by, tuple(reasons), f"A, B, C {_described(example, titles)} {places}")
 
 
 def _described(example: Example, titles: Mapping[str, str]) -> str:
