@@ -173,8 +173,8 @@ def functions_beside(folder: Path) -> dict[str, Any] | None:
     Of each function: its docstring, its line, and the names after the first two that it takes, and whether it
     needs them. Raises `PhaseError` for a file that cannot be parsed.
     """
-    file = folder.absolute() / METRICS_FILE
-    if not file.is_file():
+    file = _functions_file(folder)
+    if file is None:
         return None
     import ast  # most phases have no such file
 
@@ -200,18 +200,27 @@ def functions_beside(folder: Path) -> dict[str, Any] | None:
                 "values": min(len(plain), 2),
                 "asks": {one.arg: one.arg in required for one in (*plain[2:], *of.kwonlyargs)},
             }
-    return {"sha256": know_functions(file), "functions": found}
+    return {"sha256": _known(file, content), "functions": found}
 
 
 def functions_of(folder: Path, challenge: str) -> str | None:
     """Return the path of the functions of a phase, None for one that is not declared or has none."""
+    file = _functions_file(folder) if challenge == DECLARED else None
+    return None if file is None else str(file)
+
+
+def _functions_file(folder: Path) -> Path | None:
     file = folder.absolute() / METRICS_FILE
-    return str(file) if challenge == DECLARED and file.is_file() else None
+    return file if file.is_file() else None
 
 
-def know_functions(file: Path) -> str:
-    """Remember a file with functions by its digest, and return that."""
-    digest = sha256_of(file.read_bytes())
+def know_functions(file: Path) -> None:
+    """Remember a file with functions by its digest."""
+    _known(file, file.read_bytes())
+
+
+def _known(file: Path, content: bytes) -> str:
+    digest = sha256_of(content)
     _sources[digest] = file.resolve()
     return digest
 
