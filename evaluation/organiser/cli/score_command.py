@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _score(arguments: argparse.Namespace, phase: Path, submission: Path) -> int:
     from evaluation.library import SubmissionRejected, evaluate
     from evaluation.organiser.library import seal
-    from evaluation.organiser.score.phases import ScoreChoices, write_phase_of
+    from evaluation.organiser.score import ScoreChoices, write_phase_of
 
     choices = ScoreChoices(
         metrics=tuple(arguments.metrics),

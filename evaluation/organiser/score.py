@@ -2,8 +2,11 @@
 
 import json
 import math
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +18,7 @@ from numpy.typing import NDArray
 from evaluation.challenges.declared.aliases import key_of_name, meant_by
 from evaluation.challenges.declared.declarable import METRICS, metrics_for
 from evaluation.core.fault import FaultKind, PhaseError, ReadError
+from evaluation.core.form import name_key
 from evaluation.core.formats import META_IMAGE, Dimensions, format_of_name
 from evaluation.core.outcome import Progress
 from evaluation.core.resampling import CLUSTER_COLUMN
@@ -26,7 +30,6 @@ from evaluation.io.pixels import values_in_words
 from evaluation.io.tables import parse_number, write_csv
 from evaluation.io.volumes import open_volume
 from evaluation.organiser.case_files import table_from_files
-from evaluation.organiser.score.pairs import images_in, pairs_of, place
 from evaluation.phase.cases import columns_of, encoding_of, organiser_table
 from evaluation.phase.config import name_from
 
@@ -112,6 +115,75 @@ def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+# --- Which predictions belong to which labels, by their names ---
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """The cases of labels, and what predictions have for them; ``notes`` name what does not match."""
+
+    labels: Mapping[str, str]
+    predictions: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def _pairs_of(labels: Sequence[str], predictions: Sequence[str]) -> _Pairs:
+    """Return labels and predictions by the names of the cases, which are those of the labels.
+
+    Names are compared without the extension of a file and in any letter case. Raises `PhaseError` for names
+    that occur twice, and where none match.
+    """
+    of_labels, of_predictions = _by_key(labels, "labels"), _by_key(predictions, "predictions")
+    if not of_labels.keys() & of_predictions.keys():
+        found = f"{values_in_words(labels) or 'none'} and {values_in_words(predictions) or 'none'}"
+        raise PhaseError(f"expected labels and predictions of the same names, found {found}")
+    missing = [name for key, name in of_labels.items() if key not in of_predictions]
+    unknown = [name for key, name in of_predictions.items() if key not in of_labels]
+    notes = []
+    if missing:
+        notes.append(f"without a prediction, counted as worst: {values_in_words(missing)}")
+    if unknown:
+        notes.append(f"without a label, left out: {values_in_words(unknown)}")
+    cases = {key: name[: len(name_key(name))] for key, name in of_labels.items()}
+    return _Pairs(
+        {case: of_labels[key] for key, case in cases.items()},
+        {case: of_predictions[key] for key, case in cases.items() if key in of_predictions},
+        tuple(notes),
+    )
+
+
+def _by_key(names: Iterable[str], of: str) -> dict[str, str]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        found[name_key(name)].append(name)
+    PhaseError.raise_all(
+        [f"{of}: expected every name once, found {', '.join(same)}" for same in found.values() if same[1:]]
+    )
+    return {key: name for key, (name,) in found.items()}
+
+
+def _images_in(folder: Path) -> list[str]:
+    """Return the names of the images and volumes in a folder, sorted. Raises `PhaseError` for none."""
+    names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
+    images = [name for name in names if (row := format_of_name(name)) is not None and row.dimensions]
+    if not images:
+        found = values_in_words(names) or "nothing"
+        raise PhaseError(f"{folder}: expected images or volumes, found {found}")
+    return images
+
+
+def _place(source: Path, target: Path, *, copied: bool) -> None:
+    """Make a file appear in another folder, as a link where it need not be ``copied`` and can be one."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not copied:
+        try:
+            os.link(source.resolve(), target)
+            return
+        except OSError:  # another file system, or one without links
+            pass
+    shutil.copyfile(source, target)
+
+
 # --- Folders of label maps and masks ---
 
 _FIELD, _LABELS = "segmentation", "labels"
@@ -128,7 +200,7 @@ def _of_folders(
     *,
     copied: bool,
 ) -> tuple[str, ...]:
-    pairs = pairs_of(images_in(labels), images_in(predictions))
+    pairs = _pairs_of(_images_in(labels), _images_in(predictions))
     dimensions = {_dimensions(labels, name) for name in pairs.labels.values()}
     if len(dimensions) > 1:
         raise PhaseError(f"{labels}: expected images or volumes, found both")
@@ -175,9 +247,9 @@ def _of_folders(
     metrics = _metric_lines("label_map", "label_map", choices, keys)
     _write_configuration(phase, labels.resolve().name, [field, f"[tasks.{_FIELD}.metrics]\n{metrics}"])
     for case, file in pairs.labels.items():
-        place(labels / file, phase / _LABELS / f"{case}{_extension(file)}", copied=copied)
+        _place(labels / file, phase / _LABELS / f"{case}{_extension(file)}", copied=copied)
     for case, file in pairs.predictions.items():
-        place(predictions / file, submission / _FIELD / f"{case}{_extension(file)}", copied=False)
+        _place(predictions / file, submission / _FIELD / f"{case}{_extension(file)}", copied=False)
     table = table_from_files(phase)
     PhaseError.raise_all(table.differing)
     table.write()
@@ -265,7 +337,7 @@ def _of_tables(
     true, made = (
         _read(path, key, columns) for path, columns in zip((labels, predictions), shared, strict=True)
     )
-    pairs = pairs_of(true.cases, made.cases)
+    pairs = _pairs_of(true.cases, made.cases)
     scored = _columns(true, made)
     rows = {name: number for number, name in enumerate(true.cases)}
     of_made = {name: number for number, name in enumerate(made.cases)}
