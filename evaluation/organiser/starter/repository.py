@@ -48,6 +48,8 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
     if all its values are single ones. The kinds of the fields make up the reference; predictions are of
     ordinary quality, in one case in twelve poor. The same phase gives the same files. Raises `PhaseError`.
     """
+    from evaluation.challenges.declared.rules import metric_tables  # as reading a declared phase does
+
     found = read_configuration(phase)
     config = found.config
     interfaces = config.interfaces_of(field.name for field in fields_of(found.tasks))
@@ -84,8 +86,8 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
     if any(kind.needs_size for kind in kinds):
         geometry = {**(_VOLUME if of_volume else _IMAGE), **geometry}
 
-    tasks_of = getattr(found.options, "tasks", {}).values()
-    radii = [getattr(metric, "radius", None) for task in tasks_of for metric in task.metrics.values()]
+    metrics = [one for task in found.tasks for one in metric_tables(found.options, task.name).values()]
+    radii = [getattr(metric, "radius", None) for metric in metrics]
     radius = min((one for one in radii if one is not None), default=None)
 
     def cases() -> Iterator[SampleCase]:
