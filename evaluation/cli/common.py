@@ -137,6 +137,8 @@ def _problems_of(error: Exception) -> list[str]:
     if isinstance(error, ModuleNotFoundError):
         if is_of_organisers(error):
             return [f"the part of the package for organisers is not in this image. {USE_THE_PACKAGE}"]
+        if error.msg != f"No module named {error.name!r}":
+            return [error.msg]  # it names the extra
         return [
             f"the Python package {error.name!r} is not installed in {sys.prefix}: install this package with "
             "'pip install .', or run ./run.sh, which installs everything into .venv"

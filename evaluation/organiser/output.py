@@ -6,14 +6,33 @@ import json
 import math
 import secrets
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from evaluation import __version__
 from evaluation.core.fault import PhaseError
 from evaluation.io.tables import write_csv
 from evaluation.platform.result_file import as_written
+
+
+@contextmanager
+def of_extra(extra: str) -> Iterator[None]:
+    """Let imports in the block say which extra of this package installs them.
+
+    Raises `ModuleNotFoundError` with the remedy in its text.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"the Python package {error.name!r} is not installed in {sys.prefix}: install this package with "
+            f"its extra, in its repository pip install '.[{extra}]', or from its wheel "
+            f"pip install './challenge_evaluation-{__version__}-py3-none-any.whl[{extra}]'",
+            name=error.name,
+        ) from None
 
 
 @contextmanager

@@ -120,6 +120,31 @@ def test_without_its_packages_a_command_ends_in_a_sentence(name, more):
     assert "is not installed in" in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "main.main(['report', 'leaderboard', '.', '--output', 'r.html'])",
+        "main.main(['paper', 'refuge-onsite', '--results', '.', '--output', 'p'])",
+        "evaluation.report_leaderboard('.')",
+    ],
+)
+def test_without_the_packages_of_reports_the_remedy_is_their_extra(call, tmp_path):
+    if "paper" in GONE and "'paper'" in call:
+        pytest.skip("the paper is gone")
+    hidden = "import sys; sys.modules.update(vl_convert=None, jinja2=None)"
+    program = f"{hidden}; import evaluation; from evaluation.cli import main; {call}"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "pip install '.[report]'" in done.stderr
+    assert ("Traceback" in done.stderr) == call.startswith("evaluation.")
+
+
 def test_unknown_command_is_refused_with_the_known_ones():
     done = run("evalute")
     assert done.returncode == 2

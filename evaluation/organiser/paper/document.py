@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from jinja2 import Environment
-from markupsafe import escape
-
 from evaluation.core.outcome import Progress
 from evaluation.io.files import sha256_of
-from evaluation.organiser.output import csv_bytes, escaped
+from evaluation.organiser.output import csv_bytes, escaped, of_extra
 from evaluation.organiser.paper.exhibits import Exhibit, cases_in, exhibits_of
 from evaluation.organiser.paper.facts import Study, facts_in, facts_of
 from evaluation.organiser.paper.questions import (
@@ -23,6 +20,10 @@ from evaluation.organiser.paper.questions import (
     packaged,
 )
 from evaluation.organiser.report.page import Table, vector_files
+
+with of_extra("report"):
+    from jinja2 import Environment
+    from markupsafe import escape
 
 PARTS = {
     "introduction": "Introduction",

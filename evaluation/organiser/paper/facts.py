@@ -25,7 +25,7 @@ from evaluation.organiser.paper.questions import Answers, Fact, environment_of, 
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.report.board.leaderboard import reported_phases
 from evaluation.organiser.report.board.methods import methods_paragraphs
-from evaluation.organiser.report.board.reading import ReportedPhase, words_of
+from evaluation.organiser.report.board.reading import ReportedPhase, size_in_words, words_of
 from evaluation.organiser.report.page import figure_in_words, listed
 from evaluation.organiser.report.sentences import Names, names_of_all
 from evaluation.organiser.report_library import leaderboard_in
@@ -283,6 +283,8 @@ def sentences_of_tests(phase: ReportedPhase, name: str) -> Iterator[str]:
         if {one.first, one.second} == {team.team, ordered[0].team}
     }
     others = [team.team for team in ordered[1:]]
+    if len(first) == 1 and others and (second := pairs.get(others[0])) and second.lower is not None:
+        yield f"It differed from that of {others[0]} by {size_in_words(second)}."
     worse = [team for team in others if team in pairs and pairs[team].second_is_worse]
     equal = [team for team in others if team in pairs and pairs[team].significant is False]
     other = [team for team in others if team in pairs and pairs[team].contradicts_order]

@@ -9,12 +9,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import ValidationInfo, field_validator
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key, KeyTable, Listed
+from evaluation.organiser.output import of_extra
 from evaluation.phase.validation import InvalidTableError, read_table, suggestion
+
+with of_extra("report"):
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
 ANSWERS = "paper.toml"
 

@@ -12,19 +12,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-import vl_convert
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
 from evaluation.core.fault import without_controls
 from evaluation.io.files import write_atomically
 from evaluation.organiser.further_analysis import AnalysisResult
-from evaluation.organiser.output import plain_cell, tabular
+from evaluation.organiser.output import of_extra, plain_cell, tabular
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, Viewer
 from evaluation.organiser.report.sources import words_in
 from evaluation.phase.leaderboard import Digits, rounded_outwards
+
+with of_extra("report"):
+    import vl_convert
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
 # --- The parts of a page: sections of figures, tables, pictures and paragraphs ---
 

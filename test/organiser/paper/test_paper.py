@@ -226,6 +226,21 @@ def test_every_team_is_named_as_its_pair_with_the_best_says_ties_too(paper):
     assert said_of(sentences, "a") == {"worse": {"d"}, "equal": {"b"}, "untested": {"c"}}
     assert "by a, b and c." in sentences[0]
     assert any("corrected p = 0.0503" in sentence for sentence in sentences)
+    # Of teams that share the first place nobody is second.
+    assert not any("differed from that of" in sentence for sentence in sentences)
+
+
+def test_the_first_value_comes_with_the_interval_of_its_difference_to_the_second(paper):
+    reported = paper.study.reported[0]
+    name = "segmentation.dice_cup"
+    first, second = (team.team for team in reported.by_value(name)[:2])
+    pairs = reported.board.metrics[name].comparisons.pairs
+    (pair,) = [one for one in pairs if {one.first, one.second} == {first, second}]
+    (told,) = [one for one in sentences_of_tests(reported, name) if "differed from that of" in one]
+    words = re.fullmatch(rf"It differed from that of {second} by ([\d.]+) \(([\d.−]+) to ([\d.−]+)\)\.", told)
+    assert words
+    shown = [float(text.replace("−", "-")) for text in words.groups()]
+    assert shown == pytest.approx([pair.difference, pair.lower, pair.upper], abs=1e-4)
 
 
 def test_the_paper_itself_has_few_tables_and_figures_and_the_supplement_all_others(paper, files):

@@ -13,8 +13,8 @@ from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
-from evaluation.organiser.report.board.reading import ReportedPhase, words_of
-from evaluation.organiser.report.page import Page, Section, Table, Text, figure_in_words, listed, shown
+from evaluation.organiser.report.board.reading import ReportedPhase, size_in_words, words_of
+from evaluation.organiser.report.page import Page, Section, Table, Text, figure_in_words, listed
 
 BANNER = "Holds figures of single cases, which reveal labels: for the organisers of the challenge alone."
 
@@ -130,10 +130,10 @@ def _by_how_much(phase: ReportedPhase, board: str, first: Team, second: Team) ->
 
 
 def _tested(metric: MetricOfPhase, first: str, second: str) -> str:
-    """Return the difference of two teams with its corrected p, empty where they were not tested."""
+    """Return the difference of two teams with interval and corrected p, empty where they were not tested."""
     for pair in metric.comparisons.pairs if metric.comparisons else ():
         if {pair.first, pair.second} == {first, second} and pair.p_holm is not None:
-            return f"; they differ by {shown(abs(pair.difference), 4)} (p {p_text(pair.p_holm)}, corrected)"
+            return f"; they differ by {size_in_words(pair)}, p {p_text(pair.p_holm)}, corrected"
     return ""
 
 

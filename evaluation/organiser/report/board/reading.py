@@ -19,13 +19,38 @@ from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
 from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking import leaderboard_file
+from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
-from evaluation.organiser.report.page import Block, Section, Table, identifier, listed
+from evaluation.organiser.report.page import (
+    Block,
+    Section,
+    Table,
+    figure_in_words,
+    identifier,
+    listed,
+    shown_ends,
+)
 from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.organiser.rescoring.changes import Changes
 from evaluation.organiser.rescoring.kept import CHANGES
 from evaluation.phase.registry import challenge_named
-from evaluation.stats.ranks import pareto_front
+from evaluation.stats.ranks import RANK_SUM, SIGNED_RANK, pareto_front
+
+# --- What sentences take of them ---
+
+
+def size_in_words(pair: Comparison) -> str:
+    """Return by how much two teams differ, with the interval; a test of ranks has that of the shift."""
+    size = abs(pair.difference)
+    if pair.lower is None or pair.upper is None:
+        return figure_in_words(size)
+    lower, upper = (pair.lower, pair.upper) if pair.difference >= 0 else (-pair.upper, -pair.lower)
+    if pair.method in (SIGNED_RANK, RANK_SUM):
+        return (
+            f"{figure_in_words(size)}, their cases by a shift of {' to '.join(shown_ends(lower, upper, 4))}"
+        )
+    return figure_in_words(size, (lower, upper))
+
 
 # --- Reading of the files that `rank --output` writes ---
 
