@@ -213,6 +213,9 @@ def _filled(results: SubmissionResults, names: Names, task: Task, metric: Metric
 def _regions(results: SubmissionResults, names: Names, metric: Metric) -> str:
     titles = {field.name: field.title for task in results.tasks for field in task.fields}
     found = [names.of(name or titles.get(metric.field, "")) for name in metric.structures]
+    _, separator, region = metric.title.rpartition(", ")
+    if separator and len(found) > 1:
+        return region  # of several labels, by the name that tables show
     return listed(found) if found else "the structures"
 
 

@@ -70,3 +70,18 @@ def test_words_of_the_phase_and_of_labels(bundled_phase, tmp_path):
     evaluation.seal(folder)
     classes = names_of(load_phase(folder)).classes("likelihood_has_lesion")
     assert classes == ("cases without a lesion", "cases with a lesion")
+
+
+def test_a_region_of_several_labels_is_called_as_in_the_tables(bundled_phase):
+    """With the label's own words it would be the cup and the rim."""
+    results = bundled_phase("refuge-onsite").results
+    (task,) = (task for task in results.tasks if task.name == "segmentation")
+    metrics = [
+        replace(metric, title="Dice, disc", structures=("cup", "rim"))
+        if metric.name == "dice_disc"
+        else metric
+        for metric in task.metrics
+    ]
+    tasks = tuple(replace(task, metrics=tuple(metrics)) if one is task else one for one in results.tasks)
+    told = list(task_sentences(replace(results, tasks=tasks)))
+    assert "(disc 0.9389)" in told[1]
