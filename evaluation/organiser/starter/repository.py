@@ -233,7 +233,7 @@ def _write_requirement(folder: Path) -> None:
     """Write requirements.txt with the package from where this one came; a wheel is copied beside it.
 
     An installed package knows it (PEP 610): an index, an address or a file. One that runs in its repository
-    comes from the repository's own address, and without one from a wheel that is still to be made.
+    comes from the repository's own address, and without one from its folder on this machine.
     """
     found: dict[str, Any] = {"url": _PACKAGE.parent.as_uri(), "dir_info": {}}
     with suppress(metadata.PackageNotFoundError):
@@ -250,13 +250,17 @@ def _write_requirement(folder: Path) -> None:
         line = f"{_DISTRIBUTION} @ {url}"
     elif address := _address_of(source):
         line = f"{_DISTRIBUTION} @ {address}"
+    elif (source / "pyproject.toml").is_file():
+        make = f"`pip wheel --no-deps .` makes ./{_WHEEL} there"
+        line = (
+            f"# On this machine alone. For others, {make}: put it here.\n{_DISTRIBUTION} @ {source.as_uri()}"
+        )
     else:
         line = f"./{_WHEEL}"
         if source.name == _WHEEL and source.is_file():
             shutil.copy(source, folder)
         else:
-            make = "in its repository `pip wheel --no-deps .` makes this wheel"
-            line = f"# The package has no address yet: {make}; put it here.\n{line}"
+            line = f"# `pip wheel --no-deps .` makes this wheel in the package's repository.\n{line}"
     (folder / "requirements.txt").write_text(f"{line}\n", encoding="utf-8")
 
 

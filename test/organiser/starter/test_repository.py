@@ -144,6 +144,16 @@ def test_a_package_that_runs_in_its_repository_has_the_address_of_that_without_a
     assert (tmp_path / "mine" / "requirements.txt").read_text() == expected
 
 
+def test_a_package_of_a_folder_without_an_address_is_installed_from_there(tmp_path, installed_from):
+    (tmp_path / "clone").mkdir()
+    (tmp_path / "clone" / "pyproject.toml").touch()
+    installed_from({"url": (tmp_path / "clone").as_uri(), "dir_info": {}})
+    write_repository(tmp_path / "mine", "classification")
+    note, line = (tmp_path / "mine" / "requirements.txt").read_text().splitlines()
+    assert line == f"challenge-evaluation @ {(tmp_path / 'clone').as_uri()}"
+    assert note.startswith("# On this machine alone.")
+
+
 def test_a_folder_without_a_name(tmp_path):
     assert phase_name(tmp_path / "A_b c") == "a-b-c"
     with faulted(PhaseError, "---"):
