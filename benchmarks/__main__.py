@@ -1,4 +1,4 @@
-"""Runs all benchmarks of speed and writes their table to docs/speed.md.
+"""Runs all benchmarks of speed and writes their table to benchmarks/speed.md.
 
     python -m benchmarks [--runs 5] [--only refuge justraigs]
     python -m benchmarks --against COMMIT [--runs 5] [--only refuge justraigs]
@@ -26,7 +26,7 @@ from benchmarks import adam, again, cysts, displacement, edd2020, instances, jus
 from benchmarks.against import slower
 from benchmarks.measure import Contest, Row, rows_of
 
-_PAGE = Path(__file__).resolve().parent.parent / "docs" / "speed.md"
+_PAGE = Path(__file__).resolve().parent / "speed.md"
 _PACKAGES = (
     "numpy",
     "scipy",
@@ -63,8 +63,6 @@ _BENCHMARKS: Mapping[str, Callable[[int], list[Row]]] = {
 }
 
 _INTRODUCTION = """# Speed
-
-*For contributors. 5 minutes.*
 
 Written by `python -m benchmarks`. Every time is the median of whole processes, from their start to
 `metrics.json`, with worker processes and all intervals, unless the row says otherwise; the commands of a

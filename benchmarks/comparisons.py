@@ -1,6 +1,6 @@
 """How often comparisons of `rank` are wrong: teams with the average reader, and phases with each other.
 
-    python -m benchmarks.comparisons [--sets 1000] [--write docs/intervals.md]
+    python -m benchmarks.comparisons [--sets 1000] [--write benchmarks/comparisons.md]
 
 Readers and cases are drawn anew for each set. Scores are normal; readers differ in their ability and, where
 they decide, in their threshold; the scores of a case correlate by 0.5 between readers and algorithm. "Wrong"
