@@ -12,7 +12,7 @@
 #   ./export.sh PHASE [arguments for docker build…]
 #   ./export.sh FOLDER [arguments for docker build…]
 #
-# Of a phase folder elsewhere (a path with a slash), into FOLDER/export/.
+# Of a phase elsewhere (a path with a slash), into FOLDER/export/ of a repository with phase/, else export/ beside it.
 #
 # The image is built first; what has not changed since the last build is reused as it is. `evaluation export` does it.
 set -euo pipefail
@@ -21,7 +21,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/scripts/environment.sh"
 [[ $# -ge 1 ]] || fail "which phase? Usage: ./export.sh PHASE [arguments for docker build…]"
 folder=$(phase_path "$1")
 output=export/$1
-[[ $1 != */* ]] || output=$folder/export
+if [[ $1 == */* ]]; then
+  output=$folder/export
+  [[ ! -e $folder/phase.toml ]] || output=$(dirname "$folder")/export/$(basename "$folder")
+fi
 shift
 require_engine
 local_environment requirements.txt

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from evaluation.cli.common import say, tell
 from evaluation.cli.console import TableConsole, text_table
+from evaluation.core.fault import PhaseError
 from evaluation.organiser import settings
 from evaluation.organiser.cli.shared import add_recipe, recipe_of, tell_built, tell_terminal
 from evaluation.organiser.image import codabench
@@ -21,7 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
     add_recipe(parser)
-    add("--output", type=Path, metavar="FOLDER", help="where to write (default: FOLDER/export)")
+    add(
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="where to write (default: export/ of a repository with phase/, export/NAME of a phase folder)",
+    )
     add(
         "--for",
         dest="platform",
@@ -46,9 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Build the image, write the files, print their sizes and what to do with them. Raises `PhaseError`."""
     folder = phase_folder_of(arguments.folder)
-    output = arguments.output or phase_folder(arguments.folder) / "export"
     # First of all, since what the platform would refuse needs no image to be found.
     phase = load_phase(folder, scan(folder))
+    given = phase_folder(arguments.folder)
+    output = arguments.output or (Path("export") / phase.config.name if given == folder else given / "export")
+    if output.resolve().is_relative_to(folder.resolve()):
+        raise PhaseError(
+            f"{output}: lies in the phase folder, all of which is sealed; choose another --output"
+        )
     if arguments.platform is not None:
         codabench.require_bundle(phase)
         image = build_image(folder, recipe_of(arguments), tell_terminal)

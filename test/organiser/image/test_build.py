@@ -159,6 +159,18 @@ def test_an_installed_package_takes_the_recipe_that_its_distribution_brought(
     assert main(["build", str(mine)]) == 0
 
 
+def test_the_export_of_a_phase_folder_lies_outside_of_it(engine, mine, tmp_path, monkeypatch, capsys):
+    """All of a phase folder is sealed: an export in it would be taken for a change of the phase."""
+    monkeypatch.chdir(tmp_path)
+    phase = mine / "phase"
+    before = {path.name for path in phase.iterdir()}
+    assert main(["export", str(phase)]) == 0
+    assert (tmp_path / "export" / "mine" / "evaluation-mine.tar.gz").is_file()
+    assert main(["export", str(phase), "--output", str(phase / "export")]) == 1
+    assert "lies in the phase folder" in capsys.readouterr().err
+    assert {path.name for path in phase.iterdir()} == before | {".nonce"}
+
+
 def test_export_writes_all_that_the_organiser_needs(engine, mine, capsys):
     assert main(["export", str(mine)]) == 0
     printed = capsys.readouterr().out
