@@ -162,14 +162,17 @@ def _time_arrays(title: str, prediction: Positions, reference: Positions, runs: 
 
 
 def _ours(prediction: Positions, reference: Positions) -> list[Figures]:
-    from evaluation.metrics.label_surfaces import compare_labels
-    from evaluation.metrics.segmentation import around, content_region, count_label_overlap
+    from evaluation.metrics.label_surfaces import compare_surfaces
+    from evaluation.metrics.segmentation import around, content_region, count_label_overlap, label_boxes
     from evaluation.metrics.segmentation import dice_of_counts as dice
 
     box = around((content_region(prediction), content_region(reference)))
     maps = prediction[box], reference[box]
     dices = dice(count_label_overlap(*maps, len(ORGANS)), both_empty=1.0)
-    compared = compare_labels(*maps, len(ORGANS), SPACING_MM, "elements")
+    compared = [
+        compare_surfaces(*(of[box or (slice(0),) * 3] == label for of in maps), SPACING_MM, "elements")
+        for label, box in enumerate(label_boxes(*maps, len(ORGANS)), 1)
+    ]
     return [
         (float(overlap), label.hausdorff_distance(95), label.surface_dice(TOLERANCE_MM))
         for overlap, label in zip(dices, compared, strict=True)

@@ -24,7 +24,7 @@ from types import FrameType
 from typing import Any, TypeVar
 from unittest import mock
 
-from evaluation.challenges.declared.declarable import name_of
+from evaluation.challenges.declared.declarable import card_of, name_of
 from evaluation.challenges.declared.tables import MetricTable
 
 BY_HAND = "by hand"
@@ -116,7 +116,7 @@ def oracles_of(card: str) -> list[tuple[str, str | None]]:
 
 def unchecked(metric: type[MetricTable], tested: Collection[str]) -> list[str]:
     """Return the oracles that a metric's card names and that none of the tests' oracles is."""
-    named = oracles_of(metric.__doc__ or "")
+    named = oracles_of(card_of(metric))
     return [
         ", ".join(filter(None, oracle))
         for oracle in named

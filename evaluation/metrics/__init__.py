@@ -49,8 +49,6 @@ else:
         for topic in topics:
             module = importlib.import_module(f"{__name__}.{topic}")
             public |= {each: _telling(getattr(module, each)) for each in getattr(module, "__all__", ())}
-        for each in public.values():
-            each.__doc__ = _explained(each, public)
         globals().update(public, __all__=sorted(public))
         try:
             return globals()[name]
@@ -71,9 +69,6 @@ else:
             value = function(*arguments, **options)
             if isinstance(value, float) and value != value:
                 text = " ".join((function.__doc__ or "").split())
-                for _ in range(3):  # notes "as for" another function, which may hand on as well
-                    other = re.search(r"\bNotes\b[^.;]*: as for `(\w+)`", text)
-                    text = " ".join(globals()[other[1]].__doc__.split()) if other else text
                 why = re.search(r"\bNaN (if|without|for|where) [^.;]*", text)
                 told_why = f": {why[0]}." if why else ""
                 warnings.warn(f"{function.__name__} is undefined for these values{told_why}", stacklevel=2)
@@ -88,23 +83,6 @@ else:
         ]
         told.__signature__ = signature.replace(parameters=shown)
         return told
-
-    def _explained(function: Any, public: dict[str, Any]) -> str:
-        # Parameters that another function describes ("See `…`.") stand in the help of both.
-        import inspect
-        import re
-
-        def written(found: re.Match[str]) -> str:
-            wanted, other = found[1].split(", "), _explained(public[found[3]], public)
-            entries = re.findall(r"^(\w+(?:, \w+)*)( : .*)?\n((?:    .*\n)+)", f"{other}\n", re.MULTILINE)
-            return "".join(
-                f"{', '.join(same)}{kind}\n{text}"
-                for names, kind, text in entries
-                if (same := [name for name in names.split(", ") if name in wanted])
-            )
-
-        text = inspect.cleandoc(function.__doc__ or "")
-        return re.sub(r"(?m)^(\w+(?:, \w+)*)( : .*)?\n    See `(\w+)`\.\n", written, text)
 
     def __dir__() -> list[str]:
         return list(__getattr__("__all__"))

@@ -28,38 +28,17 @@ def cohen_kappa(
     classes: Sequence[Hashable] | None = None,
     weights: ArrayLike | None = None,
 ) -> float:
-    """Return Cohen's kappa of two annotators, or of a prediction and the reference, over the same cases.
+    """Return Cohen's kappa: the agreement of decided and true classes beyond chance, plain or weighted.
 
-    Parameters
-    ----------
-    first, second : sequence of hashable, length cases
-        The category that each gave every case.
-    disagreement : {"nominal", "linear", "quadratic"}, optional
-        What a disagreement costs: the same for all ("nominal"), or the distance of the two categories in the
-        order of ``classes`` or its square.
-    classes : sequence of hashable, optional
-        All categories in their order; required unless ``disagreement`` is "nominal".
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    At most 1, higher is better; 0 is chance. first, second: the classes of two annotators, or of a prediction
+    and the reference, in the same order. disagreement: what it costs, the same for all ("nominal"), or the
+    distance of the classes in the order of ``classes`` or its square. classes: all in their order, required
+    unless "nominal". weights: of the cases, finite and at least 0, by default 1 each. NaN for empty input,
+    and if both always chose one and the same class. Raises ValueError for lengths that differ, another
+    disagreement, an invalid weight, a class that is not listed, or weighted disagreements without
+    ``classes``.
+    Source: Cohen, Psychological Bulletin 70:213, 1968.
 
-    Returns
-    -------
-    float
-        At most 1, higher is better; 0 is the agreement by chance.
-
-    Notes
-    -----
-    NaN for empty input, and if both always chose one and the same category: then agreement by chance is
-    certain. Raises ValueError for lengths that differ, another disagreement, an invalid weight, a category
-    that ``classes`` does not list, or weighted disagreements without ``classes``.
-
-    References
-    ----------
-    J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement
-    20:37–46, 1960; weighted: "Weighted kappa", Psychological Bulletin 70:213–220, 1968.
-
-    Examples
-    --------
     >>> cohen_kappa(["a", "a", "b", "b"], ["a", "a", "b", "a"])
     0.5
     >>> cohen_kappa([0, 1, 2, 2], [0, 1, 2, 1], disagreement="quadratic", classes=[0, 1, 2])
@@ -88,25 +67,11 @@ def cohen_kappa(
 def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
     """Return Fleiss' kappa of any number of annotators.
 
-    Returns: as for `cohen_kappa`.
+    At most 1, higher is better; 0 is chance. ratings: for every case the categories that its annotators
+    chose, of whom there may be other numbers in other cases; cases with fewer than two do not enter. NaN if
+    no case enters, or only one category occurs.
+    Source: Fleiss, Psychological Bulletin 76:378, 1971.
 
-    Parameters
-    ----------
-    ratings : sequence of sequences of hashable
-        For every case, the categories that its annotators chose. Their number may differ between cases;
-        cases with fewer than two annotators do not enter.
-
-    Notes
-    -----
-    NaN if no case enters, so also for empty input, and if only one category occurs.
-
-    References
-    ----------
-    J. L. Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76:378–382,
-    1971.
-
-    Examples
-    --------
     >>> round(fleiss_kappa([["a", "a", "a"], ["b", "b", "b"], ["a", "a", "b"]]), 4)
     0.55
     """

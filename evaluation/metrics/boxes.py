@@ -20,30 +20,13 @@ _PAIRS_AT_ONCE = 1 << 20  # some 100 MB of intermediate arrays
 def box_iou(first: ArrayLike, second: ArrayLike, *, inclusive_corners: bool = False) -> Floats:
     """Return the intersection over union of pairs of boxes.
 
-    Parameters
-    ----------
-    first, second : array_like of float, shape (..., 4)
-        Boxes x1, y1, x2, y2 in pixels with x1 ≤ x2 and y1 ≤ y2; leading axes broadcast.
-    inclusive_corners : bool, optional
-        Whether both corner pixels belong to the box, so that its width is x2 − x1 + 1 (PASCAL VOC).
+    From 0 to 1, higher is better; a box without area has 0 with every box. first, second: x1, y1, x2, y2 in
+    pixels with x1 ≤ x2 and y1 ≤ y2, shape (…, 4), whose leading axes broadcast. inclusive_corners: whether
+    both corner pixels belong to a box, so that its width is x2 − x1 + 1 (PASCAL VOC). Empty input gives empty
+    output. Raises ValueError for another last axis, a coordinate that is not finite, or corners in the wrong
+    order.
+    Source: Everingham et al., International Journal of Computer Vision 88:303, 2010, section 4.2.
 
-    Returns
-    -------
-    numpy.ndarray of float, shape (...)
-        In [0, 1].
-
-    Notes
-    -----
-    Without ``inclusive_corners`` a box without area has IoU 0 with every box. Empty input gives empty output.
-    Raises ValueError for another last axis, a coordinate that is not finite, or corners in the wrong order.
-
-    References
-    ----------
-    M. Everingham et al., "The PASCAL Visual Object Classes (VOC) Challenge", International Journal of
-    Computer Vision 88:303–338, 2010, section 4.2.
-
-    Examples
-    --------
     >>> float(box_iou([0, 0, 2, 2], [1, 0, 3, 2]))
     0.3333333333333333
     """
@@ -96,11 +79,9 @@ class ThresholdMatches:
 
 
 def iou_of_corners(first: Floats, second: Floats, inclusive_corners: bool) -> Floats:
-    """Intersection over union of boxes of shape (…, 2 · axes); shape (…,), in [0, 1].
+    """`box_iou` of boxes in any number of axes, shape (…, 2 · axes): the lower corner, then the upper one.
 
-    A box is its lower corner and its upper corner: x1, y1, x2, y2 or x1, y1, z1, x2, y2, z2. With
-    ``inclusive_corners`` both corners belong to the box (width = x2 − x1 + 1), as in PASCAL VOC; else a
-    box without area has IoU 0 with everything. Exact to the last bit for integers below 2²⁶ in two axes.
+    Exact to the last bit for integers below 2²⁶ in two axes.
     """
     extra = 1.0 if inclusive_corners else 0.0
     axes = first.shape[-1] // 2
@@ -333,44 +314,17 @@ def weighted_boxes_fusion(
 ) -> FusedDetections:
     """Return the boxes of several models in one image, averaged where they overlap.
 
-    Parameters
-    ----------
-    boxes : sequence of array_like of float, shape (detections, 4)
-        One array for each model: boxes x1, y1, x2, y2 in pixels.
-    scores : sequence of array_like of float, shape (detections,)
-        One array for each model: the confidence of every box, not negative.
-    classes : sequence of array_like of int or str, shape (detections,)
-        One array for each model: the class of every box. Only boxes of one class are averaged.
-    weights : sequence of float, optional
-        How much each model counts, above 0; its scores are multiplied by it. By default all count 1.
-    iou_threshold : float, optional
-        A box joins the fused box whose IoU with it is the highest, if it is above this.
-    allow_overflow : bool, optional
-        Whether the score grows further where a model has several boxes in a group; it can then exceed 1.
-    inclusive_corners : bool, optional
-        See `box_iou`.
+    boxes, scores, classes: an array for each model, as of `box_average_precision`; scores are not negative,
+    and boxes of one class alone are averaged. weights: how much each model counts, above 0, by default 1. A
+    box joins the fused box whose IoU with it is the highest, if it is above ``iou_threshold``.
+    allow_overflow: whether the score grows further where a model has several boxes in a group, also beyond 1.
+    Boxes are taken by falling score, ties by model and position. Corners are the mean of the members,
+    weighted by their scores. The score is their mean times min(T, N) / N for T members and N models; with
+    ``allow_overflow`` times T / N, and with weights over their sum in place of N. Returns ``boxes``,
+    ``scores`` and ``classes`` by falling score. Raises ValueError for shapes that do not fit, boxes as in
+    `box_iou`, or other scores, weights and thresholds.
+    Source: Solovyev et al., Image and Vision Computing 107:104117, 2021, section 3.
 
-    Returns
-    -------
-    Detections
-        ``boxes``, ``scores`` and ``classes`` of one image, by descending score.
-
-    Notes
-    -----
-    Boxes are taken by descending score, ties by model and position. The corners of a fused box are the mean
-    of its members, weighted by their scores (plain where all are 0). Its score is their mean times min(T, N)
-    / N for T members and N models; with ``allow_overflow`` times T / N, and with weights over their sum in
-    place of N. Empty input gives empty output. Raises ValueError for shapes that do not fit, boxes as in
-    `box_iou`, negative scores, weights that are not above 0, a threshold outside [0, 1), or without any
-    model.
-
-    References
-    ----------
-    R. Solovyev, W. Wang, T. Gabruseva, "Weighted boxes fusion: Ensembling boxes from different object
-    detection models", Image and Vision Computing 107:104117, 2021, section 3.
-
-    Examples
-    --------
     >>> fused = weighted_boxes_fusion([[[0, 0, 10, 10]], [[0, 0, 10, 14]]], [[0.75], [0.25]], [["a"], ["a"]])
     >>> fused.boxes.tolist(), fused.scores.tolist()
     ([[0.0, 0.0, 10.0, 11.0]], [0.5])
@@ -398,36 +352,11 @@ def non_maximum_suppression(
 ) -> FusedDetections:
     """Return the boxes of one image without those that a more confident one of their class overlaps.
 
-    Parameters
-    ----------
-    boxes : array_like of float, shape (detections, 4)
-        Boxes x1, y1, x2, y2 in pixels, of one or of several models.
-    scores : array_like of float, shape (detections,)
-        The confidence of every box, not negative; ties go to the first.
-    classes : array_like of int or str, shape (detections,)
-        The class of every box.
-    iou_threshold : float, optional
-        A box is left out if its IoU with a kept box is above this.
-    inclusive_corners : bool, optional
-        See `box_iou`.
+    boxes, scores, classes: of one or several models, as of `weighted_boxes_fusion`; ties go to the first. A
+    box is left out if its IoU with a kept one is above ``iou_threshold``. Returns ``boxes``, ``scores`` and
+    ``classes`` that are kept, by falling score. Errors as of `weighted_boxes_fusion`.
+    Source: Felzenszwalb et al., IEEE TPAMI 32:1627, 2010, section 7.2.
 
-    Returns
-    -------
-    Detections
-        ``boxes``, ``scores`` and ``classes`` that are kept, by descending score.
-
-    Notes
-    -----
-    Empty input gives empty output. Raises ValueError for shapes that do not fit, boxes as in `box_iou`,
-    negative scores, or a threshold outside [0, 1).
-
-    References
-    ----------
-    P. Felzenszwalb et al., "Object detection with discriminatively trained part-based models", IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 32:1627–1645, 2010, section 7.2.
-
-    Examples
-    --------
     >>> kept = non_maximum_suppression([[0, 0, 9, 9], [0, 0, 9, 8], [5, 5, 9, 9]], [0.6, 0.9, 0.7], [1, 1, 1])
     >>> kept.scores.tolist()
     [0.9, 0.7]
@@ -512,11 +441,9 @@ def fuse_boxes(
     inclusive_corners: bool,
     allow_overflow: bool = False,
 ) -> FusedBoxes:
-    """Average the boxes that overlap, each by its confidence.
+    """Average the boxes that overlap, each by its confidence, as `weighted_boxes_fusion` does.
 
-    corners: shape (boxes, 2 · axes), see `box_iou`; confidence: shape (boxes,), not negative. Corners and
-    confidence of a fused box are those of `weighted_boxes_fusion` for N = ``models``.
-    Source: Solovyev et al. 2021, Image Vis. Comput. 107:104117, section 3 and Eq. 1 to 6.
+    corners: shape (boxes, 2 · axes); confidence: shape (boxes,), not negative.
     """
     count, width = corners.shape
     group = np.full(count, -1, dtype=np.int64)
@@ -554,9 +481,7 @@ def suppress_boxes(
 ) -> FusedBoxes:
     """Keep each box unless a more confident one that is kept overlaps it by more than the threshold.
 
-    corners: shape (boxes, 2 · axes), see `box_iou`; confidence: shape (boxes,); ties go to the first. Empty
-    input gives empty output.
-    Source: Felzenszwalb et al. 2010, IEEE Trans. Pattern Anal. Mach. Intell. 32:1627, section 7.2, with IoU.
+    corners: shape (boxes, 2 · axes); confidence: shape (boxes,); ties go to the first.
     """
     order = np.argsort(-confidence, kind="stable")
     group = np.full(len(corners), -1, dtype=np.int64)

@@ -28,38 +28,16 @@ __all__ = ["auc", "average_precision", "macro_auc", "partial_auc", "roc_curve"]
 
 
 def auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the area under the ROC curve.
+    """Return the area under the ROC curve: how well a number separates two classes.
 
-    It is the share of pairs of a positive and a negative case in which the positive case has the higher
-    score; a tie counts one half.
+    From 0 to 1, higher is better; ties count half, and 0.5 is chance. It is the share of pairs of a positive
+    and a negative case in which the positive one has the higher score. scores: shape (cases,), infinite ones
+    are allowed. labels: 0 and 1 or booleans, shape (cases,). weights: of the cases, finite and at least 0, by
+    default 1 each. A positive case with the score −inf counts as missing: it loses all its pairs, also
+    against a negative one with −inf. NaN if there is no positive or no negative case with weight. Raises
+    ValueError for shapes that differ, a score that is NaN, another label, or an invalid weight.
+    Source: Hanley and McNeil, Radiology 143:29, 1982.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (cases,)
-        Higher means more likely positive. Infinite scores are allowed, NaN is not.
-    labels : array_like of bool, shape (cases,)
-        The reference: true or 1 for a positive case, false or 0 for a negative one.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better; 0.5 for scores without information.
-
-    Notes
-    -----
-    NaN if there is no positive or no negative case with weight, so also for empty input. A positive case with
-    the score −inf counts as missing: it loses all its pairs, also against a negative case with −inf. Raises
-    ValueError for shapes that differ, a score that is NaN, a label other than 0 and 1, or an invalid weight.
-
-    References
-    ----------
-    D. Bamber, "The area above the ordinal dominance graph and the area below the receiver operating
-    characteristic graph", Journal of Mathematical Psychology 12:387–415, 1975.
-
-    Examples
-    --------
     >>> auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
     0.75
     """
@@ -68,33 +46,16 @@ def auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = Non
 
 
 def roc_curve(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> "RocPoints":
-    """Return the points of the ROC curve, one for every distinct score.
+    """Return the points of the ROC curve, one for each distinct score.
 
-    Parameters and errors: as for `auc`.
+    Arguments as of `auc`. Returns ``threshold``, ``false_positive_rate`` and ``sensitivity``, each of shape
+    (points,): a case is positive if its score is at least the threshold; the first point is (0, 0) at +inf,
+    and thresholds then fall. A rate of a class without weight is NaN. No point is dropped, unlike in
+    scikit-learn by default; cases with weight 0, and positive ones with the score −inf, give none.
+    Source: Fawcett, Pattern Recognition Letters 27:861, 2006.
 
-    Returns
-    -------
-    RocPoints
-        ``threshold``, ``false_positive_rate`` and ``sensitivity``, each of shape (points,). A case is
-        positive if its score is at least the threshold. The first point has the threshold +inf and both
-        rates 0; thresholds then fall.
-
-    Notes
-    -----
-    The rate of a class without a case (or without weight) is NaN. Points are never dropped, unlike
-    scikit-learn's default. Cases with weight 0, and positive cases with the score −inf, give no point.
-
-    References
-    ----------
-    T. Fawcett, "An introduction to ROC analysis", Pattern Recognition Letters 27:861–874, 2006.
-
-    Examples
-    --------
-    >>> points = roc_curve([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
-    >>> points.sensitivity.tolist()
+    >>> roc_curve([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1]).sensitivity.tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
-    >>> points.false_positive_rate.tolist()
-    [0.0, 0.0, 0.5, 0.5, 1.0]
     """
     table = labelled_roc_table(scores, labels)
     return roc_points(table, weights_row(weights, table.score.size)[0])
@@ -106,30 +67,13 @@ def average_precision(
     *,
     weights: ArrayLike | None = None,
 ) -> float:
-    """Return the average precision: the sum over the thresholds of precision times gained recall.
+    """Return the average precision: precision at every threshold, weighted by the recall that is gained.
 
-    Parameters
-    ----------
-    scores, labels, weights
-        See `auc`.
+    From 0 to 1, higher is better; not interpolated; chance is the share of positive cases. Arguments as of
+    `auc`; tied scores are one threshold, and a positive case with the score −inf is never found. NaN without
+    a positive case with weight.
+    Source: Zhu, Recall, precision and average precision, University of Waterloo, 2004.
 
-    Returns
-    -------
-    float
-        In [0, 1], higher is better; the share of positive cases for scores without information.
-
-    Notes
-    -----
-    NaN without a positive case with weight, so also for empty input. A step is not interpolated, as in
-    scikit-learn. Tied scores are one threshold. A positive case with the score −inf is never found. Raises
-    ValueError as `auc`.
-
-    References
-    ----------
-    M. Zhu, "Recall, precision and average precision", University of Waterloo, 2004.
-
-    Examples
-    --------
     >>> average_precision([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
     0.8333333333333333
     """
@@ -150,36 +94,15 @@ def partial_auc(
     standardised: bool = True,
     weights: ArrayLike | None = None,
 ) -> float:
-    """Return the area under the ROC curve between two specificities.
+    """Return the area under the ROC curve between two specificities, points joined by straight lines.
 
-    Parameters
-    ----------
-    scores, labels, weights
-        See `auc`.
-    min_specificity, max_specificity : float
-        The bounds, in [0, 1]; the upper one is 1 by default. Each is read as the decimal
-        number that it is printed as.
-    standardised : bool, optional
-        Whether the area is mapped linearly so that a useless score has ½ and a perfect one 1 (McClish).
+    From 0 to the difference of the specificities, higher is better. Standardised (McClish), a useless score
+    has 0.5 and a perfect one 1. scores, labels, weights: as of `auc`. min_specificity, max_specificity: from
+    0 to 1, read as the decimal numbers that they are printed as. Up to a specificity of 1 it is
+    scikit-learn's ``roc_auc_score`` with ``max_fpr = 1 − min_specificity``. NaN if there is no positive or no
+    negative case with weight. Raises ValueError as `auc`, and unless min_specificity < max_specificity.
+    Source: McClish, Medical Decision Making 9:190, 1989.
 
-    Returns
-    -------
-    float
-        In [0, max_specificity − min_specificity], or standardised at most 1; higher is better.
-
-    Notes
-    -----
-    NaN if there is no positive or no negative case with weight, so also for empty input. Neighbouring points
-    are joined by straight lines. Standardised up to a specificity of 1, it equals scikit-learn's
-    ``roc_auc_score`` with ``max_fpr = 1 − min_specificity``. Raises ValueError as `auc`, and unless 0 ≤
-    min_specificity < max_specificity ≤ 1.
-
-    References
-    ----------
-    D. K. McClish, "Analyzing a portion of the ROC curve", Medical Decision Making 9:190–195, 1989.
-
-    Examples
-    --------
     >>> partial_auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 0.5)
     0.6666666666666666
     >>> partial_auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 0.5, standardised=False)
@@ -192,33 +115,15 @@ def partial_auc(
 
 
 def macro_auc(scores: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the AUC of each class against the rest, averaged over the classes.
+    """Return the mean over the classes of the area under the ROC curve of one class against the rest.
 
-    Returns: as for `auc`.
+    From 0 to 1, higher is better; ties count half. scores: shape (cases, classes). labels: the index of the
+    class of each case, from 0 on. weights: as of `auc`. A class that none of the cases has, or all of them,
+    does not enter. As scikit-learn's ``roc_auc_score(multi_class="ovr", average="macro")``. NaN if no class
+    enters. Raises ValueError for shapes that do not fit, a score that is NaN, a label that is no class, or an
+    invalid weight.
+    Source: Provost and Domingos, CeDER working paper IS-00-04, 2000.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (cases, classes)
-        One column for each class; higher means more likely.
-    labels : array_like of int, shape (cases,)
-        The reference: the index of the class from 0 on.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
-
-    Notes
-    -----
-    A class that none of the cases has, or all of them, does not enter the mean. NaN if no class enters, so
-    also for empty input. As scikit-learn's ``roc_auc_score(multi_class="ovr", average="macro")``. Raises
-    ValueError for shapes that do not fit, a score that is NaN, a label that is no class, or an invalid
-    weight.
-
-    References
-    ----------
-    F. Provost and P. Domingos, "Well-trained PETs: improving probability estimation trees", CeDER working
-    paper IS-00-04, 2000.
-
-    Examples
-    --------
     >>> macro_auc([[0.8, 0.1, 0.1], [0.5, 0.4, 0.1], [0.2, 0.3, 0.5], [0.3, 0.6, 0.1]], [0, 1, 2, 0])
     0.8055555555555555
     """
@@ -309,23 +214,14 @@ def roc_table(score: ArrayLike, positive: ArrayLike) -> RocTable:
 
 
 def weighted_auc(table: RocTable, weights: ArrayLike | WeightedCounts) -> Floats:
-    """`auc` under each row of weights, shape (resamples, cases), at least 0.
-
-    Returns shape (resamples,); NaN in a row where a class has total weight 0. A missing positive (−inf) loses
-    all its pairs, against a missing negative too.
-    """
+    """`auc` under each row of weights, shape (resamples, cases); NaN in a row without a class."""
     counts = counts_under(table, weights)
     twice_won = np.einsum("ij,ij->i", counts.positive, counts.below + counts.up_to)
     return ratio_or_nan(twice_won, 2.0 * counts.positives * counts.negatives)
 
 
 def roc_points(table: RocTable, weights_row: ArrayLike) -> RocPoints:
-    """Return the points of the ROC curve for one row of weights, for plots.
-
-    weights_row: shape (cases,), at least 0; cases of weight 0 give no point. The first point is (0, 0) with
-    threshold +inf, "nothing is positive"; then one point per distinct score. A missing positive (−inf) gives
-    no point and the curve ends below sensitivity 1. Rates of a class with total weight 0 are NaN.
-    """
+    """Return the points of `roc_curve` for one row of weights, shape (cases,)."""
     weights = np.asarray(weights_row, dtype=np.float64)
     if weights.shape != table.score.shape:
         raise ValueError(f"weights_row: expected shape {table.score.shape}, found {weights.shape}")
@@ -395,11 +291,10 @@ def weighted_partial_auc(
     max_specificity: Fraction = Fraction(1),
     standardised: bool = True,
 ) -> Floats:
-    """`partial_auc` under each row of weights, shape (resamples, cases), at least 0.
+    """`partial_auc` under each row of weights; NaN in a row without a class.
 
-    Returns shape (resamples,); NaN in a row where a class has total weight 0. Standardised:
-    ½ · (1 + (area − chance) / (max − chance)), negative values are possible below chance. Missing scores
-    count as in `weighted_auc`. Raises ValueError unless 0 ≤ min_specificity < max_specificity ≤ 1.
+    Standardised: ½ · (1 + (area − chance) / (max − chance)), which can be negative. Raises ValueError unless
+    0 ≤ min_specificity < max_specificity ≤ 1.
     """
     if not 0 <= min_specificity < max_specificity <= 1:
         raise ValueError(
@@ -432,11 +327,10 @@ def _risen(position: Floats, start: Floats, length: Floats) -> Floats:
 
 
 def weighted_macro_auc(score: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """`macro_auc` under each row of weights.
+    """`macro_auc` under each row of weights, shape (resamples, cases).
 
-    score: shape (cases, classes), one column a class; a row with NaN has no result and loses all its pairs.
-    truth: shape (cases,), class indices from 0 on; NaN leaves a case out. weights: shape (resamples, cases),
-    at least 0. Returns shape (resamples,). Raises ValueError for shapes that differ.
+    A row of scores with NaN has no result and loses all its pairs; a case whose true class is NaN is left
+    out. Raises ValueError for shapes that differ.
     """
     scores, true = np.asarray(score, dtype=np.float64), np.asarray(truth, dtype=np.float64)
     matrix = np.asarray(weights, dtype=np.float64)
@@ -458,11 +352,7 @@ def weighted_macro_auc(score: ArrayLike, truth: ArrayLike, weights: ArrayLike) -
 
 
 def weighted_average_precision(table: RocTable, weights: ArrayLike) -> Floats:
-    """`average_precision` under each row of weights, shape (resamples, cases).
-
-    A missing positive (−inf) is found at no threshold, a missing negative (+inf) comes before everything
-    else. Returns shape (resamples,); NaN where no positive has weight.
-    """
+    """`average_precision` under each row of weights; a negative case with +inf comes before all others."""
     matrix = np.asarray(weights, dtype=np.float64)
     right, made = found_at_thresholds(table, matrix)
     # Before a case with weight the curve is at its beginning.
@@ -474,10 +364,9 @@ def weighted_average_precision(table: RocTable, weights: ArrayLike) -> Floats:
 
 
 def found_at_thresholds(table: RocTable, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the weights of the true positives and of all cases that are called positive, by threshold.
+    """Return the weights of the true positives and of all cases called positive, by threshold.
 
-    Thresholds are the distinct scores, descending. weights: shape (rows, cases); both returned arrays have
-    the shape (rows, scores). A missing positive (−inf) is found at none of them.
+    Thresholds are the distinct scores, descending. weights: shape (rows, cases); results: (rows, thresholds).
     """
     found = ~(table.positive & np.isneginf(table.score))
     order = np.flatnonzero(found)[np.argsort(-table.score[found], kind="stable")]

@@ -42,35 +42,14 @@ def confusion_matrix(
     classes: Sequence[Hashable],
     weights: ArrayLike | None = None,
 ) -> Floats:
-    """Return the weights of the cases by true and predicted class.
+    """Return the weights of the cases by true class (row) and predicted class (column).
 
-    Parameters
-    ----------
-    predicted : array_like of int or str, shape (cases,)
-        The predicted class of every case. None or NaN: the case has no result and is in no cell.
-    reference : array_like of int or str, shape (cases,)
-        The true classes. A case with None or NaN is left out.
-    classes : sequence
-        All classes in the order of the rows and columns.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    predicted, reference: classes of any type, shape (cases,). A case without a predicted class (None or NaN)
+    is in no cell, one without a true class is left out. classes: all of them in their order. weights: of the
+    cases, finite and at least 0, by default 1 each. All zeros for empty input. Raises ValueError for lengths
+    that differ, a class that is not listed, or an invalid weight.
+    Source: Grandini et al., arXiv:2008.05756, 2020.
 
-    Returns
-    -------
-    numpy.ndarray of float, shape (classes, classes)
-        Indexed [true, predicted].
-
-    Notes
-    -----
-    All zeros for empty input. Raises ValueError for lengths that differ, a class that is not listed, or an
-    invalid weight.
-
-    References
-    ----------
-    M. Grandini et al., "Metrics for multi-class classification: an overview", arXiv:2008.05756, 2020.
-
-    Examples
-    --------
     >>> confusion_matrix(["a", "b", "b"], ["a", "b", "c"], classes=["a", "b", "c"]).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
     """
@@ -105,29 +84,12 @@ def _is_missing(name: Hashable) -> bool:
 
 
 def accuracy(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the share of cases with the right class.
+    """Return the accuracy: the share of correctly classified cases.
 
-    References: as for `confusion_matrix`.
+    From 0 to 1, higher is better. Arguments as of `confusion_matrix`; a case without a result is wrong. NaN
+    without a case.
+    Source: Grandini et al., arXiv:2008.05756, 2020.
 
-    Parameters
-    ----------
-    predicted : array_like of int or str, shape (cases,)
-        The predicted class of every case. None or NaN: the case has no result.
-    reference, weights
-        See `confusion_matrix`.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Notes
-    -----
-    NaN if no case is left, so also for empty input. A case without a result is wrong. Raises ValueError for
-    lengths that differ or an invalid weight.
-
-    Examples
-    --------
     >>> accuracy(["a", "b", "b", None], ["a", "b", "c", "c"])
     0.5
     """
@@ -137,21 +99,12 @@ def accuracy(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike |
 def balanced_accuracy(
     predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return the mean of the sensitivities of the classes that occur in the reference.
+    """Return the balanced accuracy: the mean of the sensitivities of the classes that occur in the reference.
 
-    Parameters and Notes: as for `accuracy`.
+    From 0 to 1, higher is better; 1 / classes for one and the same answer to every case. Arguments as of
+    `confusion_matrix`; a case without a result is wrong. NaN without a case.
+    Source: Brodersen et al., ICPR 2010, p. 3121.
 
-    Returns
-    -------
-    float
-        In [0, 1], higher is better; 1 / classes for one and the same answer to every case.
-
-    References
-    ----------
-    K. H. Brodersen et al., "The balanced accuracy and its posterior distribution", ICPR, 3121–3124, 2010.
-
-    Examples
-    --------
     >>> balanced_accuracy(["a", "b", "b", None], ["a", "b", "c", "c"])
     0.6666666666666666
     """
@@ -159,22 +112,13 @@ def balanced_accuracy(
 
 
 def macro_f1(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the F1 of each class against the rest, as the mean over the classes.
+    """Return the mean F1 of the classes, each counting alike.
 
-    Parameters and Returns: as for `accuracy`.
+    From 0 to 1, higher is better. The mean is over the classes that occur in reference or prediction with a
+    case of weight. Arguments as of `confusion_matrix`; a case without a result is a miss of its class and a
+    false alarm of every other class. NaN without a case.
+    Source: Opitz and Burst, arXiv:1911.03347, 2019 (the mean of F1 scores).
 
-    Notes
-    -----
-    NaN if no case is left, so also for empty input. The mean is over the classes that occur in reference or
-    prediction; a class whose cases all have weight 0 is left out. A case without a result is a miss of its
-    class and a false alarm of every other class. Raises ValueError as `accuracy`.
-
-    References
-    ----------
-    J. Opitz and S. Burst, "Macro F1 and macro F1", arXiv:1911.03347, 2019 (the mean of F1 scores).
-
-    Examples
-    --------
     >>> macro_f1(["a", "b", "b", "c"], ["a", "b", "c", "c"])
     0.7777777777777777
     """
@@ -182,12 +126,11 @@ def macro_f1(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike |
 
 
 def weighted_f1(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the F1 of each class against the rest, each counting with its share of the reference.
+    """Return the mean F1 of the classes, each counting with its share of the reference.
 
-    Parameters and Returns: as for `accuracy`. Notes and References: as for `macro_f1`.
+    From 0 to 1, higher is better. Everything else as of `macro_f1`. NaN without a case.
+    Source: Opitz and Burst, arXiv:1911.03347, 2019.
 
-    Examples
-    --------
     >>> weighted_f1(["a", "b", "b", "c"], ["a", "b", "c", "c"])
     0.75
     """
@@ -199,25 +142,11 @@ def matthews_correlation(
 ) -> float:
     """Return Matthews' correlation coefficient, for several classes Gorodkin's.
 
-    Parameters and errors: as for `accuracy`.
+    From −1 to 1, higher is better; 0 for one and the same answer to every case. With cases without a result
+    it is a lower bound over all answers that they could have had. Arguments as of `confusion_matrix`. 0 also
+    where the reference has one class only; NaN without a case.
+    Source: Gorodkin, Comput. Biol. Chem. 28:367, 2004.
 
-    Returns
-    -------
-    float
-        In [−1, 1], higher is better; 0 for an answer that does not depend on the class.
-
-    Notes
-    -----
-    NaN if no case is left, so also for empty input; 0 where reference or prediction has one class only. With
-    cases without a result, the value is a lower bound over all answers they could have had.
-
-    References
-    ----------
-    J. Gorodkin, "Comparing two K-category assignments by a K-category correlation coefficient", Computational
-    Biology and Chemistry 28:367–374, 2004.
-
-    Examples
-    --------
     >>> round(matthews_correlation([1, 1, 0, 0], [1, 0, 0, 0]), 4)
     0.5774
     """
@@ -225,34 +154,13 @@ def matthews_correlation(
 
 
 def sensitivity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the share of the positive cases that are decided to be positive.
+    """Return the sensitivity (recall) of a class: the share of its cases that are recognised.
 
-    Parameters
-    ----------
-    predicted : array_like of bool, shape (cases,)
-        The decisions: true or 1 for positive.
-    reference : array_like of bool, shape (cases,)
-        The correct decisions.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    From 0 to 1, higher is better. predicted, reference: 0 and 1 or booleans, 1 for the class, shape (cases,).
+    weights: of the cases, finite and at least 0, by default 1 each. NaN without a case of the class. Raises
+    ValueError for shapes that differ, other values, or an invalid weight.
+    Source: Yerushalmy, Public Health Reports 62:1432, 1947.
 
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Notes
-    -----
-    NaN without a positive case in the reference, so also for empty input. Raises ValueError for shapes that
-    differ, a decision other than 0 and 1, or an invalid weight.
-
-    References
-    ----------
-    J. Yerushalmy, "Statistical problems in assessing methods of medical diagnosis", Public Health Reports
-    62:1432–1449, 1947.
-
-    Examples
-    --------
     >>> sensitivity([1, 1, 0, 0], [1, 0, 1, 1])
     0.3333333333333333
     """
@@ -260,16 +168,11 @@ def sensitivity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLik
 
 
 def specificity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the share of the negative cases that are decided to be negative.
+    """Return the specificity of a class: the share of the cases of other classes that are not taken for it.
 
-    Parameters, Returns, errors and References: as for `sensitivity`.
+    From 0 to 1, higher is better. Arguments as of `sensitivity`. NaN without a case of another class.
+    Source: Yerushalmy, Public Health Reports 62:1432, 1947.
 
-    Notes
-    -----
-    NaN without a negative case in the reference, so also for empty input.
-
-    Examples
-    --------
     >>> specificity([1, 1, 0, 0], [1, 0, 1, 1])
     0.0
     """
@@ -277,16 +180,12 @@ def specificity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLik
 
 
 def precision(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the share of the cases decided to be positive that are positive (positive predictive value).
+    """Return the precision of a class: the share of true cases among those assigned to it (PPV).
 
-    Parameters, Returns and errors: as for `sensitivity`. References: as for `f_beta`.
+    From 0 to 1, higher is better; 0 if no case is assigned to the class. Arguments as of `sensitivity`. NaN
+    without a case of the class.
+    Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
 
-    Notes
-    -----
-    0 where no case is decided to be positive; NaN without a positive case in the reference.
-
-    Examples
-    --------
     >>> precision([1, 1, 0, 0], [1, 0, 1, 1])
     0.5
     """
@@ -296,16 +195,12 @@ def precision(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike 
 def negative_predictive_value(
     predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return the share of the cases decided to be negative that are negative.
+    """Return the negative predictive value: the share of other cases among those not assigned to a class.
 
-    Parameters, Returns, errors and References: as for `sensitivity`.
+    From 0 to 1, higher is better; 0 if all cases are assigned to the class. Arguments as of `sensitivity`.
+    NaN without a case of another class.
+    Source: Yerushalmy, Public Health Reports 62:1432, 1947.
 
-    Notes
-    -----
-    0 where all cases are decided to be positive; NaN without a negative case in the reference.
-
-    Examples
-    --------
     >>> negative_predictive_value([1, 1, 0, 0], [1, 0, 1, 0])
     0.5
     """
@@ -315,27 +210,12 @@ def negative_predictive_value(
 def f_beta(
     predicted: ArrayLike, reference: ArrayLike, beta: float, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return the harmonic mean of precision and sensitivity, the latter weighted beta² times.
+    """Return F-beta of a class: the harmonic mean of precision and sensitivity, which counts beta² times.
 
-    Returns: as for `sensitivity`.
+    From 0 to 1, higher is better. Arguments as of `sensitivity`; beta: finite and above 0. NaN without a case
+    of the class.
+    Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
 
-    Parameters
-    ----------
-    predicted, reference, weights
-        See `sensitivity`.
-    beta : float
-        Importance of sensitivity, above 0.
-
-    Notes
-    -----
-    NaN without a positive case in the reference. Raises ValueError as `sensitivity`, and for another beta.
-
-    References
-    ----------
-    C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7.
-
-    Examples
-    --------
     >>> f_beta([1, 1, 0, 0], [1, 0, 1, 1], beta=2)
     0.35714285714285715
     """
@@ -345,12 +225,11 @@ def f_beta(
 
 
 def f1(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the harmonic mean of precision and sensitivity, 2·TP / (2·TP + FP + FN).
+    """Return F1 of a class: the harmonic mean of precision and sensitivity.
 
-    Parameters, Returns and errors: as for `sensitivity`. Notes and References: as for `f_beta`.
+    From 0 to 1, higher is better. Arguments as of `sensitivity`. NaN without a case of the class.
+    Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
 
-    Examples
-    --------
     >>> f1([1, 1, 0, 0], [1, 0, 1, 0])
     0.5
     """
@@ -424,47 +303,37 @@ def weighted_confusion(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLik
 
 
 def accuracy_of_confusion(cases: Confusion) -> Floats:
-    """Share of right answers, in [0, 1]; NaN without a case. Shape (resamples,), as of all figures here."""
+    """`accuracy`, shape (resamples,), as of all figures here."""
     return ratio_or_nan(cases.correct.sum(axis=1), cases.truth.sum(axis=1))
 
 
 def balanced_accuracy_of_confusion(cases: Confusion) -> Floats:
-    """Mean of the sensitivities of the classes that occur in the reference, in [0, 1]; NaN without a case.
-
-    Source: Brodersen et al. 2010, ICPR, p. 3121; for several classes as scikit-learn.
-    """
+    """`balanced_accuracy`."""
     return _mean_of_defined(ratio_or_nan(cases.correct, cases.truth))
 
 
 def sensitivity_of_confusion(cases: Confusion, class_index: int = 1) -> Floats:
-    """Share of a class's cases that are recognised (recall), in [0, 1]; NaN where it has none."""
+    """`sensitivity` of a class."""
     return ratio_or_nan(cases.correct[:, class_index], cases.truth[:, class_index])
 
 
 def specificity_of_confusion(cases: Confusion, class_index: int = 1) -> Floats:
-    """Share of the cases of other classes that are not taken for a class, in [0, 1]; NaN without one.
-
-    A case of another class without a result counts as taken for it.
-    """
+    """`specificity` of a class; a case of another class without a result counts as taken for it."""
     others = cases.truth.sum(axis=1) - cases.truth[:, class_index]
     return ratio_or_nan(others - _false_alarms(cases)[:, class_index], others)
 
 
 def precision_of_confusion(cases: Confusion, class_index: int = 1) -> Floats:
-    """Share of the cases taken for a class that are of it, in [0, 1].
-
-    0 where none is taken for it; NaN where the reference has none of it.
-    """
+    """`precision` of a class; a case of another class without a result counts as assigned to it."""
     right = cases.correct[:, class_index]
     value = ratio_or_nan(right, right + _false_alarms(cases)[:, class_index])
     return np.where(cases.truth[:, class_index] > 0, np.nan_to_num(value), np.nan)
 
 
 def negative_predictive_value_of_confusion(cases: Confusion, class_index: int = 1) -> Floats:
-    """Share of the cases not taken for a class that are not of it, in [0, 1].
+    """`negative_predictive_value` of a class.
 
-    0 where all are taken for it; NaN where the reference has no other class. A case of another class without
-    a result is taken for it, a case of the class is not.
+    Without a result, a case of the class counts as not assigned to it, any other as assigned.
     """
     truth = cases.truth
     others = truth.sum(axis=1) - truth[:, class_index]
@@ -485,20 +354,13 @@ def expected_cost_of_confusion(cases: Confusion, costs: Floats, normalised: bool
 
 
 def f_beta_of_confusion(cases: Confusion, beta: float = 1.0, class_index: int = 1) -> Floats:
-    """F-beta of one class, in [0, 1]; NaN where the reference has none of it.
-
-    Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
-    """
+    """`f_beta` of a class."""
     value = _f_beta_of_classes(cases, beta)[:, class_index]
     return np.where(cases.truth[:, class_index] > 0, value, np.nan)
 
 
 def mean_f1_of_confusion(cases: Confusion, averaging: Averaging = "macro") -> Floats:
-    """F1 averaged over the classes that occur in reference or prediction, in [0, 1]; NaN without a case.
-
-    "macro": each class counts alike; "weighted": by its share of the reference. A case without a result
-    is a miss of its class and a false alarm of every other class. As scikit-learn's `f1_score`.
-    """
+    """`macro_f1`, or `weighted_f1` with the classes weighted by their shares of the reference."""
     scores = _f_beta_of_classes(cases, 1.0)
     if averaging == "macro":
         return _mean_of_defined(scores)
@@ -506,12 +368,7 @@ def mean_f1_of_confusion(cases: Confusion, averaging: Averaging = "macro") -> Fl
 
 
 def matthews_correlation_of_confusion(cases: Confusion) -> Floats:
-    """Matthews' correlation coefficient, for several classes Gorodkin's, in [−1, 1]; NaN without a case.
-
-    0 where reference or prediction has one class only, as scikit-learn. With two classes a case without a
-    result has the other class; with more, the value is a lower bound over all answers it could have had.
-    Source: Gorodkin 2004, Comput. Biol. Chem. 28:367.
-    """
+    """`matthews_correlation`; of two classes a case without a result has the other one."""
     truth, made = cases.truth, cases.predicted
     total = truth.sum(axis=1)
     missing = cases.missing.sum(axis=1)
@@ -604,34 +461,14 @@ def _mean_of_defined(values: Floats) -> Floats:
 
 
 def hamming_distance(predicted: ArrayLike, reference: ArrayLike) -> float:
-    """Return the share of labels that are wrong, averaged over the cases.
+    """Return the modified Hamming distance: the mean over cases of the share of known labels that are wrong.
 
-    Parameters
-    ----------
-    predicted : array_like of bool, shape (labels,) or (cases, labels)
-        The labels of one case, or one row per case: true or 1, false or 0. None or NaN is a missing label,
-        which is wrong.
-    reference : array_like of bool, same shape
-        The correct labels. None or NaN is a label without agreement, which is left out.
+    From 0 to 1, lower is better. predicted, reference: 0 and 1 or booleans, shape (labels,) or (cases,
+    labels). None or NaN is wrong in the prediction and left out in the reference, as is a case without a
+    known label. Where nothing is missing it is scikit-learn's `hamming_loss`. NaN if no case is left. Raises
+    ValueError for shapes that differ, or other values.
+    Source: JustRAIGS challenge design document, 2024.
 
-    Returns
-    -------
-    float
-        In [0, 1], lower is better.
-
-    Notes
-    -----
-    A case without any label to compare is left out of the mean. NaN if no case remains, so also for empty
-    input. If nothing is missing, this is scikit-learn's `hamming_loss`. Raises ValueError for shapes that
-    differ, or an entry other than 0, 1, None and NaN.
-
-    References
-    ----------
-    "Justified Referral in AI Glaucoma Screening: Structured description of the challenge design", 2024
-    (modified Hamming distance).
-
-    Examples
-    --------
     >>> hamming_distance([1, 0, 0, 1], [1, 1, 0, None])  # one of three labels is wrong
     0.3333333333333333
     """
@@ -659,10 +496,10 @@ def _optional_booleans(values: ArrayLike) -> NDArray[Any]:
 
 
 def weighted_f1_score(predicted: ArrayLike, present: ArrayLike, weights: ArrayLike) -> Floats:
-    """F1 of binary decisions under each row of weights, shape (resamples, cases), at least 0.
+    """`f1` of decisions under each row of weights, shape (resamples, cases).
 
     predicted, present: boolean, shape (cases,). Returns shape (resamples,); 1 in a row without a positive,
-    for which the source gives no value. Raises ValueError where the shapes do not fit.
+    for which the source gives no value. Raises ValueError where shapes do not fit.
     """
     said = np.asarray(predicted, dtype=np.bool_)
     truth = np.asarray(present, dtype=np.bool_)
@@ -690,9 +527,6 @@ def label_errors(predicted: Sequence[bool | None], agreed: Sequence[bool | None]
 
 
 def modified_hamming_distance(errors: Sequence[float]) -> float:
-    """Return the share of wrong labels among those that the graders agreed on, NaN if there are none.
-
-    errors: the result of `label_errors`. Source: JustRAIGS challenge design, metrics, P_just.
-    """
+    """Return `hamming_distance` of the result of `label_errors`."""
     counted = [error for error in errors if not math.isnan(error)]
     return sum(counted) / len(counted) if counted else math.nan

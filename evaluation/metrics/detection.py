@@ -20,7 +20,7 @@ from evaluation.metrics.boxes import (
 )
 from evaluation.metrics.free_response import Candidates
 
-__all__ = ["box_average_precision", "mean_average_precision", "mean_detection_iou"]
+__all__ = ["box_average_precision", "mean_detection_iou"]
 
 CurveReading = Literal["all_points", "101_points", "11_points"]
 """Where a precision–recall curve is read: at all its points, or at equally spaced levels of recall."""
@@ -39,6 +39,8 @@ def box_average_precision(
     reference_boxes: ArrayLike,
     reference_images: ArrayLike,
     *,
+    classes: ArrayLike | None = None,
+    reference_classes: ArrayLike | None = None,
     iou_thresholds: Sequence[float] = COCO_THRESHOLDS,
     matching: BoxMatching = "coco",
     inclusive_corners: bool = False,
@@ -46,139 +48,41 @@ def box_average_precision(
     curve: CurveReading = "101_points",
     ties: Ties = "order",
 ) -> float:
-    """Return the average precision of the detections of one class, averaged over IoU thresholds.
+    """Return the average precision of boxes: the mean over classes and IoU thresholds; by default COCO's mAP.
 
-    It is the area under the precision–recall curve with its envelope; by default as in COCO.
+    From 0 to 1, higher is better. It is the area under the precision–recall curve with its envelope; classes
+    without any reference box do not count.
 
-    Parameters
-    ----------
-    boxes : array_like of float, shape (detections, 4)
-        Detected boxes x1, y1, x2, y2 in pixels.
-    scores : array_like of float, shape (detections,)
-        Confidence of every detection.
-    images : array_like of int or str, shape (detections,)
-        The image of every detection.
-    reference_boxes : array_like of float, shape (references, 4)
-        Boxes of the reference.
-    reference_images : array_like of int or str, shape (references,)
-        The image of every reference box.
-    iou_thresholds : sequence of float, optional
-        Smallest IoUs of a true positive, in (0, 1]; by default 0.5, 0.55, … 0.95.
-    matching : {"coco", "voc"}, optional
-        Detections are matched greedily by descending score. "coco": each takes the best reference box that is
-        not yet taken. "voc": only its best box counts, and it is a false positive if that box is taken.
-    inclusive_corners : bool, optional
-        See `box_iou`.
-    max_detections : int, optional
-        Number of detections of an image that count, the most confident ones.
-    curve : {"101_points", "all_points", "11_points"}, optional
-        Where the curve is read: at 101 levels of recall (COCO), at all recall values (PASCAL VOC from 2010
-        on), or at 11 levels (PASCAL VOC to 2009).
-    ties : {"order", "together"}, optional
-        "order": detections of equal confidence are ranked as in the input, as pycocotools does. "together":
-        they pass a threshold together, so that no order of rows or names of images changes the result; of
-        those in one image the one with the highest IoU is matched first.
+    boxes, reference_boxes: x1, y1, x2, y2 in pixels, shape (boxes, 4), of all images. images,
+    reference_images: of each box. classes, reference_classes: of each box, where there are several. scores:
+    the confidence of each detection. iou_thresholds: smallest of a hit, above 0 and at most 1, by default
+    0.5, 0.55, … 0.95. matching: detections are matched by falling score; with "coco" each takes the best
+    reference box that is not yet taken, with "voc" only its best box counts, and it is false if that is
+    taken. inclusive_corners: see `box_iou`. max_detections: of one class in one image, the most confident
+    ones. curve: read at 101 levels of recall (COCO), at "all_points" (PASCAL VOC from 2010 on) or at 11
+    levels (PASCAL VOC to 2009). ties: detections of equal confidence rank in their "order", as in
+    pycocotools, or pass a threshold "together", of those in one image the highest IoU first, so that no order
+    changes the result. 0 without detections; NaN without a reference box. Raises ValueError for shapes that
+    do not fit, boxes as in `box_iou`, a score that is not finite, or another option.
+    Source: Lin et al., ECCV 2014 (COCO); Everingham et al., International Journal of Computer Vision 88:303,
+    2010 (PASCAL VOC).
 
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Notes
-    -----
-    NaN without a reference box; 0 with reference boxes and without detections. Raises ValueError for shapes
-    that do not fit, boxes as in `box_iou`, a score that is not finite, a threshold outside (0, 1], less than
-    one detection, or an unknown option.
-
-    References
-    ----------
-    T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV, 740–755, 2014. M. Everingham et al.,
-    "The PASCAL Visual Object Classes (VOC) Challenge", International Journal of Computer Vision 88:303–338,
-    2010, section 4.2.
-
-    Examples
-    --------
     >>> boxes = [[0, 0, 10, 10], [20, 20, 30, 30], [0, 0, 10, 10]]
     >>> reference = [[0, 0, 10, 10], [0, 0, 10, 9]]
     >>> box_average_precision(boxes, [0.9, 0.8, 0.7], [1, 1, 2], reference, [1, 2], iou_thresholds=[0.5])
     0.834983498349835
-    """
-    return mean_average_precision(
-        boxes,
-        scores,
-        np.zeros(np.shape(scores), dtype=np.int64),
-        images,
-        reference_boxes,
-        np.zeros(np.shape(reference_images), dtype=np.int64),
-        reference_images,
-        iou_thresholds=iou_thresholds,
-        matching=matching,
-        inclusive_corners=inclusive_corners,
-        max_detections=max_detections,
-        curve=curve,
-        ties=ties,
-    )
-
-
-def mean_average_precision(
-    boxes: ArrayLike,
-    scores: ArrayLike,
-    classes: ArrayLike,
-    images: ArrayLike,
-    reference_boxes: ArrayLike,
-    reference_classes: ArrayLike,
-    reference_images: ArrayLike,
-    *,
-    iou_thresholds: Sequence[float] = COCO_THRESHOLDS,
-    matching: BoxMatching = "coco",
-    inclusive_corners: bool = False,
-    max_detections: int = 100,
-    curve: CurveReading = "101_points",
-    ties: Ties = "order",
-) -> float:
-    """Return the average precision, averaged over the classes of the reference and over IoU thresholds.
-
-    Returns and errors: as for `box_average_precision`.
-
-    Parameters
-    ----------
-    boxes, scores, images, reference_boxes, reference_images : array_like
-        See `box_average_precision`.
-    classes : array_like of int or str, shape (detections,)
-        The class of every detection.
-    reference_classes : array_like of int or str, shape (references,)
-        The class of every reference box.
-    iou_thresholds, matching, inclusive_corners, max_detections, curve, ties : optional
-        See `box_average_precision`; ``max_detections`` limits the detections of one class in one image.
-        EDD2020 has the thresholds 0.25, 0.30, … 0.75 with "voc" and "all_points".
-
-    Notes
-    -----
-    NaN without a reference box. Classes without a reference box are left out of the mean; so detections of
-    such a class do not change the result.
-
-    References
-    ----------
-    T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV, 740–755, 2014; S. Ali et al., "Deep
-    learning for detection and segmentation of artefact and disease instances in gastrointestinal endoscopy",
-    Medical Image Analysis 70:102002, 2021 (EDD2020).
-
-    Examples
-    --------
-    >>> square, line = [0, 0, 10, 10], [0, 0, 10, 6]
-    >>> mean_average_precision(
-    ...     [square, square], [0.9, 0.8], ["a", "b"], [1, 1],
-    ...     [square, line], ["a", "b"], [1, 1], iou_thresholds=(0.5, 0.75),
-    ... )
-    0.75
     """
     if curve not in get_args(CurveReading):
         raise ValueError(f"curve: expected '101_points', 'all_points' or '11_points', found {curve!r}")
     if ties not in get_args(Ties):
         raise ValueError(f"ties: expected 'order' or 'together', found {ties!r}")
     table = box_table(
-        (boxes, classes, images, scores),
-        (reference_boxes, reference_classes, reference_images),
+        (boxes, _one_class(images) if classes is None else classes, images, scores),
+        (
+            reference_boxes,
+            _one_class(reference_images) if reference_classes is None else reference_classes,
+            reference_images,
+        ),
         iou_thresholds,
         inclusive_corners,
         matching,
@@ -187,6 +91,10 @@ def mean_average_precision(
     )
     values = table.average_precision(np.ones((1, len(table.reference_counts))), curve)
     return float(np.mean(mean_over_classes(values)))
+
+
+def _one_class(images: ArrayLike) -> Integers:
+    return np.zeros(np.shape(images), dtype=np.int64)
 
 
 def mean_detection_iou(
@@ -200,32 +108,19 @@ def mean_detection_iou(
     with_missed: bool = False,
     inclusive_corners: bool = False,
 ) -> float:
-    """Return the mean IoU of the detections of one class; false positives count 0.
+    """Return the mean IoU of the detections of one class, of which false ones have 0.
 
-    Returns and Notes: as for `box_average_precision`.
+    From 0 to 1, higher is better. iou_threshold: smallest of a hit. with_missed: whether missed reference
+    boxes count 0 as well. All else as of `box_average_precision`. 0 without detections; NaN without a
+    reference box.
+    Source: Ali et al., Medical Image Analysis 70:102002, 2021 (EDD2020).
 
-    Parameters
-    ----------
-    boxes, scores, images, reference_boxes, reference_images, inclusive_corners
-        See `box_average_precision`.
-    iou_threshold : float, optional
-        Smallest IoU of a true positive, in (0, 1].
-    with_missed : bool, optional
-        Whether missed reference boxes count 0 as well.
-
-    References
-    ----------
-    S. Ali et al., "Deep learning for detection and segmentation of artefact and disease instances in
-    gastrointestinal endoscopy", Medical Image Analysis 70:102002, 2021 (EDD2020).
-
-    Examples
-    --------
     >>> boxes = [[0, 0, 10, 10], [20, 20, 30, 30]]
     >>> mean_detection_iou(boxes, [0.9, 0.8], [1, 1], [[0, 0, 10, 8]], [1])
     0.4
     """
-    detections = boxes, np.zeros(np.shape(scores), dtype=np.int64), images, scores
-    references = reference_boxes, np.zeros(np.shape(reference_images), dtype=np.int64), reference_images
+    detections = boxes, _one_class(images), images, scores
+    references = reference_boxes, _one_class(reference_images), reference_images
     table = box_table(detections, references, (iou_threshold,), inclusive_corners)
     values = table.mean_iou(np.ones((1, len(table.reference_counts))), with_missed)
     return float(values[0, 0, 0]) if values.size else float("nan")

@@ -33,52 +33,19 @@ def froc(
     boundary: Boundary = "included",
     reading: FrocReading = "linear",
 ) -> Floats:
-    """Return the sensitivities of detections at given numbers of false positives per image.
+    """Return the free-response ROC: the sensitivities at given numbers of false positives per case.
 
-    Parameters
-    ----------
-    points : array_like of float, shape (detections, axes)
-        The detected points of all images.
-    confidences : array_like of float, shape (detections,)
-        Confidence of every detection.
-    images : array_like of int or str, shape (detections,)
-        The image of every detection.
-    reference_points : array_like of float, shape (references, axes)
-        The reference points of all images, in the same unit.
-    reference_images : array_like of int or str, shape (references,)
-        The image of every reference point.
-    radius : float or array_like of float, shape (references,)
-        Largest distance of a hit from its reference point, one for all or one for each.
-    all_images : array_like of int or str
-        All images, those without a detection or a reference point included.
-    false_positives_per_case : sequence of float, optional
-        By default as in LUNA16, ⅛ to 8.
-    matching, boundary : optional
-        Which detection is a hit, see `match_points`.
-    reading : {"linear", "step"}, optional
-        Sensitivity between the points of the curve: "linear", or a "step", the highest sensitivity at a rate
-        of at most the given one.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (rates,)
-        In [0, 1], higher is better. Their mean is the score of LUNA16 (CPM).
-
-    Notes
-    -----
-    NaN without a reference point; 0 without a detection. Sensitivity is constant beyond the last point of the
-    curve. Raises ValueError as `match_points`, for an image that is not in ``all_images``, and for an unknown
+    From 0 to 1, higher is better. points: shape (detections, axes), of all images. confidences, images: of
+    each. reference_points, reference_images: the same of the reference. radius: largest distance of
+    a hit, one for all or one for each reference point. all_images: those without a point included. matching,
+    boundary: see `match_points`. reading: between the points of the curve "linear", or a "step", the highest
+    sensitivity at a rate of at most the given one. Returns shape (rates,), whose mean is the score of LUNA16
+    (CPM): 0 without a detection, constant beyond the last point of the curve, NaN without a reference point.
+    Raises ValueError as `match_points`, for an image that is not in ``all_images``, and for an unknown
     reading.
+    Source: Setio et al., Medical Image Analysis 42:1, 2017, section 3.3 ("linear"); Saha et al., Lancet
+    Oncology 25:879, 2024 ("step").
 
-    References
-    ----------
-    A. A. A. Setio et al., "Validation, comparison, and combination of algorithms for automatic detection of
-    pulmonary nodules in computed tomography images: the LUNA16 challenge", Medical Image Analysis 42:1–13,
-    2017, section 3.3 ("linear"); A. Saha et al., "Artificial intelligence and radiologists in prostate cancer
-    detection on MRI (PI-CAI)", Lancet Oncology 25:879–887, 2024 ("step").
-
-    Examples
-    --------
     >>> froc(
     ...     [[0, 0], [9, 9], [1, 0]], [0.9, 0.8, 0.7], ["a", "a", "b"],
     ...     [[0, 1], [1, 1]], ["a", "b"],
@@ -106,22 +73,13 @@ def froc_curve(
     matching: MatchingRule = "any",
     boundary: Boundary = "included",
 ) -> "FrocCurve":
-    """Return the points of the free-response ROC curve, one for every distinct confidence.
+    """Return the points of the free-response ROC curve, one for each distinct confidence.
 
-    Parameters, errors and References: as for `froc`.
+    Arguments as of `froc`. Returns ``threshold``, ``false_positives_per_case`` and ``sensitivity``, each of
+    shape (points,): the first point is (0, 0) at +inf, and thresholds then fall. Sensitivities are NaN
+    without a reference point.
+    Source: as of `froc`.
 
-    Returns
-    -------
-    FrocCurve
-        ``threshold``, ``false_positives_per_case`` and ``sensitivity``, each of shape (points,). The first
-        point has the threshold +inf and both figures 0; thresholds then fall.
-
-    Notes
-    -----
-    Sensitivities are NaN without a reference point. Without a detection there is the first point only.
-
-    Examples
-    --------
     >>> curve = froc_curve(
     ...     [[0, 0], [9, 9]], [0.9, 0.8], ["a", "a"], [[0, 1]], ["a"], radius=2, all_images=["a"]
     ... )
@@ -240,12 +198,10 @@ class FrocTable:
     def sensitivity_at(
         self, weights: ArrayLike, false_positives_per_case: Sequence[float], reading: FrocReading = "linear"
     ) -> Floats:
-        """Sensitivity at given numbers of false positives per case, in [0, 1]; shape (resamples, rates).
+        """`froc` under each row of weights, shape (resamples, rates).
 
-        "linear" between the points of the curve (Setio et al. 2017, Med. Image Anal. 42:1, section 3.3:
-        LUNA16), or as a "step" that of the last point before (Saha et al. 2024, Lancet Oncol. 25:879:
-        PI-CAI); beyond the last point that point's sensitivity. At several points with the same number of
-        false positives the highest counts. NaN where no reference object has weight.
+        At several points with the same number of false positives the highest sensitivity counts. NaN where no
+        reference object has weight.
         """
         rates = np.asarray(false_positives_per_case, dtype=np.float64)
         matrix = np.asarray(weights, dtype=np.float64)

@@ -17,32 +17,13 @@ _MOST_CASES = 1 << 50
 def wilson_sample_size(proportion: float, half_width: float, level: float = 0.95) -> int:
     """Return the fewest cases for which Wilson's interval of a proportion has at most a half-width.
 
-    References: as for `wilson_interval`.
+    proportion: the expected one, such as a sensitivity, from 0 to 1; the cases are then the positive ones.
+    half_width: half of the interval's length, between 0 and 0.5. level: of confidence. The interval is
+    computed for the expected number of successes, which need not be whole; any larger number of cases serves
+    too. Cases are independent: with two eyes of each person, for example, more are needed. Raises ValueError
+    for an argument out of its range, and where more than 2⁵⁰ cases are needed.
+    Source: as of `wilson_interval`.
 
-    Parameters
-    ----------
-    proportion : float
-        The expected proportion, such as a sensitivity, in [0, 1].
-    half_width : float
-        Half of the interval's length, in (0, 0.5).
-    level : float, optional
-        The confidence level, in (0, 1).
-
-    Returns
-    -------
-    int
-        The number of cases, at least 1: of positive ones for a sensitivity, of negative ones for a
-        specificity.
-
-    Notes
-    -----
-    The interval is computed for the expected number of successes, which need not be whole. Its half-width
-    falls with each further case, so that any larger number of cases serves too. Cases are independent: with
-    two eyes of each person, for example, more are needed. Raises ValueError for an argument out of its range,
-    and where more than 2⁵⁰ cases are needed.
-
-    Examples
-    --------
     >>> wilson_sample_size(0.8, 0.02)
     1535
     """
@@ -53,35 +34,13 @@ def wilson_sample_size(proportion: float, half_width: float, level: float = 0.95
 def auc_sample_size(auc: float, half_width: float, prevalence: float | Fraction, level: float = 0.95) -> int:
     """Return the fewest cases for which the interval of an area under the ROC curve has a half-width.
 
-    Raises ValueError as `wilson_sample_size`.
+    auc: the expected area, from 0 to 1. prevalence: the share of positive cases in the set, between 0 and 1;
+    the result is of both classes, of which the positive ones are their share, rounded. half_width, level,
+    errors: as of `wilson_sample_size`. The interval is the score interval of Hanley and McNeil's variance,
+    which needs the area alone; a submission is scored with DeLong's variance, which its scores decide.
+    Source: Hanley and McNeil, Radiology 143:29, 1982; Newcombe, Statistics in Medicine 25:559, 2006, method
+    5.
 
-    Parameters
-    ----------
-    auc : float
-        The expected area, in [0, 1].
-    prevalence : float or Fraction
-        The share of positive cases in the set, in (0, 1).
-    half_width, level
-        See `wilson_sample_size`.
-
-    Returns
-    -------
-    int
-        The number of cases of both classes, at least 2. The positive ones are their share, rounded.
-
-    Notes
-    -----
-    The interval is the score interval of Hanley and McNeil's variance. A submission is scored with DeLong's
-    variance, which its scores decide; before there are any, this one only needs the area.
-
-    References
-    ----------
-    J. A. Hanley and B. J. McNeil, "The meaning and use of the area under a receiver operating characteristic
-    (ROC) curve", Radiology 143:29–36, 1982. R. G. Newcombe, "Confidence intervals for an effect size measure
-    based on the Mann–Whitney statistic. Part 2", Statistics in Medicine 25:559–573, 2006, method 5.
-
-    Examples
-    --------
     >>> auc_sample_size(0.9, 0.05, prevalence=0.5)
     165
     """

@@ -27,45 +27,21 @@ def lesion_wise_dice(
     dilations: int = 3,
     smallest_volume: float = 50.0,
 ) -> float:
-    """Return the mean Dice coefficient of the lesions of the reference; each false lesion counts as 0.
+    """Return the mean Dice coefficient of the lesions of a case, to which every false lesion adds a 0.
 
-    Parameters
-    ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
-    spacing_mm : sequence of float, optional
-        Size of a pixel along every axis of the array, in mm; by default 1.
-    dilations : int, optional
-        How often the reference is dilated, by voxels that share a face or an edge. Connected components of
-        the reference that lie in one component of the dilated reference are one lesion, and predicted
-        components that touch this dilated component are compared with the lesion, which is not dilated.
-    smallest_volume : float, optional
-        In mm³ (mm² in 2D). A lesion of at most this volume does not count, detected or not; predicted
-        components that touch it are not false.
+    From 0 to 1, higher is better. The connected components (26 neighbours, 8 in two dimensions) of the
+    reference that join when it is dilated are one lesion. It is compared, not dilated, with all predicted
+    components that touch it when it is dilated; one of these may serve several lesions. A missed lesion
+    counts as 0, and so does a predicted component of any size that touches no lesion; 1 where there is
+    neither.
 
-    Returns
-    -------
-    float
-        In [0, 1], higher is better: the sum over the lesions that count by the number of these lesions and of
-        the false ones, the predicted components of any size that touch no dilated lesion.
+    prediction, reference: 0 and 1 or booleans, of one shape (y, x) or (z, y, x). spacing_mm: of every axis,
+    by default 1. dilations: how often, by voxels that share a face or an edge. smallest_volume: in mm³ (mm²);
+    lesions of at most this do not count, found or not. Raises ValueError for shapes that differ or have
+    another number of axes, other values, a spacing that is not above 0, or negative dilations.
+    Source: Moawad et al., arXiv:2306.00838, 2023. BraTS 2023 has 3 dilations and 50 mm³ (gliomas), 1 and 50
+    (meningiomas), 1 and 2 (metastases).
 
-    Notes
-    -----
-    1 without any lesion that counts and without a false one. A missed lesion counts as 0. Components are of
-    all neighbours (26 in 3D). One predicted component may be compared with several lesions. Raises ValueError
-    for shapes that differ or have other than two or three axes, values other than 0 and 1, a spacing that is
-    not above 0, or a negative number of dilations.
-
-    References
-    ----------
-    A. W. Moawad et al., "The Brain Tumor Segmentation - Metastases (BraTS-METS) Challenge 2023", arXiv:
-    2306.00838, 2023. BraTS 2023 has 3 dilations and 50 mm³ (gliomas), 1 and 50 (meningiomas), 1 and 2
-    (metastases).
-
-    Examples
-    --------
     >>> lesion_wise_dice([[1, 1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0, 0]], dilations=1, smallest_volume=0)
     0.3333333333333333
     """
@@ -83,32 +59,14 @@ def lesion_wise_hausdorff_distance(
     percentile: float = 95.0,
     worst: float | None = None,
 ) -> float:
-    """Return the mean Hausdorff distance of the lesions of the reference; each false lesion counts as worst.
+    """Return the mean Hausdorff distance of the lesions of a case; every false lesion adds the worst.
 
-    References: as for `lesion_wise_dice`.
+    At least 0, lower is better, in mm. It is a percentile of surface elements, the larger one of both
+    directions, of lesions as of `lesion_wise_dice`. worst: distance of a missed and of a false lesion, which
+    no other exceeds (BraTS: 374), by default the diagonal of the array; 0 where there is neither. Raises
+    ValueError as `lesion_wise_dice`, and for a percentile outside of 0 to 100.
+    Source: Moawad et al., arXiv:2306.00838, 2023.
 
-    Parameters
-    ----------
-    prediction, reference, spacing_mm, dilations, smallest_volume
-        See `lesion_wise_dice`.
-    percentile : float, optional
-        In [0, 100]; of surface elements, the larger one of the two directions (see `hausdorff_distance`).
-    worst : float, optional
-        Distance in mm of a missed and of a false lesion, and the largest one of any lesion; by default the
-        diagonal of the array. BraTS has 374.
-
-    Returns
-    -------
-    float
-        At least 0, in mm, lower is better.
-
-    Notes
-    -----
-    0 without any lesion that counts and without a false one. Lesions as for `lesion_wise_dice`. Raises
-    ValueError as `lesion_wise_dice`, and for a percentile outside [0, 100].
-
-    Examples
-    --------
     >>> lesion_wise_hausdorff_distance(
     ...     [[1, 1, 0, 0, 0, 1]], [[1, 0, 0, 0, 0, 0]], dilations=1, smallest_volume=0, worst=9
     ... )

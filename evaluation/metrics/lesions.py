@@ -32,42 +32,18 @@ def lesion_f1(
     neighbours: Neighbours = "all",
     reading: F1Reading = "shares",
 ) -> float:
-    """Return the F1 of connected components that touch a component of the other mask.
+    """Return the F1 of lesions: those of both regions that touch one of the other, against those that do not.
 
-    Parameters
-    ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
-    neighbours : {"all", "edges", "faces"}, optional
-        Pixels of one component: "all" 8 neighbours (26 in 3D), those that share at least "edges" (18 in 3D),
-        or the 4 (6) that share "faces".
-    reading : {"shares", "counts"}, optional
-        "shares": the harmonic mean of recall, the share of the reference's components that are touched, and
-        precision, the share of the predicted ones. "counts": tp / (tp + (fp + fn) / 2), in which tp and fn
-        are the reference's components that are and are not touched, fp the predicted ones that touch none.
+    From 0 to 1, higher is better; 1 if both regions are empty, 0 if exactly one is. Lesions are connected
+    components. prediction, reference: 0 and 1 or booleans, of one shape (y, x) or (z, y, x). neighbours:
+    pixels of one component, "all" 8 (26 in 3D), those that share at least "edges" (18 in 3D), or the 4 (6)
+    that share "faces". reading: "shares", the harmonic mean of the share of the reference's components that
+    are touched and of that of the predicted ones; "counts", tp / (tp + (fp + fn) / 2), in which tp and fn are
+    the reference's components that are and are not touched, fp the predicted ones that touch none. Raises
+    ValueError for shapes that differ or have another number of axes, or other values.
+    Source: Commowick et al., Scientific Reports 8:13650, 2018, for `shares`; Hernandez Petzsche et al.,
+    Scientific Data 9:762, 2022 (ISLES 2022), for `counts`.
 
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Notes
-    -----
-    1 if both regions are empty, 0 if exactly one is. By default pixels that touch at an edge or a corner
-    belong to one component. Raises ValueError for shapes that differ or have other than two or three axes, or
-    values other than 0 and 1.
-
-    References
-    ----------
-    O. Commowick et al., "Objective evaluation of multiple sclerosis lesion segmentation using a data
-    management and processing infrastructure", Scientific Reports 8:13650, 2018 ("shares"); M. R. Hernandez
-    Petzsche et al., "ISLES 2022: a multi-center magnetic resonance imaging stroke lesion segmentation
-    dataset", Scientific Data 9:762, 2022 ("counts").
-
-    Examples
-    --------
     >>> lesion_f1([[1, 1, 0, 1, 0, 0]], [[1, 1, 0, 0, 0, 1]])
     0.5
     """
@@ -79,26 +55,11 @@ def lesion_f1(
 def lesion_count_difference(
     prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all"
 ) -> int:
-    """Return the difference of the numbers of connected components, without its sign.
+    """Return the absolute difference of the numbers of predicted lesions and of the reference's lesions.
 
-    Parameters and errors: as for `lesion_f1`.
+    At least 0, lower is better. Arguments as of `lesion_f1`.
+    Source: Hernandez Petzsche et al., Scientific Data 9:762, 2022 (ISLES 2022).
 
-    Returns
-    -------
-    int
-        At least 0, lower is better.
-
-    Notes
-    -----
-    0 if both regions are empty. Components as for `lesion_f1`.
-
-    References
-    ----------
-    M. R. Hernandez Petzsche et al., "ISLES 2022: a multi-center magnetic resonance imaging stroke lesion
-    segmentation dataset", Scientific Data 9:762, 2022.
-
-    Examples
-    --------
     >>> lesion_count_difference([[1, 1, 0, 1]], [[1, 1, 0, 0]])
     1
     """
@@ -109,27 +70,14 @@ def lesion_count_difference(
 def panoptic_quality(
     prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all"
 ) -> "LesionPanopticQuality":
-    """Return the panoptic quality of the connected components.
+    """Return the panoptic quality of lesions or instances: recognition quality times segmentation quality.
 
-    Parameters and errors: as for `lesion_f1`.
+    From 0 to 1, higher is better. Arguments as of `lesion_f1`. Returns ``recognition``, the F1 of the
+    components, of which a pair matches if its intersection is more than half of its union, ``segmentation``,
+    the mean intersection over union of those that match, and ``panoptic``, their product. All 1 if both
+    regions are empty, all 0 without a match.
+    Source: Kirillov et al., CVPR 2019.
 
-    Returns
-    -------
-    LesionPanopticQuality
-        ``recognition`` is the F1 of the components, where a pair matches if its IoU is above ½;
-        ``segmentation`` the mean IoU of the matches; ``panoptic`` their product. Each in [0, 1], higher is
-        better.
-
-    Notes
-    -----
-    All 1 if both regions are empty; all 0 without a match. Components as for `lesion_f1`.
-
-    References
-    ----------
-    A. Kirillov et al., "Panoptic segmentation", CVPR, 9396–9405, 2019.
-
-    Examples
-    --------
     >>> quality = panoptic_quality([[1, 1, 0, 1, 0, 0]], [[1, 1, 0, 0, 0, 1]])
     >>> quality.panoptic, quality.segmentation, quality.recognition
     (0.5, 1.0, 0.5)
@@ -150,32 +98,12 @@ def false_positive_volume(
     spacing_mm: Sequence[float] | None = None,
     neighbours: Neighbours = "all",
 ) -> float:
-    """Return the volume of the predicted components that touch no component of the reference.
+    """Return the volume of the predicted lesions that touch no lesion of the reference.
 
-    Parameters
-    ----------
-    prediction, reference, neighbours
-        See `lesion_f1`.
-    spacing_mm : sequence of float, optional
-        Size of a pixel along each axis, in mm. By default 1 each, so that the volume is in pixels.
+    At least 0, lower is better. It is in mm³ (mm² in two dimensions). spacing_mm: of each axis, by default 1
+    each, so that it is in pixels; else arguments and errors as of `lesion_f1`.
+    Source: Gatidis et al., Nature Machine Intelligence 6:1396, 2024.
 
-    Returns
-    -------
-    float
-        At least 0, in mm³ (mm² in 2D), lower is better.
-
-    Notes
-    -----
-    0 if the prediction is empty. Components as for `lesion_f1`. Raises ValueError as `lesion_f1`, and for a
-    spacing that does not fit or is not above 0.
-
-    References
-    ----------
-    S. Gatidis et al., "Results from the autoPET challenge on fully automated lesion segmentation in oncologic
-    PET/CT imaging", Nature Machine Intelligence 6:1396–1405, 2024.
-
-    Examples
-    --------
     >>> false_positive_volume([[1, 1, 0, 1, 0, 0]], [[1, 1, 0, 0, 0, 1]], spacing_mm=(0.5, 1.0))
     0.5
     """
@@ -190,16 +118,12 @@ def false_negative_volume(
     spacing_mm: Sequence[float] | None = None,
     neighbours: Neighbours = "all",
 ) -> float:
-    """Return the volume of the reference's components that no predicted component touches.
+    """Return the volume of the reference's lesions that the prediction does not touch.
 
-    Parameters, Returns, errors and References: as for `false_positive_volume`.
+    At least 0, lower is better. It is in mm³ (mm² in two dimensions). Arguments as of
+    `false_positive_volume`.
+    Source: Gatidis et al., Nature Machine Intelligence 6:1396, 2024.
 
-    Notes
-    -----
-    0 if the reference is empty. Components as for `lesion_f1`.
-
-    Examples
-    --------
     >>> false_negative_volume([[1, 1, 0, 1, 0, 0]], [[1, 1, 0, 0, 0, 1]], spacing_mm=(0.5, 1.0))
     0.5
     """
@@ -223,26 +147,13 @@ def _voxel(spacing_mm: Sequence[float] | None, axes: int) -> float:
 
 
 def detected_lesions(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> float:
-    """Return the share of the reference's connected components that the prediction touches.
+    """Return the share of the reference's lesions, connected components, that the prediction touches.
 
-    Parameters and errors: as for `lesion_f1`.
+    From 0 to 1, higher is better; one common voxel is enough. Arguments as of `lesion_f1`. NaN if the
+    reference is empty.
+    Source: "A novel benchmark model for intelligent annotation of spectral-domain optical coherence
+    tomography scans using the example of cyst annotation", 2016.
 
-    Returns
-    -------
-    float
-        In [0, 1], higher is better. One common pixel is enough to detect a component.
-
-    Notes
-    -----
-    NaN if the reference is empty.
-
-    References
-    ----------
-    "A novel benchmark model for intelligent annotation of spectral-domain optical coherence tomography scans
-    using the example of cyst annotation", 2016.
-
-    Examples
-    --------
     >>> detected_lesions([[1, 0, 0, 0]], [[1, 1, 0, 1]])
     0.5
     """
@@ -252,17 +163,11 @@ def detected_lesions(prediction: ArrayLike, reference: ArrayLike, *, neighbours:
 
 
 def false_lesions(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> int:
-    """Return the number of the prediction's connected components that do not touch the reference.
+    """Return the number of predicted lesions that touch no lesion of the reference.
 
-    Parameters and errors: as for `lesion_f1`. Returns: as for `lesion_count_difference`. References: as for
-    `detected_lesions`.
+    At least 0, lower is better. Arguments as of `lesion_f1`.
+    Source: as of `detected_lesions`.
 
-    Notes
-    -----
-    0 if the prediction is empty; all its components if the reference is empty.
-
-    Examples
-    --------
     >>> false_lesions([[1, 0, 1, 0, 1]], [[1, 1, 0, 0, 0]])
     2
     """
@@ -271,10 +176,7 @@ def false_lesions(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Ne
 
 @dataclass(frozen=True, slots=True)
 class LesionPanopticQuality:
-    """Panoptic quality, the product of recognition (F1 of pairs with IoU > ½) and segmentation (mean IoU).
-
-    Each in [0, 1], higher is better. ``segmentation`` is 0 where no pair matches.
-    """
+    """`panoptic_quality` and its two factors."""
 
     panoptic: float
     segmentation: float
@@ -282,10 +184,9 @@ class LesionPanopticQuality:
 
 
 def find_lesions(prediction: Bools, reference: Bools, neighbours: Neighbours = "all") -> Overlaps:
-    """Return the connected components of two masks of one shape and how they overlap.
+    """Return the connected components of two boolean masks of one shape and how they overlap.
 
-    prediction, reference: boolean, shape (z, y, x) or (y, x). neighbours: see `lesion_f1`. Raises ValueError
-    where the shapes differ.
+    Raises ValueError where the shapes differ.
     """
     if prediction.shape != reference.shape:
         raise ValueError(f"prediction: expected shape {reference.shape}, found {prediction.shape}")
@@ -296,7 +197,7 @@ def find_lesions(prediction: Bools, reference: Bools, neighbours: Neighbours = "
 
 
 def f1_of_lesions(found: Overlaps, reading: F1Reading = "shares") -> float:
-    """F1 of components in pairs, in [0, 1]; 1 where neither mask has one. Readings: see `lesion_f1`."""
+    """`lesion_f1` of components in pairs."""
     references, predictions = len(found.reference_voxels), len(found.prediction_voxels)
     if not references or not predictions:
         return 1.0 if references == predictions else 0.0

@@ -35,37 +35,16 @@ def sensitivity_at_specificity(
     definition: Literal["step", "interpolated"] = "step",
     weights: ArrayLike | None = None,
 ) -> float:
-    """Return the highest sensitivity at a specificity that is at least the given one.
+    """Return the highest sensitivity over all thresholds with at least a given specificity.
 
-    Parameters
-    ----------
-    scores, labels, weights
-        See `auc`.
-    specificity : float
-        The required specificity, in [0, 1]. It is read as the decimal number that it is printed as, so that
-        0.95 of 20 negative cases are exactly 19.
-    definition : {"step", "interpolated"}, optional
-        "step" takes the best of the thresholds "score ≥ t"; tied scores are never separated. "interpolated"
-        reads the sensitivity off the line between the points of the ROC curve.
+    From 0 to 1, higher is better. scores, labels, weights: as of `auc`; tied scores are never separated, and
+    a positive case with the score −inf is detected at no threshold. specificity: from 0 to 1, read as the
+    decimal number that it is printed as, so that 0.95 of 20 negative cases are exactly 19. definition: "step"
+    takes the best of the thresholds "score ≥ t", "interpolated" reads the line between the points of the
+    curve. NaN if there is no positive or no negative case with weight. Raises ValueError as `auc`, and for
+    other values.
+    Source: Orlando et al., Medical Image Analysis 59:101570, 2020 (REFUGE).
 
-    Returns
-    -------
-    float
-        In [0, 1], higher is better; 0 if only the threshold above all scores reaches the specificity.
-
-    Notes
-    -----
-    NaN if there is no positive or no negative case with weight, so also for empty input. A positive case with
-    the score −inf counts as missing and is detected at no threshold. Raises ValueError as `auc`, and for a
-    specificity outside [0, 1] or another definition.
-
-    References
-    ----------
-    J. I. Orlando et al., "REFUGE Challenge: a unified framework for evaluating automated methods for glaucoma
-    assessment from fundus photographs", Medical Image Analysis 59:101570, 2020.
-
-    Examples
-    --------
     >>> sensitivity_at_specificity([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 0.5)
     1.0
     >>> sensitivity_at_specificity([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 0.95)
@@ -85,30 +64,13 @@ def sensitivity_at_specificity(
 def specificity_at_sensitivity(
     scores: ArrayLike, labels: ArrayLike, sensitivity: float, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return the highest specificity at a sensitivity that is at least the given one.
+    """Return the highest specificity over all thresholds with at least a given sensitivity.
 
-    References: as for `roc_curve`.
+    From 0 to 1, higher is better. Arguments as of `sensitivity_at_specificity`; a negative case with the
+    score +inf is a false positive at every threshold. NaN if there is no positive or no negative case with
+    weight.
+    Source: Fawcett, Pattern Recognition Letters 27:861, 2006.
 
-    Parameters
-    ----------
-    scores, labels, weights
-        See `auc`.
-    sensitivity : float
-        The required sensitivity, in [0, 1]. It is read as the decimal number that it is printed as.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better; the best of the thresholds "score ≥ t".
-
-    Notes
-    -----
-    NaN if there is no positive or no negative case with weight, so also for empty input. A negative case with
-    the score +inf counts as missing and is a false positive at every threshold. Raises ValueError as `auc`,
-    and for a sensitivity outside [0, 1].
-
-    Examples
-    --------
     >>> specificity_at_sensitivity([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 1.0)
     0.5
     >>> specificity_at_sensitivity([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1], 0.5)
@@ -125,14 +87,10 @@ def specificity_at_sensitivity(
 def weighted_sensitivity_at_specificity(
     table: RocTable, weights: ArrayLike | WeightedCounts, target: Fraction
 ) -> Floats:
-    """`sensitivity_at_specificity` by "step" under each row of weights, at a specificity of ``target``.
+    """`sensitivity_at_specificity` by "step" under each row of weights, shape (resamples, cases).
 
-    For integer weights the comparison is exact (for 95 %: 100·TN ≥ 95·N). A missing
-    negative (+inf) is a false positive at every threshold t ≤ +inf; a missing positive (−inf) is detected at
-    none, not even where everything else is.
-
-    weights: shape (resamples, cases), at least 0. Returns shape (resamples,) in [0, 1]; NaN in a row where a
-    class has total weight 0. Raises ValueError unless 0 ≤ target ≤ 1.
+    For integer weights the comparison is exact (for 95 %: 100·TN ≥ 95·N). NaN in a row without a class.
+    Raises ValueError unless 0 ≤ target ≤ 1.
     """
     _check_target(target)
     counts = counts_under(table, weights)
@@ -268,11 +226,7 @@ class ThresholdPoint:
 
 
 def decided_at(table: RocTable, threshold: float) -> Bools:
-    """Return the decisions "score ≥ threshold", shape (cases,).
-
-    A missing result is decided wrongly at every threshold: a positive (−inf) is never called positive, a
-    negative (+inf) always.
-    """
+    """Return the decisions "score ≥ threshold", shape (cases,); a missing result is decided wrongly."""
     decided = table.score >= threshold
     decided[table.missing_positives] = False
     return decided
@@ -291,11 +245,10 @@ def point_at(table: RocTable, threshold: float) -> ThresholdPoint:
 
 
 def threshold_at_specificity(table: RocTable, specificity: Fraction) -> float:
-    """Return the threshold of the highest sensitivity whose specificity is at least ``specificity``.
+    """Return the highest threshold with the sensitivity of `sensitivity_at_specificity`.
 
-    Of the thresholds with that sensitivity it is the highest, so that no further specificity is lost: the
-    lowest score of a positive that is found. Infinite where none is found. NaN where a class is empty.
-    Raises ValueError unless 0 ≤ specificity ≤ 1. Source: as `sensitivity_at_specificity`.
+    It is the lowest score of a positive that is found; infinite where none is. NaN where a class is empty.
+    Raises ValueError unless 0 ≤ specificity ≤ 1.
     """
     ones = np.ones((1, table.score.size))
     sensitivity = float(weighted_sensitivity_at_specificity(table, ones, specificity)[0])
@@ -306,10 +259,7 @@ def threshold_at_specificity(table: RocTable, specificity: Fraction) -> float:
 
 
 def threshold_of_first_kept_point(table: RocTable, specificity: Fraction) -> float:
-    """Return the threshold of the point that `sensitivity_at_first_kept_point` reads.
-
-    Its specificity is at most ``specificity``. NaN where a class is empty.
-    """
+    """Return the threshold of what `sensitivity_at_first_kept_point` reads; NaN where a class is empty."""
     false_positive_rate, sensitivity = first_kept_point(table, specificity)
     if np.isnan(sensitivity):
         return float("nan")

@@ -27,49 +27,24 @@ def match_points(
 ) -> "PointMatches":
     """Return which predicted point of one image is the hit of which reference point.
 
-    Parameters
-    ----------
-    predicted : array_like of float, shape (predictions, axes)
-        The predicted points.
-    reference : array_like of float, shape (references, axes)
-        The reference points, in the same unit.
-    radius : float or array_like of float, shape (references,)
-        Largest distance of a hit from its reference point, one for all or one for each.
-    matching : {"nearest", "by_confidence", "optimal", "any", "nearest_only", "most_confident"}, optional
-        "nearest": each reference point in its order takes the nearest prediction that is not yet taken.
-        "by_confidence": each prediction by falling confidence takes the nearest reference point that is
-        free. "optimal": as many hits as possible, of those with the smallest sum of distances. "any": a
-        reference point is hit by the most confident prediction that is near; no prediction near a reference
-        point is a false positive. "nearest_only": each reference point in its order takes the nearest of
-        all predictions, and is missed if that is taken. "most_confident": each reference point in its order
-        takes the most confident prediction that is near and not yet taken, of equal ones the nearest (PUMA).
-    confidences : array_like of float, shape (predictions,), optional
-        Required by "by_confidence", "any" and "most_confident".
-    boundary : {"included", "excluded"}, optional
-        Whether a prediction at exactly the radius is near.
+    predicted, reference: shape (points, axes), in one unit. radius: largest distance of a hit, one for all or
+    one for each reference point, itself included unless ``boundary="excluded"``. matching: "nearest": each
+    reference point in its order takes the nearest prediction that is not yet taken. "by_confidence": each
+    prediction by falling confidence takes the nearest reference point that is free. "optimal": as many hits
+    as possible, of those with the smallest sum of distances. "any": a reference point is hit by the most
+    confident prediction that is near; no prediction near a reference point is false (LUNA16). "nearest_only":
+    each reference point in its order takes the nearest of all predictions, and is missed if that is taken.
+    "most_confident": each in its order takes the most confident prediction that is near and not yet taken, of
+    equal ones the nearest (PUMA). confidences: shape (predictions,), required by the rules that say so.
 
-    Returns
-    -------
-    PointMatches
-        ``hit``, of shape (references,), is the index of the prediction, or −1. ``false``, of shape
-        (predictions,), marks the false positives. ``true_positives``, ``false_positives`` and
-        ``false_negatives`` are their numbers.
+    Returns ``hit``, shape (references,), the index of the prediction or −1, ``false``, shape (predictions,),
+    and the numbers ``true_positives``, ``false_positives`` and ``false_negatives``. Without a prediction
+    every reference point is missed, without a reference point every prediction is false. Raises ValueError
+    for shapes that do not fit, a coordinate that is not finite, a radius below 0 or NaN, an unknown rule, or
+    missing confidences.
+    Source: Aubreville et al., Medical Image Analysis 84:102699, 2023 (MIDOG, "nearest"); Setio et al.,
+    Medical Image Analysis 42:1, 2017 (LUNA16, "any").
 
-    Notes
-    -----
-    Without a prediction every reference point is missed, without a reference point every prediction is false.
-    Raises ValueError for shapes that do not fit, a coordinate that is not finite, a radius below 0 or NaN, an
-    unknown matching or boundary, or missing confidences.
-
-    References
-    ----------
-    M. Aubreville et al., "Mitosis domain generalization in histopathology images: the MIDOG challenge",
-    Medical Image Analysis 84:102699, 2023 ("nearest"); A. A. A. Setio et al., "Validation, comparison, and
-    combination of algorithms for automatic detection of pulmonary nodules in computed tomography images: the
-    LUNA16 challenge", Medical Image Analysis 42:1–13, 2017 ("any").
-
-    Examples
-    --------
     >>> matches = match_points([[0, 1], [9, 9]], [[0, 0], [5, 5]], 2.0)
     >>> matches.hit.tolist(), matches.false.tolist()
     ([0, -1], [False, True])
@@ -95,30 +70,11 @@ def match_points(
 def mean_radial_error(predicted: ArrayLike, reference: ArrayLike) -> float:
     """Return the mean distance of landmarks from their references.
 
-    Parameters
-    ----------
-    predicted : array_like of float, shape (landmarks, axes)
-        The predicted landmarks.
-    reference : array_like of float, same shape
-        The reference landmarks in the same order and unit. A landmark with NaN here is left out.
+    At least 0, lower is better, in the unit of the coordinates. predicted, reference: shape (landmarks,
+    axes), in the same order; a landmark whose reference has NaN is left out. NaN if no landmark is left.
+    Raises ValueError for shapes that differ and for a predicted coordinate that is not finite.
+    Source: Wang et al., Medical Image Analysis 31:63, 2016.
 
-    Returns
-    -------
-    float
-        At least 0, in the unit of the coordinates, lower is better.
-
-    Notes
-    -----
-    NaN if no landmark is left, so also for empty input. Raises ValueError for shapes that differ and for a
-    predicted coordinate that is not finite.
-
-    References
-    ----------
-    C.-W. Wang et al., "Evaluation and comparison of anatomical landmark detection methods for cephalometric
-    x-ray images: a grand challenge", IEEE Transactions on Medical Imaging 34:1890–1900, 2015.
-
-    Examples
-    --------
     >>> mean_radial_error([[0, 0], [3, 4]], [[0, 1], [0, 0]])
     3.0
     """
@@ -128,29 +84,13 @@ def mean_radial_error(predicted: ArrayLike, reference: ArrayLike) -> float:
 
 
 def success_detection_rate(predicted: ArrayLike, reference: ArrayLike, radius: float) -> float:
-    """Return the share of landmarks that are at most a radius away from their references.
+    """Return the share of landmarks within a radius of their references.
 
-    References: as for `mean_radial_error`.
-
-    Parameters
-    ----------
-    predicted, reference
-        See `mean_radial_error`.
-    radius : float
-        Largest distance of a success, itself included.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Notes
-    -----
-    NaN if no landmark is left, so also for empty input. A landmark whose prediction has NaN is missed. Raises
+    From 0 to 1, higher is better; the distance itself is included. predicted, reference: as of
+    `mean_radial_error`, but a landmark whose prediction has NaN is missed. NaN if no landmark is left. Raises
     ValueError for shapes that differ, or a radius below 0 or NaN.
+    Source: Wang et al., Medical Image Analysis 31:63, 2016.
 
-    Examples
-    --------
     >>> success_detection_rate([[0, 0], [3, 4]], [[0, 1], [0, 0]], 2.0)
     0.5
     """
@@ -217,14 +157,10 @@ def match_within(
     confidence: ArrayLike | None = None,
     strict: bool = False,
 ) -> PointMatches:
-    """Match predicted with reference points that lie within a radius of each other.
+    """Return what `match_points` returns for arguments that fit; ``strict`` excludes the radius itself.
 
-    predicted_mm: shape (predictions, axes); reference_mm: shape (references, axes); radius_mm: one for all
-    or shape (references,), the distance itself included unless ``strict``. confidence: shape (predictions,).
-    Rules: see `match_points`; in all but "any" a prediction is the hit of one point, and false otherwise.
-    With "any", all predictions near a reference point are no false positives (LUNA16). Of equal confidences
-    the nearer prediction comes first; other ties go to the first.
-    Raises ValueError where a rule needs confidences and has none.
+    Of equal confidences the nearer prediction comes first; other ties go to the first. Raises ValueError
+    where a rule needs confidences and has none.
     """
     predicted, reference = (_points(points) for points in (predicted_mm, reference_mm))
     if rule in {"by_confidence", "any", "most_confident"} and confidence is None:
@@ -325,29 +261,13 @@ def _distances(first: Floats, second: Floats) -> Floats:
 
 
 def euclidean_distance(a: ArrayLike, b: ArrayLike) -> Floats:
-    """Return the Euclidean distances between the points of two arrays.
+    """Return the Euclidean distances between the points of two arrays, whose leading axes broadcast.
 
-    Parameters
-    ----------
-    a, b : array_like of float, shape (..., axes)
-        Points in one unit, for example (x, y) in pixels; leading axes broadcast.
+    At least 0, in the unit of the points, lower is better. a, b: shape (…, axes). NaN if a coordinate is NaN;
+    empty input, shape (0, 2), gives empty output. Raises ValueError for other numbers of axes, or without
+    any.
+    Source: as `scipy.spatial.distance.euclidean`.
 
-    Returns
-    -------
-    numpy.ndarray of float, shape (...)
-        At least 0, in the unit of the points, lower is better.
-
-    Notes
-    -----
-    NaN if a coordinate is NaN. Empty input, shape (0, 2), gives empty output. Raises ValueError for points
-    with different numbers of axes, or without any.
-
-    References
-    ----------
-    Euclid's norm, as in `scipy.spatial.distance.euclidean`.
-
-    Examples
-    --------
     >>> euclidean_distance([[0, 0], [1, 1]], [3, 4]).round(4).tolist()
     [5.0, 3.6056]
     """
@@ -359,5 +279,5 @@ def euclidean_distance(a: ArrayLike, b: ArrayLike) -> Floats:
 
 
 def image_diagonal(width: float, height: float) -> float:
-    """Length of an image's diagonal, sqrt(width² + height²): the worst distance, also for a missing point."""
+    """Return the length of an image's diagonal: the worst distance, also for a missing point."""
     return math.hypot(width, height)

@@ -14,34 +14,15 @@ Probabilities = NDArray[np.float32]
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the mean squared difference between predicted probabilities and true labels.
+    """Return the Brier score: the mean squared difference of probability and truth.
 
-    Parameters
-    ----------
-    probabilities : array_like of float, shape (cases,) or (cases, classes)
-        The probability of the positive class, or of each of several classes, in [0, 1].
-    labels : array_like of int, shape (cases,)
-        The reference: 0 or 1, or the index of the class from 0 on.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    Lower is better: from 0 to 1 for the probability of one of two classes, from 0 to 2 for several, whose
+    squares are summed. probabilities: from 0 to 1, shape (cases,) or (cases, classes). labels: 0 and 1, or
+    class indices from 0 on. weights: of the cases, finite and at least 0, by default 1 each. For two classes,
+    two columns give twice the value of one. NaN for empty input. Raises ValueError for shapes that differ, or
+    other values.
+    Source: Brier, Monthly Weather Review 78:1, 1950.
 
-    Returns
-    -------
-    float
-        In [0, 1], or in [0, 2] for several classes, whose squares are summed; lower is better.
-
-    Notes
-    -----
-    NaN for empty input. For two classes, two columns give twice the value of one column. Raises ValueError
-    for shapes that differ, a probability outside [0, 1], a label that is none, or an invalid weight.
-
-    References
-    ----------
-    G. W. Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review
-    78:1–3, 1950.
-
-    Examples
-    --------
     >>> brier_score([0.5, 1.0], [0, 1])
     0.125
     >>> brier_score([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], [1, 2])
@@ -58,36 +39,14 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike, *, weights: ArrayLi
 def calibration_error(
     probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10, weights: ArrayLike | None = None
 ) -> float:
-    """Return the mean distance of predicted from observed shares of positive cases over bins of equal width.
+    """Return the expected calibration error: the mean distance of predicted from observed shares in bins.
 
-    Parameters
-    ----------
-    probabilities : array_like of float, shape (cases,)
-        The probability of the positive class, in [0, 1].
-    labels : array_like of bool, shape (cases,)
-        The reference: true or 1 for a positive case, false or 0 for a negative one.
-    bins : int, optional
-        Number of bins. Bin k holds probabilities p with k/bins ≤ p < (k + 1)/bins, the last one also p = 1.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    From 0 to 1, lower is better. Bins have equal width and count with their shares of the cases: bin k holds
+    probabilities k/bins ≤ p < (k + 1)/bins, the last one also 1. probabilities: of the positive class, shape
+    (cases,). labels, weights: as of `brier_score`. NaN for empty input. Raises ValueError as `brier_score`,
+    and for less than one bin.
+    Source: Naeini et al., AAAI 2015, p. 2901.
 
-    Returns
-    -------
-    float
-        In [0, 1], lower is better.
-
-    Notes
-    -----
-    NaN for empty input. Each bin counts with its share of the cases. Raises ValueError as `brier_score`, and
-    for less than one bin.
-
-    References
-    ----------
-    M. P. Naeini et al., "Obtaining well calibrated probabilities using Bayesian binning", AAAI, 2901–2907,
-    2015.
-
-    Examples
-    --------
     >>> calibration_error([0.25, 0.25, 0.75, 1.0], [0, 1, 1, 1], bins=2)
     0.1875
     """
@@ -108,10 +67,9 @@ def _columns(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Float
 
 
 def weighted_brier_score(probability: ArrayLike, positive: ArrayLike, weights: ArrayLike) -> Floats:
-    """`brier_score` of a 0/1 label under each row of weights.
+    """`brier_score` of a 0/1 label under each row of weights, shape (resamples, cases).
 
-    probability, positive: shape (cases,); a NaN label leaves a case out, a NaN probability counts 1, the
-    worst. weights: shape (resamples, cases). Returns shape (resamples,); NaN without a case.
+    A NaN label leaves a case out, a NaN probability counts 1, the worst. NaN in a row without a case.
     """
     label = np.asarray(positive, dtype=np.float64)
     error = np.asarray(probability, dtype=np.float64) - label
@@ -122,11 +80,7 @@ def weighted_brier_score(probability: ArrayLike, positive: ArrayLike, weights: A
 def weighted_expected_calibration_error(
     probability: ArrayLike, positive: ArrayLike, weights: ArrayLike, bins: int = 10
 ) -> Floats:
-    """`calibration_error` under each row of weights.
-
-    A case without a probability (NaN) counts 1, the worst. Shapes and empty input as of
-    `weighted_brier_score`.
-    """
+    """`calibration_error` under each row of weights; missing values as of `weighted_brier_score`."""
     label = np.asarray(positive, dtype=np.float64)
     predicted = np.asarray(probability, dtype=np.float64)
     matrix = np.asarray(weights, dtype=np.float64)

@@ -33,34 +33,14 @@ __all__ = [
 def mean_absolute_error(
     predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return the mean of |predicted − true|.
+    """Return the mean absolute difference of numbers from their references.
 
-    Parameters
-    ----------
-    predicted : array_like of float, shape (cases,)
-        The predicted values, finite wherever the true value is given.
-    reference : array_like of float, shape (cases,)
-        The true values. A case with NaN here is left out.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    At least 0, lower is better, in the numbers' unit. predicted, reference: shape (cases,); a case whose
+    reference is NaN is left out. weights: of the cases, finite and at least 0, by default 1 each. NaN if no
+    case is left. Raises ValueError for shapes that differ, an invalid weight, and a missing prediction, since
+    leaving its case out would improve the figure.
+    Source: Willmott and Matsuura, Climate Research 30:79, 2005.
 
-    Returns
-    -------
-    float
-        At least 0, in the unit of the values, lower is better.
-
-    Notes
-    -----
-    NaN if no case is left, so also for empty input. Raises ValueError for shapes that differ, an invalid
-    weight, and a prediction that is missing: leaving its case out would improve the figure.
-
-    References
-    ----------
-    C. J. Willmott and K. Matsuura, "Advantages of the mean absolute error (MAE) over the root mean square
-    error (RMSE)", Climate Research 30:79–82, 2005.
-
-    Examples
-    --------
     >>> mean_absolute_error([1, 2, 4], [1, 3, 2])
     1.0
     """
@@ -70,12 +50,12 @@ def mean_absolute_error(
 def root_mean_squared_error(
     predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return the root of the mean squared error.
+    """Return the root of the mean squared difference of numbers from their references.
 
-    Parameters, Returns, Notes and References: as for `mean_absolute_error`.
+    At least 0, lower is better, in the numbers' unit. Arguments as of `mean_absolute_error`. NaN if no case
+    is left.
+    Source: Willmott and Matsuura, Climate Research 30:79, 2005.
 
-    Examples
-    --------
     >>> root_mean_squared_error([1, 5], [1, 3])
     1.4142135623730951
     """
@@ -83,22 +63,12 @@ def root_mean_squared_error(
 
 
 def bias(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:
-    """Return the mean of predicted − true.
+    """Return the mean difference, predicted − true.
 
-    Parameters and Notes: as for `mean_absolute_error`.
+    In the numbers' unit; 0 is best, and the sign says which way the numbers are wrong. Arguments as of
+    `mean_absolute_error`. NaN if no case is left.
+    Source: Bland and Altman, Lancet 327:307, 1986.
 
-    Returns
-    -------
-    float
-        In the unit of the values; 0 is best.
-
-    References
-    ----------
-    J. M. Bland and D. G. Altman, "Statistical methods for assessing agreement between two methods of
-    clinical measurement", Lancet 327:307–310, 1986.
-
-    Examples
-    --------
     >>> bias([1, 2, 4], [1, 3, 2])
     0.3333333333333333
     """
@@ -108,21 +78,12 @@ def bias(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | Non
 def normalised_absolute_error(
     predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return the sum of the absolute errors divided by the sum of the absolute true values.
+    """Return the sum of the absolute differences by the sum of the absolute true values.
 
-    Parameters, errors and References: as for `mean_absolute_error`.
+    At least 0, lower is better, without a unit. Arguments as of `mean_absolute_error`. NaN if no case is left
+    or all true values are 0.
+    Source: Willmott and Matsuura, Climate Research 30:79, 2005.
 
-    Returns
-    -------
-    float
-        At least 0, without unit, lower is better.
-
-    Notes
-    -----
-    NaN if no case is left or all true values are 0, so also for empty input.
-
-    Examples
-    --------
     >>> normalised_absolute_error([1, 2, 4], [1, 3, 2])
     0.5
     """
@@ -134,26 +95,12 @@ def normalised_absolute_error(
 def pearson_correlation(
     predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return Pearson's correlation coefficient.
+    """Return Pearson's correlation coefficient of numbers and references.
 
-    Parameters and errors: as for `mean_absolute_error`.
+    From −1 to 1, higher is better; 0 for one and the same number in every case. Arguments as of
+    `mean_absolute_error`. NaN if all true values are equal or fewer than two cases are left.
+    Source: Pearson, Proc. R. Soc. Lond. 58:240, 1895.
 
-    Returns
-    -------
-    float
-        In [−1, 1], higher is better.
-
-    Notes
-    -----
-    0 if all predictions are equal; NaN if all true values are equal or fewer than two cases are left.
-
-    References
-    ----------
-    K. Pearson, "Note on regression and inheritance in the case of two parents", Proceedings of the Royal
-    Society of London 58:240–242, 1895.
-
-    Examples
-    --------
     >>> round(pearson_correlation([1, 2, 4], [1, 3, 2]), 4)
     0.3273
     """
@@ -164,22 +111,12 @@ def pearson_correlation(
 def spearman_correlation(
     predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return Spearman's rank correlation coefficient.
+    """Return Spearman's rank correlation of numbers and references, ties having their mean rank.
 
-    Parameters and errors: as for `mean_absolute_error`. Notes: as for `pearson_correlation`.
+    From −1 to 1, higher is better; 0 for one and the same number in every case. Arguments as of
+    `mean_absolute_error`. NaN if all true values are equal or fewer than two cases are left.
+    Source: Spearman, Am. J. Psychol. 15:72, 1904.
 
-    Returns
-    -------
-    float
-        In [−1, 1], higher is better; ties have their mean rank.
-
-    References
-    ----------
-    C. Spearman, "The proof and measurement of association between two things", American Journal of
-    Psychology 15:72–101, 1904.
-
-    Examples
-    --------
     >>> spearman_correlation([1, 2, 4], [1, 3, 2])
     0.5
     """
@@ -190,26 +127,12 @@ def spearman_correlation(
 def intraclass_correlation(
     predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return the intraclass correlation ICC(2,1): the absolute agreement of prediction and truth.
+    """Return the intraclass correlation ICC(2,1): the absolute agreement of numbers and references.
 
-    Parameters and errors: as for `mean_absolute_error`.
+    At most 1, higher is better. Arguments as of `mean_absolute_error`. NaN if fewer than two cases are left
+    or nothing varies.
+    Source: Shrout and Fleiss, Psychological Bulletin 86:420, 1979.
 
-    Returns
-    -------
-    float
-        At most 1, higher is better.
-
-    Notes
-    -----
-    NaN if fewer than two cases are left or nothing varies, so also for empty input.
-
-    References
-    ----------
-    P. E. Shrout and J. L. Fleiss, "Intraclass correlations: uses in assessing rater reliability",
-    Psychological Bulletin 86:420–428, 1979.
-
-    Examples
-    --------
     >>> intraclass_correlation([1, 2, 3], [1, 2, 3])
     1.0
     """
@@ -218,29 +141,20 @@ def intraclass_correlation(
 
 
 def weighted_pearson_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """`pearson_correlation` under each row of weights.
-
-    predicted, truth: shape (cases,). weights: shape (resamples, cases). Returns shape (resamples,): 0 where
-    the predictions of weight are all equal; NaN where the true values are, or where fewer than two cases have
-    weight.
-    """
+    """`pearson_correlation` under each row of weights, shape (resamples, cases)."""
     return _weighted_correlation(*_entering(predicted, truth, weights))
 
 
 def weighted_spearman_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """`spearman_correlation` under each row of weights; else as `weighted_pearson_correlation`.
-
-    A case of weight w counts as w tied cases.
-    """
+    """`spearman_correlation` under each row of weights; a case of weight w counts as w tied cases."""
     first, second, matrix = _entering(predicted, truth, weights)
     return _weighted_correlation(_weighted_ranks(first, matrix), _weighted_ranks(second, matrix), matrix)
 
 
 def weighted_intraclass_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:
-    """`intraclass_correlation` under each row of weights; shapes as of `weighted_pearson_correlation`.
+    """`intraclass_correlation` under each row of weights.
 
-    From the mean squares of cases, raters and error: (MSC − MSE) / (MSC + MSE + 2·(MSR − MSE)/n). NaN where
-    fewer than two cases have weight, or where nothing varies.
+    From the mean squares of cases, raters and error: (MSC − MSE) / (MSC + MSE + 2·(MSR − MSE)/n).
     """
     first, second, matrix = _entering(predicted, truth, weights)
     number = matrix.sum(axis=1)
@@ -351,37 +265,16 @@ _ENTRIES_AT_ONCE = 1 << 22  # 32 MB of pairs
 def concordance_index(
     predicted_time: ArrayLike, time: ArrayLike, event: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float:
-    """Return Harrell's concordance index: the share of comparable pairs that are predicted in their order.
+    """Return Harrell's concordance index: the share of comparable pairs of cases predicted in their order.
 
-    Parameters
-    ----------
-    predicted_time : array_like of float, shape (cases,)
-        Higher means a later event; give the negative of a risk. NaN: no result, which loses every pair.
-    time : array_like of float, shape (cases,)
-        The time for which a case was observed. A case with NaN is left out.
-    event : array_like of bool, shape (cases,)
-        True or 1 where the event ended that time, false or 0 where the case was censored.
-    weights : array_like of float, shape (cases,), optional
-        Weights of the cases, finite and at least 0. By default every case has weight 1.
+    From 0 to 1, higher is better; 0.5 is chance. A pair is comparable if the earlier of its times is an
+    event; of two equal times, if exactly one is an event, which counts as the earlier. Equal predictions
+    count half. predicted_time: shape (cases,), higher for a later event (the negative of a risk); NaN loses
+    every pair. time: at least 0; NaN leaves a case out. event: 0 and 1 or booleans, 0 where the case was
+    censored. weights: of the cases, finite and at least 0, by default 1 each. NaN without a comparable pair.
+    Raises ValueError for shapes that differ, or other values.
+    Source: Harrell et al., Statistics in Medicine 15:361, 1996.
 
-    Returns
-    -------
-    float
-        In [0, 1], higher is better; 0.5 for predictions without information.
-
-    Notes
-    -----
-    NaN without a comparable pair, so also for empty input. A pair is comparable if the earlier of its times
-    is an event; of two equal times, if exactly one is an event, which counts as the earlier. Equal
-    predictions count ½. Raises ValueError for shapes that differ, a time below 0, an event other than 0 and
-    1, or an invalid weight.
-
-    References
-    ----------
-    F. E. Harrell et al., "Multivariable prognostic models", Statistics in Medicine 15:361–387, 1996.
-
-    Examples
-    --------
     >>> concordance_index([1, 3, 2, 4], [5, 10, 15, 20], [1, 1, 0, 1])
     0.8
     """
@@ -400,11 +293,7 @@ def concordance_index(
 def weighted_concordance_index(
     predicted_time: ArrayLike, time: ArrayLike, event: ArrayLike, weights: ArrayLike
 ) -> Floats:
-    """`concordance_index` under each row of weights, shape (resamples, cases).
-
-    predicted_time, time, event: shape (cases,). A case with the predicted time NaN loses every comparable
-    pair, one with the time NaN is left out. Returns shape (resamples,); NaN without a comparable pair.
-    """
+    """`concordance_index` under each row of weights, shape (resamples, cases)."""
     matrix = np.asarray(weights, dtype=np.float64)
     won, comparable = np.zeros(len(matrix)), np.zeros(len(matrix))
     for first, others, later, worth in _comparable_pairs(predicted_time, time, event):
@@ -416,9 +305,9 @@ def weighted_concordance_index(
 def concordance_influence(predicted_time: ArrayLike, time: ArrayLike, event: ArrayLike) -> Floats:
     """Return the derivative of `concordance_index` by the weight of each case, shape (cases,), sum 0.
 
-    The sum of their squares estimates the variance of the index (infinitesimal jackknife). Arguments as of
-    `weighted_concordance_index`; 0 for every case without a comparable pair.
-    Source: Efron 1982, The Jackknife, the Bootstrap and Other Resampling Plans, section 6.
+    The sum of their squares estimates the variance of the index (infinitesimal jackknife). 0 for every case
+    without a comparable pair. Source: Efron 1982, The Jackknife, the Bootstrap and Other Resampling Plans,
+    section 6.
     """
     won, comparable = np.zeros((2, np.size(time)))
     for first, others, later, worth in _comparable_pairs(predicted_time, time, event):

@@ -22,33 +22,12 @@ VerticalDiameter = Literal["column_count", "extent"]
 
 
 def dice(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
-    """Return the Dice coefficient of two regions, 2·|A∩B| / (|A| + |B|).
+    """Return the Dice coefficient of two regions: twice their overlap by the sum of their voxels.
 
-    Parameters
-    ----------
-    prediction : array_like of bool, any shape
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
-    both_empty : float, optional
-        The value if both regions are empty.
+    From 0 to 1, higher is better. prediction, reference: 0 and 1 or booleans, of one shape. 0 if one region
+    is empty, ``both_empty`` if both are. Raises ValueError for shapes that differ, or other values.
+    Source: Dice, Ecology 26:297, 1945.
 
-    Returns
-    -------
-    float
-        In [0, 1], higher is better.
-
-    Notes
-    -----
-    0 if exactly one region is empty, ``both_empty`` if both are, also for arrays without elements. Raises
-    ValueError for shapes that differ, or values other than 0 and 1.
-
-    References
-    ----------
-    L. R. Dice, "Measures of the amount of ecologic association between species", Ecology 26:297–302, 1945.
-
-    Examples
-    --------
     >>> dice([[1, 1], [0, 0]], [[1, 0], [1, 0]])
     0.5
     """
@@ -56,16 +35,11 @@ def dice(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0
 
 
 def jaccard(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
-    """Return the Jaccard index of two regions (intersection over union), |A∩B| / |A∪B|.
+    """Return the Jaccard index of two regions: the overlap by the voxels of either (IoU).
 
-    Parameters, Returns and Notes: as for `dice`.
+    From 0 to 1, higher is better. Arguments and empty regions as of `dice`.
+    Source: Jaccard, New Phytologist 11:37, 1912.
 
-    References
-    ----------
-    P. Jaccard, "The distribution of the flora in the alpine zone", New Phytologist 11:37–50, 1912.
-
-    Examples
-    --------
     >>> jaccard([1, 1, 1, 0], [0, 1, 1, 1])
     0.5
     """
@@ -73,16 +47,11 @@ def jaccard(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 
 
 
 def voxel_precision(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
-    """Return the share of the predicted region that is in the reference (positive predictive value).
+    """Return the share of the predicted voxels that are in the region (positive predictive value).
 
-    Parameters, Returns and Notes: as for `dice`.
+    From 0 to 1, higher is better. Arguments and empty regions as of `dice`.
+    Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
 
-    References
-    ----------
-    C. J. van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7.
-
-    Examples
-    --------
     >>> voxel_precision([1, 1, 1, 1], [0, 1, 0, 0])
     0.25
     """
@@ -90,12 +59,11 @@ def voxel_precision(prediction: ArrayLike, reference: ArrayLike, *, both_empty: 
 
 
 def voxel_sensitivity(prediction: ArrayLike, reference: ArrayLike, *, both_empty: float = 1.0) -> float:
-    """Return the share of the reference region that is predicted (sensitivity).
+    """Return the share of a region's voxels that are predicted (recall).
 
-    Parameters, Returns and Notes: as for `dice`. References: as for `voxel_precision`.
+    From 0 to 1, higher is better. Arguments and empty regions as of `dice`.
+    Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
 
-    Examples
-    --------
     >>> voxel_sensitivity([0, 1, 0, 0], [1, 1, 1, 1])
     0.25
     """
@@ -175,31 +143,21 @@ class OverlapRatio:
 
 
 dice_of_counts = OverlapRatio(lambda of: (2 * of.intersection, of.prediction + of.reference))
-"""Dice coefficient 2·|A∩B| / (|A| + |B|): F-beta with beta = 1. Source: Dice 1945, Ecology 26:297."""
-
 jaccard_of_counts = OverlapRatio(lambda of: (of.intersection, of.prediction + of.reference - of.intersection))
-"""Jaccard index (intersection over union) |A∩B| / |A∪B|."""
-
 precision_of_counts = OverlapRatio(lambda of: (of.intersection, of.prediction))
-"""Share of the predicted pixels that are in the reference."""
-
 recall_of_counts = OverlapRatio(lambda of: (of.intersection, of.reference))
-"""Share of the reference's pixels that are predicted (sensitivity)."""
-
 volume_similarity_of_counts = OverlapRatio(
     lambda of: (
         of.prediction + of.reference - abs(of.prediction - of.reference),
         of.prediction + of.reference,
     )
 )
-"""1 − |difference| / sum of the two volumes. Source: Taha and Hanbury 2015, BMC Medical Imaging 15:29."""
 
 
 def f_beta_of_counts(beta: float) -> OverlapRatio:
-    """Return F-beta, the harmonic mean of precision and recall with recall weighted beta² times.
+    """Return F-beta, (1 + beta²)·|A∩B| / (beta²·|reference| + |prediction|): recall counts beta² times.
 
-    (1 + beta²)·|A∩B| / (beta²·|reference| + |prediction|): 0 if nothing overlaps. Source: van Rijsbergen,
-    Information Retrieval, 1979, chapter 7.
+    0 if nothing overlaps. Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
     squared = beta * beta
     return OverlapRatio(
@@ -208,32 +166,13 @@ def f_beta_of_counts(beta: float) -> OverlapRatio:
 
 
 def weighted_dice(prediction: ArrayLike, reference: ArrayLike) -> float:
-    """Return the confidence-weighted Dice of two maps, 2·Σ A·B / (Σ A² + Σ B²).
+    """Return the confidence-weighted Dice of two maps, 2·Σ A·B / (Σ A² + Σ B²); the Dice of binary ones.
 
-    Parameters
-    ----------
-    prediction : array_like of float, any shape
-        Confidences in [0, 1].
-    reference : array_like of float, same shape
-        Confidences of the reference in [0, 1].
+    From 0 to 1, higher is better. prediction, reference: confidences from 0 to 1, of one shape. 0 if one map
+    is 0 everywhere, 1 if both are. Raises ValueError for shapes that differ, or other values.
+    Source: "A novel benchmark model for intelligent annotation of spectral-domain optical coherence
+    tomography scans using the example of cyst annotation", 2016, Eq. 3.
 
-    Returns
-    -------
-    float
-        In [0, 1], higher is better. For binary maps it equals the Dice coefficient.
-
-    Notes
-    -----
-    0 if exactly one map is 0 everywhere, 1 if both are, also for arrays without elements. Raises ValueError
-    for shapes that differ, or values outside [0, 1].
-
-    References
-    ----------
-    "A novel benchmark model for intelligent annotation of spectral-domain optical coherence tomography scans
-    using the example of cyst annotation", 2016, Eq. 3.
-
-    Examples
-    --------
     >>> weighted_dice([1.0, 0.5], [0.5, 1.0])
     0.8
     """
@@ -258,10 +197,7 @@ class ConfidenceSums:
 
 
 def weighted_dice_of_sums(sums: ConfidenceSums) -> float:
-    """Return 2 Σ A·B / (Σ A² + Σ B²), in [0, 1] for maps in [0, 1]; 1 if both are empty.
-
-    Source: SD-OCT cyst benchmark, Eq. 3 (its reproducibility and accuracy).
-    """
+    """Return `weighted_dice` of its three sums."""
     total = sums.prediction_squared + sums.reference_squared
     return 2 * sums.product / total if total > 0 else 1.0
 
@@ -326,33 +262,11 @@ def cup_to_disc_ratio(
 ) -> float:
     """Return the vertical cup-to-disc ratio of an optic nerve head.
 
-    Parameters
-    ----------
-    cup : array_like of bool, shape (y, x)
-        The region of the optic cup.
-    disc : array_like of bool, shape (y, x)
-        The region of the optic disc, including the cup.
-    definition : {"column_count", "extent"}, optional
-        The vertical diameter of a region: the largest number of its pixels in one column, or the last row
-        minus the first row plus one. They differ for regions with holes, several parts or slanted shapes.
+    From 0 to 1 if the disc, as it should, includes the cup; 0 if it is empty. cup, disc: 0 and 1 or booleans,
+    of one shape (y, x). definition: of a vertical diameter, see `segmentation.vertical_diameter`. Raises
+    ValueError for shapes that differ or have not two axes, other values, or another definition.
+    Source: Orlando et al., Medical Image Analysis 59:101570, 2020 (REFUGE).
 
-    Returns
-    -------
-    float
-        In [0, 1] if the disc includes the cup.
-
-    Notes
-    -----
-    0 if the disc is empty, also for arrays without elements. Raises ValueError for shapes that differ or have
-    not two axes, values other than 0 and 1, or another definition.
-
-    References
-    ----------
-    J. I. Orlando et al., "REFUGE Challenge: a unified framework for evaluating automated methods for glaucoma
-    assessment from fundus photographs", Medical Image Analysis 59:101570, 2020.
-
-    Examples
-    --------
     >>> cup_to_disc_ratio([[0, 0], [1, 0], [1, 0], [0, 0]], [[1, 0], [1, 1], [1, 1], [1, 0]])
     0.5
     """
@@ -363,12 +277,11 @@ def cup_to_disc_ratio(
 
 
 def vertical_diameter(region: Bools, definition: VerticalDiameter) -> int:
-    """Return the vertical diameter of a region in pixels, 0 for an empty region.
+    """Return the vertical diameter of a boolean region (y, x) in pixels, 0 for an empty region.
 
-    region: boolean, shape (y, x). "column_count" is the largest number of region pixels in one column. This
-    is the definition of REFUGE's public evaluator and of all published REFUGE results. "extent" is the last
-    row minus the first row plus one. The two differ where the region is slanted, has holes or has several
-    parts. Raises ValueError for any other definition, shape or type.
+    "column_count" is the largest number of its pixels in one column, as in REFUGE's public evaluator and all
+    of its published results; "extent" is the last row minus the first row plus one. They differ where the
+    region is slanted, has holes or several parts. Raises ValueError for another definition, shape or type.
     """
     if region.ndim != 2 or region.dtype != np.bool_:
         raise ValueError(
@@ -385,11 +298,7 @@ def vertical_diameter(region: Bools, definition: VerticalDiameter) -> int:
 
 
 def vertical_cup_to_disc_ratio(cup_diameter: float, disc_diameter: float) -> float:
-    """Return the ratio of the vertical diameters of cup and disc in pixels, 0 where the disc is empty.
-
-    The ratio is in [0, 1] where the disc includes the cup.
-    Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE).
-    """
+    """Return the ratio of the vertical diameters of cup and disc in pixels, 0 where the disc is empty."""
     return cup_diameter / disc_diameter if disc_diameter > 0 else 0.0
 
 

@@ -56,33 +56,12 @@ def modified_hausdorff_distance(
 ) -> float:
     """Return the modified Hausdorff distance: the larger of the two mean distances between the surfaces.
 
-    Parameters
-    ----------
-    prediction : array_like of bool, shape (y, x) or (z, y, x)
-        The predicted region: true or 1 inside.
-    reference : array_like of bool, same shape
-        The reference region.
-    spacing_mm : sequence of float, optional
-        Size of a pixel along every axis of the array, in mm; by default 1.
+    At least 0, in mm, lower is better. prediction, reference: 0 and 1 or booleans, of one shape (y, x) or (z,
+    y, x). spacing_mm: of every axis, by default 1. The diagonal of the array if only the prediction is empty;
+    NaN if the reference is. Raises ValueError for shapes that differ or have another number of axes, other
+    values, or a spacing that is not above 0.
+    Source: Dubuisson and Jain, ICPR 1994, p. 566.
 
-    Returns
-    -------
-    float
-        At least 0, in mm, lower is better.
-
-    Notes
-    -----
-    NaN if the reference is empty; the diagonal of the array if only the prediction is empty. Raises
-    ValueError for shapes that differ or have other than two or three axes, values other than 0 and 1, or a
-    spacing that is not above 0.
-
-    References
-    ----------
-    M.-P. Dubuisson and A. K. Jain, "A modified Hausdorff distance for object matching", Proceedings of the
-    12th International Conference on Pattern Recognition, 566–568, 1994.
-
-    Examples
-    --------
     >>> modified_hausdorff_distance([[1, 1, 0, 0, 0]], [[1, 0, 0, 0, 1]])
     1.5
     """

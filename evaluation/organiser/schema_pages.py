@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from evaluation.challenges.declared.aliases import USUAL_NAMES, Meant, in_words
-from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of, names_of
+from evaluation.challenges.declared.declarable import FIELDS, METRICS, card_of, name_of, names_of
 from evaluation.challenges.declared.tables import FieldTable, MetricTable
 from evaluation.phase.config import DECLARED, FILE_NAME, PhaseConfig
 from evaluation.phase.registry import challenge_named, known_challenges
@@ -84,6 +84,9 @@ def _declare(
     for table in tables["anyOf"]:
         metric = definitions[table["$ref"].removeprefix("#/$defs/")]
         names.append(metric["properties"]["metric"]["const"])
+        described = METRICS.named(names[-1])
+        assert described is not None
+        metric["description"] = card_of(described)
         # A metric may be named by the key of its table, or all of them by a list.
         metric["required"] = [key for key in metric["required"] if key != "metric"]
     listed = {"type": "array", "items": {"enum": names}, "minItems": 1}
@@ -373,4 +376,6 @@ def _own_keys(table: _Table, shared: Mapping[str, _KeyEntry], place: str) -> Ite
 
 
 def _prose(table: _Table) -> str:
+    if issubclass(table, MetricTable):
+        return card_of(table)
     return _each_paragraph_on_one_line(inspect.cleandoc(table.__doc__ or ""))

@@ -126,34 +126,12 @@ def percentile_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
 
 
 def wilson_interval(successes: float, total: float, level: float = LEVEL) -> Interval:
-    """Return the Wilson score interval of a proportion.
+    """Return the Wilson score interval of a proportion, ``lower`` and ``upper``, from 0 to 1.
 
-    Parameters
-    ----------
-    successes : float
-        The number of successes, from 0 to ``total``.
-    total : float
-        The number of trials, above 0.
-    level : float, optional
-        The confidence level, in (0, 1).
+    successes: from 0 to ``total``, the number of trials, which is above 0. level: of confidence. Raises
+    ValueError for other numbers.
+    Source: Wilson, Journal of the American Statistical Association 22:209, 1927.
 
-    Returns
-    -------
-    Interval
-        ``lower`` and ``upper``, in [0, 1].
-
-    Notes
-    -----
-    There is no interval of zero trials: a ``total`` of 0 is an error. Raises ValueError unless 0 ≤ successes
-    ≤ total and total > 0, or for a level outside (0, 1).
-
-    References
-    ----------
-    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
-    American Statistical Association 22:209–212, 1927.
-
-    Examples
-    --------
     >>> interval = wilson_interval(8, 10)
     >>> round(interval.lower, 4), round(interval.upper, 4)
     (0.4902, 0.9433)

@@ -11,7 +11,6 @@ from pycocotools import mask as coco_mask
 from evaluation.metrics import (
     box_average_precision,
     box_iou,
-    mean_average_precision,
     mean_detection_iou,
     non_maximum_suppression,
     weighted_boxes_fusion,
@@ -74,9 +73,10 @@ def test_by_default_corners_are_edges_and_missed_boxes_do_not_count():
     assert mean_detection_iou(*arguments) == pytest.approx(7 / 9)
     assert mean_detection_iou(*arguments, inclusive_corners=True) == pytest.approx(8 / 10)
     assert mean_detection_iou(*arguments, with_missed=True) == pytest.approx(7 / 18)
-    classes = found, [0.5], ["a"], [1], true[:1], ["a"], [1]
+    classes = {"classes": ["a"], "reference_classes": ["a"]}
     for inclusive, value in (({}, 0), ({"inclusive_corners": True}, 1)):
-        assert mean_average_precision(*classes, iou_thresholds=(0.79,), **inclusive) == value
+        options = {**classes, **inclusive, "iou_thresholds": (0.79,)}
+        assert box_average_precision(found, [0.5], [1], true[:1], [1], **options) == value
 
 
 def test_by_default_a_hundred_boxes_of_an_image_count():
@@ -85,9 +85,6 @@ def test_by_default_a_hundred_boxes_of_an_image_count():
     assert box_average_precision(boxes, scores, images, boxes[-1:], [1]) == 0
     options = {"max_detections": 101, "curve": "all_points"}
     assert box_average_precision(boxes, scores, images, boxes[-1:], [1], **options) == pytest.approx(1 / 101)
-    classes = ["a"] * 101
-    found = mean_average_precision(boxes, scores, classes, images, boxes[-1:], ["a"], [1])
-    assert found == 0
 
 
 def test_a_threshold_of_one_is_reached_by_equal_boxes():

@@ -143,6 +143,8 @@ OF_SURFACES = [
     ("spacing_mm", lambda: metrics.hausdorff_distance([[1]], [[1]], (1, 0))),
     ("percentile", lambda: metrics.hausdorff_distance([[1]], [[1]], percentile=101)),
     ("directions", lambda: metrics.hausdorff_distance([[1]], [[1]], directions="both")),
+    ("percentile", lambda: metrics.hausdorff_distance([[1]], [[1]], percentile_method="linear")),
+    ("directions", lambda: metrics.average_surface_distance([[1]], [[1]], directions="both")),
     (".*expected 0 and 1 only", lambda: metrics.modified_hausdorff_distance([[2]], [[1]])),
     (".*expected 0 and 1 only", lambda: metrics.average_surface_distance([[1]], [[NAN]])),
     ("percentile", lambda: surfaces.SurfaceConvention(surface="elements", percentile="linear")),
@@ -159,13 +161,6 @@ OF_SURFACES = [
         "surface_neighbours",
         lambda: metrics.surface_dice([[1]], [[1]], 1, surface="voxels", surface_neighbours="edges"),
     ),
-    ("tolerance_mm", lambda: metrics.label_surface_dice([[1]], [[1]], [1, 2], [1, 2, 3])),
-    ("labels", lambda: metrics.label_average_surface_distance([[1]], [[1]], [1, 1])),
-    ("labels", lambda: metrics.label_average_surface_distance([[1]], [[1]], range(256))),
-    ("spacing_mm", lambda: metrics.label_average_surface_distance([[1]], [[1]], [1], (1, 1, 1))),
-    ("directions", lambda: metrics.label_average_surface_distance([[1]], [[1]], [1], directions="both")),
-    ("percentile", lambda: metrics.label_hausdorff_distance([[1]], [[1]], [1], percentile=101)),
-    ("percentile", lambda: metrics.label_hausdorff_distance([[1]], [[1]], [1], percentile_method="linear")),
 ]
 OF_BOXES_AND_POINTS = [
     ("first", lambda: metrics.box_iou([0, 0, 1], [0, 0, 1, 1])),

@@ -80,9 +80,9 @@ class _LabelProbabilityTable(_ProbabilityTable, StructureMetricTable):
 class ConsensusConfidence(_LabelProbabilityTable):
     """Confidence where annotators agree: mean of the mean probabilities of the right answer in and around it.
 
-    From 0 to 1, higher is better, for each label and as mean over labels: half of 1 − the mean probability
-    where no annotator has the label, plus half of the mean probability where all have it. A label that they
-    nowhere agree to have does not enter. A case without a result counts as 0.
+    From 0 to 1, higher is better. It is half of 1 − the mean probability where no annotator has the label,
+    plus half of the mean probability where all have it. A label that they nowhere agree to have does not
+    enter. A case without a result counts as 0.
 
     Oracle: sums by hand. Source: Riera-Marín et al., CURVAS challenge, MICCAI 2024.
     """
@@ -120,10 +120,9 @@ class ConsensusConfidence(_LabelProbabilityTable):
 class VolumeCrps(_LabelProbabilityTable, VolumeTable):
     """Continuous ranked probability score (CRPS) of the volume that the probabilities of a label sum up to.
 
-    At least 0, lower is better, in mm³ or ml (mm² or pixels in two dimensions), for each label and as mean
-    over labels. The volume is compared with a normal distribution with the mean and the (population) standard
-    deviation of the annotators' volumes; where that is 0 the figure is the difference. A case without a
-    result counts as `worst`, and no score counts as more than that.
+    At least 0, lower is better. The volume is compared with a normal distribution with the mean and the
+    (population) standard deviation of the annotators' volumes; where that is 0 the figure is the difference.
+    A case without a result counts as `worst`, and no score counts as more than that.
 
     Oracle: SciPy, `quad`. Source: Gneiting and Raftery, JASA 102:359, 2007; Riera-Marín et al., CURVAS
     challenge, MICCAI 2024.

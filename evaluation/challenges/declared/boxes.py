@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from evaluation.challenges.declared import detections
 from evaluation.challenges.declared.spaces import SingleFieldTable, figure_names
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable, in_words
+from evaluation.challenges.declared.tables import (
+    FieldComparison,
+    FieldTable,
+    Measure,
+    MetricTable,
+    described,
+    in_words,
+)
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.estimator import DetectionCurves, Figure, Mean
@@ -44,7 +51,7 @@ class BoxesField(detections.ObjectFieldTable):
     kind: Literal["boxes"]
     dimensions: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
     unit: Literal["mm", "pixels"] = Key(
-        default="pixels", description=detections.ObjectFieldTable.model_fields["unit"].description or ""
+        default="pixels", description=described(detections.ObjectFieldTable, "unit")
     )
 
     def value_kind(self, submitted: bool) -> BoxesInSpace:
@@ -112,10 +119,7 @@ class BoxMetric(detections.ObjectMetric):
 class BoxF1(detections.ShareOfObjects, BoxMetric):
     """F1 of detected boxes: hits, false predictions and missed objects summed over all cases.
 
-    From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, boxes hit objects
-    of their own class, and there is a figure for each class beside the figure of all sums. A phase without
-    any object has no such figure. In a case without a result all objects are missed, and as many predictions
-    are false, at least one.
+    From 0 to 1, higher is better; 2 hits / (2 hits + false + missed).
 
     Oracle: SciPy, `linear_sum_assignment`.
     """
@@ -127,7 +131,7 @@ class BoxF1(detections.ShareOfObjects, BoxMetric):
 class BoxPrecision(detections.ShareOfObjects, BoxMetric):
     """Precision of detected boxes: the share of hits among the predictions of all cases.
 
-    From 0 to 1, higher is better; 0 if nothing is predicted. Everything else is as in `box_f1`.
+    From 0 to 1, higher is better; 0 if nothing is predicted.
 
     Oracle: SciPy, `linear_sum_assignment`.
     """
@@ -139,7 +143,7 @@ class BoxPrecision(detections.ShareOfObjects, BoxMetric):
 class BoxRecall(detections.ShareOfObjects, BoxMetric):
     """Recall of detected boxes: the share of the objects of all cases that are hit.
 
-    From 0 to 1, higher is better. Everything else is as in `box_f1`.
+    From 0 to 1, higher is better.
 
     Oracle: SciPy, `linear_sum_assignment`.
     """
@@ -151,8 +155,7 @@ class BoxRecall(detections.ShareOfObjects, BoxMetric):
 class BoxFroc(detections.FrocOfObjects, BoxMetric):
     """Free-response ROC of boxes: mean sensitivity at given numbers of false positives per case.
 
-    From 0 to 1, higher is better, for a field with at most one class; everything else is as in `froc` of
-    points.
+    From 0 to 1, higher is better.
 
     Oracle: the curve of few boxes by hand.
     """
@@ -170,9 +173,7 @@ class BoxField(SingleFieldTable):
 
     kind: Literal["box"]
     dimensions: Literal[2, 3] = Key(default=2, description="Number of coordinates of a corner.")
-    unit: Literal["mm", "pixels"] = Key(
-        default="pixels", description=SingleFieldTable.model_fields["unit"].description or ""
-    )
+    unit: Literal["mm", "pixels"] = Key(default="pixels", description=described(SingleFieldTable, "unit"))
 
     def value_kind(self, submitted: bool) -> BoxesInSpace:
         """Return the kind of both sides."""
@@ -180,9 +181,7 @@ class BoxField(SingleFieldTable):
 
 
 class BoxOverlap(MetricTable):
-    """Mean intersection over union of a box with its reference.
-
-    From 0 to 1, higher is better; boxes without area have none. A case without a result counts 0.
+    """It is the mean over cases of a box with its reference. A case without a result counts 0.
 
     Oracle: pycocotools, `iou`.
     """
@@ -246,6 +245,11 @@ def _columns(name: str) -> tuple[str, ...]:
 class _AverageOfBoxes(MetricTable):
     """A mean over classes and IoU thresholds; ``of_envelope``: it is read from the envelope of curves."""
 
+    common = (
+        "There is a figure for each class. Classes without any object in the reference do not count, and a "
+        "phase without any object has no such figure. In a case without a result all objects are missed, and "
+        "as many predictions with the highest probability are false, at least one of each class."
+    )
     of_envelope: ClassVar[bool] = False
     iou_thresholds: list[Threshold] = Key(
         default=_COCO_THRESHOLDS,
@@ -411,15 +415,9 @@ class _AverageOfBoxes(MetricTable):
 
 
 class BoxAveragePrecision(_AverageOfBoxes):
-    """Average precision of boxes: the mean over classes and IoU thresholds; by default COCO's mAP.
+    """Predictions of equal probability pass a threshold together; `ties = "order"` ranks them as COCO does.
 
-    From 0 to 1, higher is better, with a figure for each class. Classes without any object in the reference
-    do not count, and a phase without any object has no such figure. In a case without a result all objects
-    are missed, and as many predictions with the highest probability are false, at least one of each class.
-    Predictions of equal probability pass a threshold together; `ties = "order"` ranks them as COCO does.
-
-    Oracle: pycocotools, `COCOeval`. Source: Lin et al., ECCV 2014 (COCO); Everingham et al., International
-    Journal of Computer Vision 88:303, 2010 (PASCAL VOC).
+    Oracle: pycocotools, `COCOeval`.
     """
 
     metric: Literal["box_average_precision"]
@@ -441,7 +439,7 @@ class BoxAveragePrecision(_AverageOfBoxes):
 class BoxAverageRecall(_AverageOfBoxes):
     """Average recall of boxes: the share of objects that are hit, as a mean over classes and thresholds.
 
-    From 0 to 1, higher is better; by default COCO's mAR. Everything else is as in `box_average_precision`.
+    From 0 to 1, higher is better; by default COCO's mAR.
 
     Oracle: pycocotools, `COCOeval`. Source: Lin et al., ECCV 2014 (COCO).
     """

@@ -11,12 +11,11 @@ from evaluation.core.keys import Key
 
 
 class ScoreCalibrationError(ScoreMetric):
-    """Expected calibration error: mean distance of predicted from observed shares in bins of equal width.
+    """Bins have equal width and count with their shares of the cases.
 
-    From 0 to 1, lower is better. Each bin counts with its share of the cases. The field is a probability,
-    with `minimum = 0` and `maximum = 1`. A case without a result counts 1.
+    The field is a probability, with `minimum = 0` and `maximum = 1`. A case without a result counts 1.
 
-    Oracle: arithmetic by hand. Source: Naeini et al., AAAI 2015, p. 2901.
+    Oracle: arithmetic by hand.
     """
 
     metric: Literal["calibration_error"]

@@ -52,13 +52,11 @@ class _ProbabilityScore(MetricTable, ABC):
 
 
 class BrierScore(_ProbabilityScore):
-    """Brier score: mean squared difference of probability and truth.
+    """The one probability is a number with `minimum = 0` and `maximum = 1`.
 
-    Lower is better: from 0 to 1 for the probability of one of two classes, a number with `minimum = 0` and
-    `maximum = 1`; from 0 to 2 for several classes, whose squares are summed. A case without a result counts
-    1, or 2.
+    A case without a result counts 1, or 2 for several classes.
 
-    Oracle: scikit-learn, `brier_score_loss`. Source: Brier, Monthly Weather Review 78:1, 1950.
+    Oracle: scikit-learn, `brier_score_loss`.
     """
 
     metric: Literal["brier_score"]
@@ -154,13 +152,9 @@ class MacroAveragePrecision(MetricTable):
 
 
 class MacroAreaUnderCurve(MetricTable):
-    """Mean over the classes of the area under the ROC curve of one class against the rest.
+    """A class without a case does not enter. A case without a result loses against every other case.
 
-    From 0 to 1, higher is better; ties count half. A class without a case does not enter. A case without a
-    result loses against every other case.
-
-    Oracle: scikit-learn, `roc_auc_score` with `multi_class="ovr"`. Source: Provost and Domingos, CeDER
-    working paper IS-00-04, 2000.
+    Oracle: scikit-learn, `roc_auc_score` with `multi_class="ovr"`.
     """
 
     metric: Literal["macro_auc"]

@@ -242,27 +242,6 @@ class DecisionMetric(MetricTable, ABC):
         metric = Metric(name, self.title_of(name), estimator, *self.bounds(decided.classes))
         return Measure((metric,), decided.row, worst_row, decided.matrix)
 
-    def share(
-        self,
-        name: str,
-        field_name: str,
-        table: FieldTable,
-        right: Callable[[float, float], bool],
-        enters: Callable[[float], bool] = lambda true: True,
-    ) -> Measure:
-        """Return the share of ``right`` predictions among the cases with a true class that ``enters``."""
-        decided = self.decided(name, field_name, table)
-
-        def row(comparison: FieldComparison) -> Row:
-            predicted, true = decided.row(comparison).values()
-            return {name: math.nan if math.isnan(true) or not enters(true) else float(right(predicted, true))}
-
-        def worst_row(references: Values) -> Row:
-            true = float(references[field_name])
-            return {name: math.nan if math.isnan(true) or not enters(true) else 0.0}
-
-        return Measure((Metric(name, self.title_of(name), Share(name), 1, 0),), row, worst_row)
-
 
 class OneClassMetric(DecisionMetric, ABC):
     """A metric of one class against all others."""
@@ -293,29 +272,47 @@ class OneClassMetric(DecisionMetric, ABC):
 # --- Metrics of decided classes: accuracy, sensitivity, F scores, correlation, kappa ---
 
 
-class Accuracy(DecisionMetric):
-    """Accuracy: share of correctly classified cases.
+class _ShareOfCases(DecisionMetric, ABC):
+    """The share of right cases among those that enter, by their true classes."""
 
-    From 0 to 1, higher is better. A case without a result is wrong. For probabilities, the class with the
-    highest one is decided, the first among equals.
+    def places(
+        self, classes: Sequence[str]
+    ) -> tuple[Callable[[float, float], bool], Callable[[float], bool]]:
+        """Return which predicted and true class make a case right, and which true classes enter."""
+        return lambda predicted, true: predicted == true, lambda true: True
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        decided = self.decided(name, field_name, table)
+        right, enters = self.places(decided.classes)
+
+        def share(predicted: float, true: float) -> Row:
+            if math.isnan(true) or not enters(true):
+                return {name: math.nan}
+            return {name: float(not math.isnan(predicted) and right(predicted, true))}
+
+        metric = Metric(name, self.title_of(name), Share(name), 1, 0)
+        return Measure(
+            (metric,),
+            lambda comparison: share(*decided.row(comparison).values()),
+            lambda references: share(math.nan, float(references[field_name])),
+        )
+
+
+class Accuracy(_ShareOfCases):
+    """A case without a result is wrong.
+
+    For probabilities, the class with the highest one is decided, the first among equals.
 
     Oracle: scikit-learn, `accuracy_score`.
     """
 
     metric: Literal["accuracy"]
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the share of right classes."""
-        return self.share(name, field_name, table, lambda predicted, true: predicted == true)
-
 
 class BalancedAccuracy(DecisionMetric):
-    """Balanced accuracy: mean of the sensitivities of the classes that occur in the reference.
+    """A case without a result is wrong.
 
-    From 0 to 1, higher is better; 1 / classes for one and the same answer to every case. A case without a
-    result is wrong.
-
-    Oracle: scikit-learn, `balanced_accuracy_score`. Source: Brodersen et al., ICPR 2010, p. 3121.
+    Oracle: scikit-learn, `balanced_accuracy_score`.
     """
 
     metric: Literal["balanced_accuracy"]
@@ -323,48 +320,40 @@ class BalancedAccuracy(DecisionMetric):
     by_class: ClassVar[bool] = True
 
 
-class Sensitivity(OneClassMetric):
-    """Sensitivity (recall) of a class: share of its cases that are recognised.
-
-    From 0 to 1, higher is better. It needs a case of the class. A case without a result is not recognised.
+class Sensitivity(_ShareOfCases, OneClassMetric):
+    """It needs a case of the class. A case without a result is not recognised.
 
     Oracle: scikit-learn, `recall_score`.
     """
 
     metric: Literal["sensitivity"]
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the share of recognised cases."""
-        of = self.class_index(self.decided(name, field_name, table).classes)
-        return self.share(
-            name, field_name, table, lambda predicted, true: predicted == of, lambda true: true == of
-        )
+    def places(
+        self, classes: Sequence[str]
+    ) -> tuple[Callable[[float, float], bool], Callable[[float], bool]]:
+        of = self.class_index(classes)
+        return lambda predicted, true: predicted == of, lambda true: true == of
 
 
-class Specificity(OneClassMetric):
-    """Specificity of a class: share of the cases of other classes that are not taken for it.
-
-    From 0 to 1, higher is better. It needs a case of another class. A case without a result is taken for the
-    class.
+class Specificity(_ShareOfCases, OneClassMetric):
+    """It needs a case of another class. A case without a result is taken for the class.
 
     Oracle: scikit-learn, `recall_score` of the absence of the class.
     """
 
     metric: Literal["specificity"]
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the share of cases that are not taken for the class."""
-        of = self.class_index(self.decided(name, field_name, table).classes)
-        return self.share(
-            name, field_name, table, lambda predicted, true: predicted != of, lambda true: true != of
-        )
+    def places(
+        self, classes: Sequence[str]
+    ) -> tuple[Callable[[float, float], bool], Callable[[float], bool]]:
+        of = self.class_index(classes)
+        return lambda predicted, true: predicted != of, lambda true: true != of
 
 
 class Precision(OneClassMetric):
-    """Precision (positive predictive value) of a class: share of true cases among those assigned to it.
+    """It needs a case of the class.
 
-    From 0 to 1, higher is better; 0 if no case is assigned to the class. It needs a case of the class. A case
-    of another class without a result counts as assigned to it, a case of the class does not.
+    A case of another class without a result counts as assigned to it, a case of the class does not.
 
     Oracle: scikit-learn, `precision_score` with `zero_division=0`.
     """
@@ -373,72 +362,60 @@ class Precision(OneClassMetric):
     function: ClassVar[_Figure] = staticmethod(confusion.precision_of_confusion)
 
 
+_F_OF_A_CLASS = (
+    "It needs a case of the class. A case without a result is a miss of its class, or else a false alarm."
+)
+
+
 class FBeta(OneClassMetric):
-    """F-beta of a class: harmonic mean of precision and sensitivity, which counts beta² times.
-
-    From 0 to 1, higher is better. It needs a case of the class. A case without a result is a miss of its
-    class, or else a false alarm.
-
-    Oracle: scikit-learn, `fbeta_score`. Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
-    """
+    """Oracle: scikit-learn, `fbeta_score`."""
 
     metric: Literal["f_beta"]
+    common = _F_OF_A_CLASS
     own_title: ClassVar[str] = "F-beta"
     beta: float = Key(description="Importance of sensitivity.", gt=0, le=100)
     function: ClassVar[_Figure] = staticmethod(confusion.f_beta_of_confusion)
 
     def options(self, classes: Sequence[str]) -> dict[str, Any]:
-        """Return the class and beta."""
         return {**super().options(classes), "beta": self.beta}
 
 
 class FOne(OneClassMetric):
-    """F1 of a class: harmonic mean of precision and sensitivity.
-
-    From 0 to 1, higher is better. It needs a case of the class. A case without a result is a miss of its
-    class, or else a false alarm.
-
-    Oracle: scikit-learn, `f1_score`. Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
-    """
+    """Oracle: scikit-learn, `f1_score`."""
 
     metric: Literal["f1"]
+    common = _F_OF_A_CLASS
     function: ClassVar[_Figure] = staticmethod(confusion.f_beta_of_confusion)
 
 
-class MacroFOne(DecisionMetric):
-    """Mean F1 of the classes, each counting alike.
+_F_OF_ALL = "A case without a result is a miss of its class and a false alarm of every other class."
 
-    From 0 to 1, higher is better. The mean is over the classes that occur in reference or prediction; one
-    whose cases all have weight 0, as in a resample or another subgroup, is left out. A case without a result
-    is a miss of its class and a false alarm of every other class.
+
+class MacroFOne(DecisionMetric):
+    """The mean is over the classes that occur in reference or prediction.
+
+    A class whose cases all have weight 0, as in a resample or another subgroup, is left out.
 
     Oracle: scikit-learn, `f1_score` with `average="macro"`.
     """
 
     metric: Literal["macro_f1"]
+    common = _F_OF_ALL
     function: ClassVar[_Figure] = staticmethod(confusion.mean_f1_of_confusion)
 
 
 class WeightedFOne(DecisionMetric):
-    """Mean F1 of the classes, each counting with its share of the reference.
-
-    From 0 to 1, higher is better. A case without a result is a miss of its class and a false alarm of every
-    other class.
-
-    Oracle: scikit-learn, `f1_score` with `average="weighted"`.
-    """
+    """Oracle: scikit-learn, `f1_score` with `average="weighted"`."""
 
     metric: Literal["weighted_f1"]
+    common = _F_OF_ALL
     function: ClassVar[_Figure] = partial(confusion.mean_f1_of_confusion, averaging="weighted")
 
 
 class MatthewsCorrelation(DecisionMetric):
-    """Matthews' correlation coefficient, for several classes Gorodkin's.
+    """With cases without a result it is a lower bound over all answers that they could have had.
 
-    From −1 to 1, higher is better; 0 for one and the same answer to every case. With cases without a result
-    it is a lower bound over all answers that they could have had.
-
-    Oracle: scikit-learn, `matthews_corrcoef`. Source: Gorodkin, Comput. Biol. Chem. 28:367, 2004.
+    Oracle: scikit-learn, `matthews_corrcoef`.
     """
 
     metric: Literal["matthews_correlation"]
@@ -448,15 +425,13 @@ class MatthewsCorrelation(DecisionMetric):
 
 
 class CohenKappa(DecisionMetric):
-    """Cohen's kappa: agreement of decided and true classes beyond chance, plain or weighted.
+    """With `linear` or `quadratic` a disagreement costs the distance of the classes, or its square.
 
-    From −1 to 1, higher is better; 0 is chance. With `linear` or `quadratic` a disagreement costs the
-    distance of the classes in their order, or its square, or what a matrix says. The order is that of all
-    declared classes, those that never occur included (in scikit-learn: with `labels`). Cases without a result
-    have the answers with the lowest kappa. It does not exist if reference and decisions hold the same class
-    alone.
+    With a matrix it costs what that says. The order of the classes is that of all declared ones, those that
+    never occur included (in scikit-learn: with `labels`). Cases without a result have the answers with the
+    lowest kappa. It does not exist if reference and decisions hold the same class alone.
 
-    Oracle: scikit-learn, `cohen_kappa_score`. Source: Cohen, Psychological Bulletin 70:213, 1968.
+    Oracle: scikit-learn, `cohen_kappa_score`.
     """
 
     metric: Literal["cohen_kappa"]
@@ -470,19 +445,15 @@ class CohenKappa(DecisionMetric):
     worst: ClassVar[float] = -1.0
 
     def options(self, classes: Sequence[str]) -> dict[str, Any]:
-        """Return the costs. Raises ValueError for a matrix of another size, or with a cost of being right."""
         costs = self.disagreement
-        return {
-            "disagreement": costs
-            if isinstance(costs, str)
-            else cost_matrix(costs, len(classes), "disagreement")
-        }
+        if isinstance(costs, str):
+            return {"disagreement": costs}
+        return {"disagreement": cost_matrix(costs, len(classes), "disagreement")}
 
 
 class NegativePredictiveValue(OneClassMetric):
-    """Negative predictive value of a class: share of other cases among those that are not assigned to it.
+    """It needs a case of another class.
 
-    From 0 to 1, higher is better; 0 if all cases are assigned to the class. It needs a case of another class.
     A case of the class without a result counts as not assigned to it, a case of another class does not.
 
     Oracle: scikit-learn, `precision_score` of the absence of the class.
@@ -492,8 +463,7 @@ class NegativePredictiveValue(OneClassMetric):
     function: ClassVar[_Figure] = staticmethod(confusion.negative_predictive_value_of_confusion)
 
     def decisive_class(self, classes: Sequence[str]) -> int | None:
-        """Return none: the cases of other classes decide."""
-        return None
+        return None  # the cases of other classes decide
 
 
 class ExpectedCost(DecisionMetric):
@@ -516,15 +486,12 @@ class ExpectedCost(DecisionMetric):
     function: ClassVar[_Figure] = staticmethod(confusion.expected_cost_of_confusion)
 
     def options(self, classes: Sequence[str]) -> dict[str, Any]:
-        """Return the costs. Raises ValueError for costs that do not fit the classes."""
         return {"costs": cost_matrix(self.costs, len(classes), "costs"), "normalised": self.normalised}
 
     def bounds(self, classes: Sequence[str]) -> tuple[float, float]:
-        """Return 0 and the highest cost."""
         return 0.0, math.inf if self.normalised else max(map(max, self.costs))
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the cost; a normalised one has no interval. Raises ValueError as `cost_matrix`."""
         found = super().measure(name, field_name, table)
         if not self.normalised:
             return found

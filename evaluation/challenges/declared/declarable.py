@@ -1,5 +1,7 @@
 """The kinds of fields and the metrics that can be declared, imported when they are named."""
 
+import inspect
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -127,3 +129,41 @@ def metrics_for(kind: str | None) -> list[str]:
     """Return the names of the metrics that score a kind; none of an unknown one."""
     table = FIELDS.named(kind) if kind is not None else None
     return [name_of(one) for one in METRICS if table and issubclass(table, one.kinds)]
+
+
+# --- What a metric is, as its function on arrays, its class and the bases of that tell it ---
+
+
+def card_of(table: type[MetricTable]) -> str:
+    """Return definition, range and what a phase adds to them, then oracle and source of a metric.
+
+    Definition, range and source are told by the public function on arrays that has the metric's name. Where
+    there is none, they are in the docstring of the class. In each case its bases add what is `common`.
+    """
+    definition, about, proof = _told_by(table)
+    if name_of(table) in own_entries("evaluation.metrics"):
+        from evaluation import metrics  # all of its topics
+
+        if function := getattr(metrics, name_of(table), None):
+            summary, of_arrays, source = _told_by(function)
+            about = " ".join(filter(None, (_sentences(of_arrays)[0], definition, about)))
+            definition = re.sub(r"^Return (?:the )?(.)", lambda first: first[1].upper(), summary)
+            proof = f"{proof} Source: {source}" if source and "Source: " not in proof else proof
+    first, *rest = _sentences(about)
+    common = [vars(base).get("common", "") for base in reversed(table.__mro__)]
+    text = " ".join(filter(None, (first, *common, *rest)))
+    return "\n\n".join(filter(None, (definition, text, proof)))
+
+
+def _told_by(described: object) -> tuple[str, str, str]:
+    """Return the first paragraph of a docstring, what follows, and the oracle or else the source."""
+    text = inspect.cleandoc(described.__doc__ or "").partition(">>>")[0]
+    text, mark, proof = text.partition("Oracle: ")
+    if not mark:
+        text, _, proof = text.partition("Source: ")
+    definition, _, about = text.strip().partition("\n\n")
+    return definition, " ".join(about.split()), " ".join((mark + proof).split())
+
+
+def _sentences(text: str) -> list[str]:
+    return re.split(r"(?<=\.) ", text, maxsplit=1)

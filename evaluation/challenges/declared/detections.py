@@ -428,6 +428,11 @@ class ObjectMetric(tables.MetricTable):
 class ShareOfObjects(ObjectMetric):
     """F1, precision or recall of the sums."""
 
+    common = (
+        "With several classes, predictions hit objects of their own class, and there is a figure for each "
+        "class beside the figure of all sums. A phase without any object has no such figure. In a case "
+        "without a result all objects are missed, and as many predictions are false, at least one."
+    )
     share: ClassVar[Share]
     of_nothing: float = Key(
         default=1.0,
@@ -452,6 +457,11 @@ class ShareOfObjects(ObjectMetric):
 class FrocOfObjects(ObjectMetric):
     """Sensitivities of the free-response ROC curve."""
 
+    common = (
+        "It is of a field with at most one class, with a figure for each number of false positives. A phase "
+        "without any object has no such figure. In a case without a result all objects are missed, and as "
+        "many predictions of the highest probability are false, at least one."
+    )
     false_positives_per_case: list[Rate] = Key(
         default=RATES,
         description="At which numbers of false positives per case the sensitivity is read.",

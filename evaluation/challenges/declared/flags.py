@@ -82,12 +82,11 @@ class PresencesField(NamedColumnsTable):
 
 
 class HammingDistance(MetricTable):
-    """Modified Hamming distance: share of the known flags of a case that are wrong, as mean over the cases.
+    """Flags that are not known in the reference are left out, and so is a case without a known flag.
 
-    From 0 to 1, lower is better. Flags that are not known in the reference are left out, and so is a case
-    without a known flag. A missing flag is wrong, and a case without a result counts 1.
+    A missing flag is wrong, and a case without a result counts 1.
 
-    Oracle: scikit-learn, `hamming_loss`. Source: JustRAIGS challenge design document, 2024.
+    Oracle: scikit-learn, `hamming_loss`.
     """
 
     metric: Literal["hamming_distance"]

@@ -90,6 +90,7 @@ def mask_of(field_name: str) -> str:
 class _ImageTable(tables.MetricTable):
     """A figure of two images inside the mask of a case, as mean over cases."""
 
+    common = "A case without a voxel that counts in its mask does not enter."
     clip: Annotated[list[FiniteFloat], Key(min_length=2, max_length=2)] | None = Key(
         default=None,
         description="Smallest and largest value; others count as these. SynthRAD 2025: `[-1024, 3071]`. "
@@ -183,8 +184,7 @@ class _ErrorTable(_ImageTable):
 class ImageMeanAbsoluteError(_ErrorTable):
     """Mean absolute difference of two images inside the mask, as mean over cases.
 
-    At least 0, lower is better, in the unit of the values. A case without a voxel in its mask does not enter,
-    and one without a result counts as `worst`.
+    At least 0, lower is better, in the unit of the values. A case without a result counts as `worst`.
 
     Oracle: scikit-learn, `mean_absolute_error` of the voxels.
     """
@@ -199,8 +199,7 @@ class ImageMeanAbsoluteError(_ErrorTable):
 class ImageRootMeanSquaredError(_ErrorTable):
     """Root of the mean squared difference of two images inside the mask, as mean over cases.
 
-    At least 0, lower is better, in the unit of the values. A case without a voxel in its mask does not enter,
-    and one without a result counts as `worst`.
+    At least 0, lower is better, in the unit of the values. A case without a result counts as `worst`.
 
     Oracle: scikit-learn, `root_mean_squared_error` of the voxels.
     """
@@ -216,7 +215,7 @@ class PeakSignalToNoiseRatio(_ImageTable):
     """Peak signal-to-noise ratio inside the mask: 10 · log10(R² / mean squared difference), in decibels.
 
     From 0 to `best`, which equal images have; higher is better; mean over cases. R is the difference of the
-    ends of `clip`. A case without a voxel in its mask does not enter, and one without a result counts as 0.
+    ends of `clip`. A case without a result counts as 0.
 
     Oracle: scikit-image, `peak_signal_noise_ratio`.
     """
@@ -256,7 +255,7 @@ class StructuralSimilarity(_SimilarityTable):
 
     From 0 to 1, higher is better; a negative mean counts as 0. Outside of the mask both images have the
     smallest value of `clip`, whose ends are the range of the data. Windows that leave the image do not count.
-    A case without any other voxel in its mask does not enter, and one without a result counts as 0.
+    A case without a result counts as 0.
 
     Oracle: scikit-image, `structural_similarity`. Source: Wang et al., IEEE Trans. Image Process. 13:600,
     2004; SynthRAD 2023 for the mask.

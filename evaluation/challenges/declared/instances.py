@@ -24,6 +24,7 @@ from evaluation.challenges.declared.tables import (
     Measure,
     Part,
     Positive,
+    described,
     figure_key,
     in_words,
 )
@@ -42,19 +43,17 @@ from evaluation.metrics.matching import Matching, Overlaps
 class AggregatedJaccardIndex(LesionTable):
     """Aggregated Jaccard index: the overlap of all matched objects by the union of all objects.
 
-    From 0 to 1, higher is better, for each label and as mean over labels. Each object of the reference takes
-    the predicted one of the highest intersection over union, which may serve several; `matching = "optimal"`
-    takes each once (AJI+). The union has the objects that match nothing, too. 1 where neither map has an
-    object, 0 where only one has. A case without a result counts as 0.
+    From 0 to 1, higher is better. Each object of the reference takes the predicted one of the highest
+    intersection over union, which may serve several; `matching = "optimal"` takes each once (AJI+). The union
+    has the objects that match nothing, too. 1 where neither map has an object, 0 where only one has. A case
+    without a result counts as 0.
 
     Oracle: unions of sets of voxels by hand. Source: Kumar et al., IEEE Trans. Med. Imaging 36:1550, 2017.
     """
 
     metric: Literal["aggregated_jaccard"]
     counts_voxels = True
-    matching: Matching = Key(
-        default="best", description=LesionTable.model_fields["matching"].description or ""
-    )
+    matching: Matching = Key(default="best", description=described(LesionTable, "matching"))
 
     @property
     def of_nothing(self) -> float:
@@ -75,9 +74,8 @@ class AggregatedJaccardIndex(LesionTable):
 class _PairTable(LesionTable):
     """The mean of a figure of each pair of objects that match."""
 
-    matching: Matching = Key(
-        default="optimal", description=LesionTable.model_fields["matching"].description or ""
-    )
+    common = "A case whose reference has no object does not enter."
+    matching: Matching = Key(default="optimal", description=described(LesionTable, "matching"))
     missed: Literal["score", "score_reference", "exclude"] = Key(
         default="score",
         description="Objects that match nothing. `score`: each, of either map, counts as the worst. "
@@ -126,9 +124,8 @@ class _PairTable(LesionTable):
 class MatchedDice(_PairTable):
     """Mean Dice coefficient of the objects of the reference and the predicted ones that they match.
 
-    From 0 to 1, higher is better, for each label and as mean over labels. A case whose reference has no
-    object does not enter. An object of either map that matches nothing counts as 0, see `missed`. A case
-    without a result counts as 0.
+    From 0 to 1, higher is better. An object of either map that matches nothing counts as 0, see `missed`. A
+    case without a result counts as 0.
 
     Oracle: scikit-learn, `f1_score` of the voxels.
     """
@@ -144,11 +141,10 @@ class MatchedDice(_PairTable):
 class MatchedSurfaceDistance(_PairTable):
     """Mean distance between the surfaces of the objects of the reference and those that they match.
 
-    At least 0, lower is better, in mm (in two dimensions without a spacing: pixels), for each label and as
-    mean over labels. Of each pair the mean over the surface voxels of both, or with `percentile` the larger
-    percentile of both directions (100: the Hausdorff distance). A case whose reference has no object does not
-    enter. An object of either map that matches nothing counts as `worst`, see `missed`, and no distance as
-    more. A case without a result counts as `worst`.
+    At least 0, lower is better, in mm (in two dimensions without a spacing: pixels). Of each pair the mean
+    over the surface voxels of both, or with `percentile` the larger percentile of both directions (100: the
+    Hausdorff distance). An object of either map that matches nothing counts as `worst`, see `missed`, and no
+    distance as more. A case without a result counts as `worst`.
 
     Oracle: SciPy, `distance_transform_edt`.
     """
@@ -217,20 +213,18 @@ class MatchedSurfaceDistance(_PairTable):
 class CountDetermination(StructureMetricTable):
     """Coefficient of determination (R²) of the numbers of objects over all cases.
 
-    At most 1, higher is better; 0 for the mean number in every case; for each label and as mean over labels.
-    1 − the sum of squared errors by the sum of squared deviations of the true numbers from their mean, so
-    that it needs numbers that differ. A case without a result counts as one more than twice its objects, so
-    that its error is larger than of a prediction without any. It has no interval: the bootstrap's percentiles
-    covered the coefficient in 88 to 94 % of simulated samples of 10 to 300 cases, and in 83 to 90 % of those
-    of 10 to 50 cases of which few had most of the objects.
+    At most 1, higher is better; 0 for the mean number in every case. It is 1 − the sum of squared errors by
+    the sum of squared deviations of the true numbers from their mean, so that it needs numbers that differ. A
+    case without a result counts as one more than twice its objects, so that its error is larger than of a
+    prediction without any. It has no interval: the bootstrap's percentiles covered the coefficient in 88 to
+    94 % of simulated samples of 10 to 300 cases, and in 83 to 90 % of those of 10 to 50 cases of which few
+    had most of the objects.
 
     Oracle: scikit-learn, `r2_score`. Source: Graham et al., Medical Image Analysis 92:103047, 2024 (CoNIC).
     """
 
     metric: Literal["count_determination"]
-    neighbours: Neighbours = Key(
-        default="all", description=LesionTable.model_fields["neighbours"].description or ""
-    )
+    neighbours: Neighbours = Key(default="all", description=described(LesionTable, "neighbours"))
     kinds = (LabelMapField, InstanceMapField)
 
     def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:

@@ -22,12 +22,18 @@ Parts = Mapping[str, tables.Part]
 Figures = Sequence[float]
 """A figure for each scored structure in the order of the field; NaN where it is undefined."""
 
+SHARE_OF_A_LABEL = (
+    "A label that neither map has counts as 1, one that only one map has as 0. "
+    "A case without a result counts as 0."
+)
+
 # --- Figures of each structure, and their mean ---
 
 
 class StructureMetricTable(tables.MetricTable):
     """A metric with a figure for each label or region; the figure of its own name is their mean."""
 
+    common = "There is a figure for each label, and the mean over labels."
     labels: list[str] | None = Key(
         default=None,
         description="Names of the labels or regions that are scored. Default: all regions, or all labels of "
@@ -317,6 +323,7 @@ def figures_of(figures: NDArray[Any], table: StructureField, structures: Sequenc
 class _OverlapTable(LabelMetricTable):
     """A ratio from 0 to 1 of the voxels of two regions."""
 
+    common = SHARE_OF_A_LABEL
     has_consensus: ClassVar[bool] = True
     counts_voxels: ClassVar[bool] = True
 
@@ -355,39 +362,21 @@ class _OverlapTable(LabelMetricTable):
 
 
 class Dice(_OverlapTable):
-    """Dice coefficient: twice the overlap of two regions by the sum of their voxels.
-
-    From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has
-    counts as 1, one that only one map has as 0. A case without a result counts as 0.
-
-    Oracle: scikit-learn, `f1_score` of the voxels. Source: Dice, Ecology 26:297, 1945.
-    """
+    """Oracle: scikit-learn, `f1_score` of the voxels."""
 
     metric: Literal["dice"]
     ratio: ClassVar[segmentation.OverlapRatio] = segmentation.dice_of_counts
 
 
 class Jaccard(_OverlapTable):
-    """Jaccard index: the overlap of two regions by the voxels of either, intersection over union.
-
-    From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has
-    counts as 1, one that only one map has as 0. A case without a result counts as 0.
-
-    Oracle: scikit-learn, `jaccard_score` of the voxels. Source: Jaccard, New Phytologist 11:37, 1912.
-    """
+    """Oracle: scikit-learn, `jaccard_score` of the voxels."""
 
     metric: Literal["jaccard"]
     ratio: ClassVar[segmentation.OverlapRatio] = segmentation.jaccard_of_counts
 
 
 class VoxelSensitivity(_OverlapTable):
-    """Share of a region's voxels that are predicted.
-
-    From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has
-    counts as 1, one that only one map has as 0. A case without a result counts as 0.
-
-    Oracle: scikit-learn, `recall_score` of the voxels.
-    """
+    """Oracle: scikit-learn, `recall_score` of the voxels."""
 
     metric: Literal["voxel_sensitivity"]
     has_total = True
@@ -395,13 +384,7 @@ class VoxelSensitivity(_OverlapTable):
 
 
 class VoxelPrecision(_OverlapTable):
-    """Share of the predicted voxels that are in the region.
-
-    From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has
-    counts as 1, one that only one map has as 0. A case without a result counts as 0.
-
-    Oracle: scikit-learn, `precision_score` of the voxels.
-    """
+    """Oracle: scikit-learn, `precision_score` of the voxels."""
 
     metric: Literal["voxel_precision"]
     has_total = True
@@ -411,8 +394,7 @@ class VoxelPrecision(_OverlapTable):
 class VolumeSimilarity(_OverlapTable):
     """Volume similarity: 1 − the difference of two volumes by their sum, wherever the volumes are.
 
-    From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has
-    counts as 1, one that only one map has as 0. A case without a result counts as 0.
+    From 0 to 1, higher is better.
 
     Oracle: SimpleITK, `LabelOverlapMeasuresImageFilter`, as 1 − |v| / 2 of its volume similarity v, which is
     another figure: 2 (a − b) / (a + b), with a sign. Source: Taha and Hanbury, BMC Medical Imaging 15:29,

@@ -96,6 +96,10 @@ class _SurfaceTable(label_maps.LabelMetricTable):
 class _SurfaceDistanceTable(_SurfaceTable):
     """A distance between two surfaces."""
 
+    common = (
+        "In two dimensions without a spacing it is in pixels. A label that neither map has counts as 0, one "
+        "that only one map has and a case without a result as `worst`; no distance counts as more than that."
+    )
     worst: Positive | maps.Extent | None = Key(
         default=None,
         description="Distance of a case without a result, and of a label that only one map has: a number, or "
@@ -115,15 +119,9 @@ class _SurfaceDistanceTable(_SurfaceTable):
 
 
 class HausdorffDistance(_SurfaceDistanceTable):
-    """Hausdorff distance between the surfaces of two regions, or a percentile of the distances.
+    """Oracle: google-deepmind/surface-distance, `compute_robust_hausdorff`, for elements.
 
-    At least 0, lower is better, in mm (in two dimensions without a spacing: pixels), for each label and as
-    mean over labels. A label that neither map has counts as 0, one that only one map has and a case without a
-    result as `worst`; no distance counts as more than that.
-
-    Oracle: google-deepmind/surface-distance, `compute_robust_hausdorff`, for elements; SimpleITK,
-    `HausdorffDistanceImageFilter` of contours, for voxels. Source: Huttenlocher et al., IEEE TPAMI 15:850,
-    1993.
+    SimpleITK, `HausdorffDistanceImageFilter` of contours, for voxels.
     """
 
     metric: Literal["hausdorff_distance"]
@@ -156,14 +154,9 @@ class HausdorffDistance(_SurfaceDistanceTable):
 
 
 class AverageSurfaceDistance(_SurfaceDistanceTable):
-    """Mean distance between the surfaces of two regions, by default the average symmetric surface distance.
+    """Oracle: google-deepmind/surface-distance, `compute_average_surface_distance`, for elements.
 
-    At least 0, lower is better, in mm (in two dimensions without a spacing: pixels), for each label and as
-    mean over labels. A label that neither map has counts as 0, one that only one map has and a case without a
-    result as `worst`; no distance counts as more than that.
-
-    Oracle: google-deepmind/surface-distance, `compute_average_surface_distance`, for elements; SciPy,
-    `distance_transform_edt`, for voxels. Source: Heimann et al., IEEE TMI 28:1251, 2009.
+    SciPy, `distance_transform_edt`, for voxels.
     """
 
     metric: Literal["average_surface_distance"]
@@ -188,14 +181,9 @@ class AverageSurfaceDistance(_SurfaceDistanceTable):
 
 
 class SurfaceDice(_SurfaceTable):
-    """Normalised surface Dice: share of two surfaces within a tolerance of the other surface.
+    """Oracle: google-deepmind/surface-distance, `compute_surface_dice_at_tolerance`."""
 
-    From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has
-    counts as 1, one that only one map has as 0. A case without a result counts as 0.
-
-    Oracle: google-deepmind/surface-distance, `compute_surface_dice_at_tolerance`. Source: Nikolov et al.,
-    arXiv:1809.04430, 2018.
-    """
+    common = label_maps.SHARE_OF_A_LABEL
 
     metric: Literal["surface_dice"]
     tolerance_mm: Tolerance | dict[str, Tolerance] = Key(

@@ -12,12 +12,9 @@ from evaluation.metrics.points import radial_errors
 
 
 class SuccessDetectionRate(LandmarkMetric):
-    """Share of landmarks within a radius of their references, or the mean of the shares of several radii.
+    """Of several radii it is the mean of the shares. In a case without a result no landmark is detected.
 
-    From 0 to 1, higher is better; the distance itself is included; the mean over a case's landmarks, then
-    over cases, and a figure for each landmark. In a case without a result no landmark is detected.
-
-    Oracle: SciPy, `cdist`. Source: Wang et al., Medical Image Analysis 31:63, 2016.
+    Oracle: SciPy, `cdist`.
     """
 
     metric: Literal["success_detection_rate"]
@@ -35,10 +32,10 @@ class SuccessDetectionRate(LandmarkMetric):
 class IdentificationRate(LandmarkMetric):
     """Share of named points that are identified: near their reference, which is the nearest one.
 
-    From 0 to 1, higher is better; the mean over a case's points, then over cases, and a figure for each
-    point. A point is identified if its prediction is less than `radius` away and no reference of another name
-    that both sides have is nearer. Points that are not predicted are not identified; predicted ones that the
-    reference lacks do not count. In a case without a result no point is identified.
+    From 0 to 1, higher is better. A point is identified if its prediction is less than `radius` away and no
+    reference of another name that both sides have is nearer. Points that are not predicted are not
+    identified; predicted ones that the reference lacks do not count. In a case without a result no point is
+    identified.
 
     Oracle: SciPy, `cdist`. Source: Sekuboyina et al., Medical Image Analysis 73:102166, 2021 (VerSe).
     """

@@ -62,6 +62,7 @@ class LandmarkMetric(tables.MetricTable):
     By default figures are from 0 to 1, higher is better.
     """
 
+    common = "It is the mean over a case's landmarks, then over cases, with a figure for each landmark."
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (PointField, KeypointsField)
 
     def worst_of(self, table: tables.FieldTable, references: Values) -> float:
@@ -144,11 +145,7 @@ def _by_name(points: PointSet, landmarks: int) -> Floats:
 
 
 class MeanRadialError(LandmarkMetric):
-    """Mean distance of landmarks from their references.
-
-    From 0 to `worst`, lower is better, in the field's unit; the mean over a case's landmarks, then over
-    cases, and a figure for each landmark. A greater distance than `worst`, and every landmark of a case
-    without a result, counts as `worst`.
+    """A greater distance than `worst`, and every landmark of a case without a result, counts as `worst`.
 
     Oracle: SciPy, `cdist`. Source: Wang et al., Medical Image Analysis 31:63, 2016; Sekuboyina et al.,
     Medical Image Analysis 73:102166, 2021 (VerSe), for landmarks that are left out.

@@ -18,7 +18,7 @@ from evaluation.challenges.declared.maps import (
     extent_of,
     spacing_of,
 )
-from evaluation.challenges.declared.tables import LabelFigure, Part, Positive
+from evaluation.challenges.declared.tables import LabelFigure, Part, Positive, described
 from evaluation.challenges.declared.volumes import VolumeTable
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -138,12 +138,9 @@ class _LesionVolumeTable(LesionTable, VolumeTable):
 
 
 class FalsePositiveVolume(_LesionVolumeTable):
-    """Volume of the predicted lesions that touch no lesion of the reference; an area in two dimensions.
+    """A case without a result counts as the volume of its image. autoPET joins voxels by `edges`.
 
-    At least 0, lower is better, in mm³ or ml (mm² or pixels in two dimensions), for each label and as mean
-    over labels. A case without a result counts as the volume of its image. autoPET joins voxels by `edges`.
-
-    Oracle: SimpleITK, `ConnectedComponent`. Source: Gatidis et al., Nature Machine Intelligence 6:1396, 2024.
+    Oracle: SimpleITK, `ConnectedComponent`.
     """
 
     metric: Literal["false_positive_volume"]
@@ -155,13 +152,11 @@ class FalsePositiveVolume(_LesionVolumeTable):
 
 
 class FalseNegativeVolume(_LesionVolumeTable):
-    """Volume of the reference's lesions that the prediction does not touch; an area in two dimensions.
+    """A case without a result counts as the volume of all lesions of its reference.
 
-    At least 0, lower is better, in mm³ or ml (mm² or pixels in two dimensions), for each label and as mean
-    over labels. A case without a result counts as the volume of all lesions of its reference. autoPET joins
-    voxels by `edges`.
+    autoPET joins voxels by `edges`.
 
-    Oracle: SimpleITK, `ConnectedComponent`. Source: Gatidis et al., Nature Machine Intelligence 6:1396, 2024.
+    Oracle: SimpleITK, `ConnectedComponent`.
     """
 
     metric: Literal["false_negative_volume"]
@@ -182,6 +177,7 @@ class FalseNegativeVolume(_LesionVolumeTable):
 class _NumberTable(LesionTable):
     """A number of lesions; if no worst is stated, a case without a result has the most that fit its image."""
 
+    common = "Lesions are connected components. A case without a result counts as `worst`."
     worst: Positive | None = Key(
         default=None,
         description="Number for a case without a result, which no other case exceeds. Default: as many "
@@ -200,10 +196,7 @@ class _NumberTable(LesionTable):
 
 
 class DetectedLesions(LesionTable):
-    """Share of the reference's lesions that the prediction touches; lesions are connected components.
-
-    From 0 to 1, higher is better, for each label and as mean over labels; a case whose reference has no
-    lesion does not enter. In a case without a result no lesion is detected.
+    """A case whose reference has no lesion does not enter. In one without a result no lesion is detected.
 
     Oracle: SimpleITK, `ConnectedComponent`.
     """
@@ -230,13 +223,7 @@ class DetectedLesions(LesionTable):
 
 
 class FalseLesions(_NumberTable):
-    """Number of predicted lesions that touch no lesion of the reference; lesions are connected components.
-
-    At least 0, lower is better, for each label and as mean over labels. A case without a result counts as
-    `worst`.
-
-    Oracle: SimpleITK, `ConnectedComponent`.
-    """
+    """Oracle: SimpleITK, `ConnectedComponent`."""
 
     metric: Literal["false_lesions"]
 
@@ -246,13 +233,7 @@ class FalseLesions(_NumberTable):
 
 
 class LesionCountDifference(_NumberTable):
-    """Absolute difference of the numbers of predicted lesions and of the reference's lesions.
-
-    At least 0, lower is better, for each label and as mean over labels. A case without a result counts as
-    `worst`.
-
-    Oracle: SimpleITK, `ConnectedComponent`.
-    """
+    """Oracle: SimpleITK, `ConnectedComponent`."""
 
     metric: Literal["lesion_count_difference"]
 
@@ -262,14 +243,12 @@ class LesionCountDifference(_NumberTable):
 
 
 class LesionF1(LesionTable):
-    """F1 of lesions: reference and predicted lesions that touch another, against those that do not.
+    """A case without a result counts as 0.
 
-    From 0 to 1, higher is better, for each label and as mean over labels; 1 where neither map has a lesion,
-    0 where only one has. A case without a result counts as 0. By default a mask of the whole image has 1, as
-    it touches all lesions: rank with an overlap beside it, or state `matching` and `threshold`.
+    By default a mask of the whole image has 1, as it touches all lesions: rank with an overlap beside it, or
+    state `matching` and `threshold`.
 
-    Oracle: SimpleITK, `ConnectedComponent`. Source: Commowick et al., Scientific Reports 8:13650, 2018, for
-    `shares`; Hernandez Petzsche et al., Scientific Data 9:762, 2022 (ISLES 2022), for `counts`.
+    Oracle: SimpleITK, `ConnectedComponent`.
     """
 
     metric: Literal["lesion_f1"]
@@ -307,12 +286,12 @@ class LesionF1(LesionTable):
 class _QualityTable(LesionTable):
     """Panoptic quality or a part of it."""
 
-    threshold: float = Key(
-        default=0.5, description=LesionTable.model_fields["threshold"].description or "", ge=0, le=1
+    common = (
+        "By default objects match whose intersection is more than half of their union. 1 where neither map "
+        "has any object, 0 where nothing matches. A case without a result counts as 0."
     )
-    matching: Matching = Key(
-        default="optimal", description=LesionTable.model_fields["matching"].description or ""
-    )
+    threshold: float = Key(default=0.5, description=described(LesionTable, "threshold"), ge=0, le=1)
+    matching: Matching = Key(default="optimal", description=described(LesionTable, "matching"))
 
     @property
     def of_nothing(self) -> float:
@@ -321,14 +300,9 @@ class _QualityTable(LesionTable):
 
 
 class PanopticQuality(_QualityTable):
-    """Panoptic quality of lesions or instances: recognition quality times segmentation quality.
+    """The mPQ+ of CoNIC is `over_cases = "pooled"` and `mean = "of_labels"`.
 
-    From 0 to 1, higher is better, for each label and as mean over labels. By default those match whose
-    intersection is more than half of their union. 1 where neither map has any, 0 where nothing matches. A
-    case without a result counts as 0. The mPQ+ of CoNIC is `over_cases = "pooled"` and `mean = "of_labels"`.
-
-    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
-    al., CVPR 2019.
+    Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`.
     """
 
     metric: Literal["panoptic_quality"]
@@ -341,9 +315,7 @@ class PanopticQuality(_QualityTable):
 class SegmentationQuality(_QualityTable):
     """Segmentation quality: mean intersection over union of the objects that match, part of panoptic quality.
 
-    From 0 to 1, higher is better, for each label and as mean over labels. By default those match whose
-    intersection is more than half of their union. 1 where neither map has any, 0 where nothing matches. A
-    case without a result counts as 0.
+    From 0 to 1, higher is better.
 
     Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
     al., CVPR 2019.
@@ -360,9 +332,7 @@ class SegmentationQuality(_QualityTable):
 class RecognitionQuality(_QualityTable):
     """Recognition quality: F1 of the lesions or instances that match, part of panoptic quality.
 
-    From 0 to 1, higher is better, for each label and as mean over labels. By default those match whose
-    intersection is more than half of their union. 1 where neither map has any, 0 where nothing matches. A
-    case without a result counts as 0.
+    From 0 to 1, higher is better.
 
     Oracle: SimpleITK, `ConnectedComponent` and `LabelOverlapMeasuresImageFilter`. Source: Kirillov et
     al., CVPR 2019.
@@ -443,16 +413,14 @@ class _LesionWiseTable(LabelMetricTable):
 
 
 class LesionWiseDice(_LesionWiseTable):
-    """Mean Dice coefficient of the lesions of a case, to which every false lesion adds a 0, as BraTS has it.
+    """The connected components of the reference that join when it is dilated are one lesion.
 
-    From 0 to 1, higher is better, for each label and as mean over labels. The connected components (26
-    neighbours, 8 in two dimensions) of the reference that join when it is dilated are one lesion. It is
-    compared, not dilated, with all predicted components that touch it when it is dilated; one of these may
-    serve several lesions. A missed lesion counts as 0, and so does a predicted component of any size that
-    touches no lesion; 1 where there is neither. A case without a result counts as 0.
+    Components have 26 neighbours, 8 in two dimensions. A lesion is compared, not dilated, with all predicted
+    components that touch it when it is dilated; one of these may serve several lesions. A missed lesion
+    counts as 0, and so does a predicted component of any size that touches no lesion; 1 where there is
+    neither. A case without a result counts as 0.
 
-    Oracle: SimpleITK, `ConnectedComponent`, and SciPy, `binary_dilation`. Source: Moawad et al.,
-    arXiv:2306.00838, 2023.
+    Oracle: SimpleITK, `ConnectedComponent`, and SciPy, `binary_dilation`.
     """
 
     metric: Literal["lesion_wise_dice"]
@@ -464,15 +432,13 @@ class LesionWiseDice(_LesionWiseTable):
 
 
 class LesionWiseHausdorffDistance(_LesionWiseTable):
-    """Mean Hausdorff distance (95 %) of the lesions of a case; every false lesion adds the worst.
+    """It is the 95th percentile of surface elements, the larger one of both directions.
 
-    At least 0, lower is better, in mm (in two dimensions without a spacing: pixels), for each label and as
-    mean over labels; the 95th percentile of surface elements, the larger one of both directions. Lesions as
-    for `lesion_wise_dice`. A missed lesion and a false one count as `worst`, and no distance counts as more;
-    0 where there is neither. A case without a result counts as `worst`.
+    In two dimensions without a spacing it is in pixels. Lesions as for `lesion_wise_dice`. A missed lesion
+    and a false one count as `worst`, and no distance counts as more; 0 where there is neither. A case without
+    a result counts as `worst`.
 
-    Oracle: google-deepmind/surface-distance, `compute_robust_hausdorff`. Source: Moawad et al.,
-    arXiv:2306.00838, 2023.
+    Oracle: google-deepmind/surface-distance, `compute_robust_hausdorff`.
     """
 
     metric: Literal["lesion_wise_hausdorff_distance"]

@@ -11,18 +11,18 @@ from evaluation.core.challenge import Values
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 
+_EXACT = (
+    "Cases of equal numbers are never separated; shares are compared exactly. It needs a case of each class. "
+    "A positive case without a result is detected at no threshold, a negative one is a false positive at "
+    "every threshold."
+)
+
 
 class ScoreSensitivityAtSpecificity(ScoreMetric):
-    """Highest sensitivity over all thresholds with at least a given specificity.
-
-    From 0 to 1, higher is better. Cases of equal numbers are never separated; specificities are compared
-    exactly. It needs a case of each class. A positive case without a result is detected at no threshold, a
-    negative one is a false positive at every threshold.
-
-    Oracle: scikit-learn, `roc_curve`.
-    """
+    """Oracle: scikit-learn, `roc_curve`."""
 
     metric: Literal["sensitivity_at_specificity"]
+    common = _EXACT
     specificity: float = Key(description="The specificity that is required.", ge=0, le=1)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
@@ -34,16 +34,10 @@ class ScoreSensitivityAtSpecificity(ScoreMetric):
 
 
 class SpecificityAtSensitivity(ScoreMetric):
-    """Highest specificity over all thresholds with at least a given sensitivity.
-
-    From 0 to 1, higher is better. Cases of equal numbers are never separated; sensitivities are compared
-    exactly. It needs a case of each class. A negative case without a result is a false positive at every
-    threshold, a positive one is detected at none.
-
-    Oracle: scikit-learn, `roc_curve`.
-    """
+    """Oracle: scikit-learn, `roc_curve`."""
 
     metric: Literal["specificity_at_sensitivity"]
+    common = _EXACT
     sensitivity: float = Key(description="The sensitivity that is required.", ge=0, le=1)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:

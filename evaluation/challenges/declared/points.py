@@ -197,10 +197,7 @@ class PointMetric(detections.ObjectMetric):
 class PointF1(detections.ShareOfObjects, PointMetric):
     """F1 of detected points: hits, false predictions and missed objects summed over all cases.
 
-    From 0 to 1, higher is better; 2 hits / (2 hits + false + missed). With several classes, points hit
-    objects of their own class, and there is a figure for each class beside the figure of all sums. A phase
-    without any object has no such figure. In a case without a result all objects are missed, and as many
-    predictions are false, at least one.
+    From 0 to 1, higher is better; 2 hits / (2 hits + false + missed).
 
     Oracle: grand-challenge-metrics, `score_detection`. Source: MIDOG 2021 (Aubreville et al., Medical Image
     Analysis 84:102699, 2023).
@@ -213,7 +210,7 @@ class PointF1(detections.ShareOfObjects, PointMetric):
 class PointPrecision(detections.ShareOfObjects, PointMetric):
     """Precision of detected points: the share of hits among the predictions of all cases.
 
-    From 0 to 1, higher is better; 0 where nothing is predicted. Everything else is as in `point_f1`.
+    From 0 to 1, higher is better; 0 where nothing is predicted.
 
     Oracle: grand-challenge-metrics, `score_detection`.
     """
@@ -225,7 +222,7 @@ class PointPrecision(detections.ShareOfObjects, PointMetric):
 class PointRecall(detections.ShareOfObjects, PointMetric):
     """Recall of detected points: the share of the objects of all cases that are hit.
 
-    From 0 to 1, higher is better. Everything else is as in `point_f1`.
+    From 0 to 1, higher is better.
 
     Oracle: grand-challenge-metrics, `score_detection`.
     """
@@ -235,20 +232,13 @@ class PointRecall(detections.ShareOfObjects, PointMetric):
 
 
 class Froc(detections.FrocOfObjects, PointMetric):
-    """Free-response ROC: mean sensitivity at given numbers of false positives per case.
+    """The figure of its own name is the mean of these sensitivities.
 
-    From 0 to 1, higher is better, for a field with at most one class, with a figure for each number of
-    false positives. A phase without any object has no such figure. In a case without a result all objects
-    are missed, and as many predictions of the highest probability are false, at least one.
-
-    Oracle: scikit-learn, `roc_curve`, with the plain rules of LUNA16. Source: Setio et al., Medical Image
-    Analysis 42:1, 2017, section 3.3.
+    Oracle: scikit-learn, `roc_curve`, with the plain rules of LUNA16.
     """
 
     metric: Literal["froc"]
-    matching: MatchingRule = Key(
-        default="any", description=PointMetric.model_fields["matching"].description or ""
-    )
+    matching: MatchingRule = Key(default="any", description=tables.described(PointMetric, "matching"))
 
 
 def _of_class(points: PointSet | None, label: int) -> PointSet:

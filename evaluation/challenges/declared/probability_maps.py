@@ -80,8 +80,8 @@ class ProbabilityMapField(MaskedFieldTable):
 class DiceAtThreshold(tables.MetricTable):
     """Dice coefficient of the voxels with a probability of at least a threshold, as mean over cases.
 
-    From 0 to 1, higher is better; 1 if neither mask has a voxel, 0 if only one has. A case without a result
-    counts as 0.
+    From 0 to 1, higher is better; 1 if neither mask has a voxel, 0 if only one has, and in a case without a
+    result.
 
     Oracle: scikit-learn, `f1_score` of the voxels.
     """
@@ -150,6 +150,12 @@ class DetectionMapField(MaskedFieldTable):
 class _FindingTable(tables.MetricTable):
     """A figure of findings that are matched to lesions by their overlap."""
 
+    common = (
+        "Findings and lesions are matched one to one, so that the sum of 1 + overlap is the largest; other "
+        "findings that overlap a lesion enough do not count, and the rest are false. It needs a lesion. In a "
+        "case without a result all lesions are missed, and as many findings, at least one, are false with "
+        "the highest confidence of all."
+    )
     least_overlap: float = Key(
         default=0.1,
         description="Intersection over union from which on a finding can hit a lesion.",
@@ -184,10 +190,7 @@ class _FindingTable(tables.MetricTable):
 class LesionAveragePrecision(_FindingTable):
     """Average precision of findings over all cases: precision weighted by gained recall, as PI-CAI has it.
 
-    From 0 to 1, higher is better. Findings and lesions are matched one to one, so that the sum of 1 + overlap
-    is the largest; other findings that overlap a lesion enough do not count, and the rest are false. It needs
-    a lesion. In a case without a result all lesions are missed, and as many findings, at least one, are false
-    with the highest confidence of all.
+    From 0 to 1, higher is better.
 
     Oracle: scikit-learn, `precision_recall_curve`, and SciPy, `linear_sum_assignment`. Source: Saha et al.,
     Lancet Oncology 25:879, 2024.
@@ -205,9 +208,7 @@ class LesionAveragePrecision(_FindingTable):
 class LesionFroc(_FindingTable):
     """Sensitivity for lesions at given numbers of false findings per case, and the mean of these.
 
-    From 0 to 1, higher is better. Findings and lesions are matched as for `lesion_average_precision`. It
-    needs a lesion. In a case without a result all lesions are missed, and as many findings, at least one,
-    are false with the highest confidence of all.
+    From 0 to 1, higher is better.
 
     Oracle: scikit-learn, `roc_curve` of the findings. Source: Saha et al., Lancet Oncology 25:879, 2024.
     """

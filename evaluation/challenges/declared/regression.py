@@ -18,6 +18,7 @@ from evaluation.metrics import regression
 class ErrorMetric(MetricTable, ABC):
     """A metric of the difference of a number from its reference."""
 
+    common = "A case without a result counts as an error of `worst`, and so does a larger error."
     worst: Positive | None = Key(
         default=None,
         description="Error of a case without a result, and the largest that counts. Default: the difference "
@@ -41,13 +42,7 @@ class ErrorMetric(MetricTable, ABC):
 
 
 class MeanAbsoluteError(ErrorMetric):
-    """Mean absolute difference of a number from its reference.
-
-    At least 0, lower is better, in the number's unit. A case without a result counts as `worst`, and so does
-    a larger error.
-
-    Oracle: scikit-learn, `mean_absolute_error`.
-    """
+    """Oracle: scikit-learn, `mean_absolute_error`."""
 
     metric: Literal["mean_absolute_error"]
 
@@ -61,13 +56,7 @@ class MeanAbsoluteError(ErrorMetric):
 
 
 class RootMeanSquaredError(ErrorMetric):
-    """Root of the mean squared difference of a number from its reference.
-
-    At least 0, lower is better, in the number's unit. A case without a result counts as an error of `worst`,
-    and so does a larger error.
-
-    Oracle: scikit-learn, `root_mean_squared_error`.
-    """
+    """Oracle: scikit-learn, `root_mean_squared_error`."""
 
     metric: Literal["root_mean_squared_error"]
 
@@ -82,10 +71,7 @@ class RootMeanSquaredError(ErrorMetric):
 
 
 class NormalisedAbsoluteError(ErrorMetric):
-    """Sum of the absolute differences by the sum of the absolute true values.
-
-    At least 0, lower is better, without a unit. It needs a true value other than 0. A case without a result
-    counts as an error of `worst`, and so does a larger error.
+    """It needs a true value other than 0.
 
     Oracle: sums of absolute values by hand.
     """
@@ -133,13 +119,12 @@ class SymmetricRelativeScore(MetricTable):
 
 
 class Bias(ErrorMetric):
-    """Mean difference, predicted − true, with the limits of agreement of Bland and Altman.
+    """It does not rank submissions. A case without a result has a positive one.
 
-    In the number's unit; 0 is best, and the sign says which way the numbers are wrong, so it does not rank
-    submissions. The figures `<name>_lower_limit` and `<name>_upper_limit` are the mean ± 1.96 standard
-    deviations. A case without a result counts as a difference of + `worst`.
+    The figures `<name>_lower_limit` and `<name>_upper_limit`, the limits of agreement of Bland and Altman,
+    are the mean ± 1.96 standard deviations.
 
-    Oracle: mean and standard deviation by hand. Source: Bland and Altman, Lancet 327:307, 1986.
+    Oracle: mean and standard deviation by hand.
     """
 
     metric: Literal["bias"]
@@ -171,6 +156,7 @@ class Bias(ErrorMetric):
 class AgreementMetric(MetricTable, ABC):
     """A correlation or agreement of numbers with their references."""
 
+    common = "It needs references that differ. With a case without a result it is −1."
     agreement: ClassVar[PairFigure]
     absolute: ClassVar[bool | None] = None
     kinds = (NumberField,)
@@ -187,13 +173,7 @@ class AgreementMetric(MetricTable, ABC):
 
 
 class PearsonCorrelation(AgreementMetric):
-    """Pearson's correlation coefficient of numbers and references.
-
-    From −1 to 1, higher is better; 0 for one and the same number in every case. It needs references that
-    differ. With a case without a result it is −1.
-
-    Oracle: SciPy, `pearsonr`. Source: Pearson, Proc. R. Soc. Lond. 58:240, 1895.
-    """
+    """Oracle: SciPy, `pearsonr`."""
 
     metric: Literal["pearson_correlation"]
     own_title: ClassVar[str] = "Pearson's correlation"
@@ -202,13 +182,7 @@ class PearsonCorrelation(AgreementMetric):
 
 
 class SpearmanCorrelation(AgreementMetric):
-    """Spearman's rank correlation of numbers and references, ties having their mean rank.
-
-    From −1 to 1, higher is better; 0 for one and the same number in every case. It needs references that
-    differ. With a case without a result it is −1.
-
-    Oracle: SciPy, `spearmanr`. Source: Spearman, Am. J. Psychol. 15:72, 1904.
-    """
+    """Oracle: SciPy, `spearmanr`."""
 
     metric: Literal["spearman_correlation"]
     own_title: ClassVar[str] = "Spearman's correlation"
@@ -216,12 +190,9 @@ class SpearmanCorrelation(AgreementMetric):
 
 
 class IntraclassCorrelation(AgreementMetric):
-    """Intraclass correlation ICC(2,1): absolute agreement of numbers and references.
+    """Values below −1, which few cases can have, count as −1.
 
-    From −1 to 1, higher is better; lower values, which few cases can have, count as −1. It needs values that
-    differ. With a case without a result it is −1.
-
-    Oracle: pingouin, `intraclass_corr`. Source: Shrout and Fleiss, Psychological Bulletin 86:420, 1979.
+    Oracle: pingouin, `intraclass_corr`.
     """
 
     metric: Literal["intraclass_correlation"]

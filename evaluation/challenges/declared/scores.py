@@ -13,6 +13,10 @@ from evaluation.core.estimator import Estimator
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 
+_RANKED_LAST = (
+    "It needs a case of each class. A case without a result is ranked below all others if it is positive, "
+    "and above them if it is negative."
+)
 _FARTHEST = {1.0: -math.inf, 0.0: math.inf}
 
 
@@ -36,15 +40,10 @@ class ScoreMetric(MetricTable, ABC):
 
 
 class AreaUnderCurve(ScoreMetric):
-    """Area under the ROC curve: how well a number separates two classes.
-
-    From 0 to 1, higher is better; ties count half. It needs a case of each class. A case without a result is
-    ranked below all others if it is positive, and above them if it is negative.
-
-    Oracle: scikit-learn, `roc_auc_score`. Source: Hanley and McNeil, Radiology 143:29, 1982.
-    """
+    """Oracle: scikit-learn, `roc_auc_score`."""
 
     metric: Literal["auc"]
+    common = _RANKED_LAST
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         """Return the area. Raises ValueError for a field without classes."""
@@ -54,17 +53,15 @@ class AreaUnderCurve(ScoreMetric):
 
 
 class PartialAreaUnderCurve(ScoreMetric):
-    """Area under the ROC curve between two specificities, points joined by straight lines.
+    """Standardised (McClish), a useless number has 0.5 and a perfect one 1.
 
-    From 0 to the difference of the specificities, higher is better. Standardised (McClish), a useless number
-    has 0.5 and a perfect one 1; values below 0.5 are worse than chance. It needs a case of each class. A case
-    without a result is ranked below all others if it is positive, and above them if it is negative.
+    Values below 0.5 are then worse than chance.
 
-    Oracle: scikit-learn, `roc_auc_score` with `max_fpr`. Source: McClish, Medical Decision Making 9:190,
-    1989.
+    Oracle: scikit-learn, `roc_auc_score` with `max_fpr`.
     """
 
     metric: Literal["partial_auc"]
+    common = _RANKED_LAST
     min_specificity: float = Key(description="Smallest specificity.", ge=0, lt=1)
     max_specificity: float = Key(default=1.0, description="Largest specificity.", gt=0, le=1)
     standardised: bool = Key(
@@ -85,10 +82,9 @@ class PartialAreaUnderCurve(ScoreMetric):
 
 
 class ScoreAveragePrecision(ScoreMetric):
-    """Average precision: precision at every threshold, weighted by the recall that is gained.
+    """It needs a positive case.
 
-    From 0 to 1, higher is better; not interpolated; chance is the share of positive cases. It needs a
-    positive case. A positive case without a result is never found, a negative one comes before all others.
+    A positive case without a result is never found, a negative one comes before all others.
 
     Oracle: scikit-learn, `average_precision_score`.
     """

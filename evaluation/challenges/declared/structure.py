@@ -34,8 +34,8 @@ class _MaskTable(label_maps.LabelMetricTable):
 class BettiError(_MaskTable):
     """Absolute difference of a Betti number: how many components, or tunnels, there are too many or too few.
 
-    From 0 to `worst`, lower is better, for each label and as mean over labels. Voxels that share a corner are
-    connected. No difference counts as more than `worst`, and a case without a result as that.
+    From 0 to `worst`, lower is better. Voxels that share a corner are connected. No difference counts as more
+    than `worst`, and a case without a result as that.
 
     Oracle: scikit-image, `euler_number`, and SciPy, `label`. Source: Hu et al., NeurIPS 2019.
     """
@@ -57,13 +57,13 @@ class BettiError(_MaskTable):
 class CentrelineDice(_MaskTable):
     """Centreline Dice (clDice): harmonic mean of the shares of each skeleton that the other region holds.
 
-    From 0 to 1, higher is better, for each label and as mean over labels. A label that neither map has counts
-    as 1, one that only one map has as 0. A case without a result counts as 0. It needs the package
-    scikit-image, which a `requirements.txt` beside `phase.toml` brings into the image.
+    From 0 to 1, higher is better. It needs the package scikit-image, which a `requirements.txt` beside
+    `phase.toml` brings into the image.
 
     Oracle: scikit-image, `skeletonize`. Source: Shit et al., CVPR 2021, p. 16560.
     """
 
+    common = label_maps.SHARE_OF_A_LABEL
     metric: Literal["centreline_dice"]
     thinning_axes: ThinningAxes = Key(
         default="zyx",

@@ -61,14 +61,13 @@ class SurvivalField(ScalarFieldTable):
 
 
 class ConcordanceIndex(MetricTable):
-    """Harrell's concordance index: share of comparable pairs of cases that are predicted in their order.
+    """A pair is comparable if the earlier of its times is an event.
 
-    From 0 to 1, higher is better; 0.5 is chance. A pair is comparable if the earlier of its times is an
-    event; of two equal times, if exactly one is an event, which counts as the earlier. Equal predictions
-    count half. A case without a result loses every pair. Above 20,000 cases an interval is computed only if
-    the phase asks for it.
+    Of two equal times exactly one must be an event, which counts as the earlier. Equal predictions count
+    half. A case without a result loses every pair. Above 20,000 cases an interval is computed only if the
+    phase asks for it.
 
-    Oracle: lifelines, `concordance_index`. Source: Harrell et al., Statistics in Medicine 15:361, 1996.
+    Oracle: lifelines, `concordance_index`.
     """
 
     metric: Literal["concordance_index"]

@@ -429,10 +429,16 @@ class QuantileTable(KeyTable):
         return "median" if self.quantile == 0.5 else f"{self.quantile:g} quantile"
 
 
+def described(table: type[KeyTable], key: str) -> str:
+    """Return the description of a key, for a table below that has another default."""
+    return table.model_fields[key].description or ""
+
+
 class MetricTable(KeyTable, ABC):
     """One metric of a task; a subclass for each, told apart by ``metric``.
 
-    A subclass sets ``metric: Literal["..."]`` and ``kinds``, and its docstring is the metric's card.
+    A subclass sets ``metric: Literal["..."]`` and ``kinds``. Its docstring is its part of the card, see
+    `declarable.card_of`.
     """
 
     metric: str
@@ -472,6 +478,8 @@ class MetricTable(KeyTable, ABC):
     kinds: ClassVar[tuple[type[FieldTable], ...]] = ()
     own_title: ClassVar[str] = ""
     """Title of a figure that has the metric's own name, where that is not its words."""
+    common: ClassVar[str] = ""
+    """What the cards of all metrics below a class say after their ranges."""
 
     @abstractmethod
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:

@@ -21,6 +21,7 @@ from evaluation.io.kinds.label_map import LabelMapValue
 class VolumeTable(StructureMetricTable):
     """A volume, an area in two dimensions."""
 
+    common = "It is in mm³ or ml (mm² or pixels in two dimensions)."
     unit: Literal["ml"] | None = Key(
         default=None, description="Unit of volumes: `ml`. Default: mm³; mm² or pixels in two dimensions."
     )
@@ -47,10 +48,10 @@ class VolumeTable(StructureMetricTable):
 class VolumeDifference(VolumeTable, LabelMetricTable):
     """Predicted volume minus reference volume, by default without its sign; areas in two dimensions.
 
-    At least 0, lower is better, in mm³ or ml (mm² or pixels in two dimensions), for each label and as mean
-    over labels. With `relative` it is divided by the reference volume: 0 where neither map has the label,
-    `worst` where only the prediction has it. With `signed` negative values mean too small; such a figure
-    cannot rank. A case without a result counts as `worst`, and no difference counts as more than that.
+    At least 0, lower is better. With `relative` it is divided by the reference volume: 0 where neither map
+    has the label, `worst` where only the prediction has it. With `signed` negative values mean too small;
+    such a figure cannot rank. A case without a result counts as `worst`, and no difference counts as more
+    than that.
 
     Oracle: numbers of voxels times their volume, by hand.
     """

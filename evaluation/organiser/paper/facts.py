@@ -1,6 +1,5 @@
 """Sentences on design, data, methods, results and limits of a challenge, each with its source."""
 
-import inspect
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation import __version__
+from evaluation.challenges.declared.declarable import card_of
 from evaluation.challenges.declared.rules import metric_tables, table_of_figure
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
@@ -221,8 +221,7 @@ def metric_fact(phase: Phase, task: str, metric: Metric) -> Fact:
     source, names = f"card of {task}.{metric.name}", {"title": metric.title}
     if tables := metric_tables(phase.options, task):
         table = table_of_figure(tables, metric.name) or next(iter(tables.values()))
-        card = inspect.cleandoc(type(table).__doc__ or "")
-        card = " ".join(re.sub(r"Oracle:.*?(?=Source:|$)", "", card, flags=re.S).split())
+        card = " ".join(re.sub(r"Oracle:.*?(?=Source:|$)", "", card_of(type(table)), flags=re.S).split())
         return Fact(f"{metric.title}: {card}", source)
     name = f"{phase.challenge.name}.{task}.{metric.name}"
     for card in TEXTS["metrics"]:

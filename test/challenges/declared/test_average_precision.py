@@ -14,7 +14,7 @@ from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.io.kinds.boxes import Boxes
-from evaluation.metrics import mean_average_precision
+from evaluation.metrics import box_average_precision
 from test.oracles import checked
 
 CLASSES = ["a", "b", "c"]
@@ -126,9 +126,8 @@ def test_coco(seed, most):
     ]
     (image, label, score, *_), (true_image, true_label, *_) = (table.T for table in columns)
     found, true = (table[:, 3:] for table in columns)
-    public = mean_average_precision(
-        found, score, label, image, true, true_label, true_image, max_detections=most
-    )
+    classes = {"classes": label, "reference_classes": true_label}
+    public = box_average_precision(found, score, image, true, true_image, **classes, max_detections=most)
     assert public == pytest.approx(precision.mean(), rel=1e-12)
 
 
