@@ -169,10 +169,10 @@ def _ours(prediction: Positions, reference: Positions) -> list[Figures]:
     box = around((content_region(prediction), content_region(reference)))
     maps = prediction[box], reference[box]
     dices = dice(count_label_overlap(*maps, len(ORGANS)), both_empty=1.0)
-    compared = [
-        compare_surfaces(*(of[box or (slice(0),) * 3] == label for of in maps), SPACING_MM, "elements")
-        for label, box in enumerate(label_boxes(*maps, len(ORGANS)), 1)
-    ]
+    compared = []
+    for label, box in enumerate(label_boxes(*maps, len(ORGANS)), 1):
+        made, true = (of[box or (slice(0),) * 3] == label for of in maps)
+        compared.append(compare_surfaces(made, true, SPACING_MM, "elements"))
     return [
         (float(overlap), label.hausdorff_distance(95), label.surface_dice(TOLERANCE_MM))
         for overlap, label in zip(dices, compared, strict=True)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from evaluation.metrics.probabilities import *
     from evaluation.metrics.regression import *
     from evaluation.metrics.segmentation import *
-    from evaluation.metrics.surfaces import *
 else:
 
     def __getattr__(name: str) -> Any:

@@ -20,7 +20,7 @@ from evaluation.metrics.boxes import (
 )
 from evaluation.metrics.free_response import Candidates
 
-__all__ = ["box_average_precision", "mean_detection_iou"]
+__all__ = ["box_average_precision"]
 
 CurveReading = Literal["all_points", "101_points", "11_points"]
 """Where a precision–recall curve is read: at all its points, or at equally spaced levels of recall."""
@@ -95,35 +95,6 @@ def box_average_precision(
 
 def _one_class(images: ArrayLike) -> Integers:
     return np.zeros(np.shape(images), dtype=np.int64)
-
-
-def mean_detection_iou(
-    boxes: ArrayLike,
-    scores: ArrayLike,
-    images: ArrayLike,
-    reference_boxes: ArrayLike,
-    reference_images: ArrayLike,
-    *,
-    iou_threshold: float = 0.5,
-    with_missed: bool = False,
-    inclusive_corners: bool = False,
-) -> float:
-    """Return the mean IoU of the detections of one class, of which false ones have 0.
-
-    From 0 to 1, higher is better. iou_threshold: smallest of a hit. with_missed: whether missed reference
-    boxes count 0 as well. All else as of `box_average_precision`. 0 without detections; NaN without a
-    reference box.
-    Source: Ali et al., Medical Image Analysis 70:102002, 2021 (EDD2020).
-
-    >>> boxes = [[0, 0, 10, 10], [20, 20, 30, 30]]
-    >>> mean_detection_iou(boxes, [0.9, 0.8], [1, 1], [[0, 0, 10, 8]], [1])
-    0.4
-    """
-    detections = boxes, _one_class(images), images, scores
-    references = reference_boxes, _one_class(reference_images), reference_images
-    table = box_table(detections, references, (iou_threshold,), inclusive_corners)
-    values = table.mean_iou(np.ones((1, len(table.reference_counts))), with_missed)
-    return float(values[0, 0, 0]) if values.size else float("nan")
 
 
 def box_table(

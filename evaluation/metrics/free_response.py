@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from evaluation.metrics.arrays import Bools, Floats, Integers, ratio_or_nan
 from evaluation.metrics.points import Boundary, MatchingRule, match_points
 
-__all__ = ["froc", "froc_curve"]
+__all__ = ["froc"]
 
 FrocReading = Literal["linear", "step"]
 LUNA16_RATES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -59,36 +59,6 @@ def froc(
     table, count = _froc_table(detections, references, radius, all_images, matching, boundary)
     values: Floats = table.sensitivity_at(np.ones((1, count)), false_positives_per_case, reading)[0]
     return values
-
-
-def froc_curve(
-    points: ArrayLike,
-    confidences: ArrayLike,
-    images: ArrayLike,
-    reference_points: ArrayLike,
-    reference_images: ArrayLike,
-    *,
-    radius: float | ArrayLike,
-    all_images: ArrayLike,
-    matching: MatchingRule = "any",
-    boundary: Boundary = "included",
-) -> "FrocCurve":
-    """Return the points of the free-response ROC curve, one for each distinct confidence.
-
-    Arguments as of `froc`. Returns ``threshold``, ``false_positives_per_case`` and ``sensitivity``, each of
-    shape (points,): the first point is (0, 0) at +inf, and thresholds then fall. Sensitivities are NaN
-    without a reference point.
-    Source: as of `froc`.
-
-    >>> curve = froc_curve(
-    ...     [[0, 0], [9, 9]], [0.9, 0.8], ["a", "a"], [[0, 1]], ["a"], radius=2, all_images=["a"]
-    ... )
-    >>> curve.false_positives_per_case.tolist(), curve.sensitivity.tolist()
-    ([0.0, 0.0, 1.0], [0.0, 1.0, 1.0])
-    """
-    detections, references = (points, confidences, images), (reference_points, reference_images)
-    table, count = _froc_table(detections, references, radius, all_images, matching, boundary)
-    return table.curve(np.ones(count))
 
 
 def _froc_table(

@@ -17,15 +17,12 @@ from functools import cache
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from evaluation.metrics.arrays import Bools, Floats, Integers, regions_of
-from evaluation.metrics.crops import EMPTY, Box, Crop, box_of_content
+from evaluation.metrics.arrays import Bools, Floats, Integers
+from evaluation.metrics.crops import EMPTY, Box, Crop
 from evaluation.metrics.nearest import Spacing, nearest_distances
 
-__all__ = ["modified_hausdorff_distance"]
-
-Directed = tuple[Floats, Floats]
 Surface = Literal["voxels", "elements"]
 SurfaceNeighbours = Literal["faces", "all", "faces_in_image"]
 """A voxel is surface if one of these neighbours is outside of the region: 6 or 26, in a plane 4 or 8.
@@ -51,62 +48,12 @@ ROUNDING = 1e-6
 """A distance that exceeds a tolerance by this share of it does so by rounding: of spacings, of distances."""
 
 
-def modified_hausdorff_distance(
-    prediction: ArrayLike, reference: ArrayLike, spacing_mm: Sequence[float] | None = None
-) -> float:
-    """Return the modified Hausdorff distance: the larger of the two mean distances between the surfaces.
-
-    At least 0, in mm, lower is better. prediction, reference: 0 and 1 or booleans, of one shape (y, x) or (z,
-    y, x). spacing_mm: of every axis, by default 1. The diagonal of the array if only the prediction is empty;
-    NaN if the reference is. Raises ValueError for shapes that differ or have another number of axes, other
-    values, or a spacing that is not above 0.
-    Source: Dubuisson and Jain, ICPR 1994, p. 566.
-
-    >>> modified_hausdorff_distance([[1, 1, 0, 0, 0]], [[1, 0, 0, 0, 1]])
-    1.5
-    """
-    found = _directed(prediction, reference, spacing_mm)
-    return found if isinstance(found, float) else max(float(distances.mean()) for distances in found)
-
-
-def _directed(
-    prediction: ArrayLike, reference: ArrayLike, spacing_mm: Sequence[float] | None
-) -> Directed | float:
-    """Return the sorted distances in both directions, or the value where a region is empty."""
-    first, second = regions_of(prediction, reference)
-    spacing = spacing_of(first, spacing_mm)
-    here, there = _surface(first), _surface(second)
-    if not any(plane.values.any() for plane in there):
-        return math.nan
-    if not any(plane.values.any() for plane in here):
-        return math.hypot(*(spacing * first.shape))
-    spacing_zyx = (1.0, *spacing.tolist())[-3:]
-    forwards, backwards = (
-        np.sort(nearest_distances(*pair, spacing_zyx)).astype(np.float64, copy=False)
-        for pair in ((here, there), (there, here))
-    )
-    return forwards, backwards
-
-
 def spacing_of(values: NDArray[np.generic], spacing_mm: Sequence[float] | None) -> Floats:
     """Return the spacing along each axis of an array, by default 1. Raises ValueError."""
     spacing = np.ones(values.ndim) if spacing_mm is None else np.asarray(spacing_mm, dtype=np.float64)
     if spacing.shape != (values.ndim,) or not (np.isfinite(spacing) & (spacing > 0)).all():
         raise ValueError(f"spacing_mm: expected {values.ndim} numbers above 0, found {spacing_mm}")
     return spacing
-
-
-def _surface(region: Bools) -> list[Crop]:
-    """Return the surface of a region as boolean planes."""
-    if region.ndim == 3:
-        return surface_planes([_cropped(plane) for plane in region])
-    # Between two copies of itself a plane has no neighbours in z that are outside.
-    return surface_planes([_cropped(region)] * 3)[1:2]
-
-
-def _cropped(plane: Bools) -> Crop:
-    box = box_of_content(plane)
-    return Crop(plane[box.slices], box.top, box.left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics import free_response, froc, froc_curve
+from evaluation.metrics import free_response, froc
 from evaluation.metrics.free_response import Candidates, FrocTable
 
 # Three scans, the last without anything. Nodules of radius 2 at 0 and 10 in scan a, at 0 in scan b.
@@ -21,15 +21,8 @@ CONFIDENCES = [0.6, 0.9, 0.8, 0.5, 0.5, 0.4]
 IMAGES = ["a", "a", "a", "a", "b", "c"]
 
 
-def test_curve_by_hand():
-    # The second candidate on the first nodule, of 0.6, is neither a hit nor false.
-    curve = froc_curve(POINTS, CONFIDENCES, IMAGES, **REFERENCE)
-    np.testing.assert_allclose(curve.threshold, [np.inf, 0.9, 0.8, 0.5, 0.4])
-    np.testing.assert_allclose(curve.false_positives_per_case, [0, 0, 1 / 3, 1 / 3, 2 / 3])
-    np.testing.assert_allclose(curve.sensitivity, [0, 1 / 3, 1 / 3, 1, 1])
-
-
 def test_sensitivity_by_hand():
+    # The second candidate on the first nodule, of 0.6, is neither a hit nor false.
     found = froc(POINTS, CONFIDENCES, IMAGES, **REFERENCE)
     # An eighth and a quarter lie on the level part, everything above on the last point.
     np.testing.assert_allclose(found, [1 / 3, 1 / 3, 1, 1, 1, 1, 1])

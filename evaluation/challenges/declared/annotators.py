@@ -40,7 +40,6 @@ class _ProbabilityTable(MetricTable):
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (LabelMapField,)
 
     def further_fields(self, table: FieldTable, fields: Mapping[str, FieldTable]) -> tuple[str, ...]:
-        """Return the fields of the probabilities."""
         assert isinstance(table, LabelMapField)
         known = [structure.name for structure in table.structures]
         for label, name in self.probabilities.items():
@@ -94,7 +93,6 @@ class ConsensusConfidence(_LabelProbabilityTable):
         return True
 
     def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        """Return the confidences."""
         voxels: int = math.prod(comparison.reference.shape)
 
         def confidence(structure: Structure) -> float:
@@ -113,7 +111,6 @@ class ConsensusConfidence(_LabelProbabilityTable):
         return [bool(every.any()) for every, _ in masks]
 
     def entering_unanswered(self, comparison: MapComparison, structures: Sequence[Structure]) -> list[bool]:
-        """Return the same for a case without a result."""
         return self.entering(comparison, structures)
 
 
@@ -140,11 +137,9 @@ class VolumeCrps(_LabelProbabilityTable, VolumeTable):
     )
 
     def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
-        """Return the volume of the image, or the stated worst."""
         return self.worst or super().worst_value(reference, table, structure)
 
     def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        """Return the scores."""
         extent = self.voxel_extent(comparison.reference)
         volumes = extent * np.array([one.counts.reference for one in comparison.by_annotator])
         table = comparison.table
@@ -175,7 +170,6 @@ class VoxelCalibrationError(_ProbabilityTable):
     bins: int = Key(default=50, description="Number of bins of equal width.", ge=1, le=1000)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the error. Raises ValueError where a label has no probabilities."""
         self.check_kind(table)
         assert isinstance(table, LabelMapField)
         labels = list(table.labels.values())

@@ -55,7 +55,6 @@ class BoxesField(detections.ObjectFieldTable):
     )
 
     def value_kind(self, submitted: bool) -> BoxesInSpace:
-        """Return the kind of the submitted value, or of the reference."""
         most, mean = self.limits(submitted)
         return BoxesInSpace(self.space, self.attributes(submitted), most=most, average_items=mean)
 
@@ -79,7 +78,6 @@ class BoxMetric(detections.ObjectMetric):
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
 
     def case_detections(self, field_name: str, table: FieldTable) -> detections.CaseDetections:
-        """Return how hits follow from boxes. Raises ValueError for options that do not fit the field."""
         assert isinstance(table, BoxesField)
         if self.matching == "by_confidence" and not table.probability:
             raise ValueError(f"matching: 'by_confidence' needs probability = true in field {field_name!r}")
@@ -87,7 +85,6 @@ class BoxMetric(detections.ObjectMetric):
         return self.detections_of(field_name, table, options, _labels)
 
     def matched(self, field_name: str, submitted: Boxes, references: Values) -> detections.MatchedObjects:
-        """Return the boxes of a case with their matches."""
         found, true = submitted.rows, references[field_name].rows
         counted = found[:, 1] >= self.minimum_probability
         sides = (found[counted], true)
@@ -176,7 +173,6 @@ class BoxField(SingleFieldTable):
     unit: Literal["mm", "pixels"] = Key(default="pixels", description=described(SingleFieldTable, "unit"))
 
     def value_kind(self, submitted: bool) -> BoxesInSpace:
-        """Return the kind of both sides."""
         return BoxesInSpace(self.space, single=True)
 
 
@@ -190,8 +186,6 @@ class BoxOverlap(MetricTable):
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean over the cases."""
-
         def row(comparison: FieldComparison) -> Row:
             (found,), (true,) = comparison.submitted.rows[:, 2:], comparison.reference.rows[:, 2:]
             return {name: float(iou_of_corners(found, true, inclusive_corners=False))}
@@ -289,7 +283,6 @@ class _AverageOfBoxes(MetricTable):
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
 
     def most_of_class(self) -> float:
-        """Return how many submitted boxes of a class in a case count at most."""
         return self.max_detections
 
     def averages(
@@ -430,7 +423,6 @@ class BoxAveragePrecision(_AverageOfBoxes):
     )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean over the classes, and each class."""
         return self.averages(
             name, field_name, table, lambda matched, weights: matched.average_precision(weights, self.curve)
         )
@@ -447,7 +439,6 @@ class BoxAverageRecall(_AverageOfBoxes):
     metric: Literal["box_average_recall"]
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean over the classes, and each class."""
         return self.averages(name, field_name, table, lambda matched, weights: matched.recall(weights))
 
 

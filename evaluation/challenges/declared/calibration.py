@@ -22,7 +22,6 @@ class ScoreCalibrationError(ScoreMetric):
     bins: int = Key(default=10, description="Number of bins.", ge=1, le=1000)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the error. Raises ValueError for a field that is no probability of a class."""
         check_probability(table)
         columns = score_columns(field_name)
         metric = estimators.calibration_metric(name, self.title_of(name), [columns], columns[1], self.bins)

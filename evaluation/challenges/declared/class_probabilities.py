@@ -32,7 +32,6 @@ class _ProbabilityScore(MetricTable, ABC):
         return 1.0
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the score. Raises ValueError for a number that is no probability of a class."""
         several = isinstance(table, ClassProbabilitiesField)
         if not several:
             check_probability(table)
@@ -62,7 +61,6 @@ class BrierScore(_ProbabilityScore):
     metric: Literal["brier_score"]
 
     def loss(self, shares: Sequence[float], true: int) -> float:
-        """Return the sum of the squares."""
         return math.fsum((share - (index == true)) ** 2 for index, share in enumerate(shares))
 
     def scale(self, several: bool) -> float:
@@ -82,7 +80,6 @@ class LogLoss(_ProbabilityScore):
     metric: Literal["log_loss"]
 
     def loss(self, shares: Sequence[float], true: int) -> float:
-        """Return the logarithm."""
         return -math.log(max(shares[true], 1e-15)) + 0.0
 
 
@@ -100,7 +97,6 @@ class TopLabelCalibrationError(MetricTable):
     kinds = (ClassProbabilitiesField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the error."""
         assert isinstance(table, ClassProbabilitiesField)
         highest, is_true, true = f"{name}_probability", f"{name}_is_true", f"{field_name}_true"
 
@@ -129,7 +125,6 @@ class MacroAveragePrecision(MetricTable):
     kinds = (PresencesField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean, and the average precision of each finding."""
         assert isinstance(table, PresencesField)
         pairs = [
             (f"{field_name}_score_{number}", f"{field_name}_present_{number}")
@@ -161,7 +156,6 @@ class MacroAreaUnderCurve(MetricTable):
     kinds = (ClassProbabilitiesField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean of the areas."""
         assert isinstance(table, ClassProbabilitiesField)
         columns = tuple(f"{field_name}_probability_{index}" for index in range(len(table.classes)))
         true = f"{field_name}_true"

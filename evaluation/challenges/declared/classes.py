@@ -50,7 +50,6 @@ class DecisionField(scalars.TwoClassFieldTable):
     kind: Literal["decision"]
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         return self.column_field(name, Label(), self.two_classes or Label())
 
 
@@ -80,7 +79,6 @@ class ClassField(scalars.ColumnFieldTable):
         return self
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         classes: tuple[str | int, ...] = tuple(self.classes)
         reference = ReferenceClass(classes, excluded=tuple(self.excluded))
         return self.column_field(name, ClassLabel(classes, self.boolean), reference)
@@ -115,7 +113,6 @@ class ClassProbabilitiesField(scalars.ScalarFieldTable):
         return self
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         classes: tuple[str, ...] = tuple(self.classes)
         return self.scalar_field(
             name,
@@ -228,7 +225,6 @@ class DecisionMetric(MetricTable, ABC):
         return None
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the figure. Raises ValueError for options that do not fit."""
         decided = self.decided(name, field_name, table)
         figure = partial(type(self).function, **self.options(decided.classes))
         of = self.decisive_class(decided.classes)
@@ -261,11 +257,9 @@ class OneClassMetric(DecisionMetric, ABC):
         return list(classes).index(self.of)
 
     def options(self, classes: Sequence[str]) -> dict[str, Any]:
-        """Return the class."""
         return {"class_index": self.class_index(classes)}
 
     def decisive_class(self, classes: Sequence[str]) -> int | None:
-        """Return the class."""
         return self.class_index(classes)
 
 

@@ -448,7 +448,6 @@ class ShareOfObjects(ObjectMetric):
     )
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the figure over all classes, and of each."""
         detections = self.case_detections(field_name, table)
         by_class = self.mean == "of_classes" and bool(detections.classes)
         return share_measure(name, self.title_of(name), self.share, detections, self.of_nothing, by_class)
@@ -482,7 +481,6 @@ class FrocOfObjects(ObjectMetric):
 
     @property
     def caution(self) -> str:
-        """Say that one probability for all has no threshold."""
         if self.lowest_threshold == "included":
             return ""
         return (
@@ -490,7 +488,6 @@ class FrocOfObjects(ObjectMetric):
         )
 
     def further_labels(self, table: tables.FieldTable) -> tuple[HiddenField, ...]:
-        """Return the area, and the group."""
         return (*super().further_labels(table), *self._area())
 
     def _area(self) -> tuple[HiddenField, ...]:
@@ -500,7 +497,6 @@ class FrocOfObjects(ObjectMetric):
         return (HiddenField(f"area_{self.area}", reference),)
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean and the sensitivity at each rate. Raises ValueError without probabilities."""
         assert isinstance(table, ObjectFieldTable)
         if not table.probability:
             raise ValueError(f"expected probability = true in field {field_name!r}")

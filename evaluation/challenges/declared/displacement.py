@@ -61,7 +61,6 @@ class DisplacementFieldTable(maps.LabelMapField):
         return EXTENSIONS
 
     def check(self) -> None:
-        """Raise ValueError for keys that do not fit."""
         if self.stacked:
             raise ValueError("stacked: expected none of displacement fields")
         if self.labels:
@@ -72,12 +71,10 @@ class DisplacementFieldTable(maps.LabelMapField):
             raise ValueError("fixed_landmarks, moving_landmarks: expected both or none")
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         kind = DisplacementField()
         return replace(self.file_field(name, kind, kind, EXTENSIONS), reference=NO_REFERENCE)
 
     def hidden(self, name: str) -> tuple[HiddenField, ...]:
-        """Return the landmarks and the label maps."""
         found = []
         for side in _SIDES:
             if file := getattr(self, f"{side}_landmarks"):
@@ -133,7 +130,6 @@ class FieldMetric(tables.MetricTable):
         """Raise ValueError for a field that does not fit."""
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean over the cases. Raises ValueError for a field that does not fit."""
         assert isinstance(table, DisplacementFieldTable)
         self.check(field_name, table)
 
@@ -161,11 +157,9 @@ class TargetRegistrationError(FieldMetric):
 
     @property
     def largest(self) -> float:
-        """The stated one."""
         return self.worst
 
     def check(self, name: str, table: DisplacementFieldTable) -> None:
-        """Raise ValueError without landmarks."""
         if table.fixed_landmarks is None:
             raise ValueError(f"expected fixed_landmarks and moving_landmarks in field {name!r}")
 
@@ -184,8 +178,6 @@ class _JacobianMetric(FieldMetric):
     """A figure of the Jacobian determinants, which all metrics of a field share."""
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean over the cases."""
-
         def row(comparison: tables.FieldComparison) -> Mapping[str, Any]:
             determinants = comparison.derive(
                 "jacobian", lambda of: jacobian_determinants(of.submitted.vectors)
@@ -197,7 +189,6 @@ class _JacobianMetric(FieldMetric):
         return replace(super().measure(name, field_name, table), row=row)
 
     def value(self, field: Displacement, references: Values, name: str) -> float:
-        """Return the figure."""
         return self.figure(jacobian_determinants(field.vectors))
 
     @abstractmethod
@@ -220,11 +211,9 @@ class LogJacobianDeviation(_JacobianMetric):
 
     @property
     def largest(self) -> float:
-        """The largest standard deviation."""
         return LARGEST_DEVIATION
 
     def figure(self, determinants: Floats) -> float:
-        """Return the standard deviation."""
         return log_jacobian_deviation(determinants)
 
 
@@ -241,9 +230,7 @@ class FoldedShare(_JacobianMetric):
 
     @property
     def largest(self) -> float:
-        """All voxels."""
         return 1.0
 
     def figure(self, determinants: Floats) -> float:
-        """Return the share."""
         return float((determinants <= 0).mean())

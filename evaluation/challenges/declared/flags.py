@@ -59,7 +59,6 @@ class FlagsField(NamedColumnsTable):
     )
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         flags = FlagSet(tuple(self.classes), self.listed)
         return self.named_field(name, flags, flags)
 
@@ -76,7 +75,6 @@ class PresencesField(NamedColumnsTable):
     classes: list[str] = Key(description="What has probabilities.", min_length=2)
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         names = tuple(self.classes)
         return self.named_field(name, PresenceProbabilities(names), FlagSet(names))
 
@@ -93,7 +91,6 @@ class HammingDistance(MetricTable):
     kinds = (FlagsField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean of the distances."""
         assert isinstance(table, FlagsField)
 
         def columns(flags: Flags, known: Flags) -> Row:

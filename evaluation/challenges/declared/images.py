@@ -66,15 +66,12 @@ class ImageField(ImageFieldTable):
 
     @property
     def image_extensions(self) -> tuple[str, ...]:
-        """The extensions of the formats that are read."""
         return extensions_of(image_formats(self.dimensions, numbers=True))
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         return self.file_field(name, self.numbers, self.numbers, self.image_extensions)
 
     def hidden(self, name: str) -> tuple[HiddenField, ...]:
-        """Return the mask."""
         if self.mask_folder is None:
             return ()
         places = Files(self.mask_folder, extensions_of(image_formats(self.dimensions)))
@@ -129,7 +126,6 @@ class _ImageTable(tables.MetricTable):
         return ""
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean over cases. Raises ValueError for options that do not fit."""
         assert isinstance(table, ImageField)
         (low, high), (best, worst) = self.ends(table), self.bounds(table)
 
@@ -192,7 +188,6 @@ class ImageMeanAbsoluteError(_ErrorTable):
     metric: Literal["image_mean_absolute_error"]
 
     def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
-        """Return the mean of the differences."""
         return float(np.abs(prediction[mask] - reference[mask]).mean())
 
 
@@ -207,7 +202,6 @@ class ImageRootMeanSquaredError(_ErrorTable):
     metric: Literal["image_root_mean_squared_error"]
 
     def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
-        """Return the root of the mean of the squares."""
         return math.sqrt(np.square(prediction[mask] - reference[mask]).mean())
 
 
@@ -224,15 +218,12 @@ class PeakSignalToNoiseRatio(_ImageTable):
     best: tables.Positive = Key(default=100.0, description="The largest ratio that counts, in decibels.")
 
     def bounds(self, table: ImageField) -> tuple[float, float]:
-        """Return the largest ratio, and 0."""
         return self.best, 0.0
 
     def unit_of(self, table: ImageField) -> str:
-        """Return decibels."""
         return "dB"
 
     def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
-        """Return the ratio."""
         error = float(np.square(prediction[mask] - reference[mask]).mean())
         return 10 * math.log10((ends[1] - ends[0]) ** 2 / error) if error else math.inf
 
@@ -272,7 +263,6 @@ class StructuralSimilarity(_SimilarityTable):
         return inner(mask, reach_of(self._side))
 
     def similarity(self, prediction: Floats, reference: Floats, mask: Bools, data_range: float) -> float:
-        """Return the mean inside the mask."""
         return structural_similarity(prediction, reference, mask, data_range, self._side)
 
     @property
@@ -303,5 +293,4 @@ class MultiScaleStructuralSimilarity(_SimilarityTable):
         return inner(extended(mask), reach_of())
 
     def similarity(self, prediction: Floats, reference: Floats, mask: Bools, data_range: float) -> float:
-        """Return the product over scales."""
         return multi_scale_similarity(prediction, reference, mask, data_range, self.reading)

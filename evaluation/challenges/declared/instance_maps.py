@@ -86,21 +86,17 @@ class InstanceMapField(StructureField):
 
     @property
     def image_extensions(self) -> tuple[str, ...]:
-        """The extensions of the formats that hold such numbers."""
         known = extensions_of(image_formats(self.dimensions, numbers=True))
         return known if self.dimensions == 3 or self.class_plane else (*known, *PNG.extensions)
 
     def compare(self, given: tables.FieldComparison, field: str | None = None) -> "InstanceComparison":
-        """Return the comparison with one reference, by default with the first."""
         return InstanceComparison(self, given, field)
 
     def number_of_objects(self, value: LabelMapValue, structure: Structure, neighbours: Neighbours) -> int:
-        """Return how many objects a class has."""
         assert isinstance(value, InstanceMapValue)
         return int(np.isin(value.classes, structure.positions).sum())
 
     def further_fields(self, fields: Mapping[str, tables.FieldTable]) -> tuple[str, ...]:
-        """Return the name of the field with the classes. Raises ValueError where it does not fit."""
         if self.class_field is None:
             return ()
         match fields.get(self.class_field):
@@ -172,7 +168,6 @@ class InstanceComparison(MapComparison):
     def object_maps(
         self, structure: Structure, neighbours: Neighbours, any_class: bool = False
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the objects of a class, or of some, in both maps, numbered from 1 on, 0 elsewhere."""
         chosen = zip(self.all_objects, self._chosen(structure, any_class), strict=True)
         made, true = (
             np.append(0, np.cumsum(of) * of).astype(objects.dtype)[objects] for objects, of in chosen
@@ -180,5 +175,4 @@ class InstanceComparison(MapComparison):
         return made, true
 
     def overlaps(self, structure: Structure, neighbours: Neighbours, any_class: bool = False) -> Overlaps:
-        """Return the objects of a class, or of some, and how they overlap."""
         return self.all_overlaps.among(*self._chosen(structure, any_class))

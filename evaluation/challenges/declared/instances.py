@@ -57,11 +57,9 @@ class AggregatedJaccardIndex(LesionTable):
 
     @property
     def of_nothing(self) -> float:
-        """1: there is no object."""
         return 1.0
 
     def counted(self, found: Overlaps) -> Part:
-        """Return the voxels that the pairs share, of those of all."""
         union = int(found.pair_union.sum()) + found.false_voxels + found.missed_voxels
         return Part(int(found.pair_voxels.sum()), union)
 
@@ -86,7 +84,6 @@ class _PairTable(LesionTable):
 
     @property
     def caution(self) -> str:
-        """Say what costs nothing."""
         if self.missed != "score":
             return "false objects cost nothing, so that many beside a good prediction find what it misses"
         if self.matching in ("any", "best", "most_overlap"):
@@ -98,7 +95,6 @@ class _PairTable(LesionTable):
         raise NotImplementedError
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        """Return the means, NaN where the reference has no object."""
         figures = []
         for structure in structures:
             found = self.matched(comparison, structure)
@@ -112,7 +108,6 @@ class _PairTable(LesionTable):
         return figures
 
     def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
-        """Return the figure of a case without a result, NaN where the reference has no object."""
         has_objects = self.objects_of(reference, table, structure)
         return self.worst_of(reference, table) if has_objects else math.nan
 
@@ -133,7 +128,6 @@ class MatchedDice(_PairTable):
     metric: Literal["matched_dice"]
 
     def pair_values(self, comparison: MapComparison, found: Overlaps, structure: Structure) -> Figures:
-        """Return the coefficients."""
         values: Sequence[float] = found.dice.tolist()
         return values
 
@@ -170,7 +164,6 @@ class MatchedSurfaceDistance(_PairTable):
     )
 
     def figure(self, table: StructureField) -> LabelFigure:
-        """Return a distance."""
         worst = math.inf if self.worst is None else self.worst
         unit = "voxels" if self.distances == "voxels" else "mm" if table.in_mm else "pixels"
         return LabelFigure(0, worst, unit)
@@ -183,13 +176,11 @@ class MatchedSurfaceDistance(_PairTable):
         return in_mm[::-1] if self.distances == "xyz_mm" else in_mm
 
     def worst_of(self, reference: LabelMapValue, table: StructureField) -> float:
-        """Return the stated distance, or the diagonal of the image."""
         if self.worst is not None:
             return self.worst
         return extent_of(reference.shape, self.spacing_of(reference, table))
 
     def pair_values(self, comparison: MapComparison, found: Overlaps, structure: Structure) -> Figures:
-        """Return the distances."""
         maps = comparison.object_maps(structure, self.neighbours, self.matching == "most_overlap")
         spacing = self.spacing_of(comparison.reference, comparison.table)
         matched = (structure.positions, self.neighbours, self.threshold, self.strict)
@@ -228,12 +219,10 @@ class CountDetermination(StructureMetricTable):
     kinds = (LabelMapField, InstanceMapField)
 
     def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        """Return the number of predicted objects."""
         table = comparison.table
         return [table.number_of_objects(comparison.submitted, of, self.neighbours) for of in structures]
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean and the coefficient of each label. Raises ValueError for annotators."""
         assert isinstance(table, StructureField)
         if table.annotators:
             raise ValueError("expected a field without annotators")

@@ -69,7 +69,6 @@ class StructureMetricTable(tables.MetricTable):
     def further_fields(
         self, table: tables.FieldTable, fields: Mapping[str, tables.FieldTable]
     ) -> tuple[str, ...]:
-        """Return the fields that the structures follow from."""
         assert isinstance(table, StructureField)
         return table.further_fields(fields)
 
@@ -136,10 +135,6 @@ class StructureMetricTable(tables.MetricTable):
         return [structure for name, structure in known.items() if name in chosen]
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean, and with several structures the figure of each.
-
-        Raises ValueError for unknown labels and for options that do not fit.
-        """
         assert isinstance(table, StructureField)
         structures = self.scored(table)
         figure = self.figure(table)
@@ -284,7 +279,6 @@ class LabelMetricTable(StructureMetricTable):
         return self.over_annotators != "mean" or super().is_reached(table)
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the figures. Raises ValueError as `StructureMetricTable`, and for no consensus."""
         if self.over_annotators == "consensus" and not self.has_consensus:
             raise ValueError("over_annotators: expected 'mean' or 'best', found 'consensus'")
         return super().measure(name, field_name, table)
@@ -302,7 +296,6 @@ class _Consensus(MapComparison):
     """A comparison whose counts are of the voxels about which all annotators agree."""
 
     def count(self) -> segmentation.LabelCounts:
-        """Count the voxels of each structure about which all annotators agree."""
         structures = self.table.structures
         submitted, agreed = self.agreement(structures, self.submitted.crop)
         counts = [
@@ -331,20 +324,16 @@ class _OverlapTable(LabelMetricTable):
     """It is 1 where a label is in neither map."""
 
     def needs_whole(self) -> bool:
-        """Return whether it needs whole maps: the counts of a consensus do."""
         return self.over_annotators == "consensus"
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        """Return the ratios."""
         return figures_of(self.ratio(comparison.counts, both_empty=1.0), comparison.table, structures)
 
     @property
     def of_nothing(self) -> float:
-        """1: there is no voxel of the label in any map."""
         return 1.0
 
     def part(self, comparison: MapComparison, structure: Structure) -> tables.Part:
-        """Return the numbers of voxels."""
         return self._part(comparison.counts, comparison, structure)
 
     def missing_part(self, comparison: MapComparison, structure: Structure) -> tables.Part:

@@ -54,7 +54,6 @@ class _SurfaceTable(label_maps.LabelMetricTable):
         return in_mm if self.distances == "mm" else (1.0,) * len(in_mm)
 
     def figure(self, table: StructureField) -> LabelFigure:
-        """Return the range. Raises ValueError for neighbours that elements do not have."""
         check_neighbours(self.surface, self.surface_neighbours)
         return self.range(table)
 
@@ -107,7 +106,6 @@ class _SurfaceDistanceTable(_SurfaceTable):
     )
 
     def range(self, table: StructureField) -> LabelFigure:
-        """Return a distance."""
         worst = self.worst if isinstance(self.worst, float) else math.inf
         unit = "voxels" if self.distances == "voxels" else "mm" if table.in_mm else "pixels"
         return LabelFigure(best=0, worst=worst, unit=unit)
@@ -144,12 +142,10 @@ class HausdorffDistance(_SurfaceDistanceTable):
     )
 
     def range(self, table: StructureField) -> LabelFigure:
-        """Return a distance. Raises ValueError for a percentile that elements do not have."""
         SurfaceConvention(self.surface, self.percentile_method, self.directions)
         return super().range(table)
 
     def value(self, compared: SurfaceComparison, structure: Structure) -> float:
-        """Return the percentile."""
         return compared.hausdorff_distance(self.percentile, self.percentile_method, self.directions)
 
 
@@ -170,13 +166,11 @@ class AverageSurfaceDistance(_SurfaceDistanceTable):
 
     @property
     def caution(self) -> str:
-        """Say what costs nothing."""
         if self.directions != "to_reference":
             return ""
         return "what the prediction misses costs nothing: one voxel on the reference's surface has 0"
 
     def value(self, compared: SurfaceComparison, structure: Structure) -> float:
-        """Return the mean."""
         return compared.average_distance(self.directions)
 
 
@@ -193,7 +187,6 @@ class SurfaceDice(_SurfaceTable):
     )
 
     def range(self, table: StructureField) -> LabelFigure:
-        """Return a share. Raises ValueError unless each scored label, and no other, has a tolerance."""
         names = [structure.name for structure in self.scored(table)]
         if isinstance(self.tolerance_mm, dict) and set(self.tolerance_mm) != set(names):
             found = ", ".join(self.tolerance_mm) or "none"
@@ -201,16 +194,13 @@ class SurfaceDice(_SurfaceTable):
         return LabelFigure(best=1, worst=0)
 
     def value(self, compared: SurfaceComparison, structure: Structure) -> float:
-        """Return the share."""
         return compared.surface_dice(self._tolerance(structure))
 
     @property
     def of_nothing(self) -> float:
-        """1: no map has the label."""
         return 1.0
 
     def part(self, comparison: MapComparison, structure: Structure) -> Part:
-        """Return how much of the surfaces is within the tolerance, of how much."""
         return Part(*self.compared(comparison, structure).within(self._tolerance(structure)))
 
     def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:

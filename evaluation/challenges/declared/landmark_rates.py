@@ -24,7 +24,6 @@ class SuccessDetectionRate(LandmarkMetric):
     )
 
     def values(self, found: Floats, true: Floats, worst: float) -> Floats:
-        """Return 1 for each landmark that is detected, of several radii the share within which it is."""
         errors = radial_errors(found, true)
         return np.asarray((errors[:, np.newaxis] <= np.atleast_1d(self.radius)).mean(axis=1))
 
@@ -45,7 +44,6 @@ class IdentificationRate(LandmarkMetric):
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (KeypointsField,)
 
     def values(self, found: Floats, true: Floats, worst: float) -> Floats:
-        """Return 1 for each point that is identified."""
         distances = np.sqrt(((found[:, None] - true) ** 2).sum(axis=2))
         own = np.diagonal(distances)
         # Only of a name that both sides have is the reference point a candidate.

@@ -29,7 +29,6 @@ class PointField(spaces.SingleFieldTable):
     kind: Literal["point"]
 
     def value_kind(self, submitted: bool) -> Points:
-        """Return the kind of both sides."""
         return Points(self.space, single=True)
 
 
@@ -52,7 +51,6 @@ class KeypointsField(spaces.ListFieldTable):
     )
 
     def value_kind(self, submitted: bool) -> Keypoints:
-        """Return the kind of both sides."""
         return Keypoints(tuple(self.classes), self.space, self.partial)
 
 
@@ -82,7 +80,6 @@ class LandmarkMetric(tables.MetricTable):
         return tables.LabelFigure(best=1, worst=0)
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean over the landmarks of each case and then over cases, and the mean of each."""
         figure = self.figure(table)
         landmarks = spaces.figure_names(table.classes) if isinstance(table, KeypointsField) else ()
         title, count = self.title_of(name), max(1, len(landmarks))
@@ -166,14 +163,12 @@ class MeanRadialError(LandmarkMetric):
     )
 
     def values(self, found: Floats, true: Floats, worst: float) -> Floats:
-        """Return the distances."""
         errors = radial_errors(found, true)
         return np.minimum(
             errors if self.unpredicted == "exclude" else np.nan_to_num(errors, nan=np.inf), worst
         )
 
     def figure(self, table: tables.FieldTable) -> tables.LabelFigure:
-        """Return a distance."""
         assert isinstance(table, spaces.SpaceTable)
         return tables.LabelFigure(0, self.worst if isinstance(self.worst, float) else np.inf, table.unit)
 
@@ -186,7 +181,6 @@ class MeanRadialError(LandmarkMetric):
         return maps.extent_of(sizes, spacing, self.worst)
 
     def further_labels(self, table: tables.FieldTable) -> tuple[HiddenField, ...]:
-        """Return the size of the image, and the group."""
         assert isinstance(table, spaces.SpaceTable)
         size = () if isinstance(self.worst, float) else (_size_of(table),)
         return (*super().further_labels(table), *size)

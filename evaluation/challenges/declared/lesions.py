@@ -54,7 +54,6 @@ class ObjectTable(LabelMetricTable):
         return part.number / part.of if part.of else 0.0 if part.total else self.of_nothing
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        """Return the figure of each label."""
         return [self.value(self.matched(comparison, structure)) for structure in structures]
 
     def matched(self, comparison: MapComparison, structure: Structure) -> Overlaps:
@@ -73,11 +72,9 @@ class ObjectTable(LabelMetricTable):
         return Part(0, references + max(1, references))
 
     def part(self, comparison: MapComparison, structure: Structure) -> Part:
-        """Return the figure of a structure as a ratio."""
         return self.counted(self.matched(comparison, structure))
 
     def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
-        """Return the same for a case without a result."""
         return self.missing(self.objects_of(comparison.reference, comparison.table, structure))
 
     def objects_of(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> int:
@@ -132,7 +129,6 @@ class _LesionVolumeTable(LesionTable, VolumeTable):
         """Return the number of voxels."""
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        """Return the volumes."""
         extent = self.voxel_extent(comparison.reference)
         return [self.voxels(self.matched(comparison, structure)) * extent for structure in structures]
 
@@ -147,7 +143,6 @@ class FalsePositiveVolume(_LesionVolumeTable):
 
     @staticmethod
     def voxels(found: Overlaps) -> int:
-        """Return the voxels of false objects."""
         return found.false_voxels
 
 
@@ -163,11 +158,9 @@ class FalseNegativeVolume(_LesionVolumeTable):
 
     @staticmethod
     def voxels(found: Overlaps) -> int:
-        """Return the voxels of missed objects."""
         return found.missed_voxels
 
     def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
-        """Return the volume of all lesions."""
         return int(np.count_nonzero(structure.mask(reference.positions))) * self.voxel_extent(reference)
 
 
@@ -206,19 +199,15 @@ class DetectedLesions(LesionTable):
 
     @property
     def of_nothing(self) -> float:
-        """NaN: there is no lesion to detect."""
         return math.nan
 
     def counted(self, found: Overlaps) -> Part:
-        """Return the detected lesions of the reference."""
         return Part(found.detected, len(found.reference_voxels))
 
     def missing(self, references: int) -> Part:
-        """Return none of the lesions."""
         return Part(0, references)
 
     def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
-        """Return 0, NaN without a lesion."""
         return 0.0 if self.objects_of(reference, table, structure) else math.nan
 
 
@@ -228,7 +217,6 @@ class FalseLesions(_NumberTable):
     metric: Literal["false_lesions"]
 
     def value(self, found: Overlaps) -> float:
-        """Return the number, at most `worst`."""
         return self.limited(found.false)
 
 
@@ -238,7 +226,6 @@ class LesionCountDifference(_NumberTable):
     metric: Literal["lesion_count_difference"]
 
     def value(self, found: Overlaps) -> float:
-        """Return the difference."""
         return self.limited(abs(len(found.prediction_voxels) - len(found.reference_voxels)))
 
 
@@ -261,7 +248,6 @@ class LesionF1(LesionTable):
 
     @property
     def caution(self) -> str:
-        """Say that one mask of the whole image finds all lesions."""
         if self.matching in ("optimal", "greedy") or self.threshold > 0:
             return ""
         return (
@@ -270,7 +256,6 @@ class LesionF1(LesionTable):
         )
 
     def value(self, found: Overlaps) -> float:
-        """Return the F1."""
         return lesion_metrics.f1_of_lesions(found, self.reading)
 
     @property
@@ -279,7 +264,6 @@ class LesionF1(LesionTable):
         return 1.0 if self.reading == "counts" else None
 
     def counted(self, found: Overlaps) -> Part:
-        """Return twice the detected lesions, of these with the missed and the false ones."""
         return Part(2 * found.detected, found.detected + len(found.reference_voxels) + found.false)
 
 
@@ -295,7 +279,6 @@ class _QualityTable(LesionTable):
 
     @property
     def of_nothing(self) -> float:
-        """1: there is no object."""
         return 1.0
 
 
@@ -308,7 +291,6 @@ class PanopticQuality(_QualityTable):
     metric: Literal["panoptic_quality"]
 
     def counted(self, found: Overlaps) -> Part:
-        """Return twice the intersections over union of those that match, of all objects of both maps."""
         return Part(2 * math.fsum(found.iou), found.objects)
 
 
@@ -325,7 +307,6 @@ class SegmentationQuality(_QualityTable):
     has_total = True
 
     def counted(self, found: Overlaps) -> Part:
-        """Return the intersections over union of the objects that match, of their number."""
         return Part(math.fsum(found.iou), len(found.pair_voxels), found.objects)
 
 
@@ -341,7 +322,6 @@ class RecognitionQuality(_QualityTable):
     metric: Literal["recognition_quality"]
 
     def counted(self, found: Overlaps) -> Part:
-        """Return the objects of both maps that match, of all."""
         return Part(found.detected + found.hits, found.objects)
 
 
@@ -384,7 +364,6 @@ class _LesionWiseTable(LabelMetricTable):
 
     @property
     def of_nothing(self) -> float:
-        """The best value: there is no lesion."""
         return self.best
 
     def part(self, comparison: MapComparison, structure: Structure) -> Part:
@@ -402,7 +381,6 @@ class _LesionWiseTable(LabelMetricTable):
         return Part(number * worst, number)
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        """Return the mean of each structure."""
         best = self.figure(comparison.table).best
         figures = []
         for structure in structures:
@@ -427,7 +405,6 @@ class LesionWiseDice(_LesionWiseTable):
     best: ClassVar[float] = 1.0
 
     def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
-        """Return the Dice coefficients."""
         return matched.dice()
 
 
@@ -450,17 +427,14 @@ class LesionWiseHausdorffDistance(_LesionWiseTable):
     )
 
     def figure(self, table: StructureField) -> LabelFigure:
-        """Return a distance."""
         return LabelFigure(
             0, self.worst if isinstance(self.worst, float) else math.inf, "mm" if table.in_mm else "pixels"
         )
 
     def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
-        """Return the stated distance, or the diagonal of the image."""
         if isinstance(self.worst, float):
             return self.worst
         return extent_of(reference.shape, spacing_of(reference, table), self.worst or "diagonal")
 
     def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
-        """Return the distances."""
         return matched.hausdorff_distances(95.0, worst)

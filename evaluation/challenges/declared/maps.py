@@ -56,7 +56,6 @@ class ImageFieldTable(tables.FileFieldTable):
 
     @property
     def entries_by(self) -> EntriesBy | None:
-        """Their order, in a stack."""
         return "order" if self.stacked else None
 
     def form_columns(self) -> tuple[FormColumn, ...]:
@@ -177,7 +176,6 @@ class StructureField(ImageFieldTable):
         return comparison
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         field = self.file_field(name, self.map, self.map, self.image_extensions)
         return replace(field, reference=self._references(name)[0]) if self.annotators else field
 
@@ -228,7 +226,6 @@ class LabelMapField(StructureField):
     background: int = Key(default=0, description="Number of what has no label.")
 
     def check(self) -> None:
-        """Raise ValueError for keys that do not fit."""
         if (label := self.labels.get(str(self.background))) is not None:
             hint = f"background = N, a number that no label has, makes {label} a label like the others"
             raise ValueError(f"labels: {self.background} is the number of the background; {hint}")
@@ -242,7 +239,6 @@ class LabelMapField(StructureField):
 
     @property
     def map(self) -> LabelMap:
-        """The kind of the values, submitted and reference."""
         named = {int(number): name for number, name in self.labels.items()}
         return LabelMap(named, self.background, self.dimensions)
 

@@ -26,7 +26,6 @@ class ScoreSensitivityAtSpecificity(ScoreMetric):
     specificity: float = Key(description="The specificity that is required.", ge=0, le=1)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the sensitivity. Raises ValueError for a field without classes."""
         estimator = estimators.SensitivityAtSpecificity(
             *score_columns(field_name), decimal_of(self.specificity)
         )

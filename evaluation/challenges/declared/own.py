@@ -116,12 +116,10 @@ class OwnMetric(tables.MetricTable):
         return list(map(self.figure, cast(Sequence[object], value)))
 
     def further_labels(self, table: tables.FieldTable) -> tuple[HiddenField, ...]:
-        """Return the name of the case, where the function asks for it."""
         name = HiddenField(_CASE, Reference(CellText(), CaseColumns(("name",))))
         return (*super().further_labels(table), *((name,) if "case" in self.function.asks else ()))
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the figure of each case, or that of all. Raises ValueError for what does not fit."""
         if table.kind not in _PLAIN:
             raise ValueError(f"{self._place}: expected a field of kind {', '.join(_PLAIN)}")
         if getattr(table, "lesions", None):

@@ -88,7 +88,6 @@ class PointsField(detections.ObjectFieldTable):
         return (*super().form_columns(), *((FormColumn("spacing_mm", lengths=2),) if spaced else ()))
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         field = super().field(name)
         return (
             replace(field, reference=self._lesion_map(name, self.lesions, self.excluded_lesions))
@@ -103,7 +102,6 @@ class PointsField(detections.ObjectFieldTable):
         )
 
     def value_kind(self, submitted: bool) -> Points:
-        """Return the kind of the submitted value or of the reference, which may have diameters."""
         most, mean = self.limits(submitted)
         kind = Polygons if submitted and self.polygons else Points
         found = kind(self.space, self.attributes(submitted), most=most, average_items=mean)
@@ -112,7 +110,6 @@ class PointsField(detections.ObjectFieldTable):
         return replace(found, with_diameter=self.diameter, unknown_diameter=self.unknown_diameter)
 
     def hidden(self, name: str) -> tuple[HiddenField, ...]:
-        """Return the objects that are ignored."""
         if self.excluded_lesions:
             return (HiddenField(_ignored(name), self._lesion_map(name, self.excluded_lesions, self.lesions)),)
         if self.excluded_table is None:
@@ -150,7 +147,6 @@ class PointMetric(detections.ObjectMetric):
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (PointsField,)
 
     def case_detections(self, field_name: str, table: tables.FieldTable) -> detections.CaseDetections:
-        """Return how hits follow from points. Raises ValueError for options that do not fit the field."""
         assert isinstance(table, PointsField)
         if self.radius is None and not table.diameter and not table.lesions:
             raise ValueError("radius: expected a distance, since the reference has no diameters")
@@ -164,7 +160,6 @@ class PointMetric(detections.ObjectMetric):
         return self.detections_of(field_name, table, options, lambda points: points.classes)
 
     def matched(self, field_name: str, submitted: PointSet, references: Values) -> detections.MatchedObjects:
-        """Return the points of a case with their matches."""
         counted = submitted.probabilities >= self.minimum_probability
         true, others = references[field_name], references.get(_ignored(field_name))
         sides = (submitted.take(counted), true, others)

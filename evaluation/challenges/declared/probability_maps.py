@@ -53,7 +53,6 @@ class MaskedFieldTable(ImageFieldTable):
 
     @property
     def image_extensions(self) -> tuple[str, ...]:
-        """The extensions of the formats that are read."""
         return extensions_of(image_formats(self.dimensions, numbers=True))
 
     def mask_of(self, positions: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -72,7 +71,6 @@ class ProbabilityMapField(MaskedFieldTable):
     kind: Literal["probability_map"]
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         probabilities = ProbabilityMap(self.dimensions, len(self.foreground))
         return self.file_field(name, probabilities, self.reference_map, self.image_extensions)
 
@@ -93,7 +91,6 @@ class DiceAtThreshold(tables.MetricTable):
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (ProbabilityMapField,)
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the Dice coefficient."""
         assert isinstance(table, ProbabilityMapField)
         limit = np.float32(self.threshold)
 
@@ -142,7 +139,6 @@ class DetectionMapField(MaskedFieldTable):
     )
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         findings = DetectionMap(self.dimensions, len(self.foreground), self.any_confidence)
         return self.file_field(name, findings, self.reference_map, self.image_extensions)
 
@@ -199,7 +195,6 @@ class LesionAveragePrecision(_FindingTable):
     metric: Literal["lesion_average_precision"]
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the average precision."""
         return detections.average_precision_measure(
             name, self.title_of(name), self.case_detections(field_name, table)
         )
@@ -220,7 +215,6 @@ class LesionFroc(_FindingTable):
     reading: FrocReading = Key(default="step", description=detections.READING)
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the mean and the sensitivity at each rate."""
         found = self.case_detections(field_name, table)
         return detections.froc_measure(name, self.title_of(name), self.rates, found, self.reading)
 
@@ -239,7 +233,6 @@ class CaseAreaUnderCurve(tables.MetricTable):
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (DetectionMapField,)
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        """Return the area."""
         assert isinstance(table, DetectionMapField)
         score, label = f"{field_name}_highest_confidence", f"{field_name}_has_lesion"
 

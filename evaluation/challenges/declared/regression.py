@@ -47,7 +47,6 @@ class MeanAbsoluteError(ErrorMetric):
     metric: Literal["mean_absolute_error"]
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean of the absolute differences. Raises ValueError without a worst error."""
         difference, worst, unit = self.difference(table)
         metric = Metric(name, self.title_of(name), Mean(name), best=0, worst=worst, unit=unit)
         return Measure.of_values(
@@ -61,7 +60,6 @@ class RootMeanSquaredError(ErrorMetric):
     metric: Literal["root_mean_squared_error"]
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the root of the mean of the squares. Raises ValueError without a worst error."""
         difference, worst, unit = self.difference(table)
         column = f"{name}_error"
         metric = Metric(name, self.title_of(name), RootMeanSquare(column), best=0, worst=worst, unit=unit)
@@ -79,7 +77,6 @@ class NormalisedAbsoluteError(ErrorMetric):
     metric: Literal["normalised_absolute_error"]
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the ratio of the sums. Raises ValueError without a worst error."""
         difference, _, _ = self.difference(table)
         error, size = f"{name}_error", f"{name}_size"
 
@@ -107,7 +104,6 @@ class SymmetricRelativeScore(MetricTable):
     kinds = (NumberField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean of the scores. Raises ValueError for a field with a class as reference."""
         _measured(table)
 
         def score(made: float, true: float) -> float:
@@ -130,7 +126,6 @@ class Bias(ErrorMetric):
     metric: Literal["bias"]
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the mean and both limits. Raises ValueError without a worst error."""
         difference, worst, unit = self.difference(table)
         title = self.title_of(name)
         # A standard deviation of differences up to ± worst is at most √2 · worst (of two cases).
@@ -162,7 +157,6 @@ class AgreementMetric(MetricTable, ABC):
     kinds = (NumberField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the agreement. Raises ValueError for a field with a class as reference."""
         _measured(table)
         predicted, true = value_columns(field_name)
         agreement = Agreement(predicted, true, type(self).agreement, self.absolute)

@@ -223,7 +223,6 @@ class DeclaredOptions(Options):
         return self.model_copy(update={"tasks": tasks})
 
     def as_values(self) -> dict[str, Any]:
-        """Return the declaration without default values."""
         values = self.model_dump(mode="json", exclude_defaults=True)
         return {name: tables for name, tables in values.items() if tables}
 

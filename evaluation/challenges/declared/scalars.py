@@ -73,7 +73,6 @@ class TwoClassFieldTable(ColumnFieldTable, ABC):
         return TwoClasses(tuple(self.positive), tuple(self.negative), tuple(self.excluded))
 
     def cells_of_classes(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the cells for absent and for present."""
         return self.negative, self.positive
 
     @model_validator(mode="after")
@@ -120,7 +119,6 @@ class NumberField(TwoClassFieldTable):
         return self.maximum - self.minimum
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         low = -math.inf if self.minimum is None else self.minimum
         high = math.inf if self.maximum is None else self.maximum
         classes = self.two_classes

@@ -46,7 +46,6 @@ class AreaUnderCurve(ScoreMetric):
     common = _RANKED_LAST
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the area. Raises ValueError for a field without classes."""
         return self.score_measure(
             name, field_name, table, estimators.RocArea(*score_columns(field_name)), 1, 0
         )
@@ -69,7 +68,6 @@ class PartialAreaUnderCurve(ScoreMetric):
     )
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the area. Raises ValueError for a field without classes and specificities out of order."""
         low, high = decimal_of(self.min_specificity), decimal_of(self.max_specificity)
         if low >= high:
             raise ValueError(
@@ -92,7 +90,6 @@ class ScoreAveragePrecision(ScoreMetric):
     metric: Literal["average_precision"]
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the average precision. Raises ValueError for a field without classes."""
         estimator = estimators.AveragePrecision(*score_columns(field_name))
         return self.score_measure(name, field_name, table, estimator, 1, 0)
 

@@ -68,7 +68,6 @@ class SingleFieldTable(SpaceTable):
     """A field with exactly one object in each case; the reference lies in columns of the cases."""
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         kind = self.value_kind(submitted=True)
         columns = self.reference_columns or [f"{name}_{column}" for column in kind.columns]
         archive = self.columns_of(tuple(self.columns or kind.columns))
@@ -86,7 +85,6 @@ class ListFieldTable(SpaceTable):
     )
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         kind = self.value_kind(submitted=True)
         archive = TableRows((self.table,), self.key_column, tuple(self.columns or kind.columns))
         return self.declared_field(

@@ -26,7 +26,6 @@ class _MaskTable(label_maps.LabelMetricTable):
         """Return the figure of two masks of the reference's image, cropped alike."""
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> label_maps.Figures:
-        """Return the figures."""
         masks = map(comparison.maps.masks, structures)
         return [self.value(*both, comparison.reference) for both in masks]
 
@@ -45,11 +44,9 @@ class BettiError(_MaskTable):
     worst: Positive = Key(description="The largest difference that counts.")
 
     def figure(self, table: StructureField) -> LabelFigure:
-        """Return the range."""
         return LabelFigure(best=0, worst=self.worst)
 
     def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
-        """Return the difference."""
         found, true = (betti_numbers(mask)[self.number] for mask in (prediction, reference))
         return min(float(abs(found - true)), self.worst)
 
@@ -72,7 +69,6 @@ class CentrelineDice(_MaskTable):
     )
 
     def value(self, prediction: Bools, reference: Bools, of: LabelMapValue) -> float:
-        """Return the figure. Raises `PhaseError` without the package."""
         try:
             return centreline_dice(prediction, reference, self.thinning_axes)
         except ModuleNotFoundError:

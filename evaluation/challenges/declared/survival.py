@@ -50,7 +50,6 @@ class SurvivalField(ScalarFieldTable):
         return self
 
     def field(self, name: str) -> Field:
-        """Return the field of that name."""
         low = -math.inf if self.minimum is None else self.minimum
         high = math.inf if self.maximum is None else self.maximum
         kind = SurvivalPrediction(
@@ -74,7 +73,6 @@ class ConcordanceIndex(MetricTable):
     kinds = (SurvivalField,)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the index."""
         assert isinstance(table, SurvivalField)
         predicted, time, event = (f"{field_name}_{part}" for part in ("predicted", "time", "event"))
 

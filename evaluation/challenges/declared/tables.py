@@ -153,11 +153,9 @@ class RowFieldTable(FieldTable):
 
     @property
     def entries_by(self) -> EntriesBy | None:
-        """What tells the image of an entry."""
         return self.stacked if isinstance(self.stacked, str) else "order" if self.stacked else None
 
     def form_columns(self) -> tuple[FormColumn, ...]:
-        """Return the columns of stacks."""
         return stack_columns(bool(self.stacked))
 
     def columns_of(self, columns: tuple[str, ...]) -> TableColumns:

@@ -27,7 +27,6 @@ class VolumeTable(StructureMetricTable):
     )
 
     def figure(self, table: StructureField) -> tables.LabelFigure:
-        """Return the range. Raises ValueError for a unit that does not fit."""
         return tables.LabelFigure(best=0, worst=math.inf, unit=self.extent_unit(table))
 
     def extent_unit(self, table: StructureField) -> str:
@@ -37,7 +36,6 @@ class VolumeTable(StructureMetricTable):
         return self.unit or table.extent_unit
 
     def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
-        """Return the volume of the image."""
         return math.prod(reference.shape) * self.voxel_extent(reference)
 
     def voxel_extent(self, value: LabelMapValue) -> float:
@@ -68,11 +66,9 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
     )
 
     def needs_whole(self) -> bool:
-        """Return whether it needs whole maps: it counts voxels slab by slab."""
         return False
 
     def figure(self, table: StructureField) -> tables.LabelFigure:
-        """Return the range. Raises ValueError where `worst` is needed."""
         if self.relative and self.worst is None:
             raise ValueError(
                 "worst: expected the difference of a case without a result, since a relative one has no limit"
@@ -82,11 +78,9 @@ class VolumeDifference(VolumeTable, LabelMetricTable):
         return tables.LabelFigure(best, math.inf, "" if self.relative else unit, ordered=not self.signed)
 
     def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
-        """Return the volume of the image, or the stated worst."""
         return self.worst or super().worst_value(reference, table, structure)
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        """Return the differences."""
         counts, extent = comparison.counts, self.voxel_extent(comparison.reference)
         limit = self.worst_value(comparison.reference, comparison.table, structures[0])
         difference, true = (counts.prediction - counts.reference) * extent, counts.reference * extent

@@ -13,19 +13,18 @@ import numpy as np
 
 from evaluation.core.field import Kind
 from evaluation.core.views import Objects
-from evaluation.metrics.agreement import (
-    AgreementFigure,
-    cohen_kappa,
-    fleiss_kappa,
-    intraclass_correlations,
-    krippendorff_alpha,
-    limits_of_agreement,
-)
+from evaluation.metrics.agreement import cohen_kappa, fleiss_kappa
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.near_pairs import NearPairs
 from evaluation.metrics.points import euclidean_distance, match_pairs
 from evaluation.metrics.segmentation import dice_of_counts
+from evaluation.organiser.annotators.figures import (
+    AgreementFigure,
+    intraclass_correlations,
+    krippendorff_alpha,
+    limits_of_agreement,
+)
 from evaluation.organiser.output import write_rows
 from evaluation.organiser.views import left_out, overlap_of_masks
 from evaluation.stats.figure import Interval

@@ -15,10 +15,10 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.views import Choices, Numbers, Objects, Regions, Voxels
 from evaluation.io.volumes import case_geometry
-from evaluation.metrics.agreement import staple
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import fuse_boxes, iou_of_corners, suppress_boxes
 from evaluation.metrics.crops import Box, VolumeCrop, around
+from evaluation.organiser.annotators.staple import staple
 
 # --- Combine the masks of several annotators by majority vote or STAPLE ---
 

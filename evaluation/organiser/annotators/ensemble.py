@@ -14,7 +14,6 @@ from evaluation.core.form import STACK_NAME, Form
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.core.views import Numbers
 from evaluation.io.json_files import read_json
-from evaluation.metrics.agreement import AgreementFigure
 from evaluation.organiser.annotators.agreement import (
     CaseDisagreement,
     FieldAgreement,
@@ -23,6 +22,7 @@ from evaluation.organiser.annotators.agreement import (
 )
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, normalised
+from evaluation.organiser.annotators.figures import AgreementFigure
 from evaluation.organiser.output import whole_folder
 from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, algorithm_writer
 from evaluation.phase.cases import OrganiserTable, organiser_table

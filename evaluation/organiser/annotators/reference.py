@@ -22,7 +22,6 @@ from evaluation.core.form import CaseForm
 from evaluation.core.outcome import CaseJob, Progress, Scored, no_progress, organisers_problems
 from evaluation.evaluate import scorer_setup
 from evaluation.io.handover import encode
-from evaluation.metrics.agreement import AgreementFigure
 from evaluation.organiser.annotators.agreement import (
     CaseDisagreement,
     FieldAgreement,
@@ -38,6 +37,7 @@ from evaluation.organiser.annotators.annotations import (
     read_like_references,
 )
 from evaluation.organiser.annotators.combine import CombinationRules, combine, region_names
+from evaluation.organiser.annotators.figures import AgreementFigure
 from evaluation.organiser.output import whole_folder, write_report, write_rows
 from evaluation.organiser.submission_writer import SampleCase, write_phase
 from evaluation.phase.config import FILE_NAME

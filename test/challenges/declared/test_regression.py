@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics as oracle
 
-from evaluation.metrics.agreement import intraclass_correlations
+from evaluation.organiser.annotators.figures import intraclass_correlations
 from test.challenges.declared.scalars import rehearsed, sealed, values
 from test.metrics.record_intraclass import rated_pairs
 from test.metrics.test_regression import INTRACLASS

@@ -20,13 +20,13 @@ from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Point, PointInImage
 from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
-from evaluation.metrics.agreement import staple
 from evaluation.metrics.crops import Crop, crop
 from evaluation.organiser.annotators import combine as masks_module
 from evaluation.organiser.annotators.annotations import open_annotators
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, majority_vote
 from evaluation.organiser.annotators.ensemble import write_ensemble
 from evaluation.organiser.annotators.reference import fuse_annotators
+from evaluation.organiser.annotators.staple import staple
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table

@@ -1,0 +1,130 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import t
+
+from evaluation.organiser.annotators.figures import (
+    intraclass_correlations,
+    krippendorff_alpha,
+    limits_of_agreement,
+)
+from evaluation.stats.figure import Interval
+
+
+def plain_alpha(ratings: list[list[float]], level: str) -> float:
+    """The coincidence matrix, as written."""
+    units = [unit for unit in ratings if len(unit) > 1]
+    values = sorted({value for unit in units for value in unit})
+    total = {value: sum(unit.count(value) for unit in units) for value in values}
+
+    def differ(one: float, other: float) -> float:
+        if level == "nominal":
+            return float(one != other)
+        if level == "interval":
+            return (one - other) ** 2
+        low, high = min(one, other), max(one, other)
+        between = sum(total[value] for value in values if low <= value <= high)
+        return (between - (total[low] + total[high]) / 2) ** 2
+
+    observed = sum(
+        differ(*pair) / (len(unit) - 1) for unit in units for pair in itertools.permutations(unit, 2)
+    )
+    number = sum(total.values())
+    expected = sum(
+        total[one] * total[other] * differ(one, other) for one, other in itertools.permutations(values, 2)
+    )
+    return 1 - (number - 1) * observed / expected
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=4), min_size=2, max_size=8),
+    st.sampled_from(["nominal", "ordinal", "interval"]),
+)
+def test_against_the_coincidence_matrix(ratings, level):
+    found = krippendorff_alpha(ratings, level)
+    if len({value for unit in ratings if len(unit) > 1 for value in unit}) < 2:
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(plain_alpha(ratings, level), abs=1e-9)
+        assert found <= 1 + 1e-12
+
+
+def test_no_pair_and_an_unknown_level():
+    assert math.isnan(krippendorff_alpha([[1], [2]], "nominal"))
+    assert math.isnan(krippendorff_alpha([], "interval"))
+    assert krippendorff_alpha(np.array([[1.0, 1.0], [2.0, 2.0]]), "interval") == 1
+    with pytest.raises(ValueError, match=r"^level:"):
+        krippendorff_alpha([[1, 2]], "ratio")
+
+
+# Shrout and Fleiss 1979, Table 2: six targets, four judges.
+JUDGES = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+
+# Bland and Altman 1986, Table 1: the first measurements of peak flow by two meters, l/min.
+LARGE = [494, 395, 516, 434, 476, 557, 413, 442, 650, 433, 417, 656, 267, 478, 178, 423, 427]
+
+MINI = [512, 430, 520, 428, 500, 600, 364, 380, 658, 445, 432, 626, 260, 477, 259, 350, 451]
+
+
+def test_the_table_of_shrout_and_fleiss():
+    found = intraclass_correlations(JUDGES)
+    # Table 4: .29 and .71; intervals as published for these data with R's psych package.
+    assert found.agreement.value == pytest.approx(0.290, abs=5e-4)
+    assert found.consistency.value == pytest.approx(0.715, abs=5e-4)
+    agreement, consistency = found.agreement.interval, found.consistency.interval
+    assert (agreement.lower, agreement.upper) == pytest.approx((0.019, 0.761), abs=1e-3)
+    assert (consistency.lower, consistency.upper) == pytest.approx((0.342, 0.946), abs=1e-3)
+
+
+def test_annotators_who_are_the_same():
+    found = intraclass_correlations([[1, 1], [2, 2], [4, 4]])
+    for one in (found.agreement, found.consistency):
+        assert (one.value, one.interval) == (1, Interval(1, 1))
+
+
+def test_annotators_of_whom_each_says_the_same_of_all_cases():
+    """No annotator tells the cases apart, so that nothing is left to agree about."""
+    assert intraclass_correlations([[1, 2], [1, 2], [1, 2]]) is None
+
+
+@pytest.mark.parametrize("ratings", [[[1, 2]], [[1], [2]], [[3, 3], [3, 3]], np.empty((0, 3))])
+def test_too_little_to_correlate(ratings):
+    assert intraclass_correlations(ratings) is None
+
+
+def test_annotators_who_contradict_each_other_about_two_cases():
+    # Two: ICC(2,1) is −1 / 0. Three: all means are equal, so that with an error mean square of e it is
+    # −e / (2·e − 3·e / 2) = −2, and its degrees of freedom are 0 / 0.
+    assert intraclass_correlations([[0, 1], [1, 0]]) is None
+    found = intraclass_correlations([[0, 0.5, 1], [1, 0.5, 0]])
+    assert found.agreement.value == pytest.approx(-2)
+    assert math.isnan(found.agreement.interval.lower)
+    # −e / (2·e)
+    assert found.consistency.value == pytest.approx(-1 / 2)
+
+
+def test_the_meters_of_bland_and_altman():
+    found = limits_of_agreement(LARGE, MINI)
+    assert found.bias.value == pytest.approx(-2.1, abs=0.05)
+    assert (found.upper.value - found.bias.value) / 1.96 == pytest.approx(38.8, abs=0.05)
+    interval = found.bias.interval
+    assert (interval.lower, interval.upper) == pytest.approx((-22.0, 17.8), abs=0.1)
+    # The paper rounds 1.96 to 2 and the limits' standard error to √(3/n) s: −114.3 to −45.1, 40.9 to 110.1.
+    assert (found.lower.interval.lower, found.lower.interval.upper) == pytest.approx((-114, -45), abs=3)
+    assert (found.upper.interval.lower, found.upper.interval.upper) == pytest.approx((41, 110), abs=3)
+    error = 38.765 * math.sqrt(1 / 17 + 1.96**2 / 32)
+    assert found.upper.interval.upper - found.upper.value == pytest.approx(t.ppf(0.975, 16) * error, rel=1e-4)
+
+
+def test_limits_of_two_cases_by_hand():
+    found = limits_of_agreement([1, 3], [0, 0])
+    assert found.bias.value == 2
+    assert found.upper.value - found.bias.value == pytest.approx(1.96 * math.sqrt(2))
+    assert limits_of_agreement([1], [0]) is None
+    with pytest.raises(ValueError, match=r"^first and second:"):
+        limits_of_agreement([1.0], [1.0, 2.0])
