@@ -7,26 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import ndimage
-from scipy.spatial.distance import cdist
 from surface_distance.lookup_tables import create_table_neighbour_code_to_surface_area
-from surface_distance.metrics import (
-    compute_average_surface_distance,
-    compute_robust_hausdorff,
-    compute_surface_distances,
-)
 
-from evaluation.metrics import average_surface_distance, hausdorff_distance, surfaces
-from evaluation.metrics.crops import Crop, box_of_content
-from evaluation.metrics.nearest import coordinates
+from evaluation.metrics import average_surface_distance, hausdorff_distance
 from evaluation.metrics.surfaces import (
-    SurfaceConvention,
     WeightedDistances,
     element_codes,
-    element_planes,
     element_sizes,
     pooled,
-    surface_distances,
-    surface_planes,
 )
 
 SPACING = (2.0, 0.5, 1.25)
@@ -70,72 +58,6 @@ def test_distances_are_those_of_distance_transforms(masks):
 
 def test_an_array_without_pixels_is_empty():
     assert hausdorff_distance(np.zeros((0, 3)), np.zeros((0, 3))) == 0
-
-
-SPACING_OF_SURFACE_DISTANCE = (0.05, 0.002, 0.0117)
-
-DIAGONAL = 9.5
-
-VOLUMES = arrays(np.bool_, (3, 5, 4))
-
-
-def planes(volume):
-    return [Crop(plane[box.slices], box.top, box.left) for plane in volume for box in [box_of_content(plane)]]
-
-
-def distances(prediction, reference, spacing=SPACING_OF_SURFACE_DISTANCE, **convention):
-    return surface_distances(
-        planes(prediction), planes(reference), spacing, DIAGONAL, SurfaceConvention(**convention)
-    )
-
-
-@pytest.mark.parametrize("filled", [False, True])
-def test_an_empty_reference_has_no_distance(filled):
-    found = distances(np.full((2, 3, 3), filled), np.zeros((2, 3, 3), dtype=bool))
-    assert math.isnan(found.mean)
-    assert math.isnan(found.hausdorff_95)
-
-
-def test_an_empty_prediction_is_a_diagonal_away():
-    found = distances(np.zeros((2, 3, 3), dtype=bool), np.ones((2, 3, 3), dtype=bool))
-    assert found.mean == found.hausdorff_95 == DIAGONAL
-
-
-# Nothing: as in a box that is too large for a window.
-@pytest.mark.parametrize("window", [surfaces.MAX_WINDOW_VOXELS, 0])
-@given(first=VOLUMES, second=VOLUMES)
-@settings(max_examples=25)
-def test_every_convention_of_voxels_is_what_all_pairs_give(window, first, second):
-    if not first.any() or not second.any():
-        return
-    points = [
-        coordinates(surface_planes(planes(volume))) * np.array(SPACING_OF_SURFACE_DISTANCE)
-        for volume in (first, second)
-    ]
-    pairs = cdist(*points)
-    directed = (pairs.min(axis=1), pairs.min(axis=0))
-    for percentile, directions in itertools.product(("index", "linear"), ("directed", "pooled")):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(surfaces, "MAX_WINDOW_VOXELS", window)
-            found = distances(first, second, percentile=percentile, directions=directions)
-        method = {"index": "lower", "linear": "linear"}[percentile]
-        sets = directed if directions == "directed" else (np.concatenate(directed),)
-        expected = max(np.percentile(values, 95, method=method) for values in sets)
-        assert found.hausdorff_95 == pytest.approx(expected, rel=1e-12, abs=1e-15)
-        assert found.mean == pytest.approx(max(map(np.mean, sets)), rel=1e-12, abs=1e-15)
-
-
-@pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
-@given(first=VOLUMES, second=VOLUMES)
-@settings(max_examples=25)
-def test_elements_are_what_surface_distance_gives(first, second):
-    if not first.any() or not second.any():
-        return
-    expected = compute_surface_distances(second, first, SPACING_OF_SURFACE_DISTANCE)
-    found = distances(first, second, surface="elements")
-    assert found.hausdorff_95 == pytest.approx(compute_robust_hausdorff(expected, 95), rel=1e-12, abs=1e-15)
-    means = compute_average_surface_distance(expected)
-    assert found.mean == pytest.approx(max(means), rel=1e-12, abs=1e-15)
 
 
 EQUAL = WeightedDistances(np.array([3.0, 0.0, 1.0]), None)
@@ -205,12 +127,3 @@ def test_area_of_every_cell_as_surface_distance(spacing_mm):
     for code in range(1, 255):
         cell = np.array([code >> bit & 1 for bit in range(7, -1, -1)], dtype=bool).reshape(2, 2, 2)
         assert sizes[element_codes(cell)[1, 1, 1]] == pytest.approx(expected[code], rel=1e-12)
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 2**32 - 1))
-def test_planes_hold_the_elements_of_the_whole_volume(seed):
-    mask = np.random.default_rng(seed).random((4, 5, 6)) > 0.6
-    planes = [Crop(plane[box.slices], box.top, box.left) for plane in mask for box in [box_of_content(plane)]]
-    codes = np.stack([plane.in_image(6, 7) for plane in element_planes(planes)])
-    np.testing.assert_array_equal(codes, element_codes(mask))

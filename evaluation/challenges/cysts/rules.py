@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, model_validator
 
+from evaluation.challenges.cysts.surfaces import surface_distances
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values
 from evaluation.core.estimator import Figure, one_stratum
@@ -33,7 +34,7 @@ from evaluation.metrics import segmentation
 from evaluation.metrics.components import LEVELS, ComponentCounter
 from evaluation.metrics.crops import EMPTY, Box, Crop, box_of_content
 from evaluation.metrics.segmentation import pooled_highest_binary_dice, pooled_weighted_dice
-from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention, surface_distances
+from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention
 
 Counts = NDArray[np.int64]
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from evaluation.challenges.declared.label_maps import Figures, StructureMetricTable
+from evaluation.challenges.declared.label_maps import Figures, StructureMetricTable, VolumeTable
 from evaluation.challenges.declared.maps import LabelMapField, MapComparison, Structure, StructureField
 from evaluation.challenges.declared.probability_maps import ProbabilityMapField
 from evaluation.challenges.declared.tables import (
@@ -16,7 +16,6 @@ from evaluation.challenges.declared.tables import (
     MetricTable,
     Positive,
 )
-from evaluation.challenges.declared.volumes import VolumeTable
 from evaluation.core.case_table import Row
 from evaluation.core.estimator import Mean
 from evaluation.core.keys import Key

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from evaluation.challenges.declared import maps, tables
-from evaluation.core.challenge import Values
 from evaluation.core.estimator import Mean
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files, HiddenField, Reference, TableRows
@@ -123,8 +122,8 @@ class FieldMetric(tables.MetricTable):
         """The figure of a case without a result, and the largest that counts."""
 
     @abstractmethod
-    def value(self, field: Displacement, references: Values, name: str) -> float:
-        """Return the figure of a case, NaN where its reference has nothing to tell it."""
+    def value(self, comparison: tables.FieldComparison, name: str) -> float:
+        """Return the figure of a case of the named field, NaN where its reference has nothing to tell it."""
 
     def check(self, name: str, table: DisplacementFieldTable) -> None:
         """Raise ValueError for a field that does not fit."""
@@ -134,7 +133,7 @@ class FieldMetric(tables.MetricTable):
         self.check(field_name, table)
 
         def row(comparison: tables.FieldComparison) -> Mapping[str, Any]:
-            value = self.value(comparison.submitted, comparison.references, field_name)
+            value = self.value(comparison, field_name)
             return {name: value if math.isnan(value) else min(value, self.largest)}
 
         metric = Metric(name, self.title_of(name), Mean(name), 0, self.largest, unit=self.unit, reached=False)
@@ -163,13 +162,14 @@ class TargetRegistrationError(FieldMetric):
         if table.fixed_landmarks is None:
             raise ValueError(f"expected fixed_landmarks and moving_landmarks in field {name!r}")
 
-    def value(self, field: Displacement, references: Values, name: str) -> float:
+    def value(self, comparison: tables.FieldComparison, name: str) -> float:
         """Return the mean. Raises `PhaseError` for lists that are not equally long."""
-        fixed, moving = (references[f"{name}_{side}_landmarks"].positions for side in _SIDES)
+        fixed, moving = (comparison.references[f"{name}_{side}_landmarks"].positions for side in _SIDES)
         if len(fixed) != len(moving):
             raise PhaseError(
                 f"{name}: expected as many fixed as moving landmarks: {len(fixed)}, {len(moving)}"
             )
+        field: Displacement = comparison.submitted
         errors = target_registration_errors(fixed, moving, field.vectors, field.spacing_mm)
         return float(errors.mean()) if len(errors) else math.nan
 
@@ -177,23 +177,16 @@ class TargetRegistrationError(FieldMetric):
 class _JacobianMetric(FieldMetric):
     """A figure of the Jacobian determinants, which all metrics of a field share."""
 
-    def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
-        def row(comparison: tables.FieldComparison) -> Mapping[str, Any]:
-            determinants = comparison.derive(
-                "jacobian", lambda of: jacobian_determinants(of.submitted.vectors)
-            )
-            if not determinants.size:
-                raise PhaseError(f"{field_name}: expected volumes of at least five voxels along each axis")
-            return {name: min(self.figure(determinants), self.largest)}
-
-        return replace(super().measure(name, field_name, table), row=row)
-
-    def value(self, field: Displacement, references: Values, name: str) -> float:
-        return self.figure(jacobian_determinants(field.vectors))
-
     @abstractmethod
     def figure(self, determinants: Floats) -> float:
         """Return the figure of the determinants of a case."""
+
+    def value(self, comparison: tables.FieldComparison, name: str) -> float:
+        """Return the figure. Raises `PhaseError` for a volume that is too small."""
+        determinants = comparison.derive("jacobian", lambda of: jacobian_determinants(of.submitted.vectors))
+        if not determinants.size:
+            raise PhaseError(f"{name}: expected volumes of at least five voxels along each axis")
+        return self.figure(determinants)
 
 
 class LogJacobianDeviation(_JacobianMetric):

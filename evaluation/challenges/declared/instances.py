@@ -53,11 +53,8 @@ class AggregatedJaccardIndex(LesionTable):
 
     metric: Literal["aggregated_jaccard"]
     counts_voxels = True
+    of_nothing = 1.0
     matching: Matching = Key(default="best", description=described(LesionTable, "matching"))
-
-    @property
-    def of_nothing(self) -> float:
-        return 1.0
 
     def counted(self, found: Overlaps) -> Part:
         union = int(found.pair_union.sum()) + found.false_voxels + found.missed_voxels

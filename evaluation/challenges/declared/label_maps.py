@@ -61,6 +61,8 @@ class StructureMetricTable(tables.MetricTable):
     """Whether the parts of a case are numbers of voxels, which weigh by their volume over cases."""
     has_total: ClassVar[bool] = False
     """Whether the denominators are of one side alone, so that parts have a total, see `Sums`."""
+    of_nothing: ClassVar[float | None] = None
+    """The ratio where nothing is in any case, None if the figure of a case is no ratio."""
 
     def figure(self, table: StructureField) -> tables.LabelFigure:
         """Return the properties of a figure. Raises ValueError for options that do not fit the field."""
@@ -77,17 +79,16 @@ class StructureMetricTable(tables.MetricTable):
         """Return the figure of each structure of a case; NaN only by the reference."""
 
     def part(self, comparison: MapComparison, structure: Structure) -> tables.Part:
-        """Return the figure of a structure of a case as a ratio, if `of_nothing` returns a number."""
+        """Return the figure of a structure of a case as a ratio, if `is_ratio`."""
         raise NotImplementedError
 
     def missing_part(self, comparison: MapComparison, structure: Structure) -> tables.Part:
         """Return the same for a case without a result, from its reference: worse than nothing predicted."""
         raise NotImplementedError
 
-    @property
-    def of_nothing(self) -> float | None:
-        """The ratio where nothing is in any case, None if the figure of a case is no ratio."""
-        return None
+    def is_ratio(self) -> bool:
+        """Return whether the figure of a case is a ratio, whose parts can be summed."""
+        return self.of_nothing is not None
 
     def is_reached(self, table: StructureField) -> bool:
         """Return whether there is always a submission that has the best value."""
@@ -204,7 +205,7 @@ class StructureMetricTable(tables.MetricTable):
         self, field_name: str, table: StructureField, names: Iterable[str], structures: Sequence[Structure]
     ) -> tables.Sums | None:
         """Return the parts of the named figures: of all labels together, then of each of several."""
-        if self.of_nothing is None or table.annotators:
+        if self.of_nothing is None or not self.is_ratio() or table.annotators:
             return None
 
         def row(maps: MapComparison, part: Callable[[MapComparison, Structure], tables.Part]) -> Parts:
@@ -319,6 +320,7 @@ class _OverlapTable(LabelMetricTable):
     common = SHARE_OF_A_LABEL
     has_consensus: ClassVar[bool] = True
     counts_voxels: ClassVar[bool] = True
+    of_nothing: ClassVar[float | None] = 1.0
 
     ratio: ClassVar[segmentation.OverlapRatio]
     """It is 1 where a label is in neither map."""
@@ -328,10 +330,6 @@ class _OverlapTable(LabelMetricTable):
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         return figures_of(self.ratio(comparison.counts, both_empty=1.0), comparison.table, structures)
-
-    @property
-    def of_nothing(self) -> float:
-        return 1.0
 
     def part(self, comparison: MapComparison, structure: Structure) -> tables.Part:
         return self._part(comparison.counts, comparison, structure)
@@ -392,3 +390,78 @@ class VolumeSimilarity(_OverlapTable):
 
     metric: Literal["volume_similarity"]
     ratio: ClassVar[segmentation.OverlapRatio] = segmentation.volume_similarity_of_counts
+
+
+# --- Volumes of structures, and their difference ---
+
+
+class VolumeTable(StructureMetricTable):
+    """A volume, an area in two dimensions."""
+
+    common = "It is in mm³ or ml (mm² or pixels in two dimensions)."
+    unit: Literal["ml"] | None = Key(
+        default=None, description="Unit of volumes: `ml`. Default: mm³; mm² or pixels in two dimensions."
+    )
+
+    def figure(self, table: StructureField) -> tables.LabelFigure:
+        return tables.LabelFigure(best=0, worst=math.inf, unit=self.extent_unit(table))
+
+    def extent_unit(self, table: StructureField) -> str:
+        """Return the unit. Raises ValueError for ml of images of two dimensions."""
+        if self.unit and table.dimensions == 2:
+            raise ValueError("unit: expected none for images of two dimensions, found 'ml'")
+        return self.unit or table.extent_unit
+
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
+        return math.prod(reference.shape) * self.voxel_extent(reference)
+
+    def voxel_extent(self, value: LabelMapValue) -> float:
+        """Return the volume of a voxel in that unit; in two dimensions its area, 1 without a spacing."""
+        return math.prod(value.spacing_mm or (1.0,)) / (1000 if self.unit else 1)
+
+
+class VolumeDifference(VolumeTable, LabelMetricTable):
+    """Predicted volume minus reference volume, by default without its sign; areas in two dimensions.
+
+    At least 0, lower is better. With `relative` it is divided by the reference volume: 0 where neither map
+    has the label, `worst` where only the prediction has it. With `signed` negative values mean too small;
+    such a figure cannot rank. A case without a result counts as `worst`, and no difference counts as more
+    than that.
+
+    Oracle: numbers of voxels times their volume, by hand.
+    """
+
+    metric: Literal["volume_difference"]
+    relative: bool = Key(
+        default=False, description="Whether the difference is divided by the reference volume."
+    )
+    signed: bool = Key(default=False, description="Whether the difference has its sign.")
+    worst: tables.Positive | None = Key(
+        default=None,
+        description="Difference of a case without a result. Default: the volume of the case's image; a "
+        "relative difference has no default.",
+    )
+
+    def needs_whole(self) -> bool:
+        return False
+
+    def figure(self, table: StructureField) -> tables.LabelFigure:
+        if self.relative and self.worst is None:
+            raise ValueError(
+                "worst: expected the difference of a case without a result, since a relative one has no limit"
+            )
+        unit = self.extent_unit(table)
+        best = -math.inf if self.signed else 0.0  # bounds of the figure, which then has no best value
+        return tables.LabelFigure(best, math.inf, "" if self.relative else unit, ordered=not self.signed)
+
+    def worst_value(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> float:
+        return self.worst or super().worst_value(reference, table, structure)
+
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
+        counts, extent = comparison.counts, self.voxel_extent(comparison.reference)
+        limit = self.worst_value(comparison.reference, comparison.table, structures[0])
+        difference, true = (counts.prediction - counts.reference) * extent, counts.reference * extent
+        if self.relative:
+            difference = np.divide(difference, true, out=np.sign(difference) * limit, where=true > 0)
+        difference = np.clip(difference if self.signed else np.abs(difference), -limit, limit)
+        return figures_of(difference, comparison.table, structures)

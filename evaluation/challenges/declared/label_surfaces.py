@@ -178,6 +178,7 @@ class SurfaceDice(_SurfaceTable):
     """Oracle: google-deepmind/surface-distance, `compute_surface_dice_at_tolerance`."""
 
     common = label_maps.SHARE_OF_A_LABEL
+    of_nothing = 1.0
 
     metric: Literal["surface_dice"]
     tolerance_mm: Tolerance | dict[str, Tolerance] = Key(
@@ -195,10 +196,6 @@ class SurfaceDice(_SurfaceTable):
 
     def value(self, compared: SurfaceComparison, structure: Structure) -> float:
         return compared.surface_dice(self._tolerance(structure))
-
-    @property
-    def of_nothing(self) -> float:
-        return 1.0
 
     def part(self, comparison: MapComparison, structure: Structure) -> Part:
         return Part(*self.compared(comparison, structure).within(self._tolerance(structure)))

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import FiniteFloat
 
-from evaluation.challenges.declared.label_maps import Figures, LabelMetricTable
+from evaluation.challenges.declared.label_maps import Figures, LabelMetricTable, VolumeTable
 from evaluation.challenges.declared.maps import (
     WORST,
     Extent,
@@ -19,7 +19,6 @@ from evaluation.challenges.declared.maps import (
     spacing_of,
 )
 from evaluation.challenges.declared.tables import LabelFigure, Part, Positive, described
-from evaluation.challenges.declared.volumes import VolumeTable
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics import lesions as lesion_metrics
@@ -61,7 +60,7 @@ class ObjectTable(LabelMetricTable):
         return comparison.overlaps(structure, self.neighbours)
 
     def counted(self, found: Overlaps) -> Part:
-        """Return the figure as a ratio, if `of_nothing` returns a number."""
+        """Return the figure as a ratio, if `is_ratio`."""
         raise NotImplementedError
 
     def missing(self, references: int) -> Part:
@@ -196,10 +195,7 @@ class DetectedLesions(LesionTable):
 
     metric: Literal["detected_lesions"]
     is_share: ClassVar[bool] = True
-
-    @property
-    def of_nothing(self) -> float:
-        return math.nan
+    of_nothing = math.nan
 
     def counted(self, found: Overlaps) -> Part:
         return Part(found.detected, len(found.reference_voxels))
@@ -239,6 +235,7 @@ class LesionF1(LesionTable):
     """
 
     metric: Literal["lesion_f1"]
+    of_nothing = 1.0
     reading: lesion_metrics.F1Reading = Key(
         default="shares",
         description="`shares`: harmonic mean of the share of the reference's lesions that are touched and of "
@@ -258,10 +255,9 @@ class LesionF1(LesionTable):
     def value(self, found: Overlaps) -> float:
         return lesion_metrics.f1_of_lesions(found, self.reading)
 
-    @property
-    def of_nothing(self) -> float | None:
-        """1: there is no lesion; None for `shares`, whose harmonic mean is no ratio of sums."""
-        return 1.0 if self.reading == "counts" else None
+    def is_ratio(self) -> bool:
+        """Return false for `shares`, whose harmonic mean is no ratio of sums."""
+        return self.reading == "counts"
 
     def counted(self, found: Overlaps) -> Part:
         return Part(2 * found.detected, found.detected + len(found.reference_voxels) + found.false)
@@ -276,10 +272,7 @@ class _QualityTable(LesionTable):
     )
     threshold: float = Key(default=0.5, description=described(LesionTable, "threshold"), ge=0, le=1)
     matching: Matching = Key(default="optimal", description=described(LesionTable, "matching"))
-
-    @property
-    def of_nothing(self) -> float:
-        return 1.0
+    of_nothing = 1.0
 
 
 class PanopticQuality(_QualityTable):
@@ -356,15 +349,9 @@ class _LesionWiseTable(LabelMetricTable):
 
         return comparison.derive(("lesion by lesion", structure.positions, options), match)
 
-    best: ClassVar[float]
-
     @abstractmethod
     def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
         """Return the value of each lesion that counts."""
-
-    @property
-    def of_nothing(self) -> float:
-        return self.best
 
     def part(self, comparison: MapComparison, structure: Structure) -> Part:
         """Return the sum of the values of the lesions and the worst of each false one, of their number."""
@@ -402,7 +389,7 @@ class LesionWiseDice(_LesionWiseTable):
     """
 
     metric: Literal["lesion_wise_dice"]
-    best: ClassVar[float] = 1.0
+    of_nothing = 1.0
 
     def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
         return matched.dice()
@@ -419,7 +406,7 @@ class LesionWiseHausdorffDistance(_LesionWiseTable):
     """
 
     metric: Literal["lesion_wise_hausdorff_distance"]
-    best: ClassVar[float] = 0.0
+    of_nothing = 0.0
     worst: Positive | Extent | None = Key(
         default=None,
         description="Distance of a missed and of a false lesion, and of a case without a result: a number "

@@ -1,14 +1,16 @@
-"""How well a number tells two classes apart at all thresholds: areas below curves."""
+"""A number against one of two classes: areas below curves, points on them, and calibration."""
 
 import math
 from abc import ABC
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
-from evaluation.challenges.declared.scalars import NumberField, check_classes
-from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable
+from evaluation.challenges.declared.scalars import NumberField, check_classes, check_probability
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core import class_estimators as estimators
 from evaluation.core.case_table import Row
+from evaluation.core.challenge import Values
 from evaluation.core.estimator import Estimator
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
@@ -92,6 +94,68 @@ class ScoreAveragePrecision(ScoreMetric):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         estimator = estimators.AveragePrecision(*score_columns(field_name))
         return self.score_measure(name, field_name, table, estimator, 1, 0)
+
+
+_EXACT = (
+    "Cases of equal numbers are never separated; shares are compared exactly. It needs a case of each class. "
+    "A positive case without a result is detected at no threshold, a negative one is a false positive at "
+    "every threshold."
+)
+
+
+class ScoreSensitivityAtSpecificity(ScoreMetric):
+    """Oracle: scikit-learn, `roc_curve`."""
+
+    metric: Literal["sensitivity_at_specificity"]
+    common = _EXACT
+    specificity: float = Key(description="The specificity that is required.", ge=0, le=1)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        estimator = estimators.SensitivityAtSpecificity(
+            *score_columns(field_name), decimal_of(self.specificity)
+        )
+        return self.score_measure(name, field_name, table, estimator, 1, 0)
+
+
+class SpecificityAtSensitivity(ScoreMetric):
+    """Oracle: scikit-learn, `roc_curve`."""
+
+    metric: Literal["specificity_at_sensitivity"]
+    common = _EXACT
+    sensitivity: float = Key(description="The sensitivity that is required.", ge=0, le=1)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        """Return the specificity: the sensitivity for the absence of the condition."""
+        check_classes(table)
+        negated, absent = f"{field_name}_negated", f"{field_name}_absent"
+        estimator = estimators.SensitivityAtSpecificity(negated, absent, decimal_of(self.sensitivity))
+
+        def row(comparison: FieldComparison) -> Row:
+            return {negated: -comparison.submitted, absent: 1.0 - comparison.reference}
+
+        def worst_row(references: Values) -> Row:
+            return {absent: 1.0 - references[field_name]}
+
+        return Measure((Metric(name, self.title_of(name), estimator, 1, 0),), row, worst_row)
+
+
+class ScoreCalibrationError(ScoreMetric):
+    """Bins have equal width and count with their shares of the cases.
+
+    The field is a probability, with `minimum = 0` and `maximum = 1`. A case without a result counts 1.
+
+    Oracle: arithmetic by hand.
+    """
+
+    metric: Literal["calibration_error"]
+    bins: int = Key(default=10, description="Number of bins.", ge=1, le=1000)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        check_probability(table)
+        columns = score_columns(field_name)
+        metric = estimators.calibration_metric(name, self.title_of(name), [columns], columns[1], self.bins)
+        found = self.score_measure(name, field_name, table, metric.estimator, metric.best, metric.worst)
+        return replace(found, metrics=(metric,))
 
 
 def score_columns(field_name: str) -> tuple[str, str]:

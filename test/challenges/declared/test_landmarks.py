@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import evaluation
-from evaluation.challenges.declared.landmark_rates import IdentificationRate
+from evaluation.challenges.declared.landmarks import IdentificationRate
 from evaluation.core.fault import PhaseError
 from test.challenges.declared.phases import declared_phase, figures_of, write_table
 from test.challenges.declared.scalars import rehearsed

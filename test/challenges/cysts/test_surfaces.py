@@ -1,0 +1,84 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis.extra.numpy import arrays
+from scipy import ndimage
+from scipy.spatial.distance import cdist
+from surface_distance.metrics import (
+    compute_average_surface_distance,
+    compute_robust_hausdorff,
+    compute_surface_distances,
+)
+
+from evaluation.challenges.cysts import surfaces
+from evaluation.challenges.cysts.surfaces import surface_distances
+from evaluation.metrics.crops import Crop, box_of_content
+from evaluation.metrics.surfaces import SurfaceConvention
+
+SPACING_OF_SURFACE_DISTANCE = (0.05, 0.002, 0.0117)
+
+DIAGONAL = 9.5
+
+VOLUMES = arrays(np.bool_, (3, 5, 4))
+
+
+def planes(volume):
+    return [Crop(plane[box.slices], box.top, box.left) for plane in volume for box in [box_of_content(plane)]]
+
+
+def distances(prediction, reference, spacing=SPACING_OF_SURFACE_DISTANCE, **convention):
+    return surface_distances(
+        planes(prediction), planes(reference), spacing, DIAGONAL, SurfaceConvention(**convention)
+    )
+
+
+@pytest.mark.parametrize("filled", [False, True])
+def test_an_empty_reference_has_no_distance(filled):
+    found = distances(np.full((2, 3, 3), filled), np.zeros((2, 3, 3), dtype=bool))
+    assert math.isnan(found.mean)
+    assert math.isnan(found.hausdorff_95)
+
+
+def test_an_empty_prediction_is_a_diagonal_away():
+    found = distances(np.zeros((2, 3, 3), dtype=bool), np.ones((2, 3, 3), dtype=bool))
+    assert found.mean == found.hausdorff_95 == DIAGONAL
+
+
+# Nothing: as in a box that is too large for a window.
+@pytest.mark.parametrize("window", [surfaces.MAX_WINDOW_VOXELS, 0])
+@given(first=VOLUMES, second=VOLUMES)
+@settings(max_examples=25)
+def test_every_convention_of_voxels_is_what_all_pairs_give(window, first, second):
+    if not first.any() or not second.any():
+        return
+    points = [
+        np.argwhere(volume & ~ndimage.binary_erosion(volume)) * np.array(SPACING_OF_SURFACE_DISTANCE)
+        for volume in (first, second)
+    ]
+    pairs = cdist(*points)
+    directed = (pairs.min(axis=1), pairs.min(axis=0))
+    for percentile, directions in itertools.product(("index", "linear"), ("directed", "pooled")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(surfaces, "MAX_WINDOW_VOXELS", window)
+            found = distances(first, second, percentile=percentile, directions=directions)
+        method = {"index": "lower", "linear": "linear"}[percentile]
+        sets = directed if directions == "directed" else (np.concatenate(directed),)
+        expected = max(np.percentile(values, 95, method=method) for values in sets)
+        assert found.hausdorff_95 == pytest.approx(expected, rel=1e-12, abs=1e-15)
+        assert found.mean == pytest.approx(max(map(np.mean, sets)), rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
+@given(first=VOLUMES, second=VOLUMES)
+@settings(max_examples=25)
+def test_elements_are_what_surface_distance_gives(first, second):
+    if not first.any() or not second.any():
+        return
+    expected = compute_surface_distances(second, first, SPACING_OF_SURFACE_DISTANCE)
+    found = distances(first, second, surface="elements")
+    assert found.hausdorff_95 == pytest.approx(compute_robust_hausdorff(expected, 95), rel=1e-12, abs=1e-15)
+    means = compute_average_surface_distance(expected)
+    assert found.mean == pytest.approx(max(means), rel=1e-12, abs=1e-15)
