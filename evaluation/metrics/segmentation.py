@@ -3,7 +3,6 @@
 Also Dice of two maps of confidences, the vertical cup-to-disc ratio of an optic nerve head, and label maps.
 """
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, overload
@@ -154,17 +153,6 @@ volume_similarity_of_counts = OverlapRatio(
 )
 
 
-def f_beta_of_counts(beta: float) -> OverlapRatio:
-    """Return F-beta, (1 + beta²)·|A∩B| / (beta²·|reference| + |prediction|): recall counts beta² times.
-
-    0 if nothing overlaps. Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
-    """
-    squared = beta * beta
-    return OverlapRatio(
-        lambda of: ((1.0 + squared) * of.intersection, squared * of.reference + of.prediction)
-    )
-
-
 def weighted_dice(prediction: ArrayLike, reference: ArrayLike) -> float:
     """Return the confidence-weighted Dice of two maps, 2·Σ A·B / (Σ A² + Σ B²); the Dice of binary ones.
 
@@ -181,80 +169,8 @@ def weighted_dice(prediction: ArrayLike, reference: ArrayLike) -> float:
     for name, values in (("prediction", first), ("reference", second)):
         if not ((values >= 0) & (values <= 1)).all():
             raise ValueError(f"{name}: expected confidences from 0 to 1")
-    sums = ConfidenceSums(
-        float((first * second).sum()), float((first * first).sum()), float((second * second).sum())
-    )
-    return weighted_dice_of_sums(sums)
-
-
-@dataclass(frozen=True, slots=True)
-class ConfidenceSums:
-    """Σ A·B, Σ A² and Σ B² over the voxels of a prediction A and a reference B."""
-
-    product: float
-    prediction_squared: float
-    reference_squared: float
-
-
-def weighted_dice_of_sums(sums: ConfidenceSums) -> float:
-    """Return `weighted_dice` of its three sums."""
-    total = sums.prediction_squared + sums.reference_squared
-    return 2 * sums.product / total if total > 0 else 1.0
-
-
-def pooled_weighted_dice(
-    product: ArrayLike, prediction_squared: ArrayLike, reference_squared: ArrayLike, weights: ArrayLike
-) -> Floats:
-    """Return the weighted Dice over the pooled voxels of all cases, under each row of case weights.
-
-    sums: shape (cases,). weights: shape (resamples, cases). Returns shape (resamples,): NaN in a row without
-    weight, 1 where all maps are empty.
-    """
-    matrix = np.asarray(weights, dtype=np.float64)
-    sums = np.column_stack([product, prediction_squared, reference_squared]).astype(np.float64)
-    products, predictions, references = (matrix @ sums).T
-    total = predictions + references
-    value = np.where(matrix.sum(axis=1) > 0, 1.0, np.nan)
-    np.divide(2 * products, total, out=value, where=total > 0)
-    return value
-
-
-def highest_binary_dice(confidences: ArrayLike, voxels: ArrayLike) -> float:
-    """Return the highest weighted Dice that any binary mask reaches against a reference; 1 if that is empty.
-
-    confidences, voxels: the distinct confidences above 0 and the number of voxels of each. The best mask of n
-    voxels marks the n highest confidences, so the maximum is reached at one of these thresholds.
-    """
-    values = np.asarray(confidences, dtype=np.float64)
-    order = np.argsort(values)[::-1]
-    values, counts = values[order], np.asarray(voxels, dtype=np.float64)[order]
-    if not len(values):
-        return 1.0
-    squared = math.fsum(values * values * counts)
-    return float(np.max(2 * np.cumsum(values * counts) / (np.cumsum(counts) + squared)))
-
-
-def pooled_highest_binary_dice(
-    confidences: Sequence[ArrayLike], voxels: Sequence[ArrayLike], weights: ArrayLike
-) -> Floats:
-    """Return the highest pooled weighted Dice of binary masks of all cases, under each row of case weights.
-
-    confidences, voxels: one entry for each case, see `highest_binary_dice`. weights: shape (resamples,
-    cases). Returns shape (resamples,): NaN in a row without weight, 1 where all references are empty.
-    """
-    matrix = np.asarray(weights, dtype=np.float64)
-    sizes = [np.size(case_confidences) for case_confidences in confidences]
-    values, place = np.unique(np.concatenate([np.zeros(0), *map(np.ravel, confidences)]), return_inverse=True)
-    counts = np.zeros((len(sizes), values.size))
-    counts[np.repeat(np.arange(len(sizes)), sizes), place] = np.concatenate(
-        [np.zeros(0), *map(np.ravel, voxels)]
-    )
-    return np.array(
-        [
-            highest_binary_dice(values[row > 0], row[row > 0]) if case_weights.any() else np.nan
-            for row, case_weights in zip(matrix @ counts, matrix, strict=True)
-        ]
-    )
+    total = float((first * first).sum() + (second * second).sum())
+    return float(2 * (first * second).sum()) / total if total > 0 else 1.0
 
 
 def cup_to_disc_ratio(

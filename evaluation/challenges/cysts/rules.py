@@ -18,6 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, model_validator
 
+from evaluation.challenges.cysts.components import LEVELS, ComponentCounter
+from evaluation.challenges.cysts.confidence import (
+    ConfidenceSums,
+    highest_binary_dice,
+    pooled_highest_binary_dice,
+    pooled_weighted_dice,
+    weighted_dice_of_sums,
+)
 from evaluation.challenges.cysts.surfaces import surface_distances
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values
@@ -31,9 +39,7 @@ from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
 from evaluation.io.volume_header import B_SCAN_COLUMNS, geometry_of
 from evaluation.metrics import segmentation
-from evaluation.metrics.components import LEVELS, ComponentCounter
 from evaluation.metrics.crops import EMPTY, Box, Crop, box_of_content
-from evaluation.metrics.segmentation import pooled_highest_binary_dice, pooled_weighted_dice
 from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention
 
 Counts = NDArray[np.int64]
@@ -52,7 +58,7 @@ class ComparedVolume:
     each. The planes hold the marked voxels.
     """
 
-    sums: segmentation.ConfidenceSums
+    sums: ConfidenceSums
     overlap: segmentation.OverlapCounts[int]
     annotator_overlaps: tuple[segmentation.OverlapCounts[int], ...]
     intersection_overlap: segmentation.OverlapCounts[int] | None
@@ -116,7 +122,7 @@ class VolumeComparison:
         annotators = [segmentation.OverlapCounts(*row) for row in self._of_annotators.tolist()]
         distinct = sorted((value, voxels) for value, voxels in self._distinct.items() if value > 0)
         return ComparedVolume(
-            sums=segmentation.ConfidenceSums(*map(math.fsum, zip(*self._sums, strict=True))),
+            sums=ConfidenceSums(*map(math.fsum, zip(*self._sums, strict=True))),
             overlap=segmentation.OverlapCounts(*self._overlap.tolist()),
             annotator_overlaps=tuple(annotators[:-1]),
             intersection_overlap=annotators[-1] if len(annotators) > 1 else None,
@@ -232,11 +238,11 @@ class VolumeScoring:
         """Return all columns except the distances; NaN where the reference defines no value."""
         sums = compared.sums
         row = {
-            "weighted_dice": segmentation.weighted_dice_of_sums(sums),
+            "weighted_dice": weighted_dice_of_sums(sums),
             "product": sums.product,
             "prediction_squared": sums.prediction_squared,
             "reference_squared": sums.reference_squared,
-            "highest_binary_weighted_dice": segmentation.highest_binary_dice(
+            "highest_binary_weighted_dice": highest_binary_dice(
                 compared.confidences, compared.voxels_of_confidence
             ),
         }

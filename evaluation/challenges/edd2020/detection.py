@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.challenges.edd2020.confusion import BoxConfusion, LabelledBoxes, confuse_boxes
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.estimator import CaseFigure, DetectionCurves, Estimator, Figure, Strata
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.boxes import BoxConfusion, LabelledBoxes, confuse_boxes, match_boxes
+from evaluation.metrics.boxes import match_boxes
 from evaluation.metrics.detection import CurveReading, DetectionTable, mean_over_classes
 
 MAX_CASES = 2000

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.challenges.cysts.confidence import ConfidenceSums, weighted_dice_of_sums
 from evaluation.core.fault import PhaseError
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Box, box_of_content
-from evaluation.metrics.segmentation import ConfidenceSums, weighted_dice_of_sums
 from evaluation.organiser.cyst_benchmark import data, transform
 from evaluation.organiser.cyst_benchmark.transform import Interval, Scale
 from evaluation.organiser.output import write_rows

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import ndimage
 
-from evaluation.metrics.components import LEVELS, ComponentCounter
+from evaluation.challenges.cysts.components import LEVELS, ComponentCounter
 from evaluation.metrics.crops import box_of_content
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(1, 6))
