@@ -107,13 +107,16 @@ def _measured(command: list[str]) -> tuple[float, int]:
 
 def _family(process: int) -> Iterator[int]:
     yield process
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
-        try:
-            children = task.read_text().split()
-        except OSError:
-            continue
-        for child in children:
-            yield from _family(int(child))
+    try:
+        children = [
+            child
+            for task in Path(f"/proc/{process}/task").glob("*/children")
+            for child in task.read_text().split()
+        ]
+    except OSError:  # it has ended
+        return
+    for child in children:
+        yield from _family(int(child))
 
 
 def _resident(process: int) -> int:

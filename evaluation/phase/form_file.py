@@ -191,7 +191,7 @@ def _of_field(field: Field, form: Form) -> Iterator[str]:
         many = "several rows for each image" if isinstance(table, TableRows) else "one row for each image"
         if _may_lack_rows(field):
             many = "any number of rows for each image, none where there is nothing to report"
-        yield f"- Columns: {columns}; {many}"
+        yield f"- Columns, named in the first row: {columns}; {many}"
         yield f"- `{table.key}`: the image, {_and_so_on(examples)}, with or without its extension"
     describe = field.kind.describe
     if form.submission == "algorithm":

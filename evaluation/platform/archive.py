@@ -29,6 +29,7 @@ _SPARE_ROWS = 1000
 _MEAN_BYTES_OF_A_LIST = 256
 _SPARE_BYTES_OF_A_LIST = 1 << 20
 _MAX_UNKNOWN_ROWS = 10_000
+_IN_ONE_ORDER = 2  # columns of a table: a name and its value
 
 
 # --- Hints on likely mistakes of participants, derived from the names of the submitted files ---
@@ -272,8 +273,8 @@ class _Archive:
             columns = (layout.key, *layout.columns)
             table = read_table(data, columns, max_rows=limit, is_key=self._names_a_case)
             every = self._columns_of(path)
-            if table.rows and not table.header and len(every) > len(columns):
-                # By position, each field would take the first column.
+            if table.rows and not table.header and len(every) > _IN_ONE_ORDER:
+                # By position, values in another order would be taken for each other.
                 expected = f"a header with {', '.join(map(_quoted, every))}"
                 raise ReadError(FaultKind.MISSING, expected, "none", table.rows[0].line)
         except ReadError as error:

@@ -18,7 +18,7 @@ def test_refuge(tmp_path):
     assert (
         "## Likelihood of glaucoma\n\n"
         "- File: `classification_results.csv`\n"
-        "- Columns: `FileName`, `Glaucoma Risk`; one row for each image\n"
+        "- Columns, named in the first row: `FileName`, `Glaucoma Risk`; one row for each image\n"
         "- `FileName`: the image, `V0001`, `V0002`, …, with or without its extension\n"
         "- Value: a finite number\n"
     ) in words

@@ -54,6 +54,12 @@ def test_an_unknown_header_is_a_fault_with_the_names_that_are_expected(form, tmp
     assert all(header.partition(",")[0] in fault.found for fault in faults)
 
 
+def test_positions_without_a_header_are_never_read_by_their_order(form, tmp_path):
+    (fault,) = check(form, with_header(tmp_path, None), 0).faults
+    assert (fault.place, fault.found) == (f"{FOVEA}, line 1", "none")
+    assert fault.expected.endswith('"ImageName", "Fovea_X", "Fovea_Y"')
+
+
 def test_columns_that_nobody_reads_are_named(form, tmp_path):
     checked = check(form, with_header(tmp_path, "ImageName,Fovea_X,Fovea_Y,spare", ",7"), 0)
     assert not checked.faults
