@@ -46,20 +46,6 @@ def order_in_groups(groups: NDArray[np.int64], confidence: NDArray[np.float64]) 
     return keys & ((1 << bits) - 1)
 
 
-def order_with_ties(confidence: NDArray[np.float64], distance: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the order by descending confidence, of equal ones by distance instead of by position.
-
-    confidence: shape (predictions,); distance: shape (predictions, references), infinite for pairs that do
-    not match. The nearer comes first; those with the same distances to all references are interchangeable.
-    """
-    order = np.argsort(-confidence, kind="stable")
-    falling = confidence[order]
-    if not (falling[1:] == falling[:-1]).any():
-        return order
-    matching = distance[:, np.isfinite(distance).any(axis=0)]
-    return np.lexsort((*matching.T[::-1], distance.min(axis=1, initial=np.inf), -confidence))
-
-
 # --- Checks of the arguments of the public functions ---
 
 Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]

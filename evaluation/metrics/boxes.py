@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Bools, Floats, Integers, order_in_groups, order_with_ties
+from evaluation.metrics.arrays import Bools, Floats, Integers, distinct, order_in_groups
+from evaluation.metrics.near_pairs import NearPairs
 
 __all__ = ["box_iou", "non_maximum_suppression", "weighted_boxes_fusion"]
 
 _PAIRS_AT_ONCE = 1 << 20  # some 100 MB of intermediate arrays
+_MANY_REFERENCES = 100  # in a group, from which on a search for those nearby is faster
 
 
 def box_iou(first: ArrayLike, second: ArrayLike, *, inclusive_corners: bool = False) -> Floats:
@@ -63,7 +65,8 @@ class BoxMatches:
 class ThresholdMatches:
     """Which detections are true positives where each threshold is matched by itself, as in COCO.
 
-    ``iou``: shape (detections,), the best IoU. ``at_thresholds``: shape (detections, thresholds).
+    ``iou``: shape (detections,), the best IoU that reaches a threshold, else 0. ``at_thresholds``: shape
+    (detections, thresholds).
     """
 
     iou: Floats
@@ -99,6 +102,26 @@ def iou_of_corners(first: Floats, second: Floats, inclusive_corners: bool) -> Fl
     return np.divide(intersection, union, out=np.zeros_like(intersection), where=union > 0)
 
 
+def overlapping_boxes(
+    corners: Floats, reference_corners: Floats, inclusive_corners: bool, iou: float = 0.0
+) -> NearPairs:
+    """Return the pairs whose IoU is above 0 and at least ``iou``, with −IoU as their distance.
+
+    corners, reference_corners: shape (boxes, 2 · axes), pixels.
+    """
+    axes = corners.shape[-1] // 2
+
+    def measure(made: Integers, of: Integers) -> tuple[Floats, Bools]:
+        overlap = iou_of_corners(
+            corners[made][:, np.newaxis], reference_corners[of][np.newaxis], inclusive_corners
+        )
+        return -overlap, (overlap > 0) & (overlap >= iou)
+
+    reach = 1.0 if inclusive_corners else 0.0
+    extents = [(of[:, :axes], of[:, axes:] + reach) for of in (corners, reference_corners)]
+    return NearPairs.within(*extents[0], *extents[1], measure)
+
+
 def match_boxes(
     corners: Floats,
     groups: Integers,
@@ -123,8 +146,16 @@ def match_boxes(
     count = np.searchsorted(sorted_groups, groups, side="right") - first
     iou = np.zeros(len(groups))
     best = np.full(len(groups), -1, dtype=np.int64)
+    for group in distinct(groups[count > _MANY_REFERENCES]):
+        made, of = np.flatnonzero(groups == group), np.flatnonzero(reference_groups == group)
+        pairs = overlapping_boxes(corners[made], reference_corners[of], inclusive_corners)
+        # The highest overlap of each detection, of equal ones the first.
+        order = np.lexsort((pairs.distance, pairs.prediction))
+        detection, starts = np.unique(pairs.prediction[order], return_index=True)
+        iou[made[detection]] = -pairs.distance[order[starts]]
+        best[made[detection]] = of[pairs.reference[order[starts]]]
     # Only detections with any box to look at, in portions of a bounded number of pairs.
-    looking = np.flatnonzero(count)
+    looking = np.flatnonzero((count > 0) & (count <= _MANY_REFERENCES))
     portion = np.cumsum(count[looking]) // _PAIRS_AT_ONCE
     for chosen in np.split(looking, np.flatnonzero(np.diff(portion)) + 1):
         if not chosen.size:
@@ -133,9 +164,9 @@ def match_boxes(
         starts = np.cumsum(counts) - counts
         detection = np.repeat(np.arange(chosen.size), counts)
         reference = by_group[np.arange(detection.size) - np.repeat(starts - first[chosen], counts)]
-        pairs = iou_of_corners(corners[chosen[detection]], reference_corners[reference], inclusive_corners)
-        highest = np.maximum.reduceat(pairs, starts)
-        hits = np.flatnonzero(pairs == highest[detection])
+        overlap = iou_of_corners(corners[chosen[detection]], reference_corners[reference], inclusive_corners)
+        highest = np.maximum.reduceat(overlap, starts)
+        hits = np.flatnonzero(overlap == highest[detection])
         # Of the boxes with the highest overlap the first one.
         hits = hits[np.diff(detection[hits], prepend=-1) > 0]
         iou[chosen], best[chosen] = highest, reference[hits]
@@ -143,32 +174,28 @@ def match_boxes(
 
 
 def match_at_thresholds(
-    iou: Floats, confidence: Floats, thresholds: Floats, together: bool = False
+    pairs: NearPairs, confidence: Floats, thresholds: Floats, together: bool = False
 ) -> ThresholdMatches:
     """Match the detections of one group greedily by descending confidence, at each threshold by itself.
 
-    iou: shape (detections, references); confidence: shape (detections,); thresholds: shape (thresholds,). A
-    detection takes the reference with the highest IoU of at least the threshold that is not yet taken. Ties
-    in confidence go to the first detection, with ``together`` to that of the highest overlap; those in
-    overlap go to the last reference.
+    pairs: of `overlapping_boxes` from the smallest threshold on; confidence: shape (detections,); thresholds:
+    shape (thresholds,). A detection takes the reference with the highest IoU of at least the threshold that
+    is not yet taken. Ties in confidence go to the first detection, with ``together`` to that of the highest
+    overlap; those in overlap go to the last reference.
     Source: Lin et al. 2014, ECCV, and its public evaluator, `COCOeval.evaluateImg`.
     """
-    detections, references = iou.shape
-    found = np.zeros((detections, thresholds.size), dtype=np.bool_)
-    best = iou.max(axis=1, initial=0.0)
-    if references:
-        free = np.ones((thresholds.size, references), dtype=np.bool_)
-        order = np.argsort(-confidence, kind="stable")
-        if together:
-            order = order_with_ties(confidence, np.where(iou >= thresholds.min(), -iou, np.inf))
-        for detection in order[best[order] >= thresholds.min()]:
-            near = free & (iou[detection] >= thresholds[:, None])
-            # The last of the highest ones.
-            overlap = np.where(near, iou[detection], -1.0)[:, ::-1]
-            taken = references - 1 - overlap.argmax(axis=1)
-            hit = near.any(axis=1)
-            found[detection] = hit
-            free[hit, taken[hit]] = False
+    found = np.zeros((pairs.predictions, thresholds.size), dtype=np.bool_)
+    best = np.zeros(pairs.predictions)
+    free = np.ones((thresholds.size, pairs.references), dtype=np.bool_)
+    for of_detection in pairs.falling(confidence, together):
+        detection, references = pairs.prediction[of_detection.start], pairs.reference[of_detection]
+        iou = -pairs.distance[of_detection]
+        near = free[:, references] & (iou >= thresholds[:, np.newaxis])
+        # The last of the highest ones.
+        taken = len(iou) - 1 - np.where(near, iou, -1.0)[:, ::-1].argmax(axis=1)
+        hit = near.any(axis=1)
+        best[detection], found[detection] = iou.max(), hit
+        free[hit, references[taken[hit]]] = False
     return ThresholdMatches(best, found)
 
 

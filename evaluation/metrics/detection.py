@@ -14,9 +14,9 @@ from evaluation.metrics.boxes import (
     BoxMatches,
     ThresholdMatches,
     corners_of,
-    iou_of_corners,
     match_at_thresholds,
     match_boxes,
+    overlapping_boxes,
 )
 from evaluation.metrics.free_response import Candidates
 
@@ -170,8 +170,8 @@ def _match_groups(
     hits = np.zeros((len(groups), len(thresholds)), dtype=np.bool_)
     for group in distinct(groups):
         chosen, true = np.flatnonzero(groups == group), true_corners[true_groups == group]
-        overlap = iou_of_corners(corners[chosen][:, np.newaxis], true[np.newaxis], inclusive_corners)
-        matches = match_at_thresholds(overlap, confidence[chosen], thresholds, together)
+        pairs = overlapping_boxes(corners[chosen], true, inclusive_corners, thresholds.min())
+        matches = match_at_thresholds(pairs, confidence[chosen], thresholds, together)
         iou[chosen], hits[chosen] = matches.iou, matches.at_thresholds
     return ThresholdMatches(iou, hits)
 

@@ -14,6 +14,7 @@ from evaluation.metrics.arrays import Bools, Floats, Integers
 from evaluation.metrics.matching import optimal_pairs
 
 _REFERENCES_AT_ONCE = 64
+_PAIRS_OF_A_TABLE = 4096
 
 Measure = Callable[[Integers, Integers], tuple[Floats, Bools]]
 """Takes positions of predictions and references; returns how far apart they are and whether they are near."""
@@ -48,10 +49,12 @@ class NearPairs:
 
         lower, upper: corners of the predictions' extents, shape (predictions, axes), and of the references'.
         """
+        if len(lower) * len(reference_lower) <= _PAIRS_OF_A_TABLE:
+            return cls.of_table(*measure(np.arange(len(lower)), np.arange(len(reference_lower))))
         found = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
         by_lower = np.argsort(lower[:, 0], kind="stable")
         starts, ends = lower[by_lower, 0], np.fmax.accumulate(upper[by_lower, 0])
-        for block in _blocks(reference_lower) if len(lower) else []:
+        for block in _blocks(reference_lower):
             low, high = np.fmin.reduce(reference_lower[block]), np.fmax.reduce(reference_upper[block])
             # Those before all end too low on the first axis, those after all start too high.
             first, last = np.searchsorted(ends, low[0]), np.searchsorted(starts, high[0], side="right")
@@ -98,28 +101,28 @@ class NearPairs:
     def by_confidence(self, confidence: Floats) -> Integers:
         """Each prediction, by falling confidence, takes the nearest free reference."""
         hit = self._no_hits()
-        runs = list(_runs(self.prediction))
-        for number in self._falling(confidence, runs):
-            pairs = runs[number]
+        for pairs in self.falling(confidence):
             free = hit[self.reference[pairs]] < 0
             if free.any():
                 nearest = np.where(free, self.distance[pairs], np.inf).argmin()
                 hit[self.reference[pairs][nearest]] = self.prediction[pairs.start]
         return hit
 
-    def _falling(self, confidence: Floats, runs: list[slice]) -> list[int]:
-        """Return the numbers of the runs by falling confidence of their predictions, of equals the nearer.
+    def falling(self, confidence: Floats, together: bool = True) -> list[slice]:
+        """Return where the pairs of each prediction lie, by its falling confidence.
 
-        Those with the same distances to all references are interchangeable: the first comes first.
+        ``together``: of equals the nearer comes first; those with the same distances to all references are
+        interchangeable. Else the first.
         """
 
-        def key(number: int) -> tuple[float, float, list[tuple[float, ...]]]:
-            pairs = runs[number]
+        def key(pairs: slice) -> tuple[float, float, list[tuple[float, ...]]]:
             near = list(zip(self.reference[pairs].tolist(), self.distance[pairs].tolist(), strict=True))
-            falling = -float(confidence[self.prediction[pairs.start]])
-            return falling, min(distance for _, distance in near), [*near, (np.inf,)]
+            return certain(pairs), min(distance for _, distance in near), [*near, (np.inf,)]
 
-        return sorted(range(len(runs)), key=key)
+        def certain(pairs: slice) -> float:
+            return -float(confidence[self.prediction[pairs.start]])
+
+        return sorted(_runs(self.prediction), key=key if together else certain)
 
     def optimal(self) -> Integers:
         """As many pairs as possible, of those the ones with the smallest sum of distances."""

@@ -9,7 +9,6 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from evaluation.metrics.arrays import (
     Spread,
     order_in_groups,
-    order_with_ties,
     quantiles,
     ratio_or_nan,
     spread,
@@ -44,27 +43,6 @@ def test_is_that_of_a_stable_sort(detections: list[tuple[int, float]], apart: in
     confidence = np.array([value for _, value in detections], dtype=np.float64)
     found = order_in_groups(groups, confidence).tolist()
     assert found == sorted(range(len(detections)), key=lambda i: (detections[i][0], -detections[i][1]))
-
-
-PREDICTIONS = st.lists(
-    st.tuples(st.sampled_from([0.1, 0.5, 0.9]), *[st.sampled_from([-1.0, 0.0, 2.0, np.inf])] * 2), max_size=12
-)
-
-
-@given(PREDICTIONS)
-def test_of_equal_confidences_the_nearer_comes_first(predictions):
-    """By confidence, then the distance of the nearest reference, then those of one after another."""
-    confidence, *distances = np.array(predictions).reshape(-1, 3).T
-    found = order_with_ties(confidence, np.stack(distances, axis=1)).tolist()
-
-    def rank(index):
-        certain, *away = predictions[index]
-        return -certain, min(away), away
-
-    # What does not differ, or has nothing to be near, stays in its order.
-    assert found == sorted(range(len(predictions)), key=rank)
-    alone = order_with_ties(confidence, np.zeros((len(predictions), 0))).tolist()
-    assert alone == sorted(range(len(predictions)), key=lambda index: -predictions[index][0])
 
 
 NAN = math.nan

@@ -21,6 +21,7 @@ from evaluation.metrics.boxes import (
     match_boxes,
     suppress_boxes,
 )
+from evaluation.metrics.near_pairs import NearPairs
 from test.metrics.record_box_fusion import models_of
 
 corners = st.tuples(*[st.integers(0, 4)] * 4).map(
@@ -87,11 +88,17 @@ def test_a_threshold_of_one_is_reached_by_equal_boxes():
 UNEQUAL = st.lists(st.lists(st.sampled_from([0.0, 0.4, 0.5, 0.7]), min_size=2, max_size=2), max_size=6)
 
 
+def near_pairs(iou, least):
+    return NearPairs.of_table(-iou, iou >= least)
+
+
 @given(UNEQUAL)
 def test_of_equal_confidences_the_largest_overlap_is_matched_first(overlaps):
     """Against a loop: the first of the thresholds alone decides what is near enough to come first."""
     iou, thresholds = np.array(overlaps).reshape(-1, 2), np.array([0.5, 0.6])
-    found = match_at_thresholds(iou, np.full(len(iou), 0.5), thresholds, together=True).at_thresholds
+    found = match_at_thresholds(
+        near_pairs(iou, 0.5), np.full(len(iou), 0.5), thresholds, together=True
+    ).at_thresholds
     near = [[-value if value >= 0.5 else math.inf for value in row] for row in overlaps]
     order = sorted(range(len(iou)), key=lambda index: (min(near[index]), near[index]))
     for column, threshold in enumerate(thresholds):
@@ -105,7 +112,9 @@ def test_of_equal_confidences_the_largest_overlap_is_matched_first(overlaps):
 
 
 def test_without_a_word_equal_confidences_are_matched_in_their_order():
-    found = match_at_thresholds(np.array([[0.6], [0.8]]), np.array([0.5, 0.5]), np.array([0.5]))
+    found = match_at_thresholds(
+        near_pairs(np.array([[0.6], [0.8]]), 0.5), np.array([0.5, 0.5]), np.array([0.5])
+    )
     assert found.at_thresholds[:, 0].tolist() == [True, False]
 
 
@@ -169,11 +178,11 @@ def test_portions_do_not_change_the_result():
 
 def test_an_overlap_that_equals_the_threshold_is_a_hit():
     iou = np.array([[0.5, 0.25], [0.0, 0.75]])
-    found = match_at_thresholds(iou, np.array([0.9, 0.8]), np.array([0.5, 0.75, 0.8]))
+    found = match_at_thresholds(near_pairs(iou, 0.5), np.array([0.9, 0.8]), np.array([0.5, 0.75, 0.8]))
     assert found.at_thresholds.tolist() == [[True, False, False], [True, True, False]]
     assert found.iou.tolist() == [0.5, 0.75]
     assert found.take(np.array([1])).iou.tolist() == [0.75]
-    nothing = match_at_thresholds(np.zeros((2, 0)), np.array([0.9, 0.8]), np.array([0.5]))
+    nothing = match_at_thresholds(near_pairs(np.zeros((2, 0)), 0.5), np.array([0.9, 0.8]), np.array([0.5]))
     assert (nothing.iou.tolist(), nothing.at_thresholds.tolist()) == ([0, 0], [[False], [False]])
 
 

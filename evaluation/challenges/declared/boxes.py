@@ -24,7 +24,13 @@ from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.boxes import ThresholdMatches, iou_of_corners, match_at_thresholds, match_boxes
+from evaluation.metrics.boxes import (
+    ThresholdMatches,
+    iou_of_corners,
+    match_at_thresholds,
+    match_boxes,
+    overlapping_boxes,
+)
 from evaluation.metrics.detection import (
     CurveReading,
     DetectionTable,
@@ -403,8 +409,8 @@ class _AverageOfBoxes(MetricTable):
                 corners, groups, confidence, true_corners, true_groups, self.inclusive_corners, together
             )
             return matches.found(thresholds)
-        overlap = iou_of_corners(corners[:, np.newaxis], true_corners[np.newaxis], self.inclusive_corners)
-        return match_at_thresholds(overlap, confidence, thresholds, together).at_thresholds
+        pairs = overlapping_boxes(corners, true_corners, self.inclusive_corners, min(self.iou_thresholds))
+        return match_at_thresholds(pairs, confidence, thresholds, together).at_thresholds
 
 
 class BoxAveragePrecision(_AverageOfBoxes):
