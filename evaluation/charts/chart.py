@@ -25,6 +25,9 @@ GREY = "#767676"
 DASHED: Record = {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}
 """A line to compare with, such as that of chance."""
 
+FALSE_POSITIVE_RATE = "false-positive rate (1 − specificity)"
+"""The title of an axis."""
+
 INK, DOT = "ink", "dot"
 """Styles of marks that the background's colour outlines, so that those on each other can be told apart.
 

@@ -9,7 +9,7 @@ import csv
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from io import BytesIO, StringIO
 from textwrap import wrap
@@ -18,9 +18,22 @@ from time import gmtime
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from evaluation.charts.chart import Chart, Estimated, NamedCurve, complete, layer, nominal
+from evaluation.charts.chart import (
+    FALSE_POSITIVE_RATE,
+    Chart,
+    Estimated,
+    NamedCurve,
+    Record,
+    complete,
+    layer,
+    lines_by_name,
+    marks_of,
+    nominal,
+    rows_of,
+    share,
+    tooltip,
+)
 from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
-from evaluation.charts.roc import coarse_roc_chart
 from evaluation.core.challenge import metrics_of
 from evaluation.core.metric import Metric
 from evaluation.metrics.classification import roc_table
@@ -172,6 +185,34 @@ def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[NamedCurve]:
             ends = (np.array([0.0, *map(float, inner), 1.0]) for inner in (rates, sensitivities))
             area = published[metric.name].value
             yield NamedCurve(f"{task.title}: {metric.title} {area:g}", *ends)
+
+
+def coarse_roc_chart(name: str, title: str, curves: Sequence[NamedCurve]) -> Chart:
+    """Return the chart of curves of which only some points are known; ``name`` of a curve with its area.
+
+    A curve never falls, so between two points it lies in the box that they span.
+    """
+    points, boxes = list[Record](), list[Record]()
+    for curve in curves:
+        rates, found = curve.x, curve.y
+        points += rows_of({"false_positive_rate": rates, "sensitivity": found}, name=curve.name)
+        spanned = {"from": rates[:-1], "to": rates[1:], "lower": found[:-1], "upper": found[1:]}
+        boxes += rows_of(spanned, name=curve.name)
+    colour = {"color": lines_by_name(marks_of(curve.name for curve in curves), legend=True)["color"]}
+    x, y = share("false_positive_rate", FALSE_POSITIVE_RATE), share("sensitivity", "sensitivity")
+    box = {"x": share("from", FALSE_POSITIVE_RATE), "y": share("lower", "sensitivity")}
+    ends = {"x2": {"field": "to"}, "y2": {"field": "upper"}}
+    told = tooltip("name", numbers=("false_positive_rate", "sensitivity"))
+    layers = [
+        layer("between", {"type": "rect", "opacity": 0.2, "tooltip": None}, **box, **ends, **colour),
+        layer("curves", {"type": "point", "filled": True}, x=x, y=y, **colour, tooltip=told),
+    ]
+    described = (
+        "The phase publishes the sensitivity at nine false-positive rates alone, since every further point "
+        "would reveal more of the labels. The curve lies within the boxes; its area in the legend is exact."
+    )
+    data: dict[str, Sequence[Record]] = {"curves": points, "between": boxes}
+    return Chart(name, title, described, data, {"layer": layers, "height": 340})
 
 
 def _page(scores: Scores, metrics: MetricsFile) -> bytes:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.charts.chart import Chart, Estimated, marks_of
-from evaluation.charts.matrices import (
+from evaluation.organiser.report.charts.matrices import (
     Axes,
     HeatmapCell,
     TestedPair,
     heatmap_chart,
     significance_chart,
 )
-from evaluation.charts.teams import (
+from evaluation.organiser.report.charts.teams import (
     CaseInfluence,
     Join,
     SubgroupMeans,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.charts.chart import Chart, Estimated, NamedBand, NamedCurve
-from evaluation.charts.curves import (
+from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
+from evaluation.charts.published import coarse_roc_chart
+from evaluation.organiser.report.charts.curves import (
     CalibrationBin,
     calibration_chart,
     froc_chart,
@@ -13,10 +15,9 @@ from evaluation.charts.curves import (
     precision_recall_chart,
     survival_chart,
 )
-from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
-from evaluation.charts.matrices import confusion_chart
-from evaluation.charts.roc import MarkedPoint, coarse_roc_chart, roc_chart
-from evaluation.charts.values import (
+from evaluation.organiser.report.charts.matrices import confusion_chart
+from evaluation.organiser.report.charts.roc import MarkedPoint, roc_chart
+from evaluation.organiser.report.charts.values import (
     Axis,
     CasePoint,
     Distribution,

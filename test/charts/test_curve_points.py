@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from evaluation.charts.curves import (
+from evaluation.metrics.classification import roc_table
+from evaluation.organiser.report.charts.curves import (
     point_at_threshold,
     point_on_curve,
     precision_band,
@@ -16,7 +17,6 @@ from evaluation.charts.curves import (
     roc_curve,
     thinned,
 )
-from evaluation.metrics.classification import roc_table
 from evaluation.stats.bootstrap import bootstrap_weights
 
 GENERATOR = np.random.default_rng(7)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.charts.chart import BLUE, VERMILION, NamedBand, NamedCurve, marks_of
-from evaluation.charts.curves import (
+from evaluation.organiser.report.charts.curves import (
     CalibrationBin,
     calibration_bins,
     calibration_chart,

@@ -6,7 +6,8 @@ import numpy as np
 
 from evaluation.charts.chart import BLUE, VERMILION, Estimated, NamedBand, NamedCurve
 from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
-from evaluation.charts.roc import MarkedPoint, coarse_roc_chart, roc_chart
+from evaluation.charts.published import coarse_roc_chart
+from evaluation.organiser.report.charts.roc import MarkedPoint, roc_chart
 from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 
 RATES = Axis("false-positive rate (1 − specificity)", (0, 1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.charts.chart import BLUE, OCHRE, VERMILION, Estimated, marks_of
-from evaluation.charts.matrices import (
+from evaluation.organiser.report.charts.matrices import (
     Axes,
     HeatmapCell,
     TestedPair,
@@ -12,7 +12,7 @@ from evaluation.charts.matrices import (
     heatmap_chart,
     significance_chart,
 )
-from evaluation.charts.teams import (
+from evaluation.organiser.report.charts.teams import (
     CaseInfluence,
     Join,
     SubgroupMeans,

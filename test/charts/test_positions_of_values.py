@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.charts.chart import BLUE, VERMILION, marks_of
-from evaluation.charts.values import (
+from evaluation.organiser.report.charts.values import (
     MOST_POINTS,
     MOST_SCATTERED,
     CasePoint,
@@ -18,7 +18,7 @@ from evaluation.charts.values import (
     histogram_chart,
     scatter_chart,
 )
-from evaluation.charts.values import Axis as Along
+from evaluation.organiser.report.charts.values import Axis as Along
 from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 
 

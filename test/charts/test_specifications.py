@@ -16,7 +16,7 @@ import vl_convert
 
 from evaluation.charts.chart import NamedCurve, complete, count, layered
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
-from evaluation.charts.roc import roc_chart
+from evaluation.organiser.report.charts.roc import roc_chart
 from test.charts.board_examples import board_examples
 from test.charts.drawing import drawn
 from test.charts.examples import examples

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.charts.curves import kaplan_meier, logrank_p, survival_chart
+from evaluation.organiser.report.charts.curves import kaplan_meier, logrank_p, survival_chart
 
 # Weeks of remission with 6-mercaptopurine and with placebo (Gehan 1965, Biometrika 52:203).
 TREATED = [6, 6, 6, 6, 7, 9, 10, 10, 11, 13, 16, 17, 19, 20, 22, 23, 25, 32, 32, 34, 35]

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from evaluation.charts.chart import Chart, Estimated, marks_of
-from evaluation.charts.teams import team_values_chart
 from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult, FurtherAnalysis
 from evaluation.organiser.output import csv_bytes
+from evaluation.organiser.report.charts.teams import team_values_chart
 from evaluation.organiser.report.page import Block, Cell, Table, Text, figure_in_words, identifier, listed
 from evaluation.phase.leaderboard import Digits
 

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts import curves
 from evaluation.charts.chart import Chart, NamedBand
-from evaluation.charts.matrices import confusion_chart
-from evaluation.charts.roc import MarkedPoint, roc_chart
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.estimator import Curve as CurveColumns
@@ -23,6 +20,9 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.classification import RocTable, roc_table, weighted_auc
 from evaluation.metrics.detection import DetectionTable
 from evaluation.metrics.free_response import Candidates, FrocTable
+from evaluation.organiser.report.charts import curves
+from evaluation.organiser.report.charts.matrices import confusion_chart
+from evaluation.organiser.report.charts.roc import MarkedPoint, roc_chart
 from evaluation.organiser.report.objects import HIT
 from evaluation.organiser.report.page import Block, Text, identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights

@@ -9,7 +9,6 @@ import numpy as np
 
 from evaluation.charts.chart import Chart
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
-from evaluation.charts.values import histogram_chart
 from evaluation.core.case_table import CaseTable as Values
 from evaluation.core.challenge import Task, metrics_of
 from evaluation.organiser.audit import label_columns
@@ -17,6 +16,7 @@ from evaluation.organiser.further_analysis import results_of
 from evaluation.organiser.report import value_figures
 from evaluation.organiser.report.analyses import analysis_blocks
 from evaluation.organiser.report.case_images import CaseReading
+from evaluation.organiser.report.charts.values import histogram_chart
 from evaluation.organiser.report.classification import classification_blocks, detection_charts
 from evaluation.organiser.report.page import (
     Block,

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts import curves as curve_charts
 from evaluation.charts.chart import Chart, NamedCurve
 from evaluation.core.challenge import Task
 from evaluation.core.field import Field
 from evaluation.io.kinds.number import SurvivalPrediction, TimeToEvent
 from evaluation.metrics.arrays import Bools, Floats
+from evaluation.organiser.report.charts import curves as curve_charts
 from evaluation.organiser.report.page import Block, Table, identifier
 from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sources import NOTES

@@ -7,15 +7,15 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts import values as case_charts
 from evaluation.charts.chart import Chart, Estimated
 from evaluation.charts.intervals import forest_chart
-from evaluation.charts.values import Distribution, distribution_chart
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task, fields_of, metrics_of
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.organiser.report.case_images import CaseReading
+from evaluation.organiser.report.charts import values as case_charts
+from evaluation.organiser.report.charts.values import Distribution, distribution_chart
 from evaluation.organiser.report.overlays import StructureSize
 from evaluation.organiser.report.page import Block, Table, identifier, listed, shown
 from evaluation.organiser.report.results import SubmissionResults, ends_of

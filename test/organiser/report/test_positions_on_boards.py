@@ -10,21 +10,6 @@ from typing import Any
 import pytest
 
 from evaluation.charts.chart import BLUE, GREEN, GREY, OCHRE, VERMILION, Chart, marks_of
-from evaluation.charts.curves import froc_chart
-from evaluation.charts.matrices import heatmap_chart, significance_chart
-from evaluation.charts.roc import roc_chart
-from evaluation.charts.teams import (
-    blob_chart,
-    dendrogram_chart,
-    influence_chart,
-    place_lines_chart,
-    podium_chart,
-    subgroup_means_chart,
-    team_values_chart,
-    times_chart,
-    value_changes_chart,
-)
-from evaluation.charts.values import distribution_chart
 from evaluation.organiser.ranking.across import AcrossRankings, ConsensusTeam, Merge
 from evaluation.organiser.ranking.annotators import AnnotatorsSection, OperatingPoint
 from evaluation.organiser.ranking.certainty import Superiority
@@ -51,6 +36,21 @@ from evaluation.organiser.ranking.stability import Influence, PlaceDistribution,
 from evaluation.organiser.report.board import cases, metrics, rankings
 from evaluation.organiser.report.board.changes_page import changes_page
 from evaluation.organiser.report.board.reading import ReportedPhase
+from evaluation.organiser.report.charts.curves import froc_chart
+from evaluation.organiser.report.charts.matrices import heatmap_chart, significance_chart
+from evaluation.organiser.report.charts.roc import roc_chart
+from evaluation.organiser.report.charts.teams import (
+    blob_chart,
+    dendrogram_chart,
+    influence_chart,
+    place_lines_chart,
+    podium_chart,
+    subgroup_means_chart,
+    team_values_chart,
+    times_chart,
+    value_changes_chart,
+)
+from evaluation.organiser.report.charts.values import distribution_chart
 from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange
 from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 

@@ -13,24 +13,8 @@ import pytest
 
 import evaluation
 from evaluation.charts.chart import BLUE, VERMILION, Chart
-from evaluation.charts.curves import (
-    calibration_chart,
-    froc_chart,
-    precision_recall_chart,
-    survival_chart,
-)
 from evaluation.charts.intervals import forest_chart, metric_intervals_chart
-from evaluation.charts.matrices import confusion_chart
-from evaluation.charts.published import documents
-from evaluation.charts.roc import coarse_roc_chart, roc_chart
-from evaluation.charts.teams import team_values_chart
-from evaluation.charts.values import (
-    bland_altman_chart,
-    distribution_chart,
-    error_cloud_chart,
-    histogram_chart,
-    scatter_chart,
-)
+from evaluation.charts.published import coarse_roc_chart, documents
 from evaluation.core.case_table import CaseTable
 from evaluation.evaluate import evaluate
 from evaluation.organiser.describe import (
@@ -43,6 +27,22 @@ from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult
 from evaluation.organiser.report.analyses import analysis_blocks
 from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.case_images import CaseReading
+from evaluation.organiser.report.charts.curves import (
+    calibration_chart,
+    froc_chart,
+    precision_recall_chart,
+    survival_chart,
+)
+from evaluation.organiser.report.charts.matrices import confusion_chart
+from evaluation.organiser.report.charts.roc import roc_chart
+from evaluation.organiser.report.charts.teams import team_values_chart
+from evaluation.organiser.report.charts.values import (
+    bland_altman_chart,
+    distribution_chart,
+    error_cloud_chart,
+    histogram_chart,
+    scatter_chart,
+)
 from evaluation.organiser.report.classification import classification_blocks, detection_charts
 from evaluation.organiser.report.objects import Location
 from evaluation.organiser.report.overlays import ComparedNumber, StructureSize

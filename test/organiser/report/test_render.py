@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from evaluation.charts.chart import Chart, Estimated, NamedCurve, marks_of, point_of_case
-from evaluation.charts.roc import roc_chart
-from evaluation.charts.teams import place_lines_chart, team_values_chart
+from evaluation.organiser.report.charts.roc import roc_chart
+from evaluation.organiser.report.charts.teams import place_lines_chart, team_values_chart
 from evaluation.organiser.report.page import (
     Column,
     CopyableText,

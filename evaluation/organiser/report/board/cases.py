@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 
 from evaluation.charts.chart import Chart
-from evaluation.charts.matrices import Axes, HeatmapCell, heatmap_chart
-from evaluation.charts.teams import CaseInfluence, influence_chart
 from evaluation.core.challenge import Task
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.report import page
@@ -19,6 +17,8 @@ from evaluation.organiser.report.board.metrics import complete_values
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.case_images import CaseReading, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
+from evaluation.organiser.report.charts.matrices import Axes, HeatmapCell, heatmap_chart
+from evaluation.organiser.report.charts.teams import CaseInfluence, influence_chart
 from evaluation.organiser.report.pictures import LEGENDS, fields_left_out, known_or_none
 from evaluation.organiser.report.sources import followed
 from evaluation.phase.phase import Phase

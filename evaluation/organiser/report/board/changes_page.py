@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evaluation.charts.chart import marks_of
-from evaluation.charts.teams import TeamMarks, ValueChange, value_changes_chart
 from evaluation.core.fault import counted
+from evaluation.organiser.report.charts.teams import TeamMarks, ValueChange, value_changes_chart
 from evaluation.organiser.report.page import Block, Page, Section, Table, Text, identifier, listed, shown
 from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from evaluation.charts.chart import Chart
-from evaluation.charts.values import Distribution, distribution_chart
 from evaluation.organiser.describe import PHASE, Description, Grouping
 from evaluation.organiser.describe import QuantityValues as Values
 from evaluation.organiser.describe_tables import TextTable, tables_of
 from evaluation.organiser.ranking.methods import METHODS, SCALED
 from evaluation.organiser.report.board.rankings import methods_of
 from evaluation.organiser.report.board.reading import ReportedPhase
+from evaluation.organiser.report.charts.values import Distribution, distribution_chart
 from evaluation.organiser.report.page import Block, Section, Table, Text, identifier, listed, text_of
 from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.organiser.report.sources import CITATIONS, followed

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts import teams as team_charts
 from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve
-from evaluation.charts.curves import froc_chart, thinned_curve
-from evaluation.charts.matrices import Axes, HeatmapCell, heatmap_chart
-from evaluation.charts.roc import MarkedPoint, roc_chart
-from evaluation.charts.values import Distribution, distribution_chart
 from evaluation.organiser.ranking.classifiers import ClassifierCurve
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.leaderboard_file import CurvePoints
 from evaluation.organiser.report.board.reading import ReportedPhase
+from evaluation.organiser.report.charts import teams as team_charts
+from evaluation.organiser.report.charts.curves import froc_chart, thinned_curve
+from evaluation.organiser.report.charts.matrices import Axes, HeatmapCell, heatmap_chart
+from evaluation.organiser.report.charts.roc import MarkedPoint, roc_chart
+from evaluation.organiser.report.charts.values import Distribution, distribution_chart
 from evaluation.organiser.report.page import Block, Section, Table, listed
 from evaluation.organiser.report.sources import followed, wiesenfarth
 

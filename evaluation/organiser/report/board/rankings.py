@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, permutations, product
 
-from evaluation.charts import matrices
-from evaluation.charts import teams as team_charts
 from evaluation.charts.chart import Chart, Estimated
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
@@ -13,6 +11,8 @@ from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, Leaderboa
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board.reading import ReportedPhase
+from evaluation.organiser.report.charts import matrices
+from evaluation.organiser.report.charts import teams as team_charts
 from evaluation.organiser.report.page import Block, Cell, Section, Table, Title, identifier, listed
 from evaluation.organiser.report.sentences import change_in_words
 from evaluation.organiser.report.sources import NOTES, wiesenfarth

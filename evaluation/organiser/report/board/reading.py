@@ -13,7 +13,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from evaluation.challenges.declared.tables import title_of
 from evaluation.charts.chart import Estimated
-from evaluation.charts.teams import TeamMarks
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
@@ -21,6 +20,7 @@ from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
+from evaluation.organiser.report.charts.teams import TeamMarks
 from evaluation.organiser.report.page import (
     Block,
     Section,

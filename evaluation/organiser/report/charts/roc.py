@@ -17,9 +17,6 @@ class MarkedPoint:
     sensitivity: float
 
 
-_FALSE = "false-positive rate (1 − specificity)"
-
-
 def roc_chart(
     name: str,
     title: str,
@@ -39,7 +36,7 @@ def roc_chart(
         ],
         "chance": [{"false_positive_rate": end, "sensitivity": end} for end in (0, 1)],
     }
-    x = vl.share("false_positive_rate", _FALSE)
+    x = vl.share("false_positive_rate", vl.FALSE_POSITIVE_RATE)
     y = vl.share("sensitivity", "sensitivity")
     layers: list[vl.Record] = [vl.layer("chance", vl.DASHED, x=x, y=y)]
     if band:
@@ -53,7 +50,7 @@ def roc_chart(
         diamond = {"type": "point", "filled": True, "size": 80, "color": vl.GREY, "shape": "diamond"}
         label = {"type": "text", "align": "left", "dx": 3, "fontSize": 11, "limit": 200}
         at = {
-            "x": vl.share("label_x", _FALSE),
+            "x": vl.share("label_x", vl.FALSE_POSITIVE_RATE),
             "y": vl.share("label_y", "sensitivity"),
         }
         ends = {"x2": {"field": "label_x"}, "y2": {"field": "label_y"}}
@@ -94,37 +91,3 @@ def _labels(points: Sequence[MarkedPoint], curves: Sequence[vl.NamedCurve]) -> l
         free -= _LABEL_DISTANCE / 2
     lifted = max(0.0, 0.02 - rows[-1][1])
     return [{**vars(one), "label_x": column, "label_y": round(at + lifted, 4)} for one, at in rows]
-
-
-def coarse_roc_chart(name: str, title: str, curves: Sequence[vl.NamedCurve]) -> vl.Chart:
-    """Return the chart of curves of which only some points are known; ``name`` of a curve with its area.
-
-    A curve never falls, so between two points it lies in the box that they span.
-    """
-    points, boxes = list[vl.Record](), list[vl.Record]()
-    for curve in curves:
-        rates, found = curve.x, curve.y
-        points += vl.rows_of({"false_positive_rate": rates, "sensitivity": found}, name=curve.name)
-        spanned = {"from": rates[:-1], "to": rates[1:], "lower": found[:-1], "upper": found[1:]}
-        boxes += vl.rows_of(spanned, name=curve.name)
-    colour = {"color": vl.lines_by_name(vl.marks_of(curve.name for curve in curves), legend=True)["color"]}
-    x, y = (
-        vl.share("false_positive_rate", _FALSE),
-        vl.share("sensitivity", "sensitivity"),
-    )
-    box = {
-        "x": vl.share("from", _FALSE),
-        "y": vl.share("lower", "sensitivity"),
-    }
-    ends = {"x2": {"field": "to"}, "y2": {"field": "upper"}}
-    told = vl.tooltip("name", numbers=("false_positive_rate", "sensitivity"))
-    layers = [
-        vl.layer("between", {"type": "rect", "opacity": 0.2, "tooltip": None}, **box, **ends, **colour),
-        vl.layer("curves", {"type": "point", "filled": True}, x=x, y=y, **colour, tooltip=told),
-    ]
-    described = (
-        "The phase publishes the sensitivity at nine false-positive rates alone, since every further point "
-        "would reveal more of the labels. The curve lies within the boxes; its area in the legend is exact."
-    )
-    data: dict[str, Sequence[vl.Record]] = {"curves": points, "between": boxes}
-    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340})

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtri
 
 from evaluation.charts import chart as vl
-from evaluation.charts.roc import MarkedPoint
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.classification import RocTable, found_at_thresholds, roc_points, weighted_counts
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
+from evaluation.organiser.report.charts.roc import MarkedPoint
 from evaluation.stats.intervals import wilson_interval
 
 # --- Precision against recall, and free-response ROC: one or several curves, and bootstrap bands ---

@@ -1,0 +1,1 @@
+"""The charts of reports as Vega-Lite specifications: plain dictionaries from typed results."""
