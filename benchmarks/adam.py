@@ -76,7 +76,7 @@ def _contest(folder: Path, title: str, rival: bool) -> Contest:
 
 
 def _sample(folder: Path, cases: int, noise: float) -> None:
-    options = ("--name", _NAME, "--cases", str(cases), "--second-camera", "0", "--submissions", "good")
+    options = ("--name", _NAME, "--cases", str(cases), "--submissions", "good")
     run_evaluation("sample", "adam", "--output", str(folder), *options, "--noise", str(noise))
 
 

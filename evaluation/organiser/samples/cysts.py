@@ -18,8 +18,7 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.io.volumes import write_volume
-from evaluation.organiser.samples.fundus import Quality
-from evaluation.organiser.samples.sample_writer import configured, write_archive_sample
+from evaluation.organiser.samples.images import Quality, configured, write_archive_sample
 from evaluation.organiser.submission_writer import SampleCase
 
 # --- Synthetic OCT volumes: retinal layers, speckle, cysts of varying contrast and size, and annotators ---

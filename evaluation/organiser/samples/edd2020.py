@@ -17,8 +17,8 @@ from evaluation.core.challenge import Values
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.metrics.crops import Crop, box_of_content
 from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
-from evaluation.organiser.samples.fundus import Quality, jitter
-from evaluation.organiser.samples.sample_writer import configured, template, write_archive_sample
+from evaluation.organiser.samples import images
+from evaluation.organiser.samples.images import DEVIATIONS, Deviation, Quality, jitter
 from evaluation.organiser.submission_writer import SampleCase
 
 CLASSES = Edd2020Options().classes
@@ -27,24 +27,6 @@ _FREQUENCY = np.array([160, 88, 74, 53, 127]) / 502
 # Dysplasia and cancer arise within Barrett's oesophagus.
 _BARRETT, _WITHIN_BARRETT = 0, (1, 2, 3)
 _EMPTY_IMAGES = 0.05
-
-
-@dataclass(frozen=True)
-class SimulatedDetector:
-    """Error of a submission relative to lesion size, share of missed lesions, mean number of false ones."""
-
-    error: float
-    missed: float
-    invented: float
-    confidence: tuple[float, float]
-
-
-_DETECTORS = {
-    Quality.PERFECT: SimulatedDetector(0.0, 0.0, 0.0, (1.0, 1.0)),
-    Quality.GOOD: SimulatedDetector(0.06, 0.08, 0.15, (0.55, 0.99)),
-    Quality.POOR: SimulatedDetector(0.2, 0.35, 0.6, (0.3, 0.95)),
-    Quality.RANDOM: SimulatedDetector(0.0, 1.0, 2.0, (0.0, 1.0)),
-}
 
 
 @dataclass(frozen=True)
@@ -85,7 +67,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         frame = _draw_frame(position, arguments, rng)
         return _reference(frame, arguments.boxes_only), lambda quality: _values(
-            frame, _found(frame, _DETECTORS[quality], rng), arguments.boxes_only
+            frame, _found(frame, DEVIATIONS[quality], rng), arguments.boxes_only
         )
 
     cases, chosen = arguments.cases + arguments.out_of_sample, _tasks(arguments)
@@ -94,7 +76,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     def told(done: int) -> None:
         progress(min(done, arguments.cases))
 
-    return write_archive_sample(arguments, _configuration(arguments), tasks, cases, draw, told)
+    return images.write_archive_sample(arguments, _configuration(arguments), tasks, cases, draw, told)
 
 
 def _draw_frame(position: int, arguments: argparse.Namespace, rng: Generator) -> Frame:
@@ -130,7 +112,7 @@ def _draw_lesion(width: int, height: int, rng: Generator) -> Lesion:
     return Lesion(int(rng.choice(len(CLASSES), p=_FREQUENCY)), outline)
 
 
-def _found(frame: Frame, detector: SimulatedDetector, rng: Generator) -> list[tuple[Lesion, float]]:
+def _found(frame: Frame, detector: Deviation, rng: Generator) -> list[tuple[Lesion, float]]:
     """Return the lesions that a submission finds and their confidences; it is worse out of sample."""
     strain = 1.5 if frame.out_of_sample else 1.0
     low, high = detector.confidence
@@ -186,5 +168,5 @@ def _tasks(arguments: argparse.Namespace) -> list[str]:
 
 
 def _configuration(arguments: argparse.Namespace) -> str:
-    detail = "" if arguments.boxes_only else template("edd2020_detail").template
-    return configured("edd2020", arguments, tasks=json.dumps(_tasks(arguments)), detail=detail)
+    detail = "" if arguments.boxes_only else images.template("edd2020_detail").template
+    return images.configured("edd2020", arguments, tasks=json.dumps(_tasks(arguments)), detail=detail)

@@ -24,9 +24,8 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.io.kinds.classes import Flags
 from evaluation.io.tables import write_csv
-from evaluation.organiser.samples.fundus import Quality
-from evaluation.organiser.samples.likelihoods import likelihoods_by_quality
-from evaluation.organiser.samples.sample_writer import configured
+from evaluation.organiser.samples.images import Quality, configured
+from evaluation.organiser.samples.images import likelihoods as likelihoods_of
 from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
 
 # --- Synthetic eyes of JustRAIGS: persons, three graders who disagree, and predicted features ---
@@ -97,9 +96,8 @@ def draw_eyes(count: int, referable_share: float, ungradable_share: float, rng: 
     return GradedEyes(names, tuple(fellows), ages, final, labels, true_features, graded_features)
 
 
-def predicted_features(eyes: GradedEyes, error: float, rng: Generator) -> list[Flags]:
-    """Return features that differ from the agreed ones (or the true ones, if not agreed) at a given rate."""
-    wrong = rng.random(eyes.true_features.shape) < error
+def predicted_features(eyes: GradedEyes, wrong: NDArray[np.bool_]) -> list[Flags]:
+    """Return features that differ from the agreed ones, else from the true ones, where they are wrong."""
     flags: list[Flags] = []
     for position, eye_errors in enumerate(wrong):
         pairs = zip(eyes.agreed(position), eyes.true_features[position].tolist(), strict=True)
@@ -150,8 +148,9 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     rng = Generator(np.random.PCG64(arguments.seed))
     eyes = draw_eyes(arguments.cases, arguments.referable, arguments.ungradable, rng)
     _write_graders(arguments.output / "organisers" / "graders.csv", eyes, arguments)
-    likelihoods = likelihoods_by_quality(eyes.final == REFERABLE, rng)
-    features = {quality: predicted_features(eyes, error, rng) for quality, error in _FEATURE_ERROR.items()}
+    likelihoods = likelihoods_of(eyes.final == REFERABLE, rng)
+    hard = rng.random(eyes.true_features.shape)
+    features = {quality: predicted_features(eyes, hard < error) for quality, error in _FEATURE_ERROR.items()}
     everyone = np.arange(arguments.cases)
     phases = {"phase1": _part(eyes, rng), "phase2": everyone}
     folders = []

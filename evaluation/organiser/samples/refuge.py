@@ -1,19 +1,22 @@
-"""Synthetic REFUGE phases: references of simulated graders, and submissions of known quality."""
+"""Synthetic REFUGE phases: eyes with and without glaucoma, and submissions of known quality."""
 
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from evaluation.challenges.refuge import CHALLENGE, IMAGES, RefugeOptions
+from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, IMAGES, RefugeOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import Point
-from evaluation.organiser.samples import fundus
-from evaluation.organiser.samples.likelihoods import likelihoods_by_quality
-from evaluation.organiser.samples.sample_writer import configured, write_archive_sample
+from evaluation.organiser.samples import images
+from evaluation.organiser.samples.images import Eye, Quality, Size
 from evaluation.organiser.submission_writer import SampleCase
+
+# Mean and standard deviation of the vertical ratio of cup to disc.
+_RATIO_HEALTHY, _RATIO_GLAUCOMA = (0.46, 0.09), (0.68, 0.10)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,48 +26,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--width", type=int, default=1634, help="in pixels")
     add("--height", type=int, default=1634, help="in pixels")
     add("--glaucoma", type=float, default=0.1, help="share of glaucomatous eyes")
-    add("--auc", type=float, default=0.95, help="of the good submission")
     add("--extension", choices=IMAGES, default=".bmp", help="of submitted masks")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
     """Write a phase and four submissions below ``arguments.output`` and return their folders."""
-    rng = Generator(np.random.PCG64(arguments.seed))
-    prefix = arguments.name[:1].upper()
-    cases = fundus.draw_cases(
-        arguments.cases, arguments.width, arguments.height, arguments.glaucoma, rng, prefix
-    )
-    glaucoma = np.array([case.glaucoma for case in cases])
-    likelihoods = likelihoods_by_quality(glaucoma, rng, arguments.auc)
+    positives = round(arguments.cases * arguments.glaucoma)
+    if not 0 < positives < arguments.cases:
+        raise ValueError(f"--glaucoma: expected eyes of both classes among {arguments.cases}")
+    rng, size = Generator(np.random.PCG64(arguments.seed)), Size(arguments.width, arguments.height)
+    glaucoma = rng.permutation(arguments.cases) < positives
+    likelihoods = images.likelihoods(glaucoma, rng)
+    prefix, digits = arguments.name[:1].upper(), max(4, len(str(arguments.cases)))
 
-    def draw(position: int) -> tuple[SampleCase, Callable[[fundus.Quality], Values]]:
-        case = cases[position]
-        drawn = _reference(case, rng)
+    def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
+        usual = _RATIO_GLAUCOMA if glaucoma[position] else _RATIO_HEALTHY
+        is_right = bool(rng.random() < 0.5)
+        eye = images.draw_eye(size, float(np.clip(rng.normal(*usual), 0.25, 0.9)), is_right, rng)
+        reference = {"glaucoma_risk": int(glaucoma[position]), **_values(eye, size)}
 
-        def predict(quality: fundus.Quality) -> Values:
-            return {
-                "glaucoma_risk": likelihoods[quality][position],
-                "segmentation": fundus.predicted_mask(case, drawn.reference["segmentation"], quality, rng),
-                "fovea": fundus.predicted_fovea(case, drawn.reference["fovea"], quality, rng),
-            }
+        def predict(quality: Quality) -> Values:
+            found = _values(images.predicted_eye(eye, size, quality, rng), size)
+            return {"glaucoma_risk": float(likelihoods[quality][position]), **found}
 
-        return drawn, predict
+        columns = size.columns | {"eye": "right" if is_right else "left"}
+        return SampleCase(f"{prefix}{position + 1:0{digits}d}", columns, reference), predict
 
-    configuration, tasks = configured("refuge", arguments), CHALLENGE.tasks(RefugeOptions())
+    configuration, tasks = images.configured("refuge", arguments), CHALLENGE.tasks(RefugeOptions())
     extensions = {"segmentation": arguments.extension}
-    return write_archive_sample(
+    return images.write_archive_sample(
         arguments, configuration, tasks, arguments.cases, draw, progress, extensions=extensions
     )
 
 
-def _reference(case: fundus.FundusCase, rng: Generator) -> SampleCase:
-    fovea = fundus.reference_fovea(case, rng)
-    return SampleCase(
-        case.name,
-        {"width": str(case.width), "height": str(case.height), "eye": case.eye.value},
-        {
-            "glaucoma_risk": int(case.glaucoma),
-            "segmentation": fundus.reference_mask(case, rng),
-            "fovea": Point(round(fovea.x, 2), round(fovea.y, 2)),
-        },
-    )
+def _values(eye: Eye, size: Size) -> dict[str, Any]:
+    disc = images.marked([eye.disc], size)
+    cup = images.marked([eye.cup], size) & disc
+    mask = np.where(cup, CUP, np.where(disc, DISC, ELSEWHERE)).astype(np.uint8)
+    fovea = images.inside(eye.fovea, size)
+    return {"segmentation": mask, "fovea": Point(round(fovea.center_x, 2), round(fovea.center_y, 2))}

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from evaluation.cli.main import main
 from evaluation.organiser.samples.cysts import INTERVAL, combine, draw_cases
 
 
@@ -27,10 +26,3 @@ def test_combination_by_hand():
     # 0.62 lies halfway between 0.5 and 0.74, which is level 3.
     assert confidence[0, 0].tolist() == pytest.approx([0, half, INTERVAL[5], half, 0.62])
     assert level[0, 0].tolist() == [0, 1, 5, 1, 3]
-
-
-def test_fewer_than_five_b_scans_are_refused(tmp_path, capsys):
-    arguments = ["sample", "cysts", "--annotations", "--output", str(tmp_path / "s"), "--b-scans", "4"]
-    assert main(arguments) == 1
-    assert "expected at least 5, found 4" in capsys.readouterr().err
-    assert not (tmp_path / "s").exists()

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from math import cos, pi, sin
 
 import numpy as np
@@ -6,9 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.crops import Crop
 from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
-from evaluation.organiser.samples.fundus import majority_vote
 
 ellipses = st.builds(
     Ellipse,
@@ -71,36 +68,9 @@ def test_rasterise_agrees_with_the_quadratic_form(ellipse, width, height):
     assert not mask[form > 1 + 1e-6].any()
 
 
-ROW = {
-    "left": Crop(mask_of("##"), top=0, left=0),
-    "middle": Crop(mask_of("##"), top=0, left=1),
-    "all": Crop(mask_of("####"), top=0, left=0),
-    "none": Crop(np.zeros((0, 0), dtype=bool), top=0, left=3),
-}
-
-
 @pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["left"], "##.."),
-        (["left", "middle", "all"], "###."),  # votes 2 3 2 1 of 3
-        (["left", "middle"], ".#.."),  # votes 1 2 1 0: half is no majority
-        (["left", "middle", "all", "none"], ".#.."),  # votes 2 3 2 1 of 4
-        (["left", "middle", "all", *["none"] * 4], "...."),  # three of seven
-        (["left", "left", "all", "none", "none"], "##.."),
-        (["none"], "...."),
-        ([], "...."),
-        (["left"] * 300 + ["none"], "##.."),  # more than a byte counts
-    ],
+    "values", [(0, 0, 0, 1, 0), (0, 0, 1, -1, 0), (0, 0, np.inf, 1, 0), (np.nan, 0, 1, 1, 0)]
 )
-def test_majority_vote_by_hand(names, expected):
-    voted = majority_vote([ROW[name] for name in names], 4, 1)
-    np.testing.assert_array_equal(voted, mask_of(expected))
-    lower = majority_vote([replace(ROW[name], top=1) for name in names], 4, 2)
-    np.testing.assert_array_equal(lower, mask_of(f".... {expected}"))
-
-
-@pytest.mark.parametrize("moved", [{"left": -1}, {"left": 3}, {"top": -1}, {"top": 1}])
-def test_majority_vote_refuses_a_patch_outside(moved):
-    with pytest.raises(ValueError, match=r"^majority vote:"):
-        majority_vote([replace(ROW["left"], **moved)], 4, 1)
+def test_an_ellipse_without_an_area_or_a_place_is_refused(values):
+    with pytest.raises(ValueError, match=r"^ellipse:"):
+        Ellipse(*values)

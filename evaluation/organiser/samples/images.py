@@ -1,0 +1,213 @@
+"""What samples have in common: drawn eyes and lesions, submissions of four qualities, and their archives."""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.resources import files
+from math import exp, pi
+from pathlib import Path
+from string import Template
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from evaluation.core.challenge import Task, Values, fields_of, references_of
+from evaluation.metrics.arrays import Bools, Floats
+from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
+from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
+
+
+class Quality(StrEnum):
+    """Quality of a synthetic submission, best first."""
+
+    PERFECT = "perfect"
+    GOOD = "good"
+    POOR = "poor"
+    RANDOM = "random"
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """How a submission differs from the truth.
+
+    error: of outlines, see `jitter`; missed: the share of what is there that it overlooks; invented: the mean
+    number of false objects in an image; confidence: the lowest and the highest of true objects; apart: of the
+    scores of both classes, in standard deviations.
+    """
+
+    error: float
+    missed: float
+    invented: float
+    confidence: tuple[float, float]
+    apart: float
+
+
+DEVIATIONS = {
+    Quality.PERFECT: Deviation(0.0, 0.0, 0.0, (1.0, 1.0), 20.0),
+    Quality.GOOD: Deviation(0.06, 0.08, 0.15, (0.55, 0.99), 2.3),  # an AUC of 0.95
+    Quality.POOR: Deviation(0.2, 0.35, 0.6, (0.3, 0.95), 1.2),  # an AUC of 0.80
+    Quality.RANDOM: Deviation(0.0, 1.0, 2.0, (0.0, 1.0), 0.0),
+}
+_MIDDLE = -1.5
+"""The mean score of negatives: most are below a likelihood of 0.5, as of a rare disease."""
+
+
+def likelihoods(positive: Bools, rng: Generator) -> dict[Quality, Floats]:
+    """Return the likelihoods of the cases, shape (cases,), in a submission of each quality.
+
+    All find the same cases hard, so that a better one has a larger area under the curve.
+    """
+    hard = rng.standard_normal(positive.size) + _MIDDLE
+    scores = {quality: hard + one.apart * positive for quality, one in DEVIATIONS.items()}
+    return {quality: (1 / (1 + np.exp(-of))).round(6) for quality, of in scores.items()}
+
+
+# --- Ellipses: varied like a second drawing, and kept in the image ---
+
+
+@dataclass(frozen=True)
+class Size:
+    """The width and height of an image in pixels."""
+
+    width: int
+    height: int
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The cells of `cases.csv`."""
+        return {"width": str(self.width), "height": str(self.height)}
+
+
+def jitter(ellipse: Ellipse, rng: Generator, relative: float) -> Ellipse:
+    """Return an ellipse that is varied randomly, like a second drawing.
+
+    relative: the standard deviation of the centre in semi-axes, of the logarithm of each semi-axis, and of
+    the tilt in radians, all independent and normal.
+    """
+    shift_x, shift_y, scale_x, scale_y, turn = (relative * rng.standard_normal(5)).tolist()
+    return Ellipse(
+        ellipse.center_x + shift_x * ellipse.semi_axis_x,
+        ellipse.center_y + shift_y * ellipse.semi_axis_y,
+        ellipse.semi_axis_x * exp(scale_x),
+        ellipse.semi_axis_y * exp(scale_y),
+        ellipse.tilt_radians + turn,
+    )
+
+
+def inside(ellipse: Ellipse, size: Size) -> Ellipse:
+    """Return an ellipse with its centre in the image, and semi-axes that cover a pixel."""
+    return Ellipse(
+        min(max(ellipse.center_x, 2.0), size.width - 3.0),
+        min(max(ellipse.center_y, 2.0), size.height - 3.0),
+        max(ellipse.semi_axis_x, 1.5),
+        max(ellipse.semi_axis_y, 1.5),
+        ellipse.tilt_radians,
+    )
+
+
+def marked(ellipses: Sequence[Ellipse], size: Size) -> NDArray[np.bool_]:
+    """Return the pixels, shape (height, width), in any of the ellipses."""
+    mask = np.zeros((size.height, size.width), np.bool_)
+    for ellipse in ellipses:
+        patch = rasterise(ellipse, size.width, size.height)
+        mask[patch.box.slices] |= patch.values
+    return mask
+
+
+# --- Eyes: a disc with its cup, and the fovea beside it; sizes and ratios follow REFUGE (section 3.1) ---
+
+_SMALLEST_SIDE = 64
+
+
+@dataclass(frozen=True)
+class Eye:
+    """The outlines in a photograph of an eye; the fovea is the centre of a circle as large as the disc."""
+
+    disc: Ellipse
+    cup: Ellipse
+    fovea: Ellipse
+
+    def varied(self, change: Callable[[Ellipse], Ellipse]) -> "Eye":
+        """Return the eye with other outlines."""
+        return Eye(*map(change, (self.disc, self.cup, self.fovea)))
+
+
+def draw_eye(size: Size, ratio: float, is_right: bool, rng: Generator) -> Eye:
+    """Return a disc, a cup in it with a vertical ratio to it, and the fovea to the temporal side.
+
+    Raises `ValueError` for an image with a side below 64 pixels.
+    """
+    if min(size.width, size.height) < _SMALLEST_SIDE:
+        expected = f"at least {_SMALLEST_SIDE} × {_SMALLEST_SIDE} pixels"
+        raise ValueError(f"size: expected {expected}, found {size.width} × {size.height}")
+    nasal = 1.0 if is_right else -1.0
+    radius = min(size.width, size.height) * rng.uniform(1 / 16, 1 / 12)
+    x, y = size.width * (0.5 + nasal * rng.uniform(0.22, 0.28)), size.height * rng.uniform(0.45, 0.52)
+    disc = Ellipse(x, y, radius * rng.uniform(0.9, 1.0), radius, rng.uniform(-pi / 8, pi / 8))
+    shift_x, shift_y = 0.4 * (1 - ratio) * radius * rng.uniform(-1, 1, 2)
+    cup = Ellipse(x + shift_x, y + shift_y, ratio * disc.semi_axis_x, ratio * radius, disc.tilt_radians)
+    away, below = 2 * radius * rng.uniform((2.35, 0.15), (2.65, 0.45))
+    return Eye(disc, cup, Ellipse(x - nasal * away, y + below, radius, radius))
+
+
+def predicted_eye(eye: Eye, size: Size, quality: Quality, rng: Generator) -> Eye:
+    """Return the eye of a submission; of random quality, one with another ratio at any place."""
+    if quality is not Quality.RANDOM:
+        return eye.varied(lambda one: jitter(one, rng, DEVIATIONS[quality].error))
+    ratio = rng.uniform(0.1, 0.25) if rng.random() < 0.5 else rng.uniform(0.85, 0.95)
+    other = draw_eye(size, ratio, bool(rng.random() < 0.5), rng)
+    x, y = rng.uniform(0, (size.width, size.height))
+    way = x - other.disc.center_x, y - other.disc.center_y
+    return other.varied(lambda one: one.moved(*way))
+
+
+# --- A phase with an archive of each quality ---
+
+
+def template(name: str) -> Template:
+    """Return the template of a sample's `phase.toml`, or of a part of it."""
+    path = files(__package__) / "templates" / f"{name}.toml"
+    return Template(path.read_text(encoding="utf-8"))
+
+
+def configured(name: str, arguments: argparse.Namespace, /, **values: object) -> str:
+    """Return a `phase.toml` made of a template, the arguments of the command and further values."""
+    return template(name).substitute(vars(arguments) | values)
+
+
+def write_archive_sample(
+    arguments: argparse.Namespace,
+    configuration: str,
+    tasks: Sequence[Task],
+    cases: int,
+    draw: Callable[[int], tuple[SampleCase, Callable[[Quality], Values]]],
+    progress: Callable[[int], None],
+    qualities: Sequence[Quality] = tuple(Quality),
+    extensions: Mapping[str, str] | None = None,
+) -> list[Path]:
+    """Write a synthetic phase and an archive submission of each quality, and return their folders.
+
+    They are below ``arguments.output``; ``arguments.name`` is the name of the phase. ``draw`` takes a case's
+    position and returns the case and a function from a quality to its prediction, so that one prediction at a
+    time is in memory. ``extensions`` chooses the submitted files' extensions by the name of their field.
+    """
+    fields, submissions = fields_of(tasks), arguments.output / "submissions"
+    writers = {
+        quality: ArchiveWriter(submissions / quality.value, fields, extensions or {}) for quality in qualities
+    }
+
+    def references() -> Iterator[SampleCase]:
+        for position in range(cases):
+            case, predict = draw(position)
+            for quality, writer in writers.items():
+                writer.add(case.name, predict(quality))
+            progress(position + 1)
+            yield case
+
+    folder = arguments.output / "ground-truth" / arguments.name
+    write_phase(folder, configuration, references_of(tasks), references())
+    for writer in writers.values():
+        writer.close()
+    return [folder, *(writer.folder for writer in writers.values())]
