@@ -62,9 +62,13 @@ def write_report(path: Path, content: object) -> None:
     path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
-def write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table of a report; an undefined figure (NaN) is an empty cell."""
-    write_csv(path, list(map(_cell, header)), ([_cell(value) for value in row] for row in rows))
+def write_rows(
+    path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]
+) -> list[dict[str, object]]:
+    """Write a table of a report and return its rows by column; an undefined figure (NaN) is an empty cell."""
+    listed = list(rows)
+    write_csv(path, list(map(_cell, header)), ([_cell(value) for value in row] for row in listed))
+    return [dict(zip(header, row, strict=True)) for row in listed]
 
 
 # Spreadsheets take a cell that begins so for a formula, which may start programs; names come from strangers.

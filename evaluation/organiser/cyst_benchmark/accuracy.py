@@ -137,14 +137,14 @@ def write_accuracy(
         (annotator, measure, *results[interval, data.EVERYTHING, (measure, annotator)].figures)
         for measure, annotator in order
     ]
-    write_rows(work / ACCURACY, _OF_ACCURACY, rows)
+    overall = write_rows(work / ACCURACY, _OF_ACCURACY, rows)
     of_groups = [
         (*group, b_scans[group], annotator, measure, *results[interval, group, (measure, annotator)].figures)
         for group in sorted(b_scans)
         if group != data.EVERYTHING
         for measure, annotator in order
     ]
-    write_rows(work / GROUPS, _OF_GROUP, of_groups)
+    grouped = write_rows(work / GROUPS, _OF_GROUP, of_groups)
     effect = [
         (annotator, measure, voxels, level, cyst, cyst - level)
         for measure, annotator in order
@@ -154,14 +154,12 @@ def write_accuracy(
             strict=True,
         )
     ]
-    write_rows(work / EFFECT, _OF_EFFECT, effect)
+    effects = write_rows(work / EFFECT, _OF_EFFECT, effect)
     return {
         "interval": interval,
-        "annotators": [dict(zip(_OF_ACCURACY, row, strict=True)) for row in rows],
-        "groups": [dict(zip(_OF_GROUP, row, strict=True)) for row in of_groups],
-        "effect_of_the_interval": [
-            dict(zip(_OF_EFFECT, row, strict=True)) for row in effect if row[2] == "overall"
-        ],
+        "annotators": overall,
+        "groups": grouped,
+        "effect_of_the_interval": [row for row in effects if row["voxels"] == "overall"],
     }
 
 

@@ -209,19 +209,18 @@ def write_assignment(work: Path, minutes: float) -> dict[str, object]:
         rows.append(
             (part, first, second, *work_of_part, complementarity(accuracies[first], accuracies[second]))
         )
-    write_rows(work / ASSIGNMENT, _OF_PART, rows)
+    of_parts = write_rows(work / ASSIGNMENT, _OF_PART, rows)
     of_annotators = loads(pairs, [b_scans[part] for part in parts])
     in_volumes = loads(pairs, [volumes[part] for part in parts])
     in_parts_of = loads(pairs, [1] * len(parts))
-    workload = [
+    of_readers = (
         (name, in_parts_of[name], in_volumes[name], of_annotators[name], hours(of_annotators[name]))
         for name in sorted(accuracies)
-    ]
-    write_rows(work / WORKLOAD, _OF_WORKLOAD, workload)
+    )
     return {
         "minutes_per_b_scan": minutes,
-        "parts": [dict(zip(_OF_PART, row, strict=True)) for row in rows],
-        "workload": [dict(zip(_OF_WORKLOAD, row, strict=True)) for row in workload],
+        "parts": of_parts,
+        "workload": write_rows(work / WORKLOAD, _OF_WORKLOAD, of_readers),
     }
 
 

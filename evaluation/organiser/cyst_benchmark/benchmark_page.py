@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from evaluation.charts import chart as vl
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.report.page import Block, Column, Gallery, Page, Section, Table, Text, rendered
+from evaluation.organiser.report.page import Block, Column, Page, Section, Table, Text, rendered
 from evaluation.phase.cases import organiser_table
 
 # --- The tables of `fuse cysts`, as records for figures and pages ---
@@ -187,7 +187,7 @@ def _accuracy_charts(tables: Tables) -> Iterator[vl.Chart]:
 
 # --- The sections of the page of a cyst benchmark ---
 
-BANNER = "Holds figures and pictures of the annotations: for the organisers of the challenge alone."
+BANNER = "Holds figures of the annotations: for the organisers of the challenge alone."
 _ONLY_WITH_CYST = (
     "a and b change a value only with --interval cyst. By default a confidence has the mean of its "
     "transformed distinctions, and Eq. 2 makes that the supervisor's mean."
@@ -202,12 +202,8 @@ _WHOLE = frozenset(
 )
 
 
-def benchmark_page(name: str, tables: Tables, pictures: Mapping[str, Gallery] | None = None) -> Page:
-    """Return the page of the tables of that name, with the requested ``pictures`` by name of their section.
-
-    "accuracy": B-scans with both runs of every annotator; "combinations": with their combinations; "work": of
-    the built benchmark.
-    """
+def benchmark_page(name: str, tables: Tables) -> Page:
+    """Return the page of the tables of that name."""
     everything = [
         {name: cell for name, cell in row.items() if name not in ("column", "value")}
         for row in tables["combinations"]
@@ -242,7 +238,6 @@ def benchmark_page(name: str, tables: Tables, pictures: Mapping[str, Gallery] | 
         ("combinations", "Combinations", combinations),
         ("work", "Volumes and work", work),
     )
-    galleries = {name: (gallery,) for name, gallery in (pictures or {}).items()}
     not_run = (Text(("This step was not run.",)),)
     return Page(
         title="Cyst benchmark",
@@ -250,10 +245,7 @@ def benchmark_page(name: str, tables: Tables, pictures: Mapping[str, Gallery] | 
         banner=BANNER,
         facts=tuple(_facts(tables)),
         answer=tuple(_answer(everything)),
-        sections=tuple(
-            Section(section, title, (*blocks, *galleries.get(section, ())) or not_run)
-            for section, title, blocks in sections
-        ),
+        sections=tuple(Section(name, title, tuple(blocks) or not_run) for name, title, blocks in sections),
     )
 
 

@@ -315,11 +315,11 @@ def write_comparison(
     for (members, method), group in order:
         figures = (*results[(members, method), group].figures, *astuple(cysts[members, group]))
         rows.append(("+".join(members), method, *group, b_scans[group], *figures))
-    write_rows(work / COMBINATIONS, _OF_COMBINATION, rows)
+    written = write_rows(work / COMBINATIONS, _OF_COMBINATION, rows)
     return {
         "interval": interval,
         "note": "the weights of Eq. 4 were estimated on the same B-scans",
-        "combinations": [dict(zip(_OF_COMBINATION, row, strict=True)) for row in rows if row[2] == "all"],
+        "combinations": [row for row in written if row["column"] == "all"],
         "weighted_against_average": [
             _against(members, results, sorted(evaluation_set.b_scans))
             for members in groups_of_annotators(evaluation_set.annotators)

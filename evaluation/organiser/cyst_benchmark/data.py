@@ -431,8 +431,7 @@ def write_scanners(
         counts = Counter(strata[name].quality for name in volumes)
         qualities = [counts[quality] for quality in reversed(QUALITIES)]
         rows.append((vendor, len(volumes), *qualities, *geometry.shape, *_lengths(geometry)))
-    write_rows(work / SCANNERS, _OF_SCANNER, rows)
-    return [dict(zip(_OF_SCANNER, row, strict=True)) for row in rows]
+    return write_rows(work / SCANNERS, _OF_SCANNER, rows)
 
 
 def _lengths(geometry: Geometry) -> list[float | None]:

@@ -327,7 +327,7 @@ def write_transforms(work: Path) -> dict[str, object]:
             map_to = Transform(1.0, 0.0) if annotator == SUPERVISOR else fit(moments, supervisor.moments[c])
             maps[annotator, c] = map_to
             rows.append((annotator, c, *astuple(moments), *astuple(map_to), _USED_BY))
-    write_rows(work / TRANSFORMS, _OF_TRANSFORM, rows)
+    transforms = write_rows(work / TRANSFORMS, _OF_TRANSFORM, rows)
     levels = [
         (c, *astuple(moments), supervisor.sharing(c), supervisor.levels[c])
         for c, moments in supervisor.moments.items()
@@ -347,7 +347,7 @@ def write_transforms(work: Path) -> dict[str, object]:
         "levels_of_one_value": [list(group) for group in supervisor.tied],
         "pooled_confidences_of_the_supervisor": dict(supervisor.pooled_with),
         "note": NOTE,
-        "transforms": [dict(zip(_OF_TRANSFORM, row, strict=True)) for row in rows],
+        "transforms": transforms,
         "warnings": warnings_of(supervisor),
     }
 

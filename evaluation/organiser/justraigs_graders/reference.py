@@ -55,11 +55,11 @@ def fuse_graders(
     flagged = {of_grader.grader for of_grader in figures if of_grader.is_below(limits)}
     again = redistribute(eyes, flagged, monitoring.seed, monitoring.block)
     agreement = grading.agreement_of(eyes)
-    rows = [
+    rows = (
         (*grading.row_of(of_grader), of_grader.self_decided, of_grader.grader in flagged)
         for of_grader in figures
-    ]
-    write_rows(report / "graders.csv", _OF_GRADER, rows)
+    )
+    of_graders = write_rows(report / "graders.csv", _OF_GRADER, rows)
     columns = ("name", "role", "grader", "label", "final_label", "new_grader")
     regraded = [(r.eye, tables.GRADERS[r.role], r.grader, r.label, r.final, r.new_grader) for r in again]
     write_rows(report / "regrade.csv", columns, regraded)
@@ -72,9 +72,9 @@ def fuse_graders(
     write_rows(report / "labels.csv", ("name", "final_label", "decided_by", *FEATURES), labels)
     # The design has no specialist where both first graders agree.
     unexpected = [eye for eye in eyes if eye.graded.labels[2] and len({*eye.graded.labels[:2]}) == 1]
-    of_graders = (f"label_{grader.lower()}" for grader in tables.GRADERS)
+    columns_of_labels = (f"label_{grader.lower()}" for grader in tables.GRADERS)
     unexplained = ((eye.name, eye.line, *eye.graded.labels) for eye in unexpected)
-    write_rows(report / "unexpected.csv", ("name", "line", *of_graders), unexplained)
+    write_rows(report / "unexpected.csv", ("name", "line", *columns_of_labels), unexplained)
     write_report(
         report / "report.json",
         {
@@ -84,7 +84,7 @@ def fuse_graders(
             "without_agreed_label": sum(flags is not None and set(flags) == {None} for flags in agreed),
             "specialist_although_graders_agree": len(unexpected),
             "limits": {"sensitivity": float(limits.sensitivity), "specificity": float(limits.specificity)},
-            "graders": [dict(zip(_OF_GRADER, row, strict=True)) for row in rows],
+            "graders": of_graders,
             "scored_on_own_decisions": [one.grader for one in figures if one.self_decided],
             "images_to_regrade": len({one.eye for one in again}),
             "images_without_new_grader": len({one.eye for one in again if not one.new_grader}),

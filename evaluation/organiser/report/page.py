@@ -140,16 +140,12 @@ class Picture:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Pictures side by side, with the legend of their colours: pairs of colour and meaning.
-
-    ``large``: at most two in a row, for pictures of many panels.
-    """
+    """Pictures side by side, with the legend of their colours: pairs of colour and meaning."""
 
     title: str
     pictures: tuple[Picture, ...]
     legend: tuple[tuple[str, str], ...] = ()
     note: str = ""
-    large: bool = False
 
 
 @dataclass(frozen=True)
