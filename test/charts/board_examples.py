@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.charts.chart import Chart, Estimated, marks_of
+from evaluation.organiser.ranking.across import Merge
+from evaluation.organiser.ranking.stability import Influence, PlaceDistribution
 from evaluation.organiser.report.charts.matrices import (
     Axes,
     HeatmapCell,
@@ -13,11 +15,7 @@ from evaluation.organiser.report.charts.matrices import (
     significance_chart,
 )
 from evaluation.organiser.report.charts.teams import (
-    CaseInfluence,
-    Join,
     SubgroupMeans,
-    TeamPlaces,
-    ValueChange,
     blob_chart,
     dendrogram_chart,
     influence_chart,
@@ -28,6 +26,7 @@ from evaluation.organiser.report.charts.teams import (
     times_chart,
     value_changes_chart,
 )
+from evaluation.organiser.rescoring.changes import Change
 
 TEAMS = ("one", "two")
 MARKS = marks_of(TEAMS)
@@ -59,7 +58,7 @@ def board_examples() -> dict[str, Chart]:
             "value-changes",
             "Dice",
             "By team.",
-            [ValueChange("one", 0.9, 0.8), ValueChange("two", None, 0.5)],
+            {"one": Change(0.9, 0.8), "two": Change(None, 0.5)},
             MARKS,
             "Dice",
         ),
@@ -107,7 +106,10 @@ def board_examples() -> dict[str, Chart]:
         blob_chart(
             "blobs",
             "Places",
-            [TeamPlaces("one", {1: 0.75, 2: 0.25}, 1, 1, 2), TeamPlaces("two", {1: 0.25, 2: 0.75}, 1, 2, 2)],
+            {
+                "one": PlaceDistribution(1, 1, 2, 1.25, {1: 0.75, 2: 0.25}),
+                "two": PlaceDistribution(1, 2, 2, 1.75, {1: 0.25, 2: 0.75}),
+            },
             MARKS,
         ),
         significance_chart(
@@ -125,7 +127,7 @@ def board_examples() -> dict[str, Chart]:
             {"in force": {"one": 1, "two": 2}, "median": {"one": 2, "two": 1}},
             MARKS,
         ),
-        influence_chart("influence", "Influence", [CaseInfluence("a", 2, 1, "two")]),
+        influence_chart("influence", "Influence", [Influence("dice", "a", 2, 1, ("two",), 0.5)]),
         subgroup_means_chart(
             "subgroup-means", "Subgroups", ("left", "right"), [SubgroupMeans("one", 0.7, 0.9, 0.03)], "Dice"
         ),
@@ -133,7 +135,7 @@ def board_examples() -> dict[str, Chart]:
             "dendrogram",
             "Similarity",
             "Average linkage.",
-            [Join(("a",), ("b",), 0.2), Join(("c",), ("a", "b"), 0.6)],
+            [Merge(("a",), ("b",), 0.2), Merge(("c",), ("a", "b"), 0.6)],
             "distance",
         ),
     )

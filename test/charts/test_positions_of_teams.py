@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from evaluation.charts.chart import BLUE, OCHRE, VERMILION, Estimated, marks_of
+from evaluation.organiser.ranking.across import Merge
+from evaluation.organiser.ranking.stability import Influence, PlaceDistribution
 from evaluation.organiser.report.charts.matrices import (
     Axes,
     HeatmapCell,
@@ -13,11 +15,7 @@ from evaluation.organiser.report.charts.matrices import (
     significance_chart,
 )
 from evaluation.organiser.report.charts.teams import (
-    CaseInfluence,
-    Join,
     SubgroupMeans,
-    TeamPlaces,
-    ValueChange,
     blob_chart,
     dendrogram_chart,
     influence_chart,
@@ -29,6 +27,7 @@ from evaluation.organiser.report.charts.teams import (
     times_chart,
     value_changes_chart,
 )
+from evaluation.organiser.rescoring.changes import Change
 from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 
 # "b" is the better team, and comes before "a" wherever there is an order; by the alphabet "a" is blue.
@@ -73,7 +72,7 @@ def test_values_are_upwards_over_times_and_the_front_goes_from_fast_to_slow():
 
 @by_hand(value_changes_chart)
 def test_changes_go_from_the_hollow_value_before_to_the_full_value_now():
-    changes = [ValueChange("b", 0.9, 0.8), ValueChange("a", None, 0.5), ValueChange("c", 0.3, None)]
+    changes = {"b": Change(0.9, 0.8), "a": Change(None, 0.5), "c": Change(0.3, None)}
     chart = value_changes_chart("v", "V", "By team.", changes, marks_of("abc"), "Dice")
     assert names(chart, "y") == ["b", "a", "c"]
     assert marks(chart, "point", "before", "y", "x") == [("b", 0.9), ("c", 0.3)]
@@ -166,7 +165,10 @@ def test_equal_values_share_the_lowest_rank_of_a_case(better, expected):
 
 @by_hand(blob_chart)
 def test_blobs_have_the_area_of_the_share_of_their_place():
-    places = [TeamPlaces("b", {2: 0.25, 1: 0.75}, 1, 1, 2), TeamPlaces("a", {1: 0.25, 3: 0.75}, 1, 3, 3)]
+    places = {
+        "b": PlaceDistribution(1, 1, 2, 1.25, {2: 0.25, 1: 0.75}),
+        "a": PlaceDistribution(1, 3, 3, 2.5, {1: 0.25, 3: 0.75}),
+    }
     chart = blob_chart("b", "B", places, MARKS)
     assert names(chart, "y") == ["b", "a"]
     assert marks(chart, "circle", "blobs", "y", "x", "size", "color") == [
@@ -185,7 +187,7 @@ def test_blobs_have_the_area_of_the_share_of_their_place():
 
 @by_hand(dendrogram_chart)
 def test_a_dendrogram_joins_groups_in_their_middle_from_left_to_right():
-    joins = [Join(("a",), ("b",), 0.2), Join(("c",), ("a", "b"), 0.6)]
+    joins = [Merge(("a",), ("b",), 0.2), Merge(("c",), ("a", "b"), 0.6)]
     chart = dendrogram_chart("d", "D", "Linkage.", joins, "distance")
     # Leaves from top to bottom are c, a, b; a and b join at 0.2 in the middle of 1 and 2. Names stand above.
     assert marks(chart, "text", "leaves", "text", "y") == [("c", -0.25), ("a", 0.75), ("b", 1.75)]
@@ -203,7 +205,9 @@ def test_a_dendrogram_joins_groups_in_their_middle_from_left_to_right():
 
 @by_hand(influence_chart)
 def test_bars_of_influence_count_the_teams_that_move():
-    chart = influence_chart("i", "I", [CaseInfluence("y", 3, 1, "b"), CaseInfluence("x", 1, 2, "a, b")])
+    chart = influence_chart(
+        "i", "I", [Influence("d", "y", 3, 1, ("b",), 0.5), Influence("d", "x", 1, 2, ("a", "b"), 0.5)]
+    )
     assert names(chart, "y") == ["y", "x"]
     assert marks(chart, "bar", "cases", "y", "x") == [("y", 3), ("x", 1)]
     assert axis(chart, "x").title == "teams that change their place"

@@ -18,7 +18,7 @@ from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.case_images import CaseReading, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
 from evaluation.organiser.report.charts.matrices import Axes, HeatmapCell, heatmap_chart
-from evaluation.organiser.report.charts.teams import CaseInfluence, influence_chart
+from evaluation.organiser.report.charts.teams import influence_chart
 from evaluation.organiser.report.pictures import LEGENDS, fields_left_out, known_or_none
 from evaluation.organiser.report.sources import followed
 from evaluation.phase.phase import Phase
@@ -80,11 +80,7 @@ def _influential(phase: ReportedPhase) -> Iterator[Chart]:
                 phase.identifier(name, "influence"),
                 f"Cases that move places: {phase.heading(name)}",
             )
-            moves = (
-                CaseInfluence(one.case, one.teams_moved, one.max_move, ", ".join(one.winners))
-                for one in found
-            )
-            yield influence_chart(figure, title, list(moves))
+            yield influence_chart(figure, title, found)
 
 
 def _table(phase: ReportedPhase) -> Iterator[page.SortableCaseTable]:

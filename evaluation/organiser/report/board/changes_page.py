@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evaluation.charts.chart import marks_of
 from evaluation.core.fault import counted
-from evaluation.organiser.report.charts.teams import TeamMarks, ValueChange, value_changes_chart
+from evaluation.organiser.report.charts.teams import TeamMarks, value_changes_chart
 from evaluation.organiser.report.page import Block, Page, Section, Table, Text, identifier, listed, shown
 from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange
@@ -127,13 +127,13 @@ def _places(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
         moved = {team: place for team, place in places.items() if place.before != place.now}
         if not moved:
             continue
-        drawn = sorted(moved.items(), key=lambda one: -_distance(one[1]))[:_MOST_IN_FIGURE]
+        drawn = dict(sorted(moved.items(), key=lambda one: -_distance(one[1]))[:_MOST_IN_FIGURE])
         yield value_changes_chart(
             identifier(f"{prefix}{board}-places"),
             f"Places: {names.of(board)}",
             f"{_HOLLOW} The teams whose place has changed, the largest change first{_up_to(moved)}.",
-            [ValueChange(team, place.before, place.now) for team, place in drawn],
-            {team: marks[team] for team, _ in drawn},
+            drawn,
+            {team: marks[team] for team in drawn},
             "place",
             of_places=True,
         )
@@ -152,19 +152,19 @@ def _places(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
 
 def _values(phase: Changes, marks: TeamMarks, prefix: str) -> Iterator[Block]:
     for metric in phase.ranked:
-        found = [
-            ValueChange(_name(one), value.before, value.now)
+        found = {
+            _name(one): value
             for one in phase.submissions
             if (value := one.values.get(metric, _NONE)).before != value.now
-        ]
+        }
         if found:
-            drawn = sorted(found, key=lambda one: -_distance(Change(one.before, one.now)))[:_MOST_IN_FIGURE]
+            drawn = dict(sorted(found.items(), key=lambda one: -_distance(one[1]))[:_MOST_IN_FIGURE])
             name, title = identifier(f"{prefix}{metric}-changes"), _title(phase, metric)
             told = (
                 f"{_HOLLOW} The submissions whose value has changed, the largest change first{_up_to(found)}."
             )
             most = f"{title}: {counted(len(found), 'value has', 'values have')} changed"
-            of_drawn = {one.team: marks[one.team] for one in drawn}
+            of_drawn = {team: marks[team] for team in drawn}
             yield value_changes_chart(name, most, told, drawn, of_drawn, title)
     changed = [one for one in phase.submissions if one.is_one]
     rows = [
@@ -205,7 +205,7 @@ def _name(one: SubmissionChange) -> str:
     return f"{one.team}/{one.submission}" if one.submission else one.team
 
 
-def _up_to(found: Sequence[object] | dict[str, Change]) -> str:
+def _up_to(found: Mapping[str, Change]) -> str:
     return f", {_MOST_IN_FIGURE} of {len(found)}" if len(found) > _MOST_IN_FIGURE else ""
 
 

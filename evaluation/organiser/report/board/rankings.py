@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain, permutations, product
 
 from evaluation.charts.chart import Chart, Estimated
-from evaluation.organiser.ranking.across import AcrossRankings
+from evaluation.organiser.ranking.across import AcrossRankings, Merge
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, Leaderboard
 from evaluation.organiser.ranking.robustness import Variation
@@ -33,15 +33,11 @@ def final_section(board: Leaderboard, marks: team_charts.TeamMarks) -> Section |
     columns: list[Title] = ["place", "team", "95 % interval", ("score", 3), *places]
     note = "Phases are weighed as the scheme says; a lower score is better."
     blocks: list[Block] = [Table.of("final", "All phases", columns, rows, note)]
-    given = [_places(team.team, team.distribution) for team in board.final if team.distribution]
+    given = {team.team: team.distribution for team in board.final if team.distribution}
     if given:
         title = "How sure the places are: all phases"
         blocks.append(team_charts.blob_chart("final-blobs", title, given, marks, wiesenfarth("blob plot")))
     return Section("final", "Final ranking", tuple(blocks))
-
-
-def _places(team: str, given: PlaceDistribution) -> team_charts.TeamPlaces:
-    return team_charts.TeamPlaces(team, given.probabilities, given.lower, given.median, given.upper)
 
 
 def ranking_section(phase: ReportedPhase) -> Section | None:
@@ -160,7 +156,7 @@ def across_section(
     title = f"Consensus of the {what} ({across.method})"
     table = Table.of(figure("consensus"), title, columns, rows, note)
     joins = [
-        team_charts.Join(tuple(map(words, step.first)), tuple(map(words, step.second)), step.distance)
+        Merge(tuple(map(words, step.first)), tuple(map(words, step.second)), step.distance)
         for step in across.dendrogram
     ]
     told = "Average linkage of the rankings by the distance 1 − Kendall's τ-b."
@@ -238,7 +234,7 @@ def stability_section(phase: ReportedPhase) -> Section | None:
 def _resampled(phase: ReportedPhase) -> Iterator[Block]:
     for name in phase.boards:
         placed = phase.in_order_of(name)
-        places = [_places(team.team, one.distribution) for team, one in placed if one.distribution]
+        places = {team.team: one.distribution for team, one in placed if one.distribution}
         if places:
             title, model = f"How sure the places are: {phase.heading(name)}", wiesenfarth("blob plot")
             yield team_charts.blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, model)

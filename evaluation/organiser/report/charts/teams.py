@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from evaluation.charts import chart as vl
 from evaluation.metrics.arrays import Floats
+from evaluation.organiser.ranking.across import Merge
+from evaluation.organiser.ranking.stability import Influence, PlaceDistribution
+from evaluation.organiser.rescoring.changes import Change
 from evaluation.phase.places import Better, competition_ranks
 
 # --- Colours, shapes and dashes of teams, the same in every figure ---
@@ -113,20 +116,11 @@ def times_chart(
 # --- Dot plot of two values by team, before and now, joined by a line (a dumbbell plot) ---
 
 
-@dataclass(frozen=True)
-class ValueChange:
-    """The value of a team before and now, None where there was or is none."""
-
-    team: str
-    before: float | None
-    now: float | None
-
-
 def value_changes_chart(
     name: str,
     title: str,
     description: str,
-    changes: Sequence[ValueChange],
+    changes: Mapping[str, Change],
     marks: TeamMarks,
     axis_title: str,
     *,
@@ -137,23 +131,24 @@ def value_changes_chart(
     A hollow circle is the value before, a full one the value now. ``of_places``: on an axis of whole numbers
     from the first place on.
     """
-    ends = [value for one in changes for value in (one.before, one.now) if value is not None]
+    rows = [{"team": team, "before": one.before, "now": one.now} for team, one in changes.items()]
+    ends = [value for row in rows for value in (row["before"], row["now"]) if value is not None]
     domain = (0.5, max(ends, default=1) + 0.5) if of_places else None
     whole = {"axis": {"format": "d", "tickMinStep": 1}} if of_places else {}
     told = vl.tooltip("team", numbers=("before", "now"))
     shared = {
-        "y": _teams_down(one.team for one in changes),
+        "y": _teams_down(changes),
         "color": _by_team(marks, "colour"),
         "tooltip": told,
     }
     layers: list[vl.Record] = []
     data: dict[str, Sequence[vl.Record]] = {}
-    if both := [vars(one) for one in changes if one.before is not None and one.now is not None]:
+    if both := [row for row in rows if row["before"] is not None and row["now"] is not None]:
         data["lines"] = both
         between = {"x": vl.quantity("before", axis_title, domain, **whole), "x2": {"field": "now"}}
         layers.append(vl.layer("lines", _INTERVAL, **between, **shared))
     for when, filled in (("before", False), ("now", True)):
-        data[when] = [vars(one) for one in changes if getattr(one, when) is not None]
+        data[when] = [row for row in rows if row[when] is not None]
         mark = {"type": "point", "shape": "circle", "size": 80, "filled": filled, "opacity": 1}
         x = vl.quantity(when, axis_title, domain, **whole)
         layers.append(vl.layer(when, mark, x=x, **shared))
@@ -374,28 +369,20 @@ def _bins(values: Floats, ranks: NDArray[np.int64], places: Floats, teams: Seque
 # --- Blob plot: how often each team takes each place when the cases are resampled ---
 
 
-@dataclass(frozen=True)
-class TeamPlaces:
-    """The places of a team: its shares of the resamples by place, the median and the 95 % interval."""
-
-    team: str
-    shares: Mapping[int, float]
-    lower: int
-    median: int
-    upper: int
-
-
 def blob_chart(
-    name: str, title: str, places: Sequence[TeamPlaces], marks: TeamMarks, follows: str = ""
+    name: str, title: str, places: Mapping[str, PlaceDistribution], marks: TeamMarks, follows: str = ""
 ) -> vl.Chart:
     """Return the blob plot, teams from top to bottom in the order given; at least one team."""
-    last = max(place for one in places for place in one.shares)
+    last = max(place for one in places.values() for place in one.probabilities)
     blobs = [
-        {"team": one.team, "place": place, "share": share}
-        for one in places
-        for place, share in sorted(one.shares.items())
+        {"team": team, "place": place, "share": share}
+        for team, one in places.items()
+        for place, share in sorted(one.probabilities.items())
     ]
-    spans = [{name: value for name, value in vars(one).items() if name != "shares"} for one in places]
+    spans = [
+        {"team": team, "lower": one.lower, "median": one.median, "upper": one.upper}
+        for team, one in places.items()
+    ]
     ticks = {"values": list(range(1, last + 1)), "format": "d"}
     lower, place, median = (
         vl.quantity(name, "place", (0.5, last + 0.5), axis=ticks) for name in ("lower", "place", "median")
@@ -423,17 +410,8 @@ def blob_chart(
 # --- Dendrogram: which rankings are similar, as a tree of joined groups ---
 
 
-@dataclass(frozen=True)
-class Join:
-    """Two groups of leaves that are joined at a distance; a group is one leaf or was joined before."""
-
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    distance: float
-
-
 def dendrogram_chart(
-    name: str, title: str, description: str, joins: Sequence[Join], axis_title: str, follows: str = ""
+    name: str, title: str, description: str, joins: Sequence[Merge], axis_title: str, follows: str = ""
 ) -> vl.Chart:
     """Return the tree of at least one join; the last one holds all leaves."""
     leaves = (*joins[-1].first, *joins[-1].second)
@@ -469,17 +447,7 @@ def dendrogram_chart(
 # --- Bars of the cases whose removal moves the most teams ---
 
 
-@dataclass(frozen=True)
-class CaseInfluence:
-    """The effect of leaving out a case: number of moved teams, largest move, and the winners."""
-
-    case: str
-    teams_moved: int
-    max_move: int
-    winners: str
-
-
-def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) -> vl.Chart:
+def influence_chart(name: str, title: str, influences: Sequence[Influence]) -> vl.Chart:
     """Return the bars of influential cases, from top to bottom in the order given."""
     most = max((one.teams_moved for one in influences), default=0)
     encoding = {
@@ -493,5 +461,10 @@ def influence_chart(name: str, title: str, influences: Sequence[CaseInfluence]) 
         "Each case is left out once, and the teams are ranked again. Without a case that is not shown, "
         "fewer teams move."
     )
-    data, figure = {"cases": list(map(vars, influences))}, specification | {"height": 20 * len(influences)}
+    fields = ("case", "teams_moved", "max_move")
+    rows = [
+        {field: getattr(one, field) for field in fields} | {"winners": ", ".join(one.winners)}
+        for one in influences
+    ]
+    data, figure = {"cases": rows}, specification | {"height": 20 * len(influences)}
     return vl.Chart(name, title, described, data, figure, single_cases=True)
