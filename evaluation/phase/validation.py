@@ -49,9 +49,9 @@ def _complaint(fault: Mapping[str, Any], prefix: str, schema: Schema) -> str:
     context = fault.get("ctx", {})
     match fault["type"]:
         case "extra_forbidden" if now := new_key(fault["loc"]):
-            return f"{key}: is {now} now; {_REWRITES}"
+            return f"{key}: is {now} now"
         case "literal_error" if now := new_word(fault["input"]):
-            return f"{key}: {fault['input']!r} is {now!r} now; {_REWRITES}"
+            return f"{key}: {fault['input']!r} is {now!r} now"
         case "extra_forbidden" | "unexpected_keyword_argument":
             near = suggestion(str(fault["loc"][-1]), known_keys)
             if not near and known_keys and fault["loc"][0] in ("fields", "tasks"):
@@ -77,9 +77,6 @@ def _complaint(fault: Mapping[str, Any], prefix: str, schema: Schema) -> str:
     if not key or (isinstance(fault["input"], Mapping) and len(found) > _MOST_OF_TABLE):
         return f"{key}: {message}" if key else message  # a whole table says little of one key
     return f"{key}: {message} (got {shorten(found, 300)})"
-
-
-_REWRITES = "`evaluation schema phase --rewrite FILE` rewrites a file"
 
 
 def suggestion(found: str, known: Iterable[str]) -> str:

@@ -3,10 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-
-from evaluation.cli.common import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,21 +18,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "platform: the page of what is known of the platforms (default: %(default)s)",
     )
     add("--output", type=Path, metavar="FOLDER", help="write the catalogue and its families there as pages")
-    add(
-        "--rewrite",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="of phase: replace words of earlier versions in these files",
-    )
     add("--words", action="store_true", help="the keys of phase.toml as a page in Markdown, of phase alone")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the schema, or a page, or rewrite files."""
-    if arguments.rewrite:
-        return _rewrite(arguments.rewrite)
+    """Print the schema, or a page."""
     if arguments.file == "catalogue":
         from evaluation.io.files import write_atomically
         from evaluation.organiser.schema_pages import catalogue_pages
@@ -67,24 +54,4 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(config_page(schema()))
     else:
         sys.stdout.write(json.dumps(schema(), indent=2) + "\n")
-    return 0
-
-
-def _rewrite(paths: Sequence[Path]) -> int:
-    from evaluation.core.fault import PhaseError
-    from evaluation.io.files import write_atomically
-    from evaluation.phase.renamed import rewritten
-
-    faults = []
-    for path in paths:
-        try:
-            text = path.read_text(encoding="utf-8")
-            new = rewritten(text)
-        except (OSError, ValueError) as error:
-            faults.append(f"{path}: cannot be read: {error}")
-            continue
-        if new != text:
-            write_atomically(path, new.encode())
-        say(f"{path}: {'rewritten' if new != text else 'has no earlier words'}")
-    PhaseError.raise_all(faults)
     return 0
