@@ -5,84 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from evaluation.charts.chart import BLUE, VERMILION, NamedBand, NamedCurve, marks_of
+from evaluation.charts.chart import BLUE, VERMILION, NamedCurve
 from evaluation.organiser.report.charts.curves import (
-    CalibrationBin,
     calibration_bins,
-    calibration_chart,
-    froc_chart,
     kaplan_meier,
-    precision_recall_chart,
     survival_chart,
 )
-from test.charts.picture import Axis, axis, by_hand, layer, layers, marks
-
-HALF = np.array([0.5, 1.0])
-
-
-@by_hand(precision_recall_chart)
-def test_precision_is_upwards_over_recall_and_holds_from_0_on():
-    curves = [NamedCurve("b", HALF, np.array([1.0, 0.4])), NamedCurve("a", HALF, np.array([0.75, 0.25]))]
-    band = NamedBand("a", HALF, np.array([0.7, 0.2]), np.array([0.8, 0.3]))
-    chart = precision_recall_chart("p", "P", curves, [band], prevalence=0.3)
-    assert axis(chart, "x") == Axis("recall (sensitivity)", (0, 1))
-    assert axis(chart, "y") == Axis("precision", (0, 1))
-    assert marks(chart, "line", "curves", "x", "y", "color") == [
-        *((0, 1, VERMILION), (0.5, 1, VERMILION), (1, 0.4, VERMILION)),
-        *((0, 0.75, BLUE), (0.5, 0.75, BLUE), (1, 0.25, BLUE)),
-    ]
-    assert layer(chart, "line", "curves").mark["interpolate"] == "step-before"
-    # Of two curves the first is wider by one step, so that it shows on both sides of the other.
-    assert marks(chart, "line", "curves", "strokeWidth") == [3.8, 3.8, 3.8, 2, 2, 2]
-    assert marks(chart, "area", "band", "x", "y", "y2", "fill") == [
-        (0.5, 0.7, 0.8, BLUE),
-        (1, 0.2, 0.3, BLUE),
-    ]
-    assert marks(chart, "rule", "chance", "y") == [0.3]
-    without = precision_recall_chart("p", "P", curves)
-    assert [one.table for one in layers(without)] == ["curves"]
-
-
-@by_hand(froc_chart)
-@pytest.mark.parametrize(
-    ("most", "kind", "ends", "ticks"),
-    [
-        (1.9, "linear", None, None),
-        (2.0, "symlog", (0, 2), [0, 0.125, 0.25, 0.5, 1, 2]),
-        (8.5, "symlog", (0, 8.5), [0, 0.125, 0.25, 0.5, 1, 2, 4, 8]),
-    ],
-)
-def test_sensitivity_is_upwards_over_false_positives_which_are_logarithmic_from_2_on(most, kind, ends, ticks):
-    curve = NamedCurve("b", np.array([0.0, most]), np.array([0.25, 0.75]))
-    band = NamedBand("b", np.array([0.0, most]), np.array([0.2, 0.7]), np.array([0.3, 0.8]))
-    styles = marks_of("ab")
-    chart = froc_chart("f", "F", [curve], "A hit.", [band], styles)
-    assert axis(chart, "x") == Axis("false positives per case", ends, kind=kind)
-    assert axis(chart, "y") == Axis("sensitivity", (0, 1))
-    line = layer(chart, "line", "curves")
-    assert line.encoding["x"].get("axis", {}).get("values") == ticks
-    assert line.encoding["x"]["scale"].get("constant") == (0.125 if ticks else None)
-    assert line.mark["interpolate"] == "step-after"
-    assert marks(chart, "line", "curves", "x", "y", "color") == [
-        (0, 0.25, VERMILION),
-        (most, 0.75, VERMILION),
-    ]
-    assert marks(chart, "area", "band", "x", "y", "y2", "fill") == [
-        (0, 0.2, 0.3, VERMILION),
-        (most, 0.7, 0.8, VERMILION),
-    ]
-
-
-@by_hand(calibration_chart)
-def test_observed_shares_are_upwards_over_predicted_ones():
-    bins = [CalibrationBin(5, 0.1, 0.2, 0.0, 0.6), CalibrationBin(1, 0.8, 1.0, 0.3, 1.0)]
-    chart = calibration_chart("c", "C", bins, "Bins.")
-    assert axis(chart, "x") == Axis("predicted probability", (0, 1))
-    assert axis(chart, "y") == Axis("share of positives", (0, 1))
-    assert marks(chart, "point", "bins", "x", "y", "size") == [(0.1, 0.2, 5), (0.8, 1.0, 1)]
-    assert marks(chart, "rule", "bins", "x", "y", "y2") == [(0.1, 0, 0.6), (0.8, 0.3, 1)]
-    assert marks(chart, "line", "bins", "x", "y") == [(0.1, 0.2), (0.8, 1.0)]
-    assert marks(chart, "line", "perfect", "x", "y") == [(0, 0), (1, 1)]
+from test.charts.picture import Axis, axis, by_hand, layer, marks
 
 
 def test_bins_of_a_calibration_have_equal_widths_and_wilsons_ends():

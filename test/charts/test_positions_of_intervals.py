@@ -4,14 +4,10 @@ import math
 
 import numpy as np
 
-from evaluation.charts.chart import BLUE, VERMILION, Estimated, NamedBand, NamedCurve
+from evaluation.charts.chart import Estimated, NamedCurve
 from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
-from evaluation.charts.published import coarse_roc_chart
 from evaluation.organiser.report.charts.roc import MarkedPoint, roc_chart
-from test.charts.picture import Axis, axis, by_hand, layer, marks, names
-
-RATES = Axis("false-positive rate (1 − specificity)", (0, 1))
-SENSITIVITIES = Axis("sensitivity", (0, 1))
+from test.charts.picture import Axis, axis, by_hand, marks, names
 
 
 @by_hand(forest_chart)
@@ -63,36 +59,6 @@ def test_a_metric_from_0_to_1_stands_at_its_value_and_any_other_is_written():
 
 
 @by_hand(roc_chart)
-def test_a_roc_has_false_positives_along_x_and_sensitivity_upwards():
-    curves = [
-        NamedCurve("b", np.array([0.0, 0.25, 1.0]), np.array([0.0, 0.75, 1.0])),
-        NamedCurve("a", np.array([0.0, 1.0]), np.array([0.5, 1.0])),
-    ]
-    # "b" is the second name in the alphabet, and so has the second colour; its band has it, too.
-    band = NamedBand("b", np.array([0.0, 0.5]), np.array([0.25, 0.75]), np.array([0.5, 1.0]))
-    chart = roc_chart("r", "R", curves, band, [MarkedPoint("reader", 0.1, 0.6)])
-    assert (axis(chart, "x"), axis(chart, "y")) == (RATES, SENSITIVITIES)
-    assert marks(chart, "line", "curves", "x", "y", "color") == [
-        (0, 0, VERMILION),
-        (0.25, 0.75, VERMILION),
-        (1, 1, VERMILION),
-        (0, 0.5, BLUE),
-        (1, 1, BLUE),
-    ]
-    assert layer(chart, "line", "curves").mark["interpolate"] == "linear"
-    assert marks(chart, "area", "band", "x", "y", "y2", "fill") == [
-        (0, 0.25, 0.5, VERMILION),
-        (0.5, 0.75, 1, VERMILION),
-    ]
-    assert marks(chart, "line", "chance", "x", "y") == [(0, 0), (1, 1)]
-    assert marks(chart, "point", "points", "x", "y") == [(0.1, 0.6)]
-    # The label is 0.06 to the right. There "b" is at 0.48 and "a" at 0.58; half a label, 0.025, lies between
-    # the lower one and the upper end of the label, whose middle is 0.025 further down.
-    assert marks(chart, "text", "labels", "x", "y", "text") == [(0.16, 0.43, "reader")]
-    assert marks(chart, "rule", "labels", "x", "y", "x2", "y2") == [(0.1, 0.6, 0.16, 0.43)]
-
-
-@by_hand(roc_chart)
 def test_labels_of_points_lie_neither_on_each_other_nor_on_a_curve():
     curve = NamedCurve("curve", np.array([0, 0, 0.5, 1]), np.array([0, 0.5, 1, 1]))
     steps = NamedCurve("steps", np.array([0, 0.1, 0.1, 0.2, 0.2, 1]), np.array([0, 0, 0.6, 0.6, 0.8, 1]))
@@ -116,21 +82,3 @@ def test_labels_that_would_leave_the_figure_are_lifted_and_many_points_have_none
     assert [x for x, _ in rows] == [0.5] * 12
     np.testing.assert_allclose([y for _, y in rows], 0.02 + 0.05 * np.arange(11, -1, -1))
     assert marks(roc_chart("roc", "ROC", [curve], None, [*low, low[0]]), "text", "labels", "y") == []
-
-
-@by_hand(coarse_roc_chart)
-def test_a_coarse_curve_is_its_points_and_the_boxes_between_them():
-    curves = [
-        NamedCurve("b", np.array([0, 0.1, 1]), np.array([0, 0.8, 1])),
-        NamedCurve("a", np.array([0.0, 1.0]), np.array([0.25, 0.75])),
-    ]
-    chart = coarse_roc_chart("c", "C", curves)
-    assert (axis(chart, "x"), axis(chart, "y")) == (RATES, SENSITIVITIES)
-    points = [(0, 0, VERMILION), (0.1, 0.8, VERMILION), (1, 1, VERMILION), (0, 0.25, BLUE), (1, 0.75, BLUE)]
-    assert marks(chart, "point", "curves", "x", "y", "color") == points
-    assert marks(chart, "rect", "between", "x", "x2", "y", "y2", "color") == [
-        (0, 0.1, 0, 0.8, VERMILION),
-        (0.1, 1, 0.8, 1, VERMILION),
-        (0, 1, 0.25, 0.75, BLUE),
-    ]
-    assert "every threshold" not in chart.description

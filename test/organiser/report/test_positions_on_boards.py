@@ -194,7 +194,9 @@ def test_free_response_curves_have_false_positives_along_x():
         *((0, 0.5, VERMILION), (0.5, 0.75, VERMILION)),
         *((0, 0.25, BLUE), (4, 0.5, BLUE)),
     ]
-    assert (axis(chart, "x").title, axis(chart, "x").ends) == ("false positives per case", (0, 4))
+    # From 2 on the axis is logarithmic.
+    assert axis(chart, "x") == Axis("false positives per case", (0, 4), kind="symlog")
+    assert layer(chart, "line", "curves").encoding["x"]["axis"]["values"] == [0, 0.125, 0.25, 0.5, 1, 2, 4]
 
 
 @by_hand(subgroup_means_chart, page=METRICS)
@@ -398,3 +400,4 @@ def test_places_and_values_are_from_before_to_now_with_the_largest_change_first(
     values = found["t-dice-changes"]
     assert marks(values, "rule", "lines", "y", "x", "x2") == [("b", 0.25, 0.75), ("a", 0.75, 0.5)]
     assert marks(values, "point", "now", "y", "x") == [("b", 0.75), ("a", 0.5)]
+    assert marks(values, "point", "before", "y", "x") == [("b", 0.25), ("a", 0.75)]

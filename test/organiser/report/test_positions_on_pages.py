@@ -280,6 +280,7 @@ def test_sizes_and_positions_are_predicted_against_true_ones(results):
     cloud = found["age-errors"]
     assert marks(cloud, "point", "points", "x", "y") == [(3, 4), (0, 0), (-6, 8)]
     # The distances are 5, 0 and 10: half is 5, and nine tenths are 0.8 of the way on to 10.
+    assert axis(cloud, "y").downwards
     rings = {ring: math.hypot(x, y) for ring, x, y in marks(cloud, "line", "rings", "detail", "x", "y")}
     assert rings == {"50 %": pytest.approx(5), "90 %": pytest.approx(9)}
 
