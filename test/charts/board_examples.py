@@ -6,16 +6,16 @@ import numpy as np
 
 from evaluation.charts.chart import Chart, Estimated, marks_of
 from evaluation.organiser.ranking.across import Merge
+from evaluation.organiser.ranking.comparisons import Comparison
+from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.stability import Influence, PlaceDistribution
 from evaluation.organiser.report.charts.matrices import (
     Axes,
     HeatmapCell,
-    TestedPair,
     heatmap_chart,
     significance_chart,
 )
 from evaluation.organiser.report.charts.teams import (
-    SubgroupMeans,
     blob_chart,
     dendrogram_chart,
     influence_chart,
@@ -116,7 +116,7 @@ def board_examples() -> dict[str, Chart]:
             "significance",
             "Significance",
             "Test.",
-            [TestedPair("one", "two", "row is better", 0.25, 0.01)],
+            [Comparison("one", "two", 0.25, None, None, "", "", 0.01, 0.01, True, "one", None)],
             TEAMS,
             "",
         ),
@@ -129,7 +129,11 @@ def board_examples() -> dict[str, Chart]:
         ),
         influence_chart("influence", "Influence", [Influence("dice", "a", 2, 1, ("two",), 0.5)]),
         subgroup_means_chart(
-            "subgroup-means", "Subgroups", ("left", "right"), [SubgroupMeans("one", 0.7, 0.9, 0.03)], "Dice"
+            "subgroup-means",
+            "Subgroups",
+            ("left", "right"),
+            [SubgroupTest("dice", "one", "side", "left", "right", 0.7, 0.9, 0.03, None)],
+            "Dice",
         ),
         dendrogram_chart(
             "dendrogram",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.charts.chart import Chart, Estimated, NamedBand, NamedCurve
+from evaluation.charts.chart import Chart, Estimated, NamedCurve
 from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
 from evaluation.charts.published import coarse_roc_chart
 from evaluation.organiser.report.charts.curves import (
@@ -15,6 +15,7 @@ from evaluation.organiser.report.charts.curves import (
     precision_recall_chart,
     survival_chart,
 )
+from evaluation.organiser.report.charts.encodings import NamedBand
 from evaluation.organiser.report.charts.matrices import confusion_chart
 from evaluation.organiser.report.charts.roc import MarkedPoint, roc_chart
 from evaluation.organiser.report.charts.values import (

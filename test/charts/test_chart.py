@@ -3,7 +3,8 @@
 import pytest
 import vl_convert
 
-from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, point_of_case
+from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered
+from evaluation.organiser.report.charts.encodings import point_of_case
 from test.charts.drawing import drawn
 
 ROWS = [{"case": "a", "x": 1.0}, {"case": "b", "x": 2.0}]

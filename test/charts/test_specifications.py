@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 import vl_convert
 
-from evaluation.charts.chart import NamedCurve, complete, count, layered
+from evaluation.charts.chart import NamedCurve, complete, layered
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
+from evaluation.organiser.report.charts.encodings import count
 from evaluation.organiser.report.charts.roc import roc_chart
 from test.charts.board_examples import board_examples
 from test.charts.drawing import drawn

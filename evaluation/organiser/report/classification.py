@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.charts.chart import Chart, NamedBand
+from evaluation.charts.chart import Chart
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.estimator import Curve as CurveColumns
@@ -21,6 +21,7 @@ from evaluation.metrics.classification import RocTable, roc_table, weighted_auc
 from evaluation.metrics.detection import DetectionTable
 from evaluation.metrics.free_response import Candidates, FrocTable
 from evaluation.organiser.report.charts import curves
+from evaluation.organiser.report.charts.encodings import NamedBand
 from evaluation.organiser.report.charts.matrices import confusion_chart
 from evaluation.organiser.report.charts.roc import MarkedPoint, roc_chart
 from evaluation.organiser.report.objects import HIT

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.charts.chart import Chart, Estimated, NamedCurve, marks_of, point_of_case
+from evaluation.charts.chart import Chart, Estimated, NamedCurve, marks_of
+from evaluation.organiser.report.charts.encodings import point_of_case
 from evaluation.organiser.report.charts.roc import roc_chart
 from evaluation.organiser.report.charts.teams import place_lines_chart, team_values_chart
 from evaluation.organiser.report.page import (

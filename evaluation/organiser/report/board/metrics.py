@@ -314,14 +314,10 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
             grouped.setdefault((one.metric, one.column, one.first, one.second), []).append(one)
     for (metric, column, first, second), tests in grouped.items():
         by_team = {one.team: one for one in tests}
-        means = [
-            team_charts.SubgroupMeans(team, test.first_mean, test.second_mean, test.p_value)
-            for team in phase.teams
-            if (test := by_team.get(team))
-        ]
+        in_order = [by_team[team] for team in phase.teams if team in by_team]
         figure = phase.identifier(metric, column, first, second)
         title, axis = f"{phase.title_of(metric)} by {phase.words(column)}", phase.axis_of(metric)
         follows = followed(phase.board.challenge, f"subgroups by {column}")
         groups = phase.names.of_value(column, first), phase.names.of_value(column, second)
-        chart = team_charts.subgroup_means_chart(figure, title, groups, means, axis, follows)
+        chart = team_charts.subgroup_means_chart(figure, title, groups, in_order, axis, follows)
         yield chart.measured_in(phase.board.metrics[metric].unit)

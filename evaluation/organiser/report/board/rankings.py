@@ -332,10 +332,6 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
             continue
         pairs = metric.comparisons.pairs
         named = {team for pair in pairs for team in (pair.first, pair.second)}
-        tested = [
-            matrices.TestedPair(one.first, one.second, _verdict(one), one.difference, one.p_holm)
-            for one in pairs
-        ]
         teams = [team.team for team in phase.by_value(name) if team.team in named]
         decided = [pair.significant for pair in pairs if pair.significant is not None]
         told = f"{sum(decided)} of {len(decided)} pairs of teams differ beyond chance"
@@ -344,12 +340,4 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
         test = f"Test: {methods_of(pairs)}, two-sided"
         told = f"{test}, 5 % after Holm's correction for all pairs of the metric."
         follows = wiesenfarth("significance map")
-        yield matrices.significance_chart(figure, title, told, tested, teams, follows)
-
-
-def _verdict(pair: Comparison) -> matrices.Verdict:
-    if pair.significant is None:
-        return "not tested"
-    if not pair.significant or pair.favours is None:
-        return "no significant difference"
-    return "row is better" if pair.favours == pair.first else "column is better"
+        yield matrices.significance_chart(figure, title, told, pairs, teams, follows)

@@ -12,6 +12,7 @@ from evaluation.charts import chart as vl
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.classification import RocTable, found_at_thresholds, roc_points, weighted_counts
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
+from evaluation.organiser.report.charts.encodings import NamedBand, band_layer, band_rows
 from evaluation.organiser.report.charts.roc import MarkedPoint
 from evaluation.stats.intervals import wilson_interval
 
@@ -35,7 +36,7 @@ def precision_recall_chart(
     name: str,
     title: str,
     curves: Sequence[vl.NamedCurve],
-    bands: Sequence[vl.NamedBand] = (),
+    bands: Sequence[NamedBand] = (),
     prevalence: float | None = None,
     hit: str = "",
 ) -> vl.Chart:
@@ -67,7 +68,7 @@ def froc_chart(
     title: str,
     curves: Sequence[vl.NamedCurve],
     hit: str,
-    bands: Sequence[vl.NamedBand] = (),
+    bands: Sequence[NamedBand] = (),
     marks: Mapping[str, vl.MarkStyle] | None = None,
 ) -> vl.Chart:
     """Return the chart of curves with false positives per case along x and sensitivity along y.
@@ -91,7 +92,7 @@ def _stepped(
     title: str,
     described: str,
     curves: Sequence[vl.NamedCurve],
-    bands: Sequence[vl.NamedBand],
+    bands: Sequence[NamedBand],
     axes: tuple[vl.Record, vl.Record],
     interpolate: str,
     chance: float | None = None,
@@ -106,8 +107,8 @@ def _stepped(
         data["chance"] = [{y["field"]: chance}]
         layers.append(vl.layer("chance", {"type": "rule", "color": vl.GREY, "strokeDash": [3, 3]}, y=y))
     if bands:
-        data["band"] = vl.band_rows(bands, x["field"], marks)
-        layers.append(vl.band_layer(x, {**y, "field": "lower"}, len(bands)))
+        data["band"] = band_rows(bands, x["field"], marks)
+        layers.append(band_layer(x, {**y, "field": "lower"}, len(bands)))
     line = {"type": "line", "interpolate": interpolate}
     drawn = vl.lines_by_name(marks, legend=len(curves) > 1)
     layers.append(vl.layer("curves", line, x=x, y=y, **drawn, strokeWidth=_WIDTH))
@@ -186,7 +187,7 @@ def roc_curve(name: str, table: RocTable) -> vl.NamedCurve:
     return thinned_curve(name, points.false_positive_rate, points.sensitivity)
 
 
-def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> vl.NamedBand:
+def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> NamedBand:
     """Return the 95 % percentiles of the sensitivity at 51 false-positive rates.
 
     ``weights`` are blocks of case weights, shape (rows, cases).
@@ -198,7 +199,7 @@ def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> vl.NamedB
         for counts in blocks
     ]
     lower, upper = np.nanquantile(np.vstack(rows), _LEVEL, axis=0)
-    return vl.NamedBand(name, np.array([float(rate) for rate in rates]), lower, upper)
+    return NamedBand(name, np.array([float(rate) for rate in rates]), lower, upper)
 
 
 def point_on_curve(name: str, table: RocTable, sensitivity: float) -> MarkedPoint:
@@ -222,7 +223,7 @@ def precision_recall_curve(name: str, table: RocTable) -> vl.NamedCurve:
     return thinned_curve(name, recall[0], precision[0])
 
 
-def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]], reached: float = 1.0) -> vl.NamedBand:
+def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]], reached: float = 1.0) -> NamedBand:
     """Return the 95 % percentiles of the precision at up to 50 recalls, where each is first reached.
 
     ``curves`` are blocks of recall and precision under case weights, both of shape (rows, thresholds), recall
@@ -238,7 +239,7 @@ def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]], reached: 
     values = np.vstack(rows)
     known = (np.isnan(values).mean(axis=0) <= 0.5) & (recalls <= reached + 1e-9)
     lower, upper = np.nanquantile(values[:, known], _LEVEL, axis=0)
-    return vl.NamedBand(name, recalls[known], lower, upper)
+    return NamedBand(name, recalls[known], lower, upper)
 
 
 def thinned_curve(name: str, x: Floats, y: Floats, steps: int = _STEPS) -> vl.NamedCurve:
@@ -361,7 +362,7 @@ def survival_chart(
     marks = {name: by_alphabet[name] for name in lines}
     x = vl.quantity("time", f"time in {unit}" if unit else "time")
     y = vl.share("share", "share without the event")
-    bands = [vl.NamedBand(group, one.time, one.lower, one.upper) for group, one in curves.items()]
+    bands = [NamedBand(group, one.time, one.lower, one.upper) for group, one in curves.items()]
     drawn_lines = [row for name, line in lines.items() for row in vl.rows_of(line, name=name)]
     censored = [
         row
@@ -369,8 +370,8 @@ def survival_chart(
         for row in vl.rows_of({**lines[group], "cases": one.censored}, name=group)
         if row["cases"]
     ]
-    data = {"band": vl.band_rows(bands, "time", marks), "curves": drawn_lines, "censored": censored}
-    band = vl.band_layer(x, vl.share("lower", "share without the event"), len(bands))
+    data = {"band": band_rows(bands, "time", marks), "curves": drawn_lines, "censored": censored}
+    band = band_layer(x, vl.share("lower", "share without the event"), len(bands))
     drawn = vl.lines_by_name(marks, legend=len(lines) > 1)
     tick = {"type": "point", "shape": "stroke", "angle": 90, "size": 60}
     layers = [

@@ -1,14 +1,16 @@
 """Charts of matrices: heat maps, confusion matrices, significance maps."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.charts import chart as vl
+from evaluation.organiser.ranking.comparisons import Comparison
+from evaluation.organiser.report.charts.encodings import if_selected
 
 # --- Heat map: a number for every pair of a row and a column ---
 
@@ -75,8 +77,8 @@ def heatmap_chart(
     }
     if columns_are_cases:
         rectangle["cursor"] = "pointer"
-        encoding["stroke"] = vl.if_selected("case", vl.VERMILION, {"value": vl.GREY})
-        encoding["strokeWidth"] = vl.if_selected("case", 2, {"value": 0.3})
+        encoding["stroke"] = if_selected("case", vl.VERMILION, {"value": vl.GREY})
+        encoding["strokeWidth"] = if_selected("case", 2, {"value": 0.3})
     layers: list[vl.Record] = [{"mark": rectangle, "encoding": encoding}]
     if len(order) <= _MOST_LABELLED and any(cell.label for cell in cells):
         text = {"type": "text", "fontSize": 11, "tooltip": None}
@@ -151,42 +153,21 @@ def confusion_chart(
 
 # --- Significance map: which team is significantly better than which, in one metric ---
 
-Verdict = Literal["row is better", "column is better", "no significant difference", "not tested"]
-_SIGNS: dict[Verdict, tuple[str, str]] = {
+_SIGNS = {
     "row is better": ("▲", "#F0E442"),
     "column is better": ("▽", "#56B4E9"),
     "no significant difference": ("·", "#f2f2f2"),
     "not tested": ("?", "#ffffff"),
 }
-_OPPOSITE: dict[Verdict, Verdict] = {"row is better": "column is better", "column is better": "row is better"}
-
-
-@dataclass(frozen=True)
-class TestedPair:
-    """Two teams, the test's outcome for the team of the row, and its corrected p-value, if any."""
-
-    __test__ = False
-
-    row: str
-    column: str
-    verdict: Verdict
-    difference: float
-    p_value: float | None
 
 
 def significance_chart(
-    name: str, title: str, description: str, pairs: Sequence[TestedPair], teams: Sequence[str], follows: str
+    name: str, title: str, description: str, pairs: Sequence[Comparison], teams: Sequence[str], follows: str
 ) -> vl.Chart:
     """Return the map of all pairs; rows and columns are the teams in the order given."""
-    turned = (
-        TestedPair(one.column, one.row, _OPPOSITE.get(one.verdict, one.verdict), -one.difference, one.p_value)
-        for one in pairs
-    )
     position = {team: number for number, team in enumerate(teams)}
-    cells = [
-        {**vars(pair), "sign": _SIGNS[pair.verdict][0]}
-        for pair in sorted([*pairs, *turned], key=lambda pair: (position[pair.row], position[pair.column]))
-    ]
+    cells = [cell for pair in pairs for cell in _cells_of(pair)]
+    cells.sort(key=lambda cell: (position[cell["row"]], position[cell["column"]]))
     colour = vl.nominal(
         "verdict",
         title=None,
@@ -211,3 +192,16 @@ def significance_chart(
         "usermeta": least_width(len(teams)),
     }
     return vl.Chart(name, title, description, {"pairs": cells}, specification, follows)
+
+
+def _cells_of(pair: Comparison) -> Iterator[vl.Record]:
+    """Yield the cells of a pair: its first team in the row, and its second."""
+    for row, column, difference in (
+        (pair.first, pair.second, pair.difference),
+        (pair.second, pair.first, -pair.difference),
+    ):
+        verdict = "no significant difference" if pair.significant is not None else "not tested"
+        if pair.significant and pair.favours is not None:
+            verdict = "row is better" if pair.favours == row else "column is better"
+        told = {"row": row, "column": column, "verdict": verdict, "difference": difference}
+        yield {**told, "p_value": pair.p_holm, "sign": _SIGNS[verdict][0]}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.charts import chart as vl
+from evaluation.organiser.report.charts.encodings import NamedBand, band_layer, band_rows
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ def roc_chart(
     name: str,
     title: str,
     curves: Sequence[vl.NamedCurve],
-    band: vl.NamedBand | None = None,
+    band: NamedBand | None = None,
     points: Sequence[MarkedPoint] = (),
     follows: str = "",
     marks: Mapping[str, vl.MarkStyle] | None = None,
@@ -40,8 +41,8 @@ def roc_chart(
     y = vl.share("sensitivity", "sensitivity")
     layers: list[vl.Record] = [vl.layer("chance", vl.DASHED, x=x, y=y)]
     if band:
-        data["band"] = vl.band_rows([band], "false_positive_rate", marks)
-        layers.append(vl.band_layer(x, vl.share("lower", "sensitivity"), 1))
+        data["band"] = band_rows([band], "false_positive_rate", marks)
+        layers.append(band_layer(x, vl.share("lower", "sensitivity"), 1))
     drawn = vl.lines_by_name(marks, legend=len(curves) > 1)
     layers.append(vl.layer("curves", {"type": "line", "interpolate": "linear"}, x=x, y=y, **drawn))
     if points:

@@ -1,7 +1,6 @@
 """Charts of teams: values with intervals, changes, subgroups, places and their stability, podium."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,9 @@ from numpy.typing import NDArray
 from evaluation.charts import chart as vl
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.across import Merge
+from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.stability import Influence, PlaceDistribution
+from evaluation.organiser.report.charts.encodings import count, if_selected, point_of_case
 from evaluation.organiser.rescoring.changes import Change
 from evaluation.phase.places import Better, competition_ranks
 
@@ -158,31 +159,21 @@ def value_changes_chart(
 # --- Means of two subgroups by team, joined by a line ---
 
 
-@dataclass(frozen=True)
-class SubgroupMeans:
-    """The means of a metric in two subgroups for one team, and the p-value of their difference, if tested."""
-
-    team: str
-    first: float
-    second: float
-    p_value: float | None
-
-
 def subgroup_means_chart(
     name: str,
     title: str,
     groups: tuple[str, str],
-    means: Sequence[SubgroupMeans],
+    tests: Sequence[SubgroupTest],
     axis_title: str,
     follows: str = "",
 ) -> vl.Chart:
     """Return the chart of the two means of every team; ``groups`` names the first and the second subgroup."""
     points = [
         {"team": one.team, "group": group, "value": value, "p_value": one.p_value}
-        for one in means
-        for group, value in zip(groups, (one.first, one.second), strict=True)
+        for one in tests
+        for group, value in zip(groups, (one.first_mean, one.second_mean), strict=True)
     ]
-    lines = [{"team": one.team, "first": one.first, "second": one.second} for one in means]
+    lines = [{"team": one.team, "first": one.first_mean, "second": one.second_mean} for one in tests]
     line = {"type": "rule", "color": vl.GREY, "strokeWidth": 2, "tooltip": None}
     colour, shape = (
         vl.nominal("group", title=None, scale={"domain": list(groups), "range": ends})
@@ -198,7 +189,7 @@ def subgroup_means_chart(
         "The mean over the cases of each subgroup. The p-value that is shown for a point is that of the "
         "rank-sum test within the team, not corrected for the number of teams."
     )
-    figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(means)}
+    figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(tests)}
     return vl.Chart(name, title, described, {"means": points, "lines": lines}, figure, follows)
 
 
@@ -308,15 +299,15 @@ def podium_chart(
     if few:
         line = {"type": "line", "strokeWidth": 1, "tooltip": None}
         by_case = {"detail": vl.nominal("case"), "order": vl.quantitative("position")}
-        colour = vl.if_selected("case", vl.VERMILION, {"value": vl.GREY})
-        faint = vl.if_selected("case", 1, {"value": round(max(0.04, min(0.2, 20 / len(cases))), 3)})
+        colour = if_selected("case", vl.VERMILION, {"value": vl.GREY})
+        faint = if_selected("case", 1, {"value": round(max(0.04, min(0.2, 20 / len(cases))), 3)})
         lines = vl.layer("values", line, x=x, y=y, **by_case, color=colour, opacity=faint)
         points = vl.layer(
             "values",
             {"type": "point", "filled": True, "cursor": "pointer", "opacity": 1},
             **encoding,
             shape=_by_team(marks, "shape", legend=True),
-            size=vl.if_selected("case", 160, {"value": round(max(8, min(40, 40_000 / values.size)))}),
+            size=if_selected("case", 160, {"value": round(max(8, min(40, 40_000 / values.size)))}),
             tooltip=vl.tooltip("case", "team", "rank", numbers=("value",)),
         )
         layers: list[vl.Record] = [separators, lines, points]
@@ -451,9 +442,9 @@ def influence_chart(name: str, title: str, influences: Sequence[Influence]) -> v
     """Return the bars of influential cases, from top to bottom in the order given."""
     most = max((one.teams_moved for one in influences), default=0)
     encoding = {
-        "x": vl.count("teams_moved", "teams that change their place", most),
+        "x": count("teams_moved", "teams that change their place", most),
         "y": vl.names_down("case"),
-        "color": vl.point_of_case(vl.BLUE)["color"],
+        "color": point_of_case(vl.BLUE)["color"],
         "tooltip": vl.tooltip("case", "teams_moved", "max_move", "winners"),
     }
     specification = vl.layer("cases", {"type": "bar", "cursor": "pointer"}, **encoding)

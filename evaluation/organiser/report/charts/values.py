@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.charts import chart as vl
+from evaluation.organiser.report.charts.encodings import binned, count, if_selected, point_of_case
 
 # --- Distributions of a value over the cases, one line for each structure or metric: box and points ---
 
@@ -90,9 +91,9 @@ def distribution_chart(
         encoding = {
             "x": x,
             "yOffset": vl.quantitative("offset", scale={"domain": [-1, 1]}),
-            **vl.point_of_case(vl.BLUE),
-            "size": vl.if_selected("case", 220, size),
-            **({"color": vl.if_selected("case", vl.VERMILION, of_name)} if marks else {}),
+            **point_of_case(vl.BLUE),
+            "size": if_selected("case", 220, size),
+            **({"color": if_selected("case", vl.VERMILION, of_name)} if marks else {}),
             "tooltip": vl.tooltip("case", "name", numbers=("value",)),
         }
         mark = {"type": "point", "filled": True, "style": vl.DOT, "cursor": "pointer"}
@@ -130,8 +131,8 @@ def histogram_chart(
     bins = int(min(_MOST_BINS, max(5, round(values.size**0.5))))
     counts, edges = np.histogram(values, bins=bins)
     rows = vl.rows_of({"from": edges[:-1], "to": edges[1:], "cases": counts})
-    y = vl.count("cases", "cases", int(counts.max()))
-    bars = vl.layer("bins", {"type": "bar"}, **vl.binned(axis_title), y=y)
+    y = count("cases", "cases", int(counts.max()))
+    bars = vl.layer("bins", {"type": "bar"}, **binned(axis_title), y=y)
     return vl.Chart(name, title, description, {"bins": rows}, {**bars, "height": 240})
 
 
@@ -194,10 +195,10 @@ def scatter_chart(
         return vl.Chart(name, title, described, tables, specification, follows)
     tables["points"] = [vars(point) for point in points]
     told = vl.tooltip("case", *(["group"] if grouped else []), numbers=("x", "y"))
-    encoding: dict[str, Any] = {"x": x, "y": y, **vl.point_of_case(vl.BLUE), "tooltip": told}
+    encoding: dict[str, Any] = {"x": x, "y": y, **point_of_case(vl.BLUE), "tooltip": told}
     if grouped:
         by_group = vl.category("group", legend={"symbolOpacity": 1})
-        encoding["color"] = vl.if_selected(
+        encoding["color"] = if_selected(
             "case", vl.VERMILION, {**by_group, "scale": vl.scale_of(marks, "colour")}
         )
         encoding["shape"] = {**by_group, "scale": vl.scale_of(marks, "shape")}
