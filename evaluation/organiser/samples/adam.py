@@ -157,9 +157,10 @@ def _draw(lesions: _Lesions, fovea: Ellipse, size: Size, rng: Generator) -> list
     found = []
     for _ in range(int(rng.integers(*lesions.number, endpoint=True))):
         x, y = (lesions.spread * diameter * rng.standard_normal(2)).tolist()
-        axes = (diameter * rng.uniform(*lesions.semi_axes, 2)).tolist()
-        place = fovea.center_x + x, fovea.center_y + y
-        found.append(images.inside(Ellipse(*place, *axes, float(rng.uniform(-pi / 2, pi / 2))), size))
+        along, across = (diameter * rng.uniform(*lesions.semi_axes, 2)).tolist()
+        angle = float(rng.uniform(-pi / 2, pi / 2))
+        lesion = Ellipse(fovea.center_x + x, fovea.center_y + y, along, across, angle)
+        found.append(images.inside(lesion, size))
     return found
 
 

@@ -133,7 +133,7 @@ def value_changes_chart(
     from the first place on.
     """
     rows = [{"team": team, "before": one.before, "now": one.now} for team, one in changes.items()]
-    ends = [value for row in rows for value in (row["before"], row["now"]) if value is not None]
+    ends = [end for one in changes.values() for end in (one.before, one.now) if end is not None]
     domain = (0.5, max(ends, default=1) + 0.5) if of_places else None
     whole = {"axis": {"format": "d", "tickMinStep": 1}} if of_places else {}
     told = vl.tooltip("team", numbers=("before", "now"))
