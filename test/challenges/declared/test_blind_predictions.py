@@ -5,6 +5,7 @@ import typing
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of
 from evaluation.organiser.rehearsal import rehearse
@@ -19,11 +20,15 @@ NOTHING_FALSE = "a figure of false lesions alone: one that fills the image touch
 TOUCHED = "all lesions touch one mask of the whole image, which its caution says"
 FREE = "false objects cost nothing, which its caution says"
 ONE_FOR_ALL = "one object may match several, which its caution says"
+WITHOUT_LOWEST = "a perfect result with one confidence has 0, which its caution says"
+LESS_PROBABLE = "a curve asks for all predictions, and those of the grid come last"
 EXCEPTIONS = {
     "voxel_sensitivity": ALL_FOUND,
     "detected_lesions": ALL_FOUND,
     "false_negative_volume": ALL_FOUND,
     "point_recall": ALL_FOUND,
+    "box_recall": ALL_FOUND,
+    "box_average_recall": ALL_FOUND,
     "false_positive_volume": NOTHING_FALSE,
     "false_lesions": NOTHING_FALSE,
     "segmentation_quality": "a mean over the objects that match, of whatever number",
@@ -32,7 +37,8 @@ EXCEPTIONS = {
     "matched_surface_distance missed": FREE,
     "matched_dice matching": ONE_FOR_ALL,
     "matched_surface_distance matching": ONE_FOR_ALL,
-    "froc lowest_threshold excluded": "a perfect result with one confidence has 0, which its caution says",
+    "froc lowest_threshold excluded": WITHOUT_LOWEST,
+    "box_froc lowest_threshold excluded": WITHOUT_LOWEST,
     "average_surface_distance directions to_reference": "what is missed costs nothing, says its caution",
 }
 WHERE_ONE_IS_MISSED = {
@@ -40,7 +46,7 @@ WHERE_ONE_IS_MISSED = {
     "average_surface_distance": "the missed object is far from all others, and a grid comes near to it",
     "volume_difference": "the volume alone, wherever it is",
     "volume_similarity": "the volume alone, wherever it is",
-    "froc": "a curve asks for all predictions, and the grid is less probable",
+    **dict.fromkeys(("froc", "box_froc", "box_average_precision"), LESS_PROBABLE),
 }
 ALL, THREE = "all objects", "three of four"
 LABELS = 'labels = { 1 = "a" }'
@@ -48,7 +54,11 @@ FIELD = {
     "label_map": f'kind = "label_map"\n{LABELS}',
     "instance_map": f'kind = "instance_map"\n{LABELS}',
     "points": 'kind = "points"\ndimensions = 2\nunit = "pixels"\nprobability = true\nat_most = 10000',
+    "boxes": 'kind = "boxes"\nprobability = true\nat_most = 10000',
+    "probability_map": 'kind = "probability_map"',
+    "detection_map": 'kind = "detection_map"',
 }
+LISTED = ("points", "boxes")
 
 
 def options_of(table):
@@ -83,11 +93,9 @@ def metrics_of(kind):
 
 
 def _given(kind):
-    return (
-        {"dimensions": 2, "unit": "pixels", "probability": True}
-        if kind == "points"
-        else {"labels": {"1": "a"}}
-    )
+    options = {"labels": {"1": "a"}} if kind in ("label_map", "instance_map") else {}
+    options |= {"probability": True} if kind in LISTED else {}
+    return options | ({"dimensions": 2, "unit": "pixels"} if kind == "points" else {})
 
 
 def is_excepted(keys, honest):
@@ -131,38 +139,75 @@ def predictions(each):
     return true, {ALL: near, THREE: three, **blind, **beside}
 
 
-def write_points(folder, side, points):
-    names = ("case", "x", "y", *(("probability",) if side == "submission" else ()))
-    rows = [dict(zip(names, ("a", *of), strict=False)) for of in points]
+def likely():
+    """Return a mask, and predictions as maps of values up to 1, with one value in each component."""
+    true, masks = predictions(False)
+    values = {"whole": np.ones(true.shape, np.float32), "halves": np.full(true.shape, 0.5, np.float32)}
+    values |= {name: np.float32(0.5) * (masks[name] > 0) for name in ("grid", "empty")}
+    for name in (ALL, THREE):
+        numbers, _ = ndimage.label(masks[name], np.ones((3, 3, 3)))
+        values[name] = np.where(numbers > 0, 1 - numbers / np.float32(20), 0).astype(np.float32)
+        apart = ~ndimage.binary_dilation(numbers > 0, np.ones((3, 3, 3)))
+        values[f"{name} beside a grid"] = np.maximum(values[name], values["grid"] * apart)
+    return true, values
+
+
+def listed(kind):
+    """Return four points or boxes, and as predictions nearly the same, and others in a grid or everywhere."""
+    true = [(10.0 * x, 10.0 * y) for x in range(1, 3) for y in range(1, 3)]
+    near = [(x + 0.5, y, 0.5 + x / 100) for x, y in true]
+    grid = [(float(x), float(y), 0.4) for x in range(1, 34, 3) for y in range(1, 34, 3)]
+    blind = {"grid": grid, "grid of certainty": [(x, y, 1.0) for x, y, _ in grid]}
+    if kind == "boxes":
+        true = [(x, y, x + 6, y + 6) for x, y in true]
+        near = [(x, y, x + 6, y + 6, p) for x, y, p in near]
+        blind = {name: [(x, y, x + 5, y + 5, p) for x, y, p in of] for name, of in blind.items()}
+        blind["whole"] = [(0.0, 0.0, 40.0, 40.0, 1.0)]
+    given = {ALL: near, THREE: near[:3], **blind}
+    return true, given | {f"{name} beside a grid": [*given[name], *blind["grid"]] for name in (ALL, THREE)}
+
+
+def write_listed(kind, folder, side, objects):
+    corners = ("x", "y") if kind == "points" else ("x1", "y1", "x2", "y2")
+    names = ("case", *corners, *(("probability",) if side == "submission" else ()))
+    rows = [dict(zip(names, ("a", *of), strict=False)) for of in objects]
     write_table(folder / side / ("predictions.csv" if side == "submission" else "field.csv"), rows)
+
+
+def write_case(kind, folder, true, prediction):
+    """Write the phase and a submission; beside the case with findings lies one without, called the same."""
+    if kind in LISTED:
+        write_table(folder / "phase" / "cases.csv", [{"name": "a", "width": 40, "height": 40}])
+        write_listed(kind, folder, "phase", true)
+        write_listed(kind, folder, "submission", prediction)
+    elif kind == "detection_map":
+        healthy = prediction if folder.name in ("whole", "grid", "empty", "halves") else 0 * prediction
+        write_maps(folder, "field", {"a": (true, prediction), "b": (0 * true, healthy)})
+    else:
+        write_maps(folder, "field", {"a": (true, prediction)})
 
 
 @pytest.mark.parametrize("kind", FIELD)
 def test_nothing_blind_beats_a_nearly_perfect_prediction(kind, tmp_path):
     metrics = metrics_of(kind)
-    assert len(metrics) > 8
-    if kind == "points":
-        true = [(10.0 * x, 10.0 * y) for x in range(1, 3) for y in range(1, 3)]
-        grid = [(float(x), float(y), 0.4) for x in range(1, 40, 3) for y in range(1, 40, 3)]
-        near = [(x + 0.5, y, 0.5 + x / 100) for x, y in true]
-        given = {ALL: near, THREE: near[:3], "grid": grid}
-        given |= {f"{name} beside a grid": [*given[name], *grid] for name in (ALL, THREE)}
+    assert metrics
+    if kind in LISTED:
+        true, given = listed(kind)
+    elif kind.endswith("_map") and kind not in ("label_map", "instance_map"):
+        true, given = likely()
     else:
         true, given = predictions(kind == "instance_map")
     found = {}
     for name, prediction in given.items():
         folder = tmp_path / name.replace(" ", "_")
-        if kind == "points":
-            write_table(folder / "phase" / "cases.csv", [{"name": "a", "width": 40, "height": 40}])
-            write_points(folder, "phase", true)
-            write_points(folder, "submission", prediction)
-        else:
-            write_maps(folder, "field", {"a": (true, prediction)})
+        write_case(kind, folder, true, prediction)
         found[name] = Scored(folder, configuration(tmp_path, kind, metrics)).figures
     (task,) = load_phase(tmp_path / ALL.replace(" ", "_") / "phase").tasks
     better = {of.name: 1 if of.better == "higher" else -1 for of in task.metrics if of.ordered}
-    wins = set()
-    for honest, name in itertools.product((ALL, THREE), metrics.keys() & better.keys() & found[ALL].keys()):
+    compared, wins = metrics.keys() & better.keys() & found[ALL].keys(), set()
+    undefined = {of["metric"] for of in metrics.values()} - {metrics[name]["metric"] for name in compared}
+    assert undefined <= {"count_determination"}  # of cases with different counts alone
+    for honest, name in itertools.product((ALL, THREE), compared):
         for blind in found.keys() - {ALL, THREE, f"{ALL} beside a grid"}:
             gain = better[name] * (found[blind].get(name, np.nan) - found[honest][name])
             if gain > 1e-9 and not is_excepted(metrics[name], honest):
@@ -179,7 +224,7 @@ def test_rehearsal_says_what_wins(tmp_path):
     configuration(maps / "phase", "label_map", metrics)
     points = tmp_path / "points"
     write_table(points / "phase" / "cases.csv", [{"name": "a", "width": 40, "height": 40}])
-    write_points(points, "phase", [(10.0, 10.0), (20.0, 30.0)])
+    write_listed("points", points, "phase", [(10.0, 10.0), (20.0, 30.0)])
     froc = {"metric": "froc", "radius": 2, "lowest_threshold": "excluded"}
     configuration(
         points / "phase", "points", {"froc": froc, "froc_of_all": {**froc, "lowest_threshold": "included"}}
