@@ -90,6 +90,7 @@ def validate_phase(
 
 _LARGE_VOXELS = 1 << 30
 _BYTES_PER_VOXEL = 2
+_BYTES_PER_VOXEL_OF_NUMBERS = 10
 _GIGABYTE = 10**9
 
 
@@ -106,8 +107,11 @@ def _faults_of_memory(phase: Phase, workers: int) -> list[str]:
             for name, metric in metric_tables(phase.options, task.name).items()
             if (metric.field or field.name) == field.name and metric.needs_whole()
         ]
-        # Of both maps a byte of each voxel, beside which most metrics take several times as much.
-        needed = _BYTES_PER_VOXEL * voxels
+        # Of both maps a byte of each voxel, beside which most metrics take several times as much. Numbers of
+        # objects take three of the one map, and seven of the other while it is read.
+        view = field.kind.objects
+        numbered = view is not None and view.of_numbered is not None
+        needed = (_BYTES_PER_VOXEL_OF_NUMBERS if numbered else _BYTES_PER_VOXEL) * voxels
         if voxels > _LARGE_VOXELS and whole and needed > granted:
             problems.append(
                 f"fields.{field.name}: {', '.join(whole)} needs both images of a case as a whole, for "

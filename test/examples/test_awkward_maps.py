@@ -1,9 +1,11 @@
 """Examples of label maps on awkward cases: their published formulas, computed from the arrays."""
 
+import shutil
+
 import numpy as np
 import pytest
 
-from test.examples import test_instances, test_segmentation
+from test.examples import test_further_fields, test_instances, test_own_metrics, test_segmentation
 from test.examples.awkward import Scored, awkward_maps, spacing_of, write_maps, write_table
 from test.examples.samples import EXAMPLES
 
@@ -16,6 +18,7 @@ FORMULAS = {
     "isles2024": (test_instances.isles2024, [1, 0, 0]),
     "kits2023": (test_segmentation.EXPECTED["kits2023"], [1, 2, 3]),
     "multi-organ-ct": (test_segmentation.EXPECTED["multi-organ-ct"], [1, 3, 5]),
+    "toothfairy2": (test_further_fields.toothfairy2, [1, 11, 48]),
     "topcow2024": (test_segmentation.topcow2024, [2, 8, 15]),
 }
 
@@ -29,11 +32,37 @@ def field_of(name):
 def test_figures_of_awkward_cases(name, tmp_path):
     formula, labels = FORMULAS[name]
     maps = {name: pair for name, pair in awkward_maps(labels).items() if pair[0].any() or pair[1].any()}
-    write_maps(tmp_path, field_of(name), maps)
+    write_maps(tmp_path, field_of(name), maps, extension=".mha" if name == "toothfairy2" else ".nii.gz")
     found = Scored(tmp_path, EXAMPLES / name / "phase.toml").figures
     scans = [(*pair, spacing_of(number)) for number, pair in enumerate(maps.values())]
     expected = formula(scans)
     assert expected.keys() <= found.keys()
+    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=6e-5)
+
+
+def planes():
+    """Return images of objects with numbers, moved away from the border so that most of them count."""
+    maps = awkward_maps([1, 2, 3], axes=2)
+    return {name: tuple(np.pad(of, 3 * (name != "border")) for of in pair) for name, pair in maps.items()}
+
+
+def test_cells_of_awkward_images(tmp_path):
+    maps = planes()
+    write_maps(tmp_path, "cells", maps, extension=".tif")
+    found = Scored(tmp_path, EXAMPLES / "cellseg" / "phase.toml").figures
+    expected = test_instances.cellseg([(*pair, None) for pair in maps.values()])
+    assert found == pytest.approx(expected, abs=6e-5)
+    assert 0.1 < expected["f1_mean"] < expected["f1"] < 1
+
+
+@pytest.mark.parametrize("name", ["panther", "pinkcc", "sts"])
+def test_own_metrics_of_awkward_cases(name, tmp_path):
+    maps = planes() if name == "sts" else awkward_maps([1, 2, 2] if name == "pinkcc" else [1, 0, 0])
+    maps = {name: pair for name, pair in maps.items() if pair[0].any()}
+    write_maps(tmp_path, field_of(name), maps, extension=".tif" if name == "sts" else ".nii.gz")
+    shutil.copy(EXAMPLES / name / "metrics.py", tmp_path / "phase")
+    found = Scored(tmp_path, EXAMPLES / name / "phase.toml").figures
+    expected = test_own_metrics.EXPECTED[name](tmp_path)
     assert {key: found[key] for key in expected} == pytest.approx(expected, abs=6e-5)
 
 

@@ -48,9 +48,13 @@ def pinkcc(folder):
 def sts(folder):
     figures = []
     for true, found, _ in pairs(folder):
-        table = ious(true, found)
-        # Above ½ each tooth has one partner at most, so that no order matters.
-        figures.append(np.where(table >= 0.5, table, 0).sum() / len(table))
+        table, total = ious(true, found), 0.0
+        teeth = len(table)
+        while table.size and table.max() >= 0.5:
+            total += table.max()
+            one, other = np.unravel_index(table.argmax(), table.shape)
+            table = np.delete(np.delete(table, one, axis=0), other, axis=1)
+        figures.append(total / teeth)
     return {"instance_iou": np.mean(figures)}
 
 

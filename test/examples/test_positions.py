@@ -56,7 +56,7 @@ def sensitivities(scans, nodules, excluded, candidates):
                 false += 1
     share_false, share_found, _ = roc_curve(truth, scores, drop_intermediate=False)
     detected = sum(truth)
-    assert min(detected, missed, false) > 5
+    assert min(detected, missed, false) > 0
     return np.interp(RATES, share_false * false / len(scans), share_found * detected / (detected + missed))
 
 

@@ -202,15 +202,16 @@ def test_a_reference_of_more_boxes_than_an_average_precision_keeps(tmp_path, box
 
 
 @pytest.mark.parametrize(
-    ("metric", "memory_mb", "refused"),
+    ("kind", "metric", "memory_mb", "needed_gb"),
     [
-        ("hausdorff_distance", 2000, True),
-        ("hausdorff_distance", 20_000, False),
-        ('dice]\nover_annotators = "consensus"\n[ranking', 2000, True),
-        ("volume_difference", 2000, False),
+        ("label_map", "hausdorff_distance", 2000, 16),
+        ("label_map", "hausdorff_distance", 20_000, None),
+        ("label_map", 'dice]\nover_annotators = "consensus"\n[ranking', 2000, 16),
+        ("label_map", "volume_difference", 2000, None),
+        ("instance_map", "panoptic_quality", 2000, 80),
     ],
 )
-def test_metrics_that_need_volumes_as_a_whole_need_the_memory(tmp_path, metric, memory_mb, refused):
+def test_metrics_that_need_volumes_as_a_whole_need_the_memory(tmp_path, kind, metric, memory_mb, needed_gb):
     annotators = 'annotators = ["A", "B"]' if "consensus" in metric else ""
     folder = tmp_path / "phase"
     (folder / "labels").mkdir(parents=True)
@@ -219,13 +220,15 @@ def test_metrics_that_need_volumes_as_a_whole_need_the_memory(tmp_path, metric, 
     )
     (folder / "phase.toml").write_text(
         f'name = "p"\ntitle = "P"\nsubmission = "archive"\n[limits]\nworker_memory_mb = {memory_mb}\n'
-        f'[fields.organs]\nkind = "label_map"\nlabels = {{ 1 = "liver" }}\n{annotators}\n'
+        f'[fields.organs]\nkind = "{kind}"\nlabels = {{ 1 = "liver" }}\n{annotators}\n'
         f"[tasks.t.metrics.{metric}]\n"
     )
     problems = problems_of(folder)
     expected = f"fields.organs: {metric.partition(']')[0]} needs both images of a case as a whole, "
-    expected += "for a with 8000000000 voxels at least 16.0 GB in a worker; "
-    assert any(problem.startswith(expected) and " 2.1 GB. " in problem for problem in problems) == refused
+    expected += f"for a with 8000000000 voxels at least {needed_gb}.0 GB in a worker; "
+    told = [problem for problem in problems if "needs both images" in problem]
+    assert all(of.startswith(expected) and " 2.1 GB. " in of for of in told)
+    assert bool(told) == (needed_gb is not None)
 
 
 def test_rules_that_have_no_key_for_it_are_told_of_their_kind():
