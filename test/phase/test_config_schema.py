@@ -1,4 +1,4 @@
-"""The schema and the page of phase.toml against the tables they are made of; jsonschema judges on its own."""
+"""The schema of phase.toml against the tables it is made of; jsonschema judges on its own."""
 
 import json
 import tomllib
@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from evaluation.core.keys import KeyTable
-from evaluation.organiser.schema_pages import config_page, phase_schema
+from evaluation.organiser.phase_schema import phase_schema
 from evaluation.phase.config import TABLES, PhaseConfig
 from evaluation.phase.registry import challenge_named, known_challenges
 from test.repository import PHASES, REPOSITORY
@@ -50,11 +50,6 @@ def tables_of(table):
     return found
 
 
-def test_the_published_schema_is_the_one_that_is_made():
-    published = json.loads((REPOSITORY / "schemas/phase.schema.json").read_text(encoding="utf-8"))
-    assert published == SCHEMA, "run: python -m evaluation schema phase > schemas/phase.schema.json"
-
-
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert VALIDATOR.is_valid(VALID)
@@ -82,10 +77,3 @@ def test_every_key_is_described_in_sentences():
             description = WORDS.get(table.__name__, {}).get(name, key.description) or ""
             assert description.endswith("."), f"{table.__name__}.{name}"
             assert description[0] == "`" or description[0].isupper(), f"{table.__name__}.{name}"
-
-
-def test_the_published_page_is_the_one_that_is_made():
-    published = (REPOSITORY / "docs/phase.md").read_text(encoding="utf-8")
-    assert published == config_page(phase_schema()), (
-        "run: python -m evaluation schema phase --words > docs/phase.md"
-    )

@@ -1,6 +1,6 @@
 """How the platform's places differ from those of a challenge's ranking, with an example of three teams.
 
-How the platform ranks is a fact in `evaluation.platform.facts`.
+How the platform ranks is a fact in `docs/platform.md`.
 """
 
 import math

@@ -1,4 +1,11 @@
-"""The JSON schema of `phase.toml`, and the pages of keys, kinds and metrics made from it."""
+"""Writes the pages of docs/ that are made of the code, and the schemas of schemas/.
+
+    .venv/bin/python -m scripts.reference_pages
+
+Those are the keys of `phase.toml`, its kinds and metrics, and what is known of the platforms.
+"""
+
+from __future__ import annotations
 
 import inspect
 import json
@@ -7,110 +14,31 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
-
-from pydantic import BaseModel
 
 from evaluation.challenges.declared.aliases import USUAL_NAMES, Meant, in_words
 from evaluation.challenges.declared.declarable import FIELDS, METRICS, card_of, name_of, names_of
 from evaluation.challenges.declared.tables import FieldTable, MetricTable
-from evaluation.phase.config import DECLARED, FILE_NAME, PhaseConfig
-from evaluation.phase.registry import challenge_named, known_challenges
-from evaluation.platform.facts import FACTS
-from evaluation.platform.result_file import without_null
+from evaluation.organiser.phase_schema import phase_schema, tidied
+from evaluation.organiser.ranking.leaderboard_file import leaderboard_schema
+from evaluation.platform.result_file import metrics_schema
+from scripts.platform_facts import FACTS
 
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
-# Titles only repeat the names; editors do not use the other keys.
-_LEFT_OUT = ("title", "discriminator")
+REPOSITORY = Path(__file__).resolve().parents[1]
 
 
-def phase_schema() -> dict[str, Any]:
-    """Return the schema; which options are valid depends on the challenge.
-
-    Editors complete and check the keys with it. Values that depend on other files or on the tasks, such as
-    names of metrics, are only checked when the phase is loaded.
-    """
-    schema = _described(PhaseConfig)
-    definitions, conditions = schema["$defs"], []
-    for name in known_challenges():
-        prefix = f"options.{name}"
-        template = f"#/$defs/{prefix}.{{model}}"
-        options = _described(challenge_named(name).options, ref_template=template)
-        nested = options.pop("$defs", {})
-        definitions |= {f"{prefix}.{inner}": part for inner, part in nested.items()}
-        if name == DECLARED:
-            _declare(schema, options, definitions, prefix)
-            continue
-        definitions[prefix] = options
-        chosen = {"properties": {"challenge": {"const": name}}}
-        has_options = {"properties": {"options": {"$ref": f"#/$defs/{prefix}"}}}
-        conditions.append({"if": chosen, "then": has_options})
-    challenge = schema["properties"]["challenge"]
-    challenge.pop("pattern")
-    challenge["enum"] = list(known_challenges())
-    return {"$schema": _DIALECT, "title": FILE_NAME, **schema, "allOf": conditions}
+def written() -> dict[str, str]:
+    """Return the content of each file by its path in the repository."""
+    phase = phase_schema()
+    schemas = {"metrics": metrics_schema(), "leaderboard": leaderboard_schema(), "phase": phase}
+    found = {f"schemas/{name}.schema.json": json.dumps(of, indent=2) + "\n" for name, of in schemas.items()}
+    pages = {"phase.md": config_page(phase), "platform.md": platform_page(), **catalogue_pages()}
+    return found | {f"docs/{name}": text for name, text in pages.items()}
 
 
-def _described(model: type[BaseModel], **options: Any) -> dict[str, Any]:
-    """Return the schema of a model, whose keys and those of its tables are described in `phase-keys.toml`."""
-    schema = model.model_json_schema(**options)
-    tables = {model.__name__: schema, **schema.get("$defs", {})}
-    for table, words in tomllib.loads(_template("phase-keys.toml")).items():
-        for key, description in words.items() if table in tables else ():
-            keys = tables[table]["properties"]
-            keys[key] = dict(sorted({**keys[key], "description": description}.items()))
-    return tidied(schema)
-
-
-def _declare(
-    schema: dict[str, Any], options: Mapping[str, Any], definitions: Mapping[str, Any], prefix: str
-) -> None:
-    """Add the tables that declare a challenge to the keys of a phase, which then names no challenge."""
-    properties = schema["properties"]
-    for key, part in options["properties"].items():
-        if key in properties:
-            own = properties[key].pop("description")
-            description = f"{own} Of a declared challenge: {part['description']}"
-            table = {name: value for name, value in part.items() if name != "description"}
-            properties[key] = {"anyOf": [properties[key], table], "description": description}
-        else:
-            properties[key] = part
-    schema["required"] = [key for key in schema["required"] if key != "challenge"]
-    schema["anyOf"] = [{"required": ["challenge"]}, {"required": options["required"]}]
-    metrics = definitions[f"{prefix}.TaskTable"]["properties"]["metrics"]
-    names = []
-    (tables,) = metrics["patternProperties"].values()
-    for table in tables["anyOf"]:
-        metric = definitions[table["$ref"].removeprefix("#/$defs/")]
-        names.append(metric["properties"]["metric"]["const"])
-        described = METRICS.named(names[-1])
-        assert described is not None
-        metric["description"] = card_of(described)
-        # A metric may be named by the key of its table, or all of them by a list.
-        metric["required"] = [key for key in metric["required"] if key != "metric"]
-    listed = {"type": "array", "items": {"enum": names}, "minItems": 1}
-    table = {key: metrics.pop(key) for key in list(metrics) if key != "description"}
-    metrics["anyOf"] = [table, listed]
-
-
-def tidied(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema without pydantic's own keys, and without null, which TOML does not have."""
-    schema = without_null(schema)
-    tidy = {key: value for key, value in schema.items() if key not in _LEFT_OUT}
-    if tidy.get("default") is None or "$ref" in tidy:
-        tidy.pop("default", None)
-    for key in ("properties", "patternProperties", "$defs"):
-        if key in tidy:
-            tidy[key] = {name: tidied(part) for name, part in tidy[key].items()}
-    for key in ("items", "additionalProperties"):
-        if isinstance(tidy.get(key), dict):
-            tidy[key] = tidied(tidy[key])
-    # A constant in each table of a choice tells the tables apart.
-    alternatives = tidy.pop("oneOf", None) or tidy.get("anyOf")
-    if alternatives:
-        tidy["anyOf"] = [tidied(part) for part in alternatives]
-    return tidy
+def _template(name: str) -> str:
+    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
 
 
 # --- The page `docs/phase.md`: every key of `phase.toml` in words, made of its JSON schema ---
@@ -127,12 +55,8 @@ _TYPES = {
 
 
 def config_page(schema: Schema) -> str:
-    """Return the page for the schema of `evaluation.organiser.schema_pages.phase_schema`, in Markdown."""
+    """Return the page for the schema of `evaluation.organiser.phase_schema`, in Markdown."""
     return "\n".join([_template("phase.md"), *_sections(schema)])
-
-
-def _template(name: str) -> str:
-    return (files("evaluation.organiser") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _sections(schema: Schema) -> Iterator[str]:
@@ -313,7 +237,7 @@ def _with_keys(meant: Meant) -> str:
 
 
 def _family_sections(
-    words: Mapping[str, Any], page_of: Mapping[str, str], here: str, shared: Mapping[str, "_KeyEntry"]
+    words: Mapping[str, Any], page_of: Mapping[str, str], here: str, shared: Mapping[str, _KeyEntry]
 ) -> Iterator[str]:
     yield f"# {words['title']}: metrics\n"
     yield "*For organisers who declare a challenge. 5 minutes to look up a metric.*\n"
@@ -379,3 +303,8 @@ def _prose(table: _Table) -> str:
     if issubclass(table, MetricTable):
         return card_of(table)
     return _each_paragraph_on_one_line(inspect.cleandoc(table.__doc__ or ""))
+
+
+if __name__ == "__main__":
+    for place, content in written().items():
+        (REPOSITORY / place).write_text(content, encoding="utf-8")
