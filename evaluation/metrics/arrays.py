@@ -121,16 +121,6 @@ def class_indices(labels: ArrayLike, shape: tuple[int, ...]) -> Floats:
     return true
 
 
-def binary_decisions(predicted: ArrayLike, reference: ArrayLike) -> tuple[Bools, Bools]:
-    """Return decisions and correct ones as booleans. Raises ValueError for shapes that differ."""
-    decided, correct = booleans(predicted, "predicted"), booleans(reference, "reference")
-    if decided.ndim != 1 or decided.shape != correct.shape:
-        raise ValueError(
-            f"predicted and reference: expected one shape (cases,), found {decided.shape} and {correct.shape}"
-        )
-    return decided, correct
-
-
 # --- Means over cases under weights, and the spread of a column of cases ---
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Floats, binary_decisions, booleans, ratio_or_nan, weights_row
+from evaluation.metrics.arrays import Floats, booleans, ratio_or_nan, weights_row
 
 __all__ = [
     "accuracy",
@@ -238,7 +238,11 @@ def f1(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None 
 
 def _decisions_of(predicted: ArrayLike, reference: ArrayLike, weights: ArrayLike | None) -> "Confusion":
     """Return the confusion matrix of binary decisions."""
-    decided, correct = binary_decisions(predicted, reference)
+    decided, correct = booleans(predicted, "predicted"), booleans(reference, "reference")
+    if decided.ndim != 1 or decided.shape != correct.shape:
+        raise ValueError(
+            f"predicted and reference: expected one shape (cases,), found {decided.shape} and {correct.shape}"
+        )
     return weighted_confusion(correct, decided, weights_row(weights, decided.size), 2)
 
 

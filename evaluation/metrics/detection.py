@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Floats, Integers, distinct, order_in_groups, ratio_or_nan
+from evaluation.metrics.arrays import Bools, Floats, Integers, distinct, order_in_groups, ratio_or_nan
 from evaluation.metrics.boxes import (
     BoxMatches,
     ThresholdMatches,
@@ -46,7 +46,7 @@ def box_average_precision(
     inclusive_corners: bool = False,
     max_detections: int = 100,
     curve: CurveReading = "101_points",
-    ties: Ties = "order",
+    ties: Ties = "together",
 ) -> float:
     """Return the average precision of boxes: the mean over classes and IoU thresholds; by default COCO's mAP.
 
@@ -60,9 +60,9 @@ def box_average_precision(
     reference box that is not yet taken, with "voc" only its best box counts, and it is false if that is
     taken. inclusive_corners: see `box_iou`. max_detections: of one class in one image, the most confident
     ones. curve: read at 101 levels of recall (COCO), at "all_points" (PASCAL VOC from 2010 on) or at 11
-    levels (PASCAL VOC to 2009). ties: detections of equal confidence rank in their "order", as in
-    pycocotools, or pass a threshold "together", of those in one image the highest IoU first, so that no order
-    changes the result. 0 without detections; NaN without a reference box. Raises ValueError for shapes that
+    levels (PASCAL VOC to 2009). ties: detections of equal confidence pass a threshold "together", of those in
+    one image the highest IoU first, so that no order changes the result, or rank in their "order", as in
+    pycocotools. 0 without detections; NaN without a reference box. Raises ValueError for shapes that
     do not fit, boxes as in `box_iou`, a score that is not finite, or another option.
     Source: Lin et al., ECCV 2014 (COCO); Everingham et al., International Journal of Computer Vision 88:303,
     2010 (PASCAL VOC).
@@ -72,49 +72,14 @@ def box_average_precision(
     >>> box_average_precision(boxes, [0.9, 0.8, 0.7], [1, 1, 2], reference, [1, 2], iou_thresholds=[0.5])
     0.834983498349835
     """
-    if curve not in get_args(CurveReading):
-        raise ValueError(f"curve: expected '101_points', 'all_points' or '11_points', found {curve!r}")
-    if ties not in get_args(Ties):
-        raise ValueError(f"ties: expected 'order' or 'together', found {ties!r}")
-    table = box_table(
-        (boxes, _one_class(images) if classes is None else classes, images, scores),
-        (
-            reference_boxes,
-            _one_class(reference_images) if reference_classes is None else reference_classes,
-            reference_images,
-        ),
-        iou_thresholds,
-        inclusive_corners,
-        matching,
-        max_detections,
-        ties == "together",
-    )
-    values = table.average_precision(np.ones((1, len(table.reference_counts))), curve)
-    return float(np.mean(mean_over_classes(values)))
-
-
-def _one_class(images: ArrayLike) -> Integers:
-    return np.zeros(np.shape(images), dtype=np.int64)
-
-
-def box_table(
-    detections: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
-    references: tuple[ArrayLike, ArrayLike, ArrayLike],
-    iou_thresholds: Sequence[float],
-    inclusive_corners: bool,
-    matching: BoxMatching = "voc",
-    max_detections: int | None = None,
-    together: bool = False,
-) -> "DetectionTable":
-    """Return the matched boxes of all images, each side given as boxes, classes and images (and scores).
-
-    Raises ValueError for arguments that do not fit.
-    """
-    boxes, classes, images, scores = detections
-    reference_boxes, reference_classes, reference_images = references
-    if matching not in get_args(BoxMatching):
-        raise ValueError(f"matching: expected 'coco' or 'voc', found {matching!r}")
-    if max_detections is not None and max_detections < 1:
+    for name, value, known in (
+        ("matching", matching, get_args(BoxMatching)),
+        ("curve", curve, get_args(CurveReading)),
+        ("ties", ties, get_args(Ties)),
+    ):
+        if value not in known:
+            raise ValueError(f"{name}: expected one of {', '.join(map(repr, known))}, found {value!r}")
+    if max_detections < 1:
         raise ValueError(f"max_detections: expected at least 1, found {max_detections}")
     corners, true_corners = corners_of(boxes, "boxes"), corners_of(reference_boxes, "reference_boxes")
     confidence = np.asarray(scores, dtype=np.float64)
@@ -123,57 +88,65 @@ def box_table(
     thresholds = np.asarray(iou_thresholds, dtype=np.float64)
     if thresholds.ndim != 1 or not thresholds.size or not ((thresholds > 0) & (thresholds <= 1)).all():
         raise ValueError(f"IoU thresholds: expected numbers above 0 and at most 1, found {iou_thresholds}")
+    one_class = [np.zeros(np.shape(of), dtype=np.int64) for of in (images, reference_images)]
+    named = [
+        one if given is None else given
+        for one, given in zip(one_class, (classes, reference_classes), strict=True)
+    ]
     image, true_image, image_count = _codes(images, reference_images, corners, true_corners, "images")
-    kind, true_kind, kinds = _codes(classes, reference_classes, corners, true_corners, "classes")
-    groups, true_groups = image * kinds + kind, true_image * kinds + true_kind
-    if max_detections is not None:
-        counted = most_confident(groups, confidence, max_detections, corners if together else None)
-        corners, confidence = corners[counted], confidence[counted]
-        image, kind, groups = image[counted], kind[counted], groups[counted]
-    found: BoxMatches | ThresholdMatches
-    if matching == "voc":
-        found = match_boxes(
-            corners, groups, confidence, true_corners, true_groups, inclusive_corners, together
+    kind, true_kind, kinds = _codes(*named, corners, true_corners, "classes")
+    groups, true_groups, together = image * kinds + kind, true_image * kinds + true_kind, ties == "together"
+    kept, hits = [np.zeros(0, dtype=np.int64)], [np.zeros((0, thresholds.size), dtype=np.bool_)]
+    for group in distinct(groups):
+        own, true = np.flatnonzero(groups == group), true_corners[true_groups == group]
+        own = own[most_confident(confidence[own], max_detections, corners[own] if together else None)]
+        kept.append(own)
+        hits.append(
+            hits_at_thresholds(
+                corners[own], confidence[own], true, thresholds, matching, inclusive_corners, together
+            )
         )
-    else:
-        found = _match_groups(
-            corners, groups, confidence, true_corners, true_groups, thresholds, inclusive_corners, together
-        )
+    order = np.concatenate(kept)
+    back = np.argsort(order)
+    chosen, found = order[back], np.concatenate(hits)[back]
+    matches = ThresholdMatches(np.zeros(len(found)), found)
     counts = np.bincount(true_groups, minlength=image_count * kinds).reshape(image_count, kinds)
-    return DetectionTable(image, kind, confidence, found, counts, thresholds, together=together)
+    table = DetectionTable(
+        image[chosen], kind[chosen], confidence[chosen], matches, counts, thresholds, together=together
+    )
+    values = table.average_precision(np.ones((1, image_count)), curve)
+    return float(np.mean(mean_over_classes(values)))
 
 
-def most_confident(groups: Integers, confidence: Floats, most: int, corners: Floats | None) -> Integers:
-    """Return the positions of the most confident detections of each group, in their order.
+def hits_at_thresholds(
+    corners: Floats,
+    confidence: Floats,
+    true_corners: Floats,
+    thresholds: Floats,
+    matching: BoxMatching,
+    inclusive_corners: bool,
+    together: bool,
+) -> Bools:
+    """Return which detections of one class in one image are hits, shape (detections, thresholds).
+
+    Rules: see `box_average_precision`; ``together`` for equal confidences.
+    """
+    if matching == "voc":
+        group, true_group = (np.zeros(len(of), dtype=np.int64) for of in (corners, true_corners))
+        return match_boxes(
+            corners, group, confidence, true_corners, true_group, inclusive_corners, together
+        ).found(thresholds)
+    pairs = overlapping_boxes(corners, true_corners, inclusive_corners, thresholds.min())
+    return match_at_thresholds(pairs, confidence, thresholds, together).at_thresholds
+
+
+def most_confident(confidence: Floats, most: int, corners: Floats | None) -> Integers:
+    """Return the positions of the most confident detections, in their order.
 
     ``corners``, shape (detections, corners), decide between equals, without them their positions.
     """
-    first = np.arange(len(groups)) if corners is None else np.lexsort(corners.T)
-    order = first[order_in_groups(groups[first], confidence[first])]
-    ordered = groups[order]
-    rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
-    return np.sort(order[rank < most])
-
-
-def _match_groups(
-    corners: Floats,
-    groups: Integers,
-    confidence: Floats,
-    true_corners: Floats,
-    true_groups: Integers,
-    thresholds: Floats,
-    inclusive_corners: bool,
-    together: bool,
-) -> ThresholdMatches:
-    """Match the detections of each group at each threshold by itself."""
-    iou = np.zeros(len(groups))
-    hits = np.zeros((len(groups), len(thresholds)), dtype=np.bool_)
-    for group in distinct(groups):
-        chosen, true = np.flatnonzero(groups == group), true_corners[true_groups == group]
-        pairs = overlapping_boxes(corners[chosen], true, inclusive_corners, thresholds.min())
-        matches = match_at_thresholds(pairs, confidence[chosen], thresholds, together)
-        iou[chosen], hits[chosen] = matches.iou, matches.at_thresholds
-    return ThresholdMatches(iou, hits)
+    first = np.arange(len(confidence)) if corners is None else np.lexsort(corners.T)
+    return np.sort(first[np.argsort(-confidence[first], kind="stable")][:most])
 
 
 def _codes(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from evaluation.metrics.arrays import Bools, regions_of
 from evaluation.metrics.components import Neighbours, components_of
 from evaluation.metrics.matching import Overlaps, overlaps_of
+from evaluation.metrics.surfaces import spacing_of
 
 __all__ = [
     "detected_lesions",
@@ -108,7 +109,7 @@ def false_positive_volume(
     0.5
     """
     found = _lesions(prediction, reference, neighbours)
-    return found.false_voxels * _voxel(spacing_mm, np.ndim(reference))
+    return found.false_voxels * math.prod(spacing_of(np.asarray(reference), spacing_mm).tolist())
 
 
 def false_negative_volume(
@@ -128,7 +129,7 @@ def false_negative_volume(
     0.5
     """
     found = _lesions(prediction, reference, neighbours)
-    return found.missed_voxels * _voxel(spacing_mm, np.ndim(reference))
+    return found.missed_voxels * math.prod(spacing_of(np.asarray(reference), spacing_mm).tolist())
 
 
 def _lesions(prediction: ArrayLike, reference: ArrayLike, neighbours: Neighbours) -> Overlaps:
@@ -136,14 +137,6 @@ def _lesions(prediction: ArrayLike, reference: ArrayLike, neighbours: Neighbours
     if neighbours not in get_args(Neighbours):
         raise ValueError(f"neighbours: expected 'all', 'edges' or 'faces', found {neighbours!r}")
     return find_lesions(*regions, neighbours)
-
-
-def _voxel(spacing_mm: Sequence[float] | None, axes: int) -> float:
-    """Return the volume of one voxel in mm³."""
-    sizes = (1.0,) * axes if spacing_mm is None else tuple(map(float, spacing_mm))
-    if len(sizes) != axes or not all(math.isfinite(size) and size > 0 for size in sizes):
-        raise ValueError(f"spacing_mm: expected {axes} finite numbers above 0, found {spacing_mm!r}")
-    return math.prod(sizes)
 
 
 def detected_lesions(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> float:

@@ -34,7 +34,6 @@ OF_PHASES = {
 # Options of one metric that its function has in another form, and why.
 EXCEPTIONS = {
     ("bias", "worst"): "of a missing result",
-    ("box_average_precision", "ties"): "the function follows COCO",
     ("mean_absolute_error", "worst"): "of a missing result",
     ("mean_radial_error", "unpredicted"): "of names",
     ("mean_radial_error", "worst"): "of a missing result",

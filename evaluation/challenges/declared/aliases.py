@@ -26,96 +26,61 @@ class Meant:
         )
 
 
-_PERCENTILE = "percentile = 95"
-_TOLERANCE = Meant("surface_dice", "tolerance_mm = 1", "your own tolerance")
-_DISTANCES = 'this is the ASSD; directions = "mean" makes it the MASD'
-_AVERAGE_DISTANCE = Meant("average_surface_distance", note=_DISTANCES)
-_RECALL = tuple(Meant(name) for name in ("sensitivity", "voxel_sensitivity", "point_recall", "box_recall"))
-_PRECISION = tuple(
-    Meant(name) for name in ("precision", "voxel_precision", "point_precision", "box_precision")
-)
-_F1 = tuple(Meant(name) for name in ("f1", "box_f1", "point_f1", "lesion_f1"))
-_JACCARD = (Meant("jaccard"), Meant("box_iou"))
-_AREA = (Meant("auc"), Meant("macro_auc"), Meant("case_auc"))
-_MEAN_PRECISION = (Meant("box_average_precision"), Meant("macro_average_precision"))
-_AVERAGE_PRECISION = (
-    *(Meant("average_precision"), Meant("box_average_precision"), Meant("lesion_average_precision")),
-    Meant("macro_average_precision"),
-)
-_MEAN_ABSOLUTE_ERROR = (Meant("mean_absolute_error"), Meant("image_mean_absolute_error"))
-_ROOT_MEAN_SQUARED_ERROR = (Meant("root_mean_squared_error"), Meant("image_root_mean_squared_error"))
-_BRIER = (Meant("brier_score"),)
+def _any(*names: str) -> tuple[Meant, ...]:
+    return tuple(map(Meant, names))
+
+
+_MEANT: Mapping[str, Sequence[Meant]] = {
+    "dsc dice_coefficient dice_score": _any("dice"),
+    "iou jaccard_index jaccard": _any("jaccard", "box_iou"),
+    "nsd normalized_surface_distance normalised_surface_distance normalized_surface_dice": (
+        Meant("surface_dice", "tolerance_mm = 1", "your own tolerance"),
+    ),
+    "hd hausdorff": _any("hausdorff_distance"),
+    "hd95 hausdorff95": (Meant("hausdorff_distance", "percentile = 95"),),
+    "assd asd": (
+        Meant("average_surface_distance", note='this is the ASSD; directions = "mean" makes it the MASD'),
+    ),
+    "masd": (Meant("average_surface_distance", 'directions = "mean"'),),
+    "cldice centerline_dice": _any("centreline_dice"),
+    "recall tpr sensitivity": _any("sensitivity", "voxel_sensitivity", "point_recall", "box_recall"),
+    "ppv precision": _any("precision", "voxel_precision", "point_precision", "box_precision"),
+    "npv": _any("negative_predictive_value"),
+    "tnr": _any("specificity"),
+    "roc_auc auroc auc": _any("auc", "macro_auc", "case_auc"),
+    "auprc pr_auc ap average_precision": _any(
+        "average_precision", "box_average_precision", "lesion_average_precision", "macro_average_precision"
+    ),
+    "map mean_average_precision": _any("box_average_precision", "macro_average_precision"),
+    "f1_score f1": _any("f1", "box_f1", "point_f1", "lesion_f1"),
+    "micro_f1": (Meant("accuracy", note="the micro F1 of one class a case is the accuracy"),),
+    "mcc": _any("matthews_correlation"),
+    "kappa": _any("cohen_kappa"),
+    "qwk quadratic_weighted_kappa": (Meant("cohen_kappa", 'disagreement = "quadratic"'),),
+    "ece": _any("calibration_error", "top_label_calibration_error", "voxel_calibration_error"),
+    "brier brier_score": _any("brier_score"),
+    "rmse root_mean_squared_error": _any("root_mean_squared_error", "image_root_mean_squared_error"),
+    "mae mean_absolute_error": _any("mean_absolute_error", "image_mean_absolute_error"),
+    "psnr": _any("peak_signal_to_noise_ratio"),
+    "ssim": _any("structural_similarity"),
+    "ms_ssim": _any("multi_scale_structural_similarity"),
+    "pq": _any("panoptic_quality"),
+    "rq": _any("recognition_quality"),
+    "sq": _any("segmentation_quality"),
+    "aji": _any("aggregated_jaccard"),
+    "cindex c_index": _any("concordance_index"),
+    "icc": _any("intraclass_correlation"),
+    "tre": _any("target_registration_error"),
+    "mre": _any("mean_radial_error"),
+    "sdr": _any("success_detection_rate"),
+    "rvd": (Meant("volume_difference", "relative = true"),),
+    "avd": _any("volume_difference"),
+    "crps": _any("volume_crps"),
+}
+"""The metrics that names may mean, several names apart by spaces and in small letters."""
 
 USUAL_NAMES: Mapping[str, Sequence[Meant]] = {
-    "dsc": (Meant("dice"),),
-    "dice_coefficient": (Meant("dice"),),
-    "dice_score": (Meant("dice"),),
-    "iou": _JACCARD,
-    "jaccard_index": _JACCARD,
-    "jaccard": _JACCARD,
-    "nsd": (_TOLERANCE,),
-    "normalized_surface_distance": (_TOLERANCE,),
-    "normalised_surface_distance": (_TOLERANCE,),
-    "normalized_surface_dice": (_TOLERANCE,),
-    "hd": (Meant("hausdorff_distance"),),
-    "hausdorff": (Meant("hausdorff_distance"),),
-    "hd95": (Meant("hausdorff_distance", _PERCENTILE),),
-    "hausdorff95": (Meant("hausdorff_distance", _PERCENTILE),),
-    "assd": (_AVERAGE_DISTANCE,),
-    "asd": (_AVERAGE_DISTANCE,),
-    "masd": (Meant("average_surface_distance", 'directions = "mean"'),),
-    "cldice": (Meant("centreline_dice"),),
-    "centerline_dice": (Meant("centreline_dice"),),
-    "recall": _RECALL,
-    "tpr": _RECALL,
-    "sensitivity": _RECALL,
-    "ppv": _PRECISION,
-    "precision": _PRECISION,
-    "npv": (Meant("negative_predictive_value"),),
-    "tnr": (Meant("specificity"),),
-    "roc_auc": _AREA,
-    "auroc": _AREA,
-    "auc": _AREA,
-    "auprc": _AVERAGE_PRECISION,
-    "pr_auc": _AVERAGE_PRECISION,
-    "ap": _AVERAGE_PRECISION,
-    "average_precision": _AVERAGE_PRECISION,
-    "map": _MEAN_PRECISION,
-    "mean_average_precision": _MEAN_PRECISION,
-    "f1_score": _F1,
-    "f1": _F1,
-    "micro_f1": (Meant("accuracy", note="the micro F1 of one class a case is the accuracy"),),
-    "mcc": (Meant("matthews_correlation"),),
-    "kappa": (Meant("cohen_kappa"),),
-    "qwk": (Meant("cohen_kappa", 'disagreement = "quadratic"'),),
-    "quadratic_weighted_kappa": (Meant("cohen_kappa", 'disagreement = "quadratic"'),),
-    "ece": (
-        Meant("calibration_error"),
-        Meant("top_label_calibration_error"),
-        Meant("voxel_calibration_error"),
-    ),
-    "brier": _BRIER,
-    "brier_score": _BRIER,
-    "rmse": _ROOT_MEAN_SQUARED_ERROR,
-    "root_mean_squared_error": _ROOT_MEAN_SQUARED_ERROR,
-    "mae": _MEAN_ABSOLUTE_ERROR,
-    "mean_absolute_error": _MEAN_ABSOLUTE_ERROR,
-    "psnr": (Meant("peak_signal_to_noise_ratio"),),
-    "ssim": (Meant("structural_similarity"),),
-    "ms_ssim": (Meant("multi_scale_structural_similarity"),),
-    "pq": (Meant("panoptic_quality"),),
-    "rq": (Meant("recognition_quality"),),
-    "sq": (Meant("segmentation_quality"),),
-    "aji": (Meant("aggregated_jaccard"),),
-    "cindex": (Meant("concordance_index"),),
-    "c_index": (Meant("concordance_index"),),
-    "icc": (Meant("intraclass_correlation"),),
-    "tre": (Meant("target_registration_error"),),
-    "mre": (Meant("mean_radial_error"),),
-    "sdr": (Meant("success_detection_rate"),),
-    "rvd": (Meant("volume_difference", "relative = true"),),
-    "avd": (Meant("volume_difference"),),
-    "crps": (Meant("volume_crps"),),
+    name: meant for names, meant in _MEANT.items() for name in names.split()
 }
 """The metrics that a name may mean, by that name in small letters."""
 

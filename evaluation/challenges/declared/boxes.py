@@ -24,17 +24,13 @@ from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.boxes import (
-    ThresholdMatches,
-    iou_of_corners,
-    match_at_thresholds,
-    match_boxes,
-    overlapping_boxes,
-)
+from evaluation.metrics.boxes import ThresholdMatches, iou_of_corners
 from evaluation.metrics.detection import (
+    COCO_THRESHOLDS,
     CurveReading,
     DetectionTable,
     Ties,
+    hits_at_thresholds,
     mean_over_classes,
     most_confident,
 )
@@ -217,7 +213,6 @@ def _centres(found: Floats, true: Floats) -> tuple[Floats, NDArray[np.bool_]]:
 # --- Average precision and average recall of boxes, by the rules of COCO or PASCAL VOC ---
 
 _MAX_CASES = 2000
-_COCO_THRESHOLDS = [hundredths / 100 for hundredths in range(50, 100, 5)]
 Threshold = Annotated[float, Key(gt=0, le=1)]
 
 
@@ -252,7 +247,7 @@ class _AverageOfBoxes(MetricTable):
     )
     of_envelope: ClassVar[bool] = False
     iou_thresholds: list[Threshold] = Key(
-        default=_COCO_THRESHOLDS,
+        default=list(COCO_THRESHOLDS),
         description="Smallest intersections over union of a hit, over which the mean is taken. Default: 0.5, "
         "0.55, … 0.95, as in COCO.",
         min_length=1,
@@ -372,15 +367,9 @@ class _AverageOfBoxes(MetricTable):
         )
 
     def _matched(self, comparison: FieldComparison, level: NDArray[np.int64], count: int) -> _Matched:
-        thresholds = np.array(self.iou_thresholds)
-        options = (
-            *level.tolist(),
-            self.matching,
-            self.inclusive_corners,
-            self.max_detections,
-            self.ties,
-            *self.iou_thresholds,
-        )
+        thresholds, together = np.array(self.iou_thresholds), self.ties == "together"
+        rules = (self.matching, self.inclusive_corners, together)
+        options = (*level.tolist(), *rules, self.max_detections, *self.iou_thresholds)
 
         def match(comparison: FieldComparison) -> _Matched:
             found, true = comparison.submitted.rows.copy(), comparison.reference.rows.copy()
@@ -389,28 +378,16 @@ class _AverageOfBoxes(MetricTable):
             kept, hits = [found[:0]], [np.zeros((0, thresholds.size), dtype=np.bool_)]
             for label in range(count):
                 of_class = found[found[:, 0] == label]
-                corners = of_class[:, 2:] if self.ties == "together" else None
-                one_group = np.zeros(len(of_class), dtype=np.int64)
-                counted = of_class[most_confident(one_group, of_class[:, 1], self.max_detections, corners)]
+                corners = of_class[:, 2:] if together else None
+                counted = of_class[most_confident(of_class[:, 1], self.max_detections, corners)]
                 kept.append(counted)
-                hits.append(self._hits(counted, true[true[:, 0] == label], thresholds))
+                sides = counted[:, 2:], counted[:, 1], true[true[:, 0] == label, 2:]
+                hits.append(hits_at_thresholds(*sides, thresholds, *rules))
             rows = np.concatenate(kept)
             objects = np.bincount(true[:, 0].astype(np.int64), minlength=count)
             return _Matched(rows[:, 0].astype(np.int64), rows[:, 1], np.concatenate(hits), objects)
 
         return comparison.derive(("matched boxes", options), match)
-
-    def _hits(self, found: Floats, true: Floats, thresholds: Floats) -> NDArray[np.bool_]:
-        corners, true_corners, confidence = found[:, 2:], true[:, 2:], found[:, 1]
-        together = self.ties == "together"
-        if self.matching == "voc":
-            groups, true_groups = (np.zeros(len(of), dtype=np.int64) for of in (found, true))
-            matches = match_boxes(
-                corners, groups, confidence, true_corners, true_groups, self.inclusive_corners, together
-            )
-            return matches.found(thresholds)
-        pairs = overlapping_boxes(corners, true_corners, self.inclusive_corners, min(self.iou_thresholds))
-        return match_at_thresholds(pairs, confidence, thresholds, together).at_thresholds
 
 
 class BoxAveragePrecision(_AverageOfBoxes):

@@ -119,15 +119,15 @@ def test_coco(seed, most):
         each = [found[f"figure_{label}"] for label in CLASSES]
         assert each == pytest.approx(expected.mean(axis=0), rel=1e-12)
         assert found["figure"] == pytest.approx(expected.mean(), rel=1e-12)
-    # The function on arrays has the rules of COCO by default.
+    # The function on arrays has the rules of COCO, too.
     columns = [
         np.vstack([np.column_stack([np.full(len(rows), number), rows]) for number, rows in enumerate(side)])
         for side in zip(*images, strict=True)
     ]
     (image, label, score, *_), (true_image, true_label, *_) = (table.T for table in columns)
     found, true = (table[:, 3:] for table in columns)
-    classes = {"classes": label, "reference_classes": true_label}
-    public = box_average_precision(found, score, image, true, true_image, **classes, max_detections=most)
+    options = {"classes": label, "reference_classes": true_label, "max_detections": most, "ties": "order"}
+    public = box_average_precision(found, score, image, true, true_image, **options)
     assert public == pytest.approx(precision.mean(), rel=1e-12)
 
 
