@@ -1,8 +1,7 @@
 """A number against one of two classes: areas below curves, points on them, and calibration."""
 
 import math
-from abc import ABC
-from dataclasses import replace
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Literal
 
@@ -11,7 +10,6 @@ from evaluation.challenges.declared.tables import FieldComparison, FieldTable, M
 from evaluation.core import class_estimators as estimators
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
-from evaluation.core.estimator import Estimator
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 
@@ -27,18 +25,18 @@ class ScoreMetric(MetricTable, ABC):
 
     kinds = (NumberField,)
 
-    def score_measure(
-        self, name: str, field_name: str, table: FieldTable, estimator: Estimator, best: float, worst: float
-    ) -> Measure:
-        """Return the figure of an estimator of the columns that `score_columns` names."""
-        score, label = score_columns(field_name)
+    @abstractmethod
+    def figure(self, name: str, score: str, label: str) -> Metric:
+        """Return the figure of the columns of a number and of its class (1, 0, or NaN: left out)."""
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        score, label = f"{field_name}_score", f"{field_name}_class"
         check_classes(table)
 
         def row(number: float | None, present: float) -> Row:
             return {score: _FARTHEST.get(present, math.nan) if number is None else number, label: present}
 
-        metric = Metric(name, self.title_of(name), estimator, best, worst)
-        return Measure.of_values(metric, field_name, row, missing=None)
+        return Measure.of_values(self.figure(name, score, label), field_name, row, missing=None)
 
 
 class AreaUnderCurve(ScoreMetric):
@@ -47,10 +45,8 @@ class AreaUnderCurve(ScoreMetric):
     metric: Literal["auc"]
     common = _RANKED_LAST
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        return self.score_measure(
-            name, field_name, table, estimators.RocArea(*score_columns(field_name)), 1, 0
-        )
+    def figure(self, name: str, score: str, label: str) -> Metric:
+        return Metric(name, self.title_of(name), estimators.RocArea(score, label), 1, 0)
 
 
 class PartialAreaUnderCurve(ScoreMetric):
@@ -69,16 +65,16 @@ class PartialAreaUnderCurve(ScoreMetric):
         default=True, description="Whether the area is mapped so that chance is 0.5 and the best 1."
     )
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+    def figure(self, name: str, score: str, label: str) -> Metric:
         low, high = decimal_of(self.min_specificity), decimal_of(self.max_specificity)
         if low >= high:
             raise ValueError(
                 f"expected min_specificity < max_specificity, found {float(low):g} and {float(high):g}"
             )
-        area = estimators.PartialRocArea(*score_columns(field_name), low, high, self.standardised)
+        area = estimators.PartialRocArea(score, label, low, high, self.standardised)
         width, chance = float(high - low), float((1 - low) ** 2 - (1 - high) ** 2) / 2
         best, worst = (1.0, 0.5 * (1 - chance / (width - chance))) if self.standardised else (width, 0.0)
-        return self.score_measure(name, field_name, table, area, best, worst)
+        return Metric(name, self.title_of(name), area, best, worst)
 
 
 class ScoreAveragePrecision(ScoreMetric):
@@ -91,9 +87,8 @@ class ScoreAveragePrecision(ScoreMetric):
 
     metric: Literal["average_precision"]
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        estimator = estimators.AveragePrecision(*score_columns(field_name))
-        return self.score_measure(name, field_name, table, estimator, 1, 0)
+    def figure(self, name: str, score: str, label: str) -> Metric:
+        return Metric(name, self.title_of(name), estimators.AveragePrecision(score, label), 1, 0)
 
 
 _EXACT = (
@@ -110,11 +105,9 @@ class ScoreSensitivityAtSpecificity(ScoreMetric):
     common = _EXACT
     specificity: float = Key(description="The specificity that is required.", ge=0, le=1)
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        estimator = estimators.SensitivityAtSpecificity(
-            *score_columns(field_name), decimal_of(self.specificity)
-        )
-        return self.score_measure(name, field_name, table, estimator, 1, 0)
+    def figure(self, name: str, score: str, label: str) -> Metric:
+        estimator = estimators.SensitivityAtSpecificity(score, label, decimal_of(self.specificity))
+        return Metric(name, self.title_of(name), estimator, 1, 0)
 
 
 class SpecificityAtSensitivity(ScoreMetric):
@@ -124,11 +117,14 @@ class SpecificityAtSensitivity(ScoreMetric):
     common = _EXACT
     sensitivity: float = Key(description="The sensitivity that is required.", ge=0, le=1)
 
+    def figure(self, name: str, score: str, label: str) -> Metric:
+        # It is the sensitivity for the absence of the condition.
+        estimator = estimators.SensitivityAtSpecificity(score, label, decimal_of(self.sensitivity))
+        return Metric(name, self.title_of(name), estimator, 1, 0)
+
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        """Return the specificity: the sensitivity for the absence of the condition."""
         check_classes(table)
         negated, absent = f"{field_name}_negated", f"{field_name}_absent"
-        estimator = estimators.SensitivityAtSpecificity(negated, absent, decimal_of(self.sensitivity))
 
         def row(comparison: FieldComparison) -> Row:
             return {negated: -comparison.submitted, absent: 1.0 - comparison.reference}
@@ -136,7 +132,7 @@ class SpecificityAtSensitivity(ScoreMetric):
         def worst_row(references: Values) -> Row:
             return {absent: 1.0 - references[field_name]}
 
-        return Measure((Metric(name, self.title_of(name), estimator, 1, 0),), row, worst_row)
+        return Measure((self.figure(name, negated, absent),), row, worst_row)
 
 
 class ScoreCalibrationError(ScoreMetric):
@@ -150,17 +146,12 @@ class ScoreCalibrationError(ScoreMetric):
     metric: Literal["calibration_error"]
     bins: int = Key(default=10, description="Number of bins.", ge=1, le=1000)
 
+    def figure(self, name: str, score: str, label: str) -> Metric:
+        return estimators.calibration_metric(name, self.title_of(name), [(score, label)], label, self.bins)
+
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         check_probability(table)
-        columns = score_columns(field_name)
-        metric = estimators.calibration_metric(name, self.title_of(name), [columns], columns[1], self.bins)
-        found = self.score_measure(name, field_name, table, metric.estimator, metric.best, metric.worst)
-        return replace(found, metrics=(metric,))
-
-
-def score_columns(field_name: str) -> tuple[str, str]:
-    """Return the names of the columns of a number and of its class (1, 0, or NaN: left out)."""
-    return f"{field_name}_score", f"{field_name}_class"
+        return super().measure(name, field_name, table)
 
 
 def decimal_of(number: float) -> Fraction:
