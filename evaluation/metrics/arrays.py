@@ -1,7 +1,6 @@
 """Types of arrays, small functions of arrays that many metrics need, and checks of arguments."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -47,8 +46,6 @@ def order_in_groups(groups: NDArray[np.int64], confidence: NDArray[np.float64]) 
 
 
 # --- Checks of the arguments of the public functions ---
-
-Figure = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]
 
 
 def booleans(values: ArrayLike, name: str) -> Bools:
@@ -104,11 +101,6 @@ def require_given(predicted: Floats, reference: Floats) -> None:
     if missing := np.flatnonzero(~np.isfinite(predicted) & ~np.isnan(reference)).tolist():
         found = f"{np.ravel(predicted)[missing[0]]} at position {missing[0]}"
         raise ValueError(f"predicted: expected finite numbers, found {found}")
-
-
-def value_of(figure: Figure, predicted: ArrayLike, reference: ArrayLike, weights: ArrayLike | None) -> float:
-    """Return a figure of two columns under the weights of the cases, by default 1. Raises ValueError."""
-    return float(figure(predicted, reference, weights_row(weights, np.size(reference)))[0])
 
 
 def class_indices(labels: ArrayLike, shape: tuple[int, ...]) -> Floats:

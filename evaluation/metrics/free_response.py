@@ -55,29 +55,11 @@ def froc(
     """
     if reading not in get_args(FrocReading):
         raise ValueError(f"reading: expected 'linear' or 'step', found {reading!r}")
-    detections, references = (points, confidences, images), (reference_points, reference_images)
-    table, count = _froc_table(detections, references, radius, all_images, matching, boundary)
-    values: Floats = table.sensitivity_at(np.ones((1, count)), false_positives_per_case, reading)[0]
-    return values
-
-
-def _froc_table(
-    detections: tuple[ArrayLike, ArrayLike, ArrayLike],
-    references: tuple[ArrayLike, ArrayLike],
-    radius: float | ArrayLike,
-    all_images: ArrayLike,
-    matching: MatchingRule,
-    boundary: Boundary,
-) -> "tuple[FrocTable, int]":
-    """Return the table of the matched detections and the number of images.
-
-    detections: points, confidences and images; references: points and images.
-    """
     names = list(dict.fromkeys(np.asarray(all_images).tolist()))
-    of_image = _positions(detections[2], names, "images")
-    of_reference = _positions(references[1], names, "reference_images")
-    detected, confidence = (np.asarray(values, dtype=np.float64) for values in detections[:2])
-    true = np.asarray(references[0], dtype=np.float64)
+    of_image = _positions(images, names, "images")
+    of_reference = _positions(reference_images, names, "reference_images")
+    detected, confidence = (np.asarray(values, dtype=np.float64) for values in (points, confidences))
+    true = np.asarray(reference_points, dtype=np.float64)
     if len(detected) != len(of_image) or confidence.shape != of_image.shape or len(true) != len(of_reference):
         raise ValueError(
             "expected one confidence and image for each point and one image for each reference point, found "
@@ -108,7 +90,9 @@ def _froc_table(
         np.concatenate([np.zeros(0, dtype=np.bool_), *hits]),
         np.bincount(of_reference, minlength=len(names)),
     )
-    return FrocTable(candidates), len(names)
+    weights = np.ones((1, len(names)))
+    values: Floats = FrocTable(candidates).sensitivity_at(weights, false_positives_per_case, reading)[0]
+    return values
 
 
 def _positions(images: ArrayLike, names: list[object], argument: str) -> Integers:

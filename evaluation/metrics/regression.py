@@ -13,7 +13,6 @@ from evaluation.metrics.arrays import (
     booleans,
     ratio_or_nan,
     require_given,
-    value_of,
     weighted_mean,
     weights_row,
 )
@@ -105,7 +104,8 @@ def pearson_correlation(
     0.3273
     """
     _difference(predicted, reference, given=True)
-    return value_of(weighted_pearson_correlation, predicted, reference, weights)
+    row = weights_row(weights, np.size(reference))
+    return float(weighted_pearson_correlation(predicted, reference, row)[0])
 
 
 def spearman_correlation(
@@ -121,7 +121,8 @@ def spearman_correlation(
     0.5
     """
     _difference(predicted, reference, given=True)
-    return value_of(weighted_spearman_correlation, predicted, reference, weights)
+    row = weights_row(weights, np.size(reference))
+    return float(weighted_spearman_correlation(predicted, reference, row)[0])
 
 
 def intraclass_correlation(
@@ -137,7 +138,8 @@ def intraclass_correlation(
     1.0
     """
     _difference(predicted, reference, given=True)
-    return value_of(weighted_intraclass_correlation, predicted, reference, weights)
+    row = weights_row(weights, np.size(reference))
+    return float(weighted_intraclass_correlation(predicted, reference, row)[0])
 
 
 def weighted_pearson_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:

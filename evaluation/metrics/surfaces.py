@@ -46,21 +46,9 @@ def spacing_of(values: NDArray[np.generic], spacing_mm: Sequence[float] | None) 
 
 @dataclass(frozen=True, slots=True)
 class SurfaceConvention:
-    """How surfaces are compared; the definitions in use differ in these three choices.
+    """How surfaces are compared, by the three choices that differ in use; see `hausdorff_distance`.
 
-    surface: "voxels" are the region's voxels with one of their 6 neighbours outside of the region or of the
-    volume, each of weight 1 (grand_challenge_metrics, MedPy, MONAI, SimpleITK). "elements" lie between 2
-    × 2 × 2 voxels and are weighted by their area (google-deepmind/surface-distance; Nikolov et al. 2021).
-
-    percentile: "index" is the value at position ⌊0.95 (n − 1)⌋ of the sorted distances, counted from 0
-    (grand_challenge_metrics); of elements, the first at which the cumulated area reaches 95 %
-    (surface-distance). "linear" interpolates between two positions (NumPy, MedPy, MONAI), which elements do
-    not have.
-
-    directions: "directed" is the larger of the figures of both directions, "pooled" the figure of all
-    distances of both directions together (percentile: MedPy; mean: the average symmetric surface distance).
-
-    Raises ValueError for "elements" with "linear".
+    By default as grand_challenge_metrics does it. Raises ValueError for "elements" with "linear".
     """
 
     surface: Surface = "voxels"

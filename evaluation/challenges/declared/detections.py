@@ -22,7 +22,7 @@ from evaluation.core.metric import Metric, mean_metric
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.objects import Attributes
 from evaluation.metrics.arrays import Floats, Integers, ratio_or_nan
-from evaluation.metrics.free_response import Candidates, FrocReading, FrocTable
+from evaluation.metrics.free_response import LUNA16_RATES, Candidates, FrocReading, FrocTable
 from evaluation.metrics.points import PointMatches
 
 CERTAIN = sys.float_info.max
@@ -40,8 +40,7 @@ READING = (
     "Sensitivity between the points of the curve. `linear`: interpolated (LUNA16: Setio et al., 2017). "
     "`step`: the highest at a rate of at most the given one (PI-CAI: Saha et al., 2024)."
 )
-RATES = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0]
-"""The numbers of false positives per case of LUNA16."""
+RATES = list(LUNA16_RATES)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from evaluation.core.field import Field, Kind
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.classes import Flags, FlagSet, PresenceProbabilities
-from evaluation.metrics.confusion import label_errors, modified_hamming_distance
+from evaluation.metrics.confusion import label_errors
 
 
 class NamedColumnsTable(ScalarFieldTable, ABC):
@@ -93,12 +93,12 @@ class HammingDistance(MetricTable):
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         assert isinstance(table, FlagsField)
 
-        def columns(flags: Flags, known: Flags) -> Row:
-            return {name: modified_hamming_distance(label_errors(flags, known))}
-
         def parts(flags: Flags, known: Flags) -> dict[str, Part]:
             errors = [error for error in label_errors(flags, known) if not math.isnan(error)]
             return {name: Part(sum(errors), len(errors))}
+
+        def columns(flags: Flags, known: Flags) -> Row:
+            return {name: parts(flags, known)[name].ratio(math.nan)}
 
         nothing = (None,) * len(table.classes)
         metric = Metric(name, self.title_of(name), Mean(name), best=0, worst=1)

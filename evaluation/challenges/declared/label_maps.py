@@ -245,9 +245,10 @@ class LabelMetricTable(StructureMetricTable):
 
     has_consensus: ClassVar[bool] = False
 
-    @abstractmethod
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        """Return the figure of each structure with one reference; NaN only by the reference."""
+        """Return the figure of each structure with one reference, NaN only by it; by default the ratio."""
+        assert self.of_nothing is not None
+        return [self.part(comparison, structure).ratio(self.of_nothing) for structure in structures]
 
     def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the figures over all annotators; those whose reference does not enter are left out."""
@@ -327,9 +328,6 @@ class _OverlapTable(LabelMetricTable):
 
     def needs_whole(self) -> bool:
         return self.over_annotators == "consensus"
-
-    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        return figures_of(self.ratio(comparison.counts, both_empty=1.0), comparison.table, structures)
 
     def part(self, comparison: MapComparison, structure: Structure) -> tables.Part:
         return self._part(comparison.counts, comparison, structure)

@@ -89,13 +89,6 @@ class LandmarkMetric(tables.MetricTable):
             **{key: f"{title}, {tables.in_words(of)}" for key, of in zip(keys, landmarks, strict=True)},
         }
 
-        def row(values: Floats, true: Floats, worst: float) -> Row:
-            present = ~np.isnan(true).any(axis=1)
-            shown = np.where(present, np.nan_to_num(values, nan=worst), np.nan)
-            defined = values[present & ~np.isnan(values)]
-            whole = defined.mean() if defined.size else worst if present.any() else np.nan
-            return {name: float(whole), **dict(zip(keys, shown.tolist(), strict=bool(keys)))}
-
         def given(comparison: tables.FieldComparison) -> tuple[Floats, Floats, float]:
             true, worst = _by_name(comparison.reference, count), self.worst_of(table, comparison.references)
             return self.values(_by_name(comparison.submitted, count), true, worst), true, worst
@@ -115,14 +108,17 @@ class LandmarkMetric(tables.MetricTable):
             each = [tables.Part(*of) for of in zip(shown.tolist(), present.tolist(), strict=True)]
             return {name: whole, **dict(zip(keys, each, strict=bool(keys)))}
 
+        def row(of_case: dict[str, tables.Part]) -> Row:
+            return {key: part.ratio(np.nan) for key, part in of_case.items()}
+
         metrics = tuple(
             Metric(key, words, Mean(key), figure.best, figure.worst, unit=figure.unit)
             for key, words in names.items()
         )
         return tables.Measure(
             metrics,
-            lambda comparison: row(*given(comparison)),
-            lambda references: row(*missing(references)),
+            lambda comparison: row(parts(*given(comparison))),
+            lambda references: row(parts(*missing(references))),
             sums=tables.Sums(
                 lambda comparison: parts(*given(comparison)),
                 lambda references: parts(*missing(references)),

@@ -48,9 +48,8 @@ class ObjectTable(LabelMetricTable):
 
     def value(self, found: Overlaps) -> float:
         """Return the figure of the objects that match; NaN only by the reference. Default: the ratio."""
-        part = self.counted(found)
         assert self.of_nothing is not None
-        return part.number / part.of if part.of else 0.0 if part.total else self.of_nothing
+        return self.counted(found).ratio(self.of_nothing)
 
     def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         return [self.value(self.matched(comparison, structure)) for structure in structures]
@@ -366,15 +365,6 @@ class _LesionWiseTable(LabelMetricTable):
         lesions = len(self.lesion_values(self.matched(comparison, structure), worst))
         number = lesions + max(1, lesions)
         return Part(number * worst, number)
-
-    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        best = self.figure(comparison.table).best
-        figures = []
-        for structure in structures:
-            matched = self.matched(comparison, structure)
-            worst = self.worst_value(comparison.reference, comparison.table, structure)
-            figures.append(matched.mean(self.lesion_values(matched, worst), best, worst))
-        return figures
 
 
 class LesionWiseDice(_LesionWiseTable):

@@ -253,6 +253,10 @@ class Part(NamedTuple):
     of: float
     total: float = 0.0
 
+    def ratio(self, of_nothing: float) -> float:
+        """Return the figure; ``of_nothing`` if neither side has anything, 0 if the other one has."""
+        return self.number / self.of if self.of else 0.0 if self.total else of_nothing
+
     def times(self, weight: float) -> "Part":
         """Return the ratio of a case that counts with a weight, such as the volume of its voxels."""
         return Part(*(weight * each for each in self))
