@@ -170,8 +170,8 @@ def _ours(prediction: Positions, reference: Positions) -> list[Figures]:
     maps = prediction[box], reference[box]
     dices = dice(count_label_overlap(*maps, len(ORGANS)), both_empty=1.0)
     compared = []
-    for label, box in enumerate(label_boxes(*maps, len(ORGANS)), 1):
-        made, true = (of[box or (slice(0),) * 3] == label for of in maps)
+    for label, found in enumerate(label_boxes(*maps, len(ORGANS)), 1):
+        made, true = (of[found or (slice(0),) * 3] == label for of in maps)
         compared.append(compare_surfaces(made, true, SPACING_MM, "elements"))
     return [
         (float(overlap), label.hausdorff_distance(95), label.surface_dice(TOLERANCE_MM))

@@ -23,17 +23,17 @@ from evaluation.metrics.operating_points import (
     weighted_sensitivity_at_specificity,
 )
 from evaluation.metrics.probabilities import (
-    expected_calibration_errors_when_right,
     weighted_expected_calibration_error,
 )
 from evaluation.metrics.regression import (
     concordance_influence,
-    correlation_influences,
     weighted_concordance_index,
 )
 from evaluation.stats.areas import UNSEEN_UNITS
 from evaluation.stats.bootstrap import UnitWeights
+from evaluation.stats.calibration import expected_calibration_errors_when_right
 from evaluation.stats.figure import Figure, Interval, IntervalMethod
+from evaluation.stats.influences import correlation_influences
 from evaluation.stats.intervals import percentile_interval, wilson_interval
 from evaluation.stats.unseen import FigureOfSums
 

@@ -394,19 +394,13 @@ def matthews_correlation_of_confusion(cases: Confusion) -> Floats:
     return np.where(total > 0, np.clip(value, -1.0, 1.0), np.nan)
 
 
-def cohen_kappa_of_confusion(cases: Confusion, disagreement: Disagreement | Floats = "nominal") -> Floats:
-    """Cohen's κ of reference and prediction, at most 1; NaN where both have one and the same class only.
-
-    "linear" and "quadratic" weight a disagreement by the distance of the classes or its square, an array of
-    shape (classes, classes) by its entry [true, decided]. Cases
-    without a result have the answers for which κ is lowest.
-    Source: Cohen 1968, Psychological Bulletin 70:213.
-    """
+def cohen_kappa_of_confusion(cases: Confusion, disagreement: Disagreement = "nominal") -> Floats:
+    """`cohen_kappa`; cases without a result have the answers for which it is lowest."""
     classes = cases.counts.shape[1]
     index = np.arange(classes, dtype=np.float64)
     distance = np.abs(index[:, None] - index)
     known = {"nominal": (distance > 0).astype(np.float64), "linear": distance, "quadratic": distance**2}
-    cost = known[disagreement] if isinstance(disagreement, str) else disagreement
+    cost = known[disagreement]
     truth = cases.truth
     total = truth.sum(axis=1)
     # By predicted class, the share of a case in the expected disagreement.

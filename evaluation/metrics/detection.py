@@ -88,13 +88,10 @@ def box_average_precision(
     thresholds = np.asarray(iou_thresholds, dtype=np.float64)
     if thresholds.ndim != 1 or not thresholds.size or not ((thresholds > 0) & (thresholds <= 1)).all():
         raise ValueError(f"IoU thresholds: expected numbers above 0 and at most 1, found {iou_thresholds}")
-    one_class = [np.zeros(np.shape(of), dtype=np.int64) for of in (images, reference_images)]
-    named = [
-        one if given is None else given
-        for one, given in zip(one_class, (classes, reference_classes), strict=True)
-    ]
+    named = np.zeros(np.shape(images), np.int64) if classes is None else classes
+    true_named = np.zeros(np.shape(reference_images), np.int64) if classes is None else reference_classes
     image, true_image, image_count = _codes(images, reference_images, corners, true_corners, "images")
-    kind, true_kind, kinds = _codes(*named, corners, true_corners, "classes")
+    kind, true_kind, kinds = _codes(named, true_named, corners, true_corners, "classes")
     groups, true_groups, together = image * kinds + kind, true_image * kinds + true_kind, ties == "together"
     kept, hits = [np.zeros(0, dtype=np.int64)], [np.zeros((0, thresholds.size), dtype=np.bool_)]
     for group in distinct(groups):
@@ -150,7 +147,7 @@ def most_confident(confidence: Floats, most: int, corners: Floats | None) -> Int
 
 
 def _codes(
-    found: ArrayLike, true: ArrayLike, corners: Floats, true_corners: Floats, name: str
+    found: ArrayLike, true: ArrayLike | None, corners: Floats, true_corners: Floats, name: str
 ) -> tuple[Integers, Integers, int]:
     """Return numbers from 0 on for the names of both sides, and how many different names there are."""
     first, second = np.asarray(found), np.asarray(true)

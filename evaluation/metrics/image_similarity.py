@@ -11,31 +11,25 @@ MultiScaleReading = Literal["wang", "synthrad"]
 SCALE_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 """Of the scales from fine to coarse. Source: Wang et al. 2003, Asilomar Conference, p. 1398."""
 
-_SIGMA, _TRUNCATE, _GAUSSIAN_PAD = 1.5, 3.5, 5
+_WINDOW = 7
+_REACH = _WINDOW // 2  # voxels around its own that a window covers
 _SMALLEST_SIDE = 97
 """Five scales of a window of 7 need so many voxels along each axis."""
 
 
-def similarity_maps(
-    prediction: Floats, reference: Floats, data_range: float, window: int | None = 7
-) -> tuple[Floats, Floats, int]:
-    """Return luminance and contrast with structure around each voxel, and how far a window reaches.
+def similarity_maps(prediction: Floats, reference: Floats, data_range: float) -> tuple[Floats, Floats]:
+    """Return luminance and contrast with structure around each voxel, in a uniform window of 7.
 
-    prediction, reference: of one shape, (z, y, x) or (y, x). window: side of a uniform one, odd; None for a
-    Gaussian one (σ = 1.5, 11 voxels). Variances are of a sample. The product of both maps is the structural
-    similarity. Source: Wang et al. 2004, IEEE Trans. Image Process. 13:600, with K = 0.01 and 0.03.
+    prediction, reference: of one shape, (z, y, x) or (y, x). Variances are of a sample. The product of both
+    maps is the structural similarity. Source: Wang et al. 2004, IEEE Trans. Image Process. 13:600, with
+    K = 0.01 and 0.03.
     """
     from scipy import ndimage  # 0.3 s that few phases need
 
     def mean(values: Floats) -> Floats:
-        if window is None:
-            smooth = ndimage.gaussian_filter(values, _SIGMA, truncate=_TRUNCATE)
-        else:
-            smooth = ndimage.uniform_filter(values, window)
-        return np.asarray(smooth, np.float64)
+        return np.asarray(ndimage.uniform_filter(values, _WINDOW), np.float64)
 
-    reach = reach_of(window)
-    voxels = (2 * reach + 1) ** reference.ndim
+    voxels = _WINDOW**reference.ndim
     sample = voxels / (voxels - 1)
     small, large = (0.01 * data_range) ** 2, (0.03 * data_range) ** 2
     one, other = mean(prediction), mean(reference)
@@ -43,17 +37,12 @@ def similarity_maps(
     together = sample * (mean(prediction * reference) - one * other)
     luminance: Floats = (2 * one * other + small) / (one**2 + other**2 + small)
     structure: Floats = (2 * together + large) / (spread + large)
-    return luminance, structure, reach
+    return luminance, structure
 
 
-def reach_of(window: int | None = 7) -> int:
-    """Return how many voxels around its own a window covers; see `similarity_maps`."""
-    return _GAUSSIAN_PAD if window is None else window // 2
-
-
-def inner(values: NDArray[Any], reach: int) -> NDArray[Any]:
-    """Return the part of an array that is more than ``reach`` from its edges, empty where it is smaller."""
-    return values[tuple(slice(reach, max(reach, size - reach)) for size in values.shape)]
+def inner(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the part of an array in which windows do not leave it, empty where it is smaller."""
+    return values[tuple(slice(_REACH, max(_REACH, size - _REACH)) for size in values.shape)]
 
 
 def extended(values: NDArray[Any]) -> NDArray[Any]:
@@ -62,18 +51,16 @@ def extended(values: NDArray[Any]) -> NDArray[Any]:
     return np.pad(values, [(size // 2, size - size // 2) for size in lacking], mode="edge")
 
 
-def mean_inside(values: Floats, mask: Bools, reach: int) -> float:
+def mean_inside(values: Floats, mask: Bools) -> float:
     """Return the mean inside a mask, without the windows that leave the image; NaN where nothing is left."""
-    chosen = inner(values, reach)[inner(mask, reach)]
+    chosen = inner(values)[inner(mask)]
     return float(chosen.mean()) if chosen.size else float("nan")
 
 
-def structural_similarity(
-    prediction: Floats, reference: Floats, mask: Bools, data_range: float, window: int | None = 7
-) -> float:
+def structural_similarity(prediction: Floats, reference: Floats, mask: Bools, data_range: float) -> float:
     """Return the mean structural similarity inside a mask, at most 1; see `similarity_maps`."""
-    luminance, structure, reach = similarity_maps(prediction, reference, data_range, window)
-    return mean_inside(luminance * structure, mask, reach)
+    luminance, structure = similarity_maps(prediction, reference, data_range)
+    return mean_inside(luminance * structure, mask)
 
 
 def multi_scale_similarity(
@@ -89,13 +76,13 @@ def multi_scale_similarity(
     one, other, inside = map(extended, (prediction, reference, mask))
     product = 1.0
     for scale, weight in enumerate(SCALE_WEIGHTS):
-        luminance, structure, reach = similarity_maps(one, other, data_range)
+        luminance, structure = similarity_maps(one, other, data_range)
         structure = np.maximum(structure, 0)
         if reading == "synthrad":
-            found = mean_inside((np.maximum(luminance, 0) * structure) ** weight, inside, reach)
+            found = mean_inside((np.maximum(luminance, 0) * structure) ** weight, inside)
         else:
             coarsest = scale == len(SCALE_WEIGHTS) - 1
-            found = mean_inside(luminance * structure if coarsest else structure, inside, reach)
+            found = mean_inside(luminance * structure if coarsest else structure, inside)
             found = max(found, 0.0) ** weight
         product *= 1.0 if np.isnan(found) else min(found, 1.0)
         one, other = _halved(one), _halved(other)

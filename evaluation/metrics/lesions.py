@@ -109,7 +109,7 @@ def false_positive_volume(
     0.5
     """
     found = _lesions(prediction, reference, neighbours)
-    return found.false_voxels * math.prod(spacing_of(np.asarray(reference), spacing_mm).tolist())
+    return found.false_voxels * _voxel(reference, spacing_mm)
 
 
 def false_negative_volume(
@@ -129,7 +129,7 @@ def false_negative_volume(
     0.5
     """
     found = _lesions(prediction, reference, neighbours)
-    return found.missed_voxels * math.prod(spacing_of(np.asarray(reference), spacing_mm).tolist())
+    return found.missed_voxels * _voxel(reference, spacing_mm)
 
 
 def _lesions(prediction: ArrayLike, reference: ArrayLike, neighbours: Neighbours) -> Overlaps:
@@ -137,6 +137,10 @@ def _lesions(prediction: ArrayLike, reference: ArrayLike, neighbours: Neighbours
     if neighbours not in get_args(Neighbours):
         raise ValueError(f"neighbours: expected 'all', 'edges' or 'faces', found {neighbours!r}")
     return find_lesions(*regions, neighbours)
+
+
+def _voxel(reference: ArrayLike, spacing_mm: Sequence[float] | None) -> float:
+    return float(np.prod(spacing_of(np.asarray(reference), spacing_mm)))
 
 
 def detected_lesions(prediction: ArrayLike, reference: ArrayLike, *, neighbours: Neighbours = "all") -> float:

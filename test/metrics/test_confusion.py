@@ -88,12 +88,6 @@ def one_row(truth, predicted, classes, weights=None):
     return weighted_confusion(truth, predicted, np.asarray(weights, dtype=float)[None], classes)
 
 
-def quadratic_costs(cases):
-    """Return the distances of the positions as a matrix of costs, as a figure is given them."""
-    places = np.arange(cases.counts.shape[-1])
-    return np.abs(np.subtract.outer(places, places)) ** 2.0
-
-
 # Each figure, that of scikit-learn, and the public function, where there is one.
 FIGURES = {
     "accuracy": (accuracy_of_confusion, oracle.accuracy_score, metrics.accuracy),
@@ -117,11 +111,6 @@ FIGURES = {
     ),
     "quadratic kappa": (
         partial(cohen_kappa_of_confusion, disagreement="quadratic"),
-        partial(oracle.cohen_kappa_score, weights="quadratic"),
-        None,
-    ),
-    "kappa of costs": (
-        lambda cases: cohen_kappa_of_confusion(cases, quadratic_costs(cases)),
         partial(oracle.cohen_kappa_score, weights="quadratic"),
         None,
     ),

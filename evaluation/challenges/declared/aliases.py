@@ -59,7 +59,7 @@ _MEANT: Mapping[str, Sequence[Meant]] = {
     "qwk quadratic_weighted_kappa": (Meant("cohen_kappa", 'disagreement = "quadratic"'),),
     "ece": _any("calibration_error", "top_label_calibration_error", "voxel_calibration_error"),
     "brier brier_score": _any("brier_score"),
-    "rmse root_mean_squared_error": _any("root_mean_squared_error", "image_root_mean_squared_error"),
+    "rmse root_mean_squared_error": _any("root_mean_squared_error"),
     "mae mean_absolute_error": _any("mean_absolute_error", "image_mean_absolute_error"),
     "psnr": _any("peak_signal_to_noise_ratio"),
     "ssim": _any("structural_similarity"),

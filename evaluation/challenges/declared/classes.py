@@ -27,17 +27,6 @@ from evaluation.metrics.arrays import Floats
 _CLASSES = "The classes, in their order if they have one: texts, or whole numbers."
 _EXCLUDED = "Cells of the reference of cases that do not enter."
 _Figure = Callable[..., Floats]
-Costs = list[list[Annotated[float, Key(ge=0, allow_inf_nan=False)]]]
-
-
-def cost_matrix(costs: Costs, classes: int, key: str) -> Floats:
-    """Return costs by true and decided class. Raises ValueError unless they fit, and right answers are 0."""
-    if [len(row) for row in costs] != [classes] * classes:
-        raise ValueError(f"{key}: expected {classes} rows of {classes} costs")
-    matrix = np.array(costs, dtype=np.float64)
-    if np.diagonal(matrix).any() or not matrix.any():
-        raise ValueError(f"{key}: expected 0 for right answers, and a cost of a wrong one")
-    return matrix
 
 
 class DecisionField(scalars.TwoClassFieldTable):
@@ -421,8 +410,8 @@ class MatthewsCorrelation(DecisionMetric):
 class CohenKappa(DecisionMetric):
     """With `linear` or `quadratic` a disagreement costs the distance of the classes, or its square.
 
-    With a matrix it costs what that says. The order of the classes is that of all declared ones, those that
-    never occur included (in scikit-learn: with `labels`). Cases without a result have the answers with the
+    The order of the classes is that of all declared ones, those that never occur included (in scikit-learn:
+    with `labels`). Cases without a result have the answers with the
     lowest kappa. It does not exist if reference and decisions hold the same class alone.
 
     Oracle: scikit-learn, `cohen_kappa_score`.
@@ -430,19 +419,12 @@ class CohenKappa(DecisionMetric):
 
     metric: Literal["cohen_kappa"]
     own_title: ClassVar[str] = "Cohen's kappa"
-    disagreement: Literal["nominal", "linear", "quadratic"] | Costs = Key(
-        default="nominal",
-        description="What a disagreement costs: a word, or a row for each true class with the cost of each "
-        "decided class, at least 0 and 0 for the right one.",
-    )
+    disagreement: confusion.Disagreement = Key(default="nominal", description="What a disagreement costs.")
     function: ClassVar[_Figure] = staticmethod(confusion.cohen_kappa_of_confusion)
     worst: ClassVar[float] = -1.0
 
     def options(self, classes: Sequence[str]) -> dict[str, Any]:
-        costs = self.disagreement
-        if isinstance(costs, str):
-            return {"disagreement": costs}
-        return {"disagreement": cost_matrix(costs, len(classes), "disagreement")}
+        return {"disagreement": self.disagreement}
 
 
 class NegativePredictiveValue(OneClassMetric):
@@ -470,7 +452,7 @@ class ExpectedCost(DecisionMetric):
     """
 
     metric: Literal["expected_cost"]
-    costs: Costs = Key(
+    costs: list[list[Annotated[float, Key(ge=0, allow_inf_nan=False)]]] = Key(
         description="A row for each true class, with the cost of each decided class: `[[0, 1], [5, 0]]` if a "
         "missed positive case costs five times a false alarm."
     )
@@ -480,7 +462,12 @@ class ExpectedCost(DecisionMetric):
     function: ClassVar[_Figure] = staticmethod(confusion.expected_cost_of_confusion)
 
     def options(self, classes: Sequence[str]) -> dict[str, Any]:
-        return {"costs": cost_matrix(self.costs, len(classes), "costs"), "normalised": self.normalised}
+        if [len(row) for row in self.costs] != [len(classes)] * len(classes):
+            raise ValueError(f"costs: expected {len(classes)} rows of {len(classes)} costs")
+        matrix = np.array(self.costs, dtype=np.float64)
+        if np.diagonal(matrix).any() or not matrix.any():
+            raise ValueError("costs: expected 0 for right answers, and a cost of a wrong one")
+        return {"costs": matrix, "normalised": self.normalised}
 
     def bounds(self, classes: Sequence[str]) -> tuple[float, float]:
         return 0.0, math.inf if self.normalised else max(map(max, self.costs))

@@ -23,7 +23,6 @@ from evaluation.metrics.image_similarity import (
     extended,
     inner,
     multi_scale_similarity,
-    reach_of,
     structural_similarity,
 )
 
@@ -156,9 +155,15 @@ class _ImageTable(tables.MetricTable):
         return tables.Measure((metric,), row, worst_row)
 
 
-class _ErrorTable(_ImageTable):
-    """A difference of values."""
+class ImageMeanAbsoluteError(_ImageTable):
+    """Mean absolute difference of two images inside the mask, as mean over cases.
 
+    At least 0, lower is better, in the unit of the values. A case without a result counts as `worst`.
+
+    Oracle: scikit-learn, `mean_absolute_error` of the voxels.
+    """
+
+    metric: Literal["image_mean_absolute_error"]
     worst: tables.Positive | None = Key(
         default=None,
         description="Difference of a case without a result, and the largest that counts. Default: that of "
@@ -176,33 +181,8 @@ class _ErrorTable(_ImageTable):
     def unit_of(self, table: ImageField) -> str:
         return table.unit
 
-
-class ImageMeanAbsoluteError(_ErrorTable):
-    """Mean absolute difference of two images inside the mask, as mean over cases.
-
-    At least 0, lower is better, in the unit of the values. A case without a result counts as `worst`.
-
-    Oracle: scikit-learn, `mean_absolute_error` of the voxels.
-    """
-
-    metric: Literal["image_mean_absolute_error"]
-
     def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
         return float(np.abs(prediction[mask] - reference[mask]).mean())
-
-
-class ImageRootMeanSquaredError(_ErrorTable):
-    """Root of the mean squared difference of two images inside the mask, as mean over cases.
-
-    At least 0, lower is better, in the unit of the values. A case without a result counts as `worst`.
-
-    Oracle: scikit-learn, `root_mean_squared_error` of the voxels.
-    """
-
-    metric: Literal["image_root_mean_squared_error"]
-
-    def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
-        return math.sqrt(np.square(prediction[mask] - reference[mask]).mean())
 
 
 class PeakSignalToNoiseRatio(_ImageTable):
@@ -253,21 +233,13 @@ class StructuralSimilarity(_SimilarityTable):
     """
 
     metric: Literal["structural_similarity"]
-    gaussian: bool = Key(
-        default=False,
-        description="Whether the window is Gaussian (σ = 1.5, 11 voxels) in place of a uniform one of 7.",
-    )
 
     def counted(self, mask: Bools) -> Bools:
         """Return the mask where windows lie in the image."""
-        return inner(mask, reach_of(self._side))
+        return inner(mask)
 
     def similarity(self, prediction: Floats, reference: Floats, mask: Bools, data_range: float) -> float:
-        return structural_similarity(prediction, reference, mask, data_range, self._side)
-
-    @property
-    def _side(self) -> int | None:
-        return None if self.gaussian else 7
+        return structural_similarity(prediction, reference, mask, data_range)
 
 
 class MultiScaleStructuralSimilarity(_SimilarityTable):
@@ -290,7 +262,7 @@ class MultiScaleStructuralSimilarity(_SimilarityTable):
 
     def counted(self, mask: Bools) -> Bools:
         """Return the mask where windows of the finest scale lie in the extended image."""
-        return inner(extended(mask), reach_of())
+        return inner(extended(mask))
 
     def similarity(self, prediction: Floats, reference: Floats, mask: Bools, data_range: float) -> float:
         return multi_scale_similarity(prediction, reference, mask, data_range, self.reading)

@@ -22,15 +22,13 @@ ALL_CLASSES = {
     "linear": ['metric = "cohen_kappa"', 'disagreement = "linear"'],
     "quadratic": ['metric = "cohen_kappa"', 'disagreement = "quadratic"'],
 }
-# By true and decided class; the linear distance of three grades is written as a matrix.
-DISTANCES = {2: [[0, 1], [1, 0]], 3: [[0, 1, 2], [1, 0, 1], [2, 1, 0]]}
+# By true and decided class.
 PRICES = {2: [[0, 1], [5, 0]], 3: [[0, 1, 2], [3, 0, 1], [9, 4, 0]]}
 
 
 def of_matrices(classes):
     """Return the metrics that take a matrix, for so many classes."""
     return {
-        "of_distances": ['metric = "cohen_kappa"', f"disagreement = {DISTANCES[classes]}"],
         "expected_cost": [f"costs = {PRICES[classes]}"],
         "normalised_cost": ['metric = "expected_cost"', f"costs = {PRICES[classes]}", "normalised = true"],
     }
@@ -104,7 +102,6 @@ def expected_values(true, made, of):
     cost = np.average(prices[true, made])
     constant = min(np.average(prices[true, answer]) for answer in range(len(prices)))
     return kappas | {
-        "of_distances": kappas["linear"],
         "expected_cost": cost,
         "normalised_cost": cost / constant,
         "negative_predictive_value": oracle.precision_score(~is_one, ~taken),

@@ -115,7 +115,6 @@ OPTIONS = {
     ("class", 'classes = ["a", "b"]'): {
         "expected_cost = { costs = [[1, 1], [1, 0]] }": ("expected_cost: costs",),
         "expected_cost = { costs = [[0, 0], [0, 0]] }": ("expected_cost: costs",),
-        "cohen_kappa = { disagreement = [[1, 1], [1, 0]] }": ("cohen_kappa: disagreement",),
     },
     ("number", SCORE): {
         "accuracy = {}": ("threshold", "none"),

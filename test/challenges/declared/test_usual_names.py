@@ -54,7 +54,6 @@ WANTED = {
         "ssim": "structural_similarity",
         "psnr": "peak_signal_to_noise_ratio",
         "mae": "image_mean_absolute_error",
-        "rmse": "image_root_mean_squared_error",
     },
     ("detection_map", ""): {"ap": "lesion_average_precision"},
     ("presence_probabilities", CLASSES): {"mAP": "macro_average_precision"},
