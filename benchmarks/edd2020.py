@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import Contest, Row, benchmark_parser, parse_or_run_part, rows_of
 from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options
-from evaluation.io.box_files import BoxFormat, read_box_lines
+from evaluation.io.box_files import read_plain_boxes
 from evaluation.io.kinds.boxes import Boxes, BoxList
+from evaluation.io.kinds.objects import Attributes
 from evaluation.io.pixels import Size
 from evaluation.io.tables import write_csv
 from evaluation.metrics.boxes import match_boxes
@@ -150,17 +151,15 @@ def _read(folder: Path) -> None:
 
 
 def _parse(folder: Path) -> None:
-    classes = {name: index for index, name in enumerate(_CLASSES)}
-    forms = {with_confidence: BoxFormat(classes, with_confidence) for with_confidence in (True, False)}
     for with_confidence, data in _texts(folder):
-        read_box_lines(memoryview(data), forms[with_confidence], Size(_WIDTH, _HEIGHT), 10_000)
+        read_plain_boxes([data], _CLASSES, with_confidence, [Size(_WIDTH, _HEIGHT)], 10_000)
 
 
 def write_phase_folder(folder: Path, references: list[Rows], predictions: list[Rows]) -> tuple[Path, Path]:
     """Write a sealed phase with the detection task and a submission; return their folders."""
     phase, submission = folder / "phase", folder / "submission"
     for root, with_confidence, images in ((phase, False, references), (submission, True, predictions)):
-        kind = BoxList(_CLASSES, with_confidence)
+        kind = BoxList(attributes=Attributes(_CLASSES, with_confidence))
         (root / "detection_bbox").mkdir(parents=True)
         for number, rows in enumerate(images):
             path = root / "detection_bbox" / f"E{number:05d}.txt"

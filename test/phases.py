@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
 from evaluation.core.challenge import fields_of
-from evaluation.io.kinds.points import Point
+from evaluation.io.kinds.points import PointSet, point_at
 from evaluation.io.tables import write_csv
 from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
 from evaluation.phase.manifest import scan, seal
@@ -37,8 +37,8 @@ class TinyCase:
         return f"V{self.number:04d}"
 
     @property
-    def fovea(self) -> Point:
-        return Point(2.0 + self.number % 10, 5.5)
+    def fovea(self) -> PointSet:
+        return point_at(2.0 + self.number % 10, 5.5)
 
     @property
     def mask(self) -> NDArray[np.uint8]:

@@ -17,15 +17,16 @@ from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values
 from evaluation.core.class_estimators import PresenceF1
 from evaluation.core.classification import LIKELIHOOD, binary_classification
-from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
+from evaluation.core.field import CaseColumns, Field, Files, HiddenField, Reference, Socket, TableColumns
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import IN_FORM, Key
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
+from evaluation.io.kinds.classes import ImageSize
 from evaluation.io.kinds.masks import LabelMask
 from evaluation.io.kinds.number import Label, Number
-from evaluation.io.kinds.points import Point, PointInImage, distance
+from evaluation.io.kinds.points import PointInImage, PointSet, distance
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.points import image_diagonal
 from evaluation.metrics.segmentation import dice_of_counts, overlap_of, region_of
@@ -43,6 +44,7 @@ TITLES: Mapping[Structure, str] = {
 }
 LESIONS: tuple[Structure, ...] = tuple(name for name in get_args(Structure) if name != "disc")
 FOVEA = PointInImage(may_be_invisible=True)
+_SIZE = HiddenField("size", Reference(ImageSize(), CaseColumns(ImageSize().columns)))
 _FOLDERS = {name: name if name == "disc" else f"lesions/{name}" for name in TITLES}
 
 _Folder = Annotated[str, Key(pattern=r"^[^/\\.][^/\\]*(/[^/\\.][^/\\]*)*$")]
@@ -95,6 +97,7 @@ def _tasks(options: AdamOptions) -> tuple[Task, ...]:
             name="fovea",
             title="Localisation of the fovea",
             fields=(_fovea(options),),
+            hidden=(_SIZE,),
             score=_score_fovea,
             metrics=(
                 _distance("distance", in_pixels, unit="px"),
@@ -160,11 +163,12 @@ def _f1(name: str, title: str, predicted: str, present: str) -> Metric:
 
 
 def _score_fovea(prediction: Values, reference: Values) -> Row:
-    predicted: Point = prediction["fovea"]
-    true: Point = reference["fovea"]
+    predicted: PointSet = prediction["fovea"]
+    true: PointSet = reference["fovea"]
+    (width, _), _ = reference[_SIZE.name]
     # The ranking treats (0, 0) like any other point (section 2.2, task 3).
     visible = FOVEA.is_visible(predicted), FOVEA.is_visible(true)
-    return _fovea_row(distance(predicted, true), true.image_width, *visible)
+    return _fovea_row(distance(predicted, true), width, *visible)
 
 
 def _worst_fovea(case: CaseForm, reference: Values) -> Row:
@@ -172,7 +176,7 @@ def _worst_fovea(case: CaseForm, reference: Values) -> Row:
     return _fovea_row(image_diagonal(case.width, case.height), case.width, not visible, visible)
 
 
-def _fovea_row(distance_pixels: float, width: int, predicted_visible: bool, visible: bool) -> Row:
+def _fovea_row(distance_pixels: float, width: float, predicted_visible: bool, visible: bool) -> Row:
     return {
         "distance": distance_pixels,
         "distance_where_visible": distance_pixels if visible else nan,

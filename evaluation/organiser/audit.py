@@ -95,10 +95,12 @@ def hidden_labels(phase: Phase, tables: Mapping[str, CaseTable], parts: bool = F
 
 
 def label_columns(phase: Phase) -> tuple[str, ...]:
-    """Return the columns of the case table that hold references."""
+    """Return the columns of the case table that hold references, without those that participants know."""
     locations = (field.reference.location for field in references_of(phase.tasks))
     in_table = (location for location in locations if isinstance(location, CaseColumns))
-    return tuple(dict.fromkeys(column for location in in_table for column in location.columns))
+    columns = dict.fromkeys(column for location in in_table for column in location.columns)
+    known = {"width", "height"}.union(*(case.columns for case in phase.cases.forms))
+    return tuple(column for column in columns if column not in known)
 
 
 def _parts(phase: Phase, tables: Mapping[str, CaseTable]) -> Iterator[Labels]:

@@ -10,11 +10,12 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import Boxes
-from evaluation.io.kinds.points import Point
+from evaluation.io.kinds.points import point_at
 from evaluation.metrics.crops import Crop, crop
 from evaluation.phase.registry import challenge_named
 
 WIDTH, HEIGHT = 8, 6
+SIZE = {"size": [[WIDTH, HEIGHT], [1, 1]]}
 CLASSES = ("BE", "suspicious", "HGD", "cancer", "polyp")
 LESIONS = ("drusen", "exudate", "hemorrhage", "scar", "other")
 
@@ -37,12 +38,12 @@ REFERENCES: dict[str, dict[str, list]] = {
     "refuge": {
         "classification": [({}, {"glaucoma_risk": label}) for label in (0, 1)],
         "segmentation": [({}, {"segmentation": mask(disc=128, cup=0)})],
-        "fovea": [({}, {"fovea": Point(3.0, 2.0, WIDTH)})],
+        "fovea": [({}, {"fovea": point_at(3.0, 2.0)})],
     },
     "adam": {
         "classification": [({}, {"amd_risk": label}) for label in (0, 1)],
         "disc": [({}, {"disc": mask(disc=0)}), ({}, {"disc": EMPTY})],
-        "fovea": [({}, {"fovea": Point(*place, WIDTH)}) for place in ((3.0, 2.0), (0.0, 0.0))],
+        "fovea": [({}, {"fovea": point_at(*place), **SIZE}) for place in ((3.0, 2.0), (0.0, 0.0))],
         "lesions": [({}, dict.fromkeys(LESIONS, mask(disc=0))), ({}, dict.fromkeys(LESIONS, EMPTY))],
     },
     "edd2020": {

@@ -1,17 +1,35 @@
+"""Boxes in lines of text: files that are read, every fault of every line, and many plain files at once."""
+
 import pytest
 
-from evaluation.io.box_files import BoxFormat, read_box_lines, read_plain_boxes, write_box_lines
+from evaluation.core.fault import FormFault
+from evaluation.core.form import CaseForm
+from evaluation.core.sources import FileSource
+from evaluation.io.box_files import read_plain_boxes
+from evaluation.io.kinds.boxes import BoxList
+from evaluation.io.kinds.objects import Attributes
 from evaluation.io.pixels import Size
+from test.io.memory import InMemory
 
-CLASSES = {"BE": 0, "HGD": 1}
-PREDICTED, REFERENCE = BoxFormat(CLASSES, True), BoxFormat(CLASSES, False)
-CLIPPED = BoxFormat(CLASSES, True, outside="clip")
-SIZE = Size(100, 50)
+CLASSES = ("BE", "HGD")
+PREDICTED, REFERENCE = BoxList(attributes=Attributes(CLASSES, True)), BoxList(attributes=Attributes(CLASSES))
+CLIPPED = BoxList(attributes=Attributes(CLASSES, True), outside="clip")
+SIZE, CASE = Size(100, 50), CaseForm("a", 100, 50)
 
 
-def read(text, form=PREDICTED, most=1000):
+def read(text, kind=PREDICTED):
     data = text if isinstance(text, bytes) else text.encode()
-    return read_box_lines(memoryview(data), form, SIZE, most)
+    return kind.read(FileSource("a.txt"), CASE, InMemory({"a.txt": data}))
+
+
+def rows_of(text, kind=PREDICTED):
+    return list(map(tuple, read(text, kind).rows.tolist()))
+
+
+def faults_of(text, kind=PREDICTED):
+    with pytest.raises(FormFault) as caught:
+        read(text, kind)
+    return [(fault.line, fault.expected, fault.found) for fault in caught.value.faults]
 
 
 GOOD = {
@@ -30,8 +48,7 @@ GOOD = {
 
 @pytest.mark.parametrize(("text", "rows"), GOOD.values(), ids=GOOD)
 def test_good_files(text, rows):
-    lines = read(text)
-    assert (lines.rows, lines.problems, lines.outside) == (rows, [], 0)
+    assert (rows_of(text), read(text).outside) == (rows, 0)
 
 
 BAD = {
@@ -40,20 +57,20 @@ BAD = {
     "BE,0.5,1,2,3,4": "expected 6 fields (class confidence x1 y1 x2 y2), found 1",
     "polyp 0.5 1 2 3 4": 'expected a class (BE, HGD), found "polyp"',
     "hdg 0.5 1 2 3 4": 'expected a class (BE, HGD), found "hdg"',
-    "BE 1.5 1 2 3 4": "expected confidence from 0 to 1, found 1.5",
-    "BE -1e-9 1 2 3 4": "expected confidence from 0 to 1, found -1e-09",
-    "BE nan 1 2 3 4": 'expected confidence a finite number, found "nan"',
-    "BE inf 1 2 3 4": 'expected confidence a finite number, found "inf"',
-    "BE 1e999 1 2 3 4": 'expected confidence a finite number, found "1e999"',
-    "BE 0.5 1_0 2 30 4": 'expected x1 a finite number, found "1_0"',
-    "BE 0.5 1 ٢ 3 4": 'expected y1 a finite number, found "٢"',
-    "BE 0.5 1 2 0x3 4": 'expected x2 a finite number, found "0x3"',
+    "BE 1.5 1 2 3 4": "expected a number from 0 to 1, found 1.5",
+    "BE -1e-9 1 2 3 4": "expected a number from 0 to 1, found -1e-09",
+    "BE nan 1 2 3 4": 'expected a number from 0 to 1, found "nan"',
+    "BE inf 1 2 3 4": 'expected a number from 0 to 1, found "inf"',
+    "BE 1e999 1 2 3 4": 'expected a number from 0 to 1, found "1e999"',
+    "BE 0.5 1_0 2 30 4": 'expected a finite number, found "1_0"',
+    "BE 0.5 1 ٢ 3 4": 'expected a finite number, found "٢"',
+    "BE 0.5 1 2 0x3 4": 'expected a finite number, found "0x3"',
     "BE 0.5 3 2 1 4": "expected x1 ≤ x2, found x1 = 3, x2 = 1",
     "BE 0.5 1 4 3 2": "expected y1 ≤ y2, found y1 = 4, y2 = 2",
-    "BE 0.5 -1 2 3 4": "expected x1 from 0 to 100, found -1",
-    "BE 0.5 1 2 100.5 4": "expected x2 from 0 to 100, found 100.5",
-    "BE 0.5 1 2 3 51": "expected y2 from 0 to 50, found 51",
-    "BE 0.5 1 2 3 1e400": 'expected y2 a finite number, found "1e400"',
+    "BE 0.5 -1 2 3 4": "expected x1 from 0 to 100, found x1 = -1",
+    "BE 0.5 1 2 100.5 4": "expected x2 from 0 to 100, found x2 = 100.5",
+    "BE 0.5 1 2 3 51": "expected y2 from 0 to 50, found y2 = 51",
+    "BE 0.5 1 2 3 1e400": 'expected a finite number, found "1e400"',
     "BE\x0b0.5 1 2 3 4": "expected 6 fields (class confidence x1 y1 x2 y2), found 5",
     "BE\r0.5 1 2 3 4": "expected 6 fields (class confidence x1 y1 x2 y2), found 5",
     "BE\xa00.5 1 2 3 4": "expected 6 fields (class confidence x1 y1 x2 y2), found 5",
@@ -62,73 +79,69 @@ BAD = {
 
 @pytest.mark.parametrize(("line", "message"), BAD.items(), ids=map(repr, BAD))
 def test_a_malformed_line(line, message):
-    lines = read(f"BE 0.5 1 2 3 4\n{line}\nHGD 0.5 1 2 3 4\n")
-    assert [(problem.line, str(problem)) for problem in lines.problems] == [(2, message)]
-    assert [row[0] for row in lines.rows] == [0, 1]
+    ((number, expected, found),) = faults_of(f"BE 0.5 1 2 3 4\n{line}\nHGD 0.5 1 2 3 4\n")
+    assert (number, f"expected {expected}, found {found}") == (2, message)
 
 
 def test_every_fault_of_every_line_is_listed():
-    lines = read("XX 2 -1 2 3 99\nBE 0.5 1 2\n\nBE x 5 y 1 4\n")
-    assert [(problem.line, problem.expected) for problem in lines.problems] == [
-        (1, "a class (BE, HGD)"),
-        (1, "confidence from 0 to 1"),
+    assert [fault[:2] for fault in faults_of("XX 2 -1 2 3 99\nBE 0.5 1 2\n\nBE x 5 2 1 4\n")] == [
         (1, "x1 from 0 to 100"),
         (1, "y2 from 0 to 50"),
+        (1, "a class (BE, HGD)"),
+        (1, "a number from 0 to 1"),
         (2, "6 fields (class confidence x1 y1 x2 y2)"),
-        (4, "confidence a finite number"),
-        (4, "y1 a finite number"),
         (4, "x1 ≤ x2"),
+        (4, "a number from 0 to 1"),
     ]
 
 
 def test_reference_lines_have_no_confidence():
-    assert read("BE 1 2 3 4", REFERENCE).rows == [(0, 1.0, 1, 2, 3, 4)]
-    assert [str(p) for p in read("BE 0.5 1 2 3 4", REFERENCE).problems] == [
-        "expected 5 fields (class x1 y1 x2 y2), found 6"
-    ]
+    assert rows_of("BE 1 2 3 4", REFERENCE) == [(0, 1.0, 1, 2, 3, 4)]
+    assert faults_of("BE 0.5 1 2 3 4", REFERENCE) == [(1, "5 fields (class x1 y1 x2 y2)", "6")]
+
+
+def test_an_only_class_is_named_all_the_same():
+    only = BoxList(attributes=Attributes(("BE",)))
+    assert rows_of("BE 1 2 3 4", only) == [(0, 1.0, 1, 2, 3, 4)]
+    assert faults_of("HGD 1 2 3 4", only) == [(1, "a class (BE)", '"HGD"')]
 
 
 def test_clipping_moves_corners_to_the_border_and_counts_boxes():
-    lines = read("BE 0.5 -5 -1 120 60\nBE 0.5 1 2 3 4\nBE 0.5 1 2 101 4\nBE 0.5 150 2 160 4", CLIPPED)
-    assert lines.rows == [
+    text = "BE 0.5 -5 -1 120 60\nBE 0.5 1 2 3 4\nBE 0.5 1 2 101 4\nBE 0.5 150 2 160 4"
+    assert rows_of(text, CLIPPED) == [
         (0, 0.5, 0, 0, 100, 50),
         (0, 0.5, 1, 2, 3, 4),
         (0, 0.5, 1, 2, 100, 4),
         (0, 0.5, 100, 2, 100, 4),
     ]
-    assert (lines.outside, lines.problems) == (3, [])
+    assert read(text, CLIPPED).outside == 3
 
 
 def test_kept_corners_stay_where_they_are_and_boxes_are_counted():
-    kept = BoxFormat(CLASSES, True, outside="keep")
-    lines = read("BE 0.5 -0.605 -1 120 60\nBE 0.5 1 2 3 4", kept)
-    assert lines.rows == [(0, 0.5, -0.605, -1, 120, 60), (0, 0.5, 1, 2, 3, 4)]
-    assert (lines.outside, lines.problems) == (1, [])
-    assert [str(problem) for problem in read("BE 0.5 -1e9 2 3 4", kept).problems] == [
-        "expected x1 from -67108864 to 67108864, found -1000000000"
-    ]
+    kept = BoxList(attributes=Attributes(CLASSES, True), outside="keep")
+    text = "BE 0.5 -0.605 -1 120 60\nBE 0.5 1 2 3 4"
+    assert rows_of(text, kept) == [(0, 0.5, -0.605, -1, 120, 60), (0, 0.5, 1, 2, 3, 4)]
+    assert read(text, kept).outside == 1
+    bounds = "x1 from -67108864 to 67108864"
+    assert faults_of("BE 0.5 -1e9 2 3 4", kept) == [(1, bounds, "x1 = -1000000000")]
 
 
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
         ("BE 0.5 9 2 -3 4", "x1 ≤ x2"),
-        ("BE 1.5 -9 2 3 4", "confidence from 0 to 1"),
+        ("BE 1.5 -9 2 3 4", "a number from 0 to 1"),
         ("XX 0.5 -9 2 3 4", "a class (BE, HGD)"),
     ],
 )
 def test_clipping_makes_nothing_else_right(line, expected):
-    lines = read(line, CLIPPED)
-    assert [problem.expected for problem in lines.problems] == [expected]
-    assert lines.rows == []
+    assert [fault[1] for fault in faults_of(line, CLIPPED)] == [expected]
 
 
 def test_reading_ends_after_the_most_boxes():
-    assert len(read("BE 0.5 1 2 3 4\n" * 3 + "\n\n", most=3).rows) == 3
-    lines = read("BE 0.5 1 2 3 4\n" * 5, most=3)
-    assert [(problem.line, str(problem)) for problem in lines.problems] == [
-        (4, "expected at most 3 lines, found more")
-    ]
+    few = BoxList(attributes=Attributes(CLASSES, True), most=3)
+    assert len(rows_of("BE 0.5 1 2 3 4\n" * 3 + "\n\n", few)) == 3
+    assert faults_of("BE 0.5 1 2 3 4\n" * 5, few) == [(4, "at most 3 lines", "more")]
 
 
 PLAIN_LINES = ["BE 0.5 1 2 3 4", "HGD 1 0 0 100 50", "BE 1 0 0 9 9\r", "BE .5 1 2 3e1 4.", "", " "]
@@ -139,45 +152,33 @@ ODD_LINES = (
 )
 
 
-@pytest.mark.parametrize("outside", ["error", "clip", "keep"])
 @pytest.mark.parametrize("line", [*PLAIN_LINES, *ODD_LINES.split("|")])
-def test_several_files_are_read_as_each_is_or_not_at_all(line, outside):
-    form = BoxFormat(CLASSES, True, outside=outside)
+def test_several_files_are_read_as_each_is_or_not_at_all(line):
     for text in (line, f"{line}\n", f"HGD 1 0 0 100 50\r\n{line}"):
         texts = ["BE 0.5 1 2 3 4\n", text, ""]
-        found = read_plain_boxes([one.encode() for one in texts], form, [SIZE] * 3, 2)
+        found = read_plain_boxes([one.encode() for one in texts], CLASSES, True, [SIZE] * 3, 2)
         if found is not None:
-            one_by_one = [read(one, form, 2) for one in texts]
-            assert [rows.tolist() for rows in found] == [list(map(list, lines.rows)) for lines in one_by_one]
-            assert not any(lines.problems or lines.outside for lines in one_by_one)
+            assert [rows.tolist() for rows in found] == [list(map(list, rows_of(one))) for one in texts]
 
 
-@pytest.mark.parametrize("form", [PREDICTED, REFERENCE], ids=["predicted", "reference"])
-def test_plain_files_are_read_together_each_in_its_own_size(form):
-    confidence = " 0.5" if form.with_confidence else ""
-    texts = [
-        f"BE{confidence} 1 2 3 4\nHGD{confidence} 0 0 10 10".encode(),
-        b"",
-        f"BE{confidence} 5 5 20 30\n".encode(),
-    ]
-    found = read_plain_boxes(texts, form, [Size(10, 10), Size(1, 1), Size(20, 30)], 2)
-    value = 0.5 if form.with_confidence else 1.0
+@pytest.mark.parametrize("confidence", [True, False])
+def test_plain_files_are_read_together_each_in_its_own_size(confidence):
+    lines = ("BE 0.5 1 2 3 4\nHGD 0.5 0 0 10 10", "", "BE 0.5 5 5 20 30\n")
+    texts = [(line if confidence else line.replace(" 0.5", "")).encode() for line in lines]
+    found = read_plain_boxes(texts, CLASSES, confidence, [Size(10, 10), Size(1, 1), Size(20, 30)], 2)
+    value = 0.5 if confidence else 1.0
     assert found is not None
     assert [rows.tolist() for rows in found] == [
         [[0, value, 1, 2, 3, 4], [1, value, 0, 0, 10, 10]],
         [],
         [[0, value, 5, 5, 20, 30]],
     ]
-    assert read_plain_boxes(texts, form, [Size(9, 10), Size(1, 1), Size(20, 30)], 2) is None
-    assert read_plain_boxes(texts, form, [Size(10, 10), Size(1, 1), Size(20, 30)], 1) is None
-
-
-LAST = BoxFormat(CLASSES, with_confidence=False, class_last=True)
+    for sizes, most in (((9, 10), 2), ((10, 10), 1)):
+        assert read_plain_boxes(texts, CLASSES, confidence, [Size(*sizes), *[Size(20, 30)] * 2], most) is None
 
 
 def test_lines_with_the_class_at_their_end():
-    lines = read("1 2 3 4 HGD\n\n\t0 0 100  50 BE\r\n", LAST)
-    assert (lines.rows, lines.problems) == ([(1, 1, 1, 2, 3, 4), (0, 1, 0, 0, 100, 50)], [])
-    assert write_box_lines([list(row) for row in lines.rows], LAST) == b"1 2 3 4 HGD\n0 0 100 50 BE\n"
-    # The way of many plain files at once is for the class at the start.
-    assert read_plain_boxes([b"1 2 3 4 HGD\n"], LAST, [SIZE], 10) is None
+    last = BoxList(attributes=Attributes(CLASSES), class_last=True)
+    value = read("1 2 3 4 HGD\n\n\t0 0 100  50 BE\r\n", last)
+    assert value.rows.tolist() == [[1, 1, 1, 2, 3, 4], [0, 1, 0, 0, 100, 50]]
+    assert last.write_file(value, ".txt") == b"1 2 3 4 HGD\n0 0 100 50 BE\n"

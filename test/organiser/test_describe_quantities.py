@@ -123,7 +123,7 @@ BOXES = Boxes(np.array([[0, 1, 2, 3, 6, 5], [0, 1, 0, 0, 1, 4], [2, 1, 0, 0, 0, 
 
 def test_boxes_of_classes():
     """Two polyps of 4 × 2 and 1 × 4 pixels, no cancer, and a box without area."""
-    kind = BoxList(("polyp", "cancer", "other"), with_confidence=False, inclusive_corners=False)
+    kind = BoxList(attributes=Attributes(("polyp", "cancer", "other")), inclusive_corners=False)
     assert measured(kind, BOXES) == {
         "number of boxes of polyp": 2.0,
         "area of a box of polyp (pixels)": (8.0, 4.0),

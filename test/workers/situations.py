@@ -36,7 +36,6 @@ from test.io import (
     test_png,
     test_tiff,
     test_tiff_decoder,
-    test_voc_xml,
 )
 from test.io.images import GREY
 from test.io.volumes import test_formats
@@ -376,24 +375,15 @@ def cut_short(data: bytes) -> Iterator[bytes]:
 
 def box_files(kind: Any) -> Iterator[tuple[str, bytes]]:
     """Yield files of boxes: good ones, those that the tests of each format refuse, and long ones."""
-    extension = ".xml" if kind.layout == "voc_xml" else ".txt"
-    valid = kind.write_file(good(kind), extension)
+    valid = kind.write_file(good(kind), ".txt")
     yield from (
-        (extension, data) for data in (valid, b"\xff\xfe\0", b"\n" * 200_000, b"x\n" * 1002, valid * 4000)
+        (".txt", data) for data in (valid, b"\xff\xfe\0", b"\n" * 200_000, b"x\n" * 1002, valid * 4000)
     )
-    texts = [
-        *test_voc_xml.BAD,
-        *test_voc_xml.DOCTYPES.values(),
-        test_voc_xml.of_objects(*[test_voc_xml.box(1, 2, 3, 4)] * 4),
-        "<annotation>" + "<a>" * 20,
-    ]
-    if extension == ".txt":
-        texts = [text for text, _ in test_box_lines.GOOD.values()] + [*test_box_lines.BAD]
-    for text in texts:
+    for text in (*(text for text, _ in test_box_lines.GOOD.values()), *test_box_lines.BAD):
         data = text if isinstance(text, bytes) else text.encode()
         for name, of_kind in ((b"BE", b"a"), (b"HGD", b"b"), (b"polyp", b"b")):
             data = data.replace(name, of_kind)
-        yield extension, data
+        yield ".txt", data
 
 
 # --- Tables and lists of jobs as a whole ---

@@ -79,7 +79,7 @@ OF_PHASES = {
 """Faults of whole submissions that no changed value has."""
 VARIANTS = {
     "boxes_kept",
-    "boxes_voc",
+    "boxes_clipped",
     "keypoints_in_part",
     "points_in_image",
     "polygons",
@@ -144,8 +144,8 @@ def _parts_of(name: str, kind: Kind, step: int) -> Iterator[Part]:
             part = found[start : start + MOST_CASES]
             yield name, layout, case, functools.partial(write, part=part)
 
-    place = layouts.layout_of(name, "files") if not _has(kind, "write_cells") else None
-    if isinstance(place, Files) and _has(kind, "write_file"):
+    if _has(kind, "write_file"):
+        place = layouts.layout_of(name, "files")
         found = box_files(kind) if _is_text(place) else images(kind, place.extensions)
         write = lambda folder, part: write_files(folder, place, part)  # noqa: E731
         yield from in_parts("files", list(found), write)
@@ -179,7 +179,7 @@ def _has(kind: Kind, writer: str) -> bool:
 
 
 def _is_text(place: Files) -> bool:
-    return place.extensions in ((".txt",), (".xml",))
+    return place.extensions == (".txt",)
 
 
 def answer(form: Form, folder: Path, workers: int) -> Answer:

@@ -20,8 +20,9 @@ from evaluation.core.form import CaseForm
 from evaluation.core.keys import IN_FORM, Key
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
-from evaluation.io.kinds.boxes import BoxLayout, BoxList, box_columns
+from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.kinds.masks import MultilabelMask
+from evaluation.io.kinds.objects import Attributes
 from evaluation.io.pixels import Outside
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Floats, weighted_deviation
@@ -152,7 +153,7 @@ class Edd2020Options(Options):
         default=("BE", "suspicious", "HGD", "cancer", "polyp")
     )
     outside: Annotated[Outside, IN_FORM] = "error"
-    reference_boxes: BoxLayout = "class_first"
+    reference_boxes: Literal["class_first", "class_last"] = "class_first"
     stated_boxes: dict[SetName, dict[ClassName, StatedNumber]] = Key(default={})
     # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
     iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = tuple(
@@ -274,6 +275,20 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
     )
 
 
+def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
+    """Return the columns of a detection task, and the number of predicted boxes that left the image.
+
+    ``predicted`` None: the columns of a missing result.
+    """
+    boxes = Boxes(reference.rows[:0]) if predicted is None else predicted
+    return {
+        "predicted": boxes.rows,
+        "reference": reference.rows,
+        "missing": int(predicted is None),
+        "outside": boxes.outside,
+    }
+
+
 def _rules(options: Edd2020Options, reported: tuple[float, ...] = ()) -> detection.DetectionRules:
     return detection.DetectionRules(
         options.classes,
@@ -290,21 +305,26 @@ def _is_in_sample(case: CaseForm) -> bool:
 
 def _boxes(name: str, title: str, folder: str, options: Edd2020Options, in_sample: bool) -> Field:
     kind = BoxList(
-        options.classes,
-        with_confidence=True,
+        attributes=Attributes(options.classes, with_probability=True),
         outside=options.outside,
         inclusive_corners=options.inclusive_corners,
     )
+    files = Files(folder, (".txt",))
     return Field(
         name=f"{name}_boxes",
         title=title,
         kind=kind,
-        archive=Files(folder, (".txt",)),
+        archive=files,
         # An algorithm cannot know the set of an image.
         socket=Socket("endoscopic-disease-detection", "endoscopic-disease-detection.json"),
         reference=Reference(
-            replace(kind, with_confidence=False, remedy=_REMEDY, layout=options.reference_boxes),
-            Files(folder, (".xml" if options.reference_boxes == "voc_xml" else ".txt",)),
+            replace(
+                kind,
+                attributes=Attributes(options.classes),
+                remedy=_REMEDY,
+                class_last=options.reference_boxes == "class_last",
+            ),
+            files,
         ),
         cases=lambda case: _is_in_sample(case) == in_sample,
     )

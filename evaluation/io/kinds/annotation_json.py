@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits, shorten
-from evaluation.core.form import CaseForm
 from evaluation.core.sources import JsonSource, fault_at
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.number import number_of_json
-from evaluation.io.pixels import MAX_COORDINATE, Outside
 
 MAX_FAULTS = 1000
 """The number of faults of a value after which its rest is not read."""
@@ -196,7 +194,6 @@ _TOLERANCE = 1e-6
 """Largest rounding error of the corners of an axis-parallel box."""
 
 Corners = tuple[float, float, float, float]
-_CORNERS = ("x1", "y1", "x2", "y2")
 
 
 def boxes_of_json(
@@ -216,31 +213,6 @@ def boxes_of_json(
             yield fault_at(found.source, "corners of an axis-parallel box in one plane", "others")
         else:
             yield found, corners
-
-
-def within_image(
-    source: JsonSource, corners: Corners, case: CaseForm, outside: Outside, remedy: str, faults: list[Fault]
-) -> tuple[Corners, bool]:
-    """Return the corners by the rule for boxes that leave the image, and whether the box left it.
-
-    Corners are moved to the border or kept, or each coordinate outside is a fault, whose message ends with
-    ``remedy``. Without a size of the image, coordinates are limited, too.
-    """
-    x1, y1, x2, y2 = corners
-    is_inside = x1 >= 0 and y1 >= 0 and x2 <= (case.width or x2) and y2 <= (case.height or y2)
-    right, bottom = (float(size or MAX_COORDINATE) for size in (case.width, case.height))
-    if outside == "clip":
-        x1, x2 = (min(max(x, 0.0), right) for x in (x1, x2))
-        y1, y2 = (min(max(y, 0.0), bottom) for y in (y1, y2))
-        return (x1, y1, x2, y2), not is_inside or (x1, y1, x2, y2) != corners
-    low = 0.0
-    if outside == "keep":
-        low, right, bottom = -float(MAX_COORDINATE), float(MAX_COORDINATE), float(MAX_COORDINATE)
-    for name, value, high in zip(_CORNERS, corners, (right, bottom) * 2, strict=True):
-        if not low <= value <= high:
-            expected = f"{name} from {low:.12g} to {high:.12g}{remedy}"
-            faults += fault_at(source, expected, in_digits(value, low, high, digits=12)).faults
-    return corners, not is_inside
 
 
 def written_box(corners: Corners, name: str | None, probability: float | None) -> dict[str, object]:

@@ -1,17 +1,17 @@
 """Boxes with classes and confidences: of one image, or axis-parallel ones in images and volumes."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core import field
-from evaluation.core.fault import Fault, FormFault, ReadError, apart
+from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError, apart
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileAccess, JsonSource, Source, fault_at
+from evaluation.core.sources import CellsSource, FileAccess, FileSource, JsonSource, Source, fault_at
 from evaluation.core.views import Objects
 from evaluation.io import box_files
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of
@@ -22,24 +22,16 @@ from evaluation.io.kinds.annotation_json import (
     AnnotationType,
     Corners,
     boxes_of_json,
-    within_image,
     written,
     written_box,
 )
-from evaluation.io.kinds.objects import (
-    Attributes,
-    ObjectsInSpace,
-    Space,
-    oddities_of_corners,
-)
+from evaluation.io.kinds.objects import IN_PIXELS, ObjectsInSpace, Space, all_or_faults, oddities_of_corners
 from evaluation.io.pixels import MAX_COORDINATE, Outside, Size
+from evaluation.metrics.arrays import Floats
 
 # --- Bounding boxes of an image, each with a class and, if predicted, a confidence ---
 
-_MAX_LINE_BYTES, _MAX_OBJECT_BYTES = 200, 1000
-_COLUMNS = 6
-BoxLayout = Literal["class_first", "class_last", "voc_xml"]
-"""The format of a file of boxes: lines with the class at their start or end, or the XML of PASCAL VOC."""
+_MAX_LINE_BYTES = 200
 _LIMITS: dict[Outside, str] = {
     "error": " from 0 to the image's width or height",
     "clip": ", moved to the image's border where they lie outside",
@@ -59,225 +51,22 @@ class Boxes:
 
 
 @dataclass(frozen=True)
-class BoxList(field.ColumnKind):
-    """The boxes of a text file, one per line, or of the platform's `Multiple 2D bounding boxes`.
-
-    More than ``max_boxes`` in one image are a fault. Coordinates outside the image are a fault, or with
-    ``outside`` moved to its border or kept; ``remedy`` ends the message of such a fault. An empty file or
-    list means an image without objects. ``inclusive_corners``: both corners count as inside when boxes are
-    compared. ``layout`` is the format of files; boxes with a confidence have the class first.
-    """
-
-    item_bytes: ClassVar[int] = 8 * _COLUMNS
-
-    classes: tuple[str, ...]
-    with_confidence: bool
-    outside: Outside = "error"
-    remedy: str = ""
-    max_boxes: int = 10_000
-    inclusive_corners: bool = True
-    layout: BoxLayout = "class_first"
-
-    @cached_property
-    def _format(self) -> box_files.BoxFormat:
-        classes = {name: index for index, name in enumerate(self.classes)}
-        class_last = self.layout == "class_last"
-        return box_files.BoxFormat(classes, self.with_confidence, self.outside, self.remedy, class_last)
-
-    @property
-    def max_json_values(self) -> int:
-        """Half as many again as a box with four corners of three axes, name and probability has."""
-        return 30 * self.max_boxes
-
-    @property
-    def _max_bytes(self) -> int:
-        return self.max_boxes * (_MAX_OBJECT_BYTES if self.layout == "voc_xml" else _MAX_LINE_BYTES)
-
-    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> Boxes:
-        """Return the boxes of a file. Raises `FormFault` with the faults of all boxes."""
-        try:
-            data = files.read(path, self._max_bytes, may_be_empty=True)
-        except ReadError as error:
-            raise FormFault(error.fault(path)) from None
-        read = box_files.read_voc_boxes if self.layout == "voc_xml" else box_files.read_box_lines
-        lines = read(data, self._format, _size_of(case), self.max_boxes)
-        FormFault.raise_all([problem.fault(path) for problem in lines.problems])
-        return Boxes(np.array(lines.rows, dtype=np.float64).reshape(-1, 6), lines.outside)
-
-    def oddities(self, value: Boxes, case: CaseForm) -> Iterator[str]:
-        """Yield whether there is no box, none larger than a pixel's place, or none with an area."""
-        yield from oddities_of_corners(value.rows[:, 2:4], value.rows[:, 4:6])
-
-    def read_json(self, source: JsonSource, case: CaseForm) -> Boxes:
-        """Return the same of the platform's JSON."""
-        rows: list[tuple[float, ...]] = []
-        faults: list[Fault] = []
-        outside = 0
-        for found in boxes_of_json(source, self.max_boxes):
-            if len(faults) >= MAX_FAULTS:
-                break
-            if isinstance(found, FormFault):
-                faults += found.faults
-                continue
-            annotation, corners = found
-            label, confidence = self._attributes.of_annotation(annotation, faults)
-            corners, left = within_image(annotation.source, corners, case, self.outside, self.remedy, faults)
-            rows.append((label, confidence, *corners))
-            outside += left
-        FormFault.raise_all(faults)
-        return Boxes(np.array(rows, dtype=np.float64).reshape(-1, _COLUMNS), outside)
-
-    @cached_property
-    def _attributes(self) -> Attributes:
-        return Attributes(self.classes, self.with_confidence)
-
-    @property
-    def socket_kind(self) -> str:
-        """The platform's kind of socket."""
-        return BOXES.many
-
-    def read_all(
-        self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
-    ) -> list[Boxes] | None:
-        """Return the boxes of several files, None unless all are plain; see `read_plain_boxes`."""
-        if self.layout == "voc_xml":
-            return None
-        texts = []
-        for source in sources:
-            if (path := source.path_to_decode) is None:
-                return None
-            texts.append(bytes(files.read(path, self._max_bytes, may_be_empty=True)))
-        found = box_files.read_plain_boxes(texts, self._format, list(map(_size_of, cases)), self.max_boxes)
-        return None if found is None else list(map(Boxes, found))
-
-    def pack_all(self, values: Sequence[Boxes]) -> Packed:
-        """Return the rows of all images, and for each how many they are and how many left the image."""
-        rows = np.concatenate([*(value.rows for value in values), np.empty((0, _COLUMNS))])
-        counts = [[len(value.rows), value.outside] for value in values]
-        return [rows, np.array(counts, np.int64).reshape(-1, 2)]
-
-    def unpack_all(self, packed: Packed, count: int) -> list[Boxes]:
-        """Return the boxes, each of a known class, with finite numbers. Raises `HandoverError`."""
-        rows, counts = list_of(packed, 2)
-        rows, counts = array_of(rows, ["<f8"], 2), array_of(counts, ["<i8"], 2)
-        if (
-            counts.shape != (count, 2)
-            or not ((counts >= 0) & (counts <= self.max_boxes) & (counts[:, 1:] <= counts[:, :1])).all()
-        ):
-            raise HandoverError(f"expected at most {self.max_boxes} boxes in each of {count} images")
-        if rows.shape != (counts[:, 0].sum(), _COLUMNS) or not np.isfinite(rows).all():
-            raise HandoverError(f"expected boxes of {_COLUMNS} finite numbers")
-        if not np.isin(rows[:, 0], np.arange(len(self.classes))).all():
-            raise HandoverError(f"expected classes below {len(self.classes)}")
-        ends = np.cumsum(counts[:, 0]).tolist()
-        return [
-            Boxes(rows[end - boxes : end], outside)
-            for end, (boxes, outside) in zip(ends, counts.tolist(), strict=True)
-        ]
-
-    @property
-    def objects(self) -> Objects:
-        """The boxes."""
-        return Objects(
-            "box",
-            lambda value: value.rows,
-            lambda rows, case: Boxes(rows),
-            self.classes,
-            with_confidence=self.with_confidence,
-            inclusive=self.inclusive_corners,
-            most=self.max_boxes,
-        )
-
-    def items(self, value: Boxes) -> int:
-        """Return the number of boxes."""
-        return len(value.rows)
-
-    def rehearse(self, reference: Boxes, case: CaseForm, variant: field.Variant) -> Boxes:
-        """Return the boxes, all a pixel narrower, none, or each a point in the image's farthest corner."""
-        if variant is field.Variant.PERFECT:
-            return reference
-        if variant is field.Variant.EMPTY:
-            return Boxes(reference.rows[:0])
-        rows = reference.rows.copy()
-        x1, y1, x2, y2 = rows[:, 2:].T
-        if variant is field.Variant.NEAR:
-            rows[:, 4] = np.maximum((x1 + x2) / 2, x2 - 1)
-        else:
-            rows[:, [2, 4]] = np.where(x1 + x2 > case.width, 0, case.width)[:, np.newaxis]
-            rows[:, [3, 5]] = np.where(y1 + y2 > case.height, 0, case.height)[:, np.newaxis]
-        return Boxes(rows)
-
-    def example(self, case: CaseForm, random: np.random.Generator) -> Boxes:
-        """Return one to three boxes in the image."""
-        return BoxesInSpace(Space(2, "pixels"), self._attributes).example(case, random)
-
-    def write_file(self, value: Boxes, extension: str) -> bytes:
-        """Return the lines of a text file, or XML."""
-        if self.layout == "voc_xml":
-            return box_files.write_voc_boxes(value.rows.tolist(), self._format)
-        return box_files.write_box_lines(value.rows.tolist(), self._format)
-
-    def write_json(self, value: Boxes) -> dict[str, object]:
-        """Return the platform's `Multiple 2D bounding boxes`."""
-        return _json_of(value, self._attributes)
-
-    def describe_json(self) -> str:
-        """Return the platform's type and its content."""
-        return (
-            f"the type `{BOXES.many}`, boxes parallel to the axes{self._attributes.in_words_of_json()}; "
-            f"corners in pixels{_LIMITS[self.outside]}; an empty list where there is no object"
-        )
-
-    def describe(self) -> str:
-        """Return the content of a line."""
-        confidence = ", confidence from 0 to 1" if self.with_confidence else ""
-        return (
-            f"one object a line, separated by spaces: {' '.join(self._format.columns)}; class one of "
-            f"{', '.join(self.classes)}{confidence}, corners in pixels{_LIMITS[self.outside]}; "
-            "an empty file where there is no object"
-        )
-
-
-def _size_of(case: CaseForm) -> Size:
-    # Without a size in the phase, coordinates are limited so that areas are exact.
-    return Size(case.width or MAX_COORDINATE, case.height or MAX_COORDINATE)
-
-
-def box_columns(predicted: Boxes | None, reference: Boxes) -> dict[str, Any]:
-    """Return the columns of a detection task, and the number of predicted boxes that left the image.
-
-    ``predicted`` None: the columns of a missing result.
-    """
-    boxes = Boxes(reference.rows[:0]) if predicted is None else predicted
-    return {
-        "predicted": boxes.rows,
-        "reference": reference.rows,
-        "missing": int(predicted is None),
-        "outside": boxes.outside,
-    }
-
-
-def _json_of(value: Boxes, attributes: Attributes, single: bool = False) -> dict[str, object]:
-    entries = [
-        written_box((x1, y1, x2, y2), attributes.name(label), attributes.probability(share))
-        for label, share, x1, y1, x2, y2 in value.rows.tolist()
-    ]
-    return written(entries, BOXES, single)
-
-
-# Axis-parallel boxes in an image or volume: rows of a table, or in two dimensions the platform's JSON.
-
-
-@dataclass(frozen=True)
 class BoxesInSpace(ObjectsInSpace):
     """Any number of boxes, or with ``single`` exactly one in each case; see `ObjectsInSpace`.
 
     The value is a `Boxes` with rows of class index, probability, the lower corner and the upper corner, each
     x, y and with three axes z. In a table a row begins with x1, y1(, z1), x2, y2(, z2). The platform has no
-    JSON of boxes with three axes.
+    JSON of boxes with three axes. Coordinates outside the image are a fault, or with ``outside`` moved to its
+    border or kept; ``remedy`` ends the message of such a fault. ``inclusive_corners``: both corners count as
+    inside when boxes are compared.
     """
 
     annotation: ClassVar[AnnotationType] = BOXES
+    corners: ClassVar[int] = 2
+
+    outside: Outside = "error"
+    remedy: str = ""
+    inclusive_corners: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -291,18 +80,21 @@ class BoxesInSpace(ObjectsInSpace):
         return None if self.space.axes > 2 else super().socket_kind
 
     def oddities(self, value: Boxes, case: CaseForm) -> Iterator[str]:
-        """Yield as `BoxList.oddities` does; boxes in mm may lie anywhere."""
+        """Yield whether there is no box, none outside the first pixel, or none with an area."""
         axes = self.space.axes
         corners = value.rows[:, 2 : 2 + axes], value.rows[:, 2 + axes : 2 + 2 * axes]
         yield from oddities_of_corners(*corners, in_pixels=self.space.unit == "pixels")
 
     def value_of(self, source: Source, rows: Sequence[tuple[float, ...]], case: CaseForm) -> Boxes:
-        """Return the boxes."""
-        return Boxes(np.array(rows, dtype=np.float64).reshape(-1, self._width))
-
-    @property
-    def _width(self) -> int:
-        return 2 + 2 * self.space.axes
+        """Return the boxes by the rule for those that leave the image."""
+        table = np.array(rows, dtype=np.float64).reshape(-1, self._width)
+        if self.outside == "error":
+            return Boxes(table)
+        low, high = np.tile(np.transpose(self.space.bounds(case)), 2)
+        left = ((table[:, 2:] < low) | (table[:, 2:] > high)).any(axis=1)
+        if self.outside == "clip":
+            table[:, 2:] = np.clip(table[:, 2:], low, high)
+        return Boxes(table, int(np.count_nonzero(left)))
 
     def of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
         """Return class index, probability and both corners."""
@@ -329,8 +121,9 @@ class BoxesInSpace(ObjectsInSpace):
     ) -> Iterator[Fault]:
         axes = self.space.axes
         lower, upper = corners[:axes], corners[axes:]
-        yield from self.space.faults(source, lower, case, "1")
-        yield from self.space.faults(source, upper, case, "2")
+        if self.outside != "clip":
+            yield from self.space.faults(source, lower, self.bounds(case), "1", self.remedy)
+            yield from self.space.faults(source, upper, self.bounds(case), "2", self.remedy)
         for name, low, high in zip(self.space.names, lower, upper, strict=True):
             if high < low:
                 first, second = apart([low], [high], digits=12)
@@ -340,39 +133,54 @@ class BoxesInSpace(ObjectsInSpace):
     @property
     def objects(self) -> Objects:
         """The boxes."""
-        return self.view("box", lambda value: value.rows, lambda rows, case: Boxes(rows))
+        view = self.view("box", lambda value: value.rows, lambda rows, case: Boxes(rows))
+        return replace(view, inclusive=self.inclusive_corners)
 
     def items(self, value: Boxes) -> int:
         """Return the number of boxes."""
         return len(value.rows)
 
-    def pack(self, value: Boxes) -> Packed:
+    def rows_of(self, value: Boxes) -> Floats:
         """Return the rows."""
         return value.rows
 
-    def unpack(self, packed: Packed, case: CaseForm) -> Boxes:
-        """Return boxes of known classes within the bounds of the space. Raises `HandoverError`."""
-        rows = self.unpacked(packed, self._width)
-        low, high = np.transpose(self.space.bounds(case))
-        lower, upper = np.split(rows[:, 2:], 2, axis=1)
-        if not ((low <= lower) & (lower <= upper) & (upper <= high)).all():
-            raise HandoverError("expected boxes within the bounds of the image")
-        self.attributes.check(rows[:, 0], rows[:, 1])
+    def of_rows(self, rows: Floats) -> Boxes:
+        """Return the boxes."""
         return Boxes(rows)
 
-    def rehearse(self, reference: Boxes, case: CaseForm, variant: field.Variant) -> Boxes | None:
+    def bounds(self, case: CaseForm) -> tuple[tuple[float, float], ...]:
+        """Return those of the space, or of boxes that may lie anywhere."""
+        if self.outside == "keep":
+            return ((-float(MAX_COORDINATE), float(MAX_COORDINATE)),) * self.space.axes
+        return super().bounds(case)
+
+    def pack_all(self, values: Sequence[Boxes]) -> Packed:
+        """Return the rows of all cases, and for each how many they are and how many left the image."""
+        return [*super().pack_all(values), np.array([value.outside for value in values], np.int64)]
+
+    def unpack_all(self, packed: Packed, count: int) -> list[Boxes]:
+        """Return the boxes. Raises `HandoverError`."""
+        *rows, outside = list_of(packed, 3)
+        values: list[Boxes] = super().unpack_all(rows, count)
+        left = array_of(outside, ["<i8"], 1).tolist()
+        counts = [len(value.rows) for value in values]
+        if len(left) != count or not all(0 <= of <= most for of, most in zip(left, counts, strict=True)):
+            raise HandoverError("expected at most all boxes of a case outside of its image")
+        return [Boxes(value.rows, of) for value, of in zip(values, left, strict=True)]
+
+    def rehearse(self, reference: Boxes, case: CaseForm, variant: Variant) -> Boxes | None:
         """Return the boxes, each a hundredth narrower, none, or each a point far away.
 
         A case without boxes has one far away in the inverted variant. A single box is never left out.
         """
-        if variant is field.Variant.EMPTY:
+        if variant is Variant.EMPTY:
             return None if self.single else Boxes(reference.rows[:0])
         rows = reference.rows.copy()
         rows[:, 1] = 1.0
         first, axes = 2, self.space.axes
-        if variant is field.Variant.NEAR:
+        if variant is Variant.NEAR:
             rows[:, first + axes] -= (rows[:, first + axes] - rows[:, first]) / 100
-        elif variant is field.Variant.INVERTED:
+        elif variant is Variant.INVERTED:
             if not len(rows):
                 rows = np.array([[0.0, 1.0] + [0.0] * 2 * axes])
             far = [self.space.farthest(row, case) for row in rows[:, first : first + axes].tolist()]
@@ -398,7 +206,12 @@ class BoxesInSpace(ObjectsInSpace):
 
     def write_json(self, value: Boxes) -> dict[str, object]:
         """Return the platform's `2D bounding box` or `Multiple 2D bounding boxes`."""
-        return _json_of(value, self.attributes, self.single)
+        name, probability = self.attributes.name, self.attributes.probability
+        entries = [
+            written_box((x1, y1, x2, y2), name(label), probability(share))
+            for label, share, x1, y1, x2, y2 in value.rows.tolist()
+        ]
+        return written(entries, BOXES, self.single)
 
     def describe(self) -> str:
         """Return the content of a row."""
@@ -409,4 +222,105 @@ class BoxesInSpace(ObjectsInSpace):
         return (
             f"the type `{self.socket_kind}`, boxes parallel to the axes; {self.space.in_words_of_json()}"
             f"{self.attributes.in_words_of_json()}"
+        )
+
+
+# --- Boxes in text files, one per line ---
+
+
+@dataclass(frozen=True)
+class BoxList(BoxesInSpace):
+    """The boxes of a text file, one per line, or of the platform's `Multiple 2D bounding boxes`.
+
+    An empty file or list means an image without objects. A line begins with the class and the confidence if
+    boxes have one, or with ``class_last`` it ends with the class.
+    """
+
+    average_items: int = 200
+    space: Space = IN_PIXELS
+    inclusive_corners: bool = True
+    class_last: bool = False
+
+    @cached_property
+    def _of_lines(self) -> BoxesInSpace:
+        """The same boxes as rows, which name even an only class."""
+        return replace(self, attributes=replace(self.attributes, always_named=True))
+
+    @property
+    def _order(self) -> tuple[str, ...]:
+        """The names of a line's cells in their order."""
+        corners = super().columns[:4]
+        confidence = ("confidence",) * self.attributes.with_probability
+        return (*corners, *confidence, "class") if self.class_last else ("class", *confidence, *corners)
+
+    @property
+    def _max_bytes(self) -> int:
+        return self.most * _MAX_LINE_BYTES
+
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> Boxes:
+        """Return the boxes of a file. Raises `FormFault` with the faults of all boxes."""
+        faults: list[Fault] = []
+        try:
+            data = files.read(path, self._max_bytes, may_be_empty=True)
+            rows = all_or_faults(self._rows(data, path, case, faults), faults)
+        except ReadError as error:
+            raise FormFault([*faults, error.fault(path)]) from None
+        return self.value_of(FileSource(path), rows, case)
+
+    def _rows(
+        self, data: memoryview, path: str, case: CaseForm, faults: list[Fault]
+    ) -> Iterator[tuple[float, ...]]:
+        """Yield the numbers of the box in each line. Raises `ReadError` for too many lines."""
+        order = self._order
+        names = (*super().columns[:4], "class", *("confidence",) * self.attributes.with_probability)
+        places = [order.index(name) for name in names]
+        for number, cells in box_files.lines_of_boxes(data, self.most):
+            if len(cells) != len(order):
+                expected = f"{len(order)} fields ({' '.join(order)})"
+                faults.append(Fault(FaultKind.MALFORMED, path, expected, str(len(cells)), number))
+                if len(faults) >= MAX_FAULTS:
+                    return
+                continue
+            row = CellsSource(tuple(cells[place] for place in places), path, number, names)
+            yield self._of_lines.of_cells(row, case, faults)
+
+    def read_all(
+        self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
+    ) -> list[Boxes] | None:
+        """Return the boxes of several files, None unless all are plain; see `read_plain_boxes`."""
+        texts = []
+        for source in sources:
+            if self.class_last or (path := source.path_to_decode) is None:
+                return None
+            texts.append(bytes(files.read(path, self._max_bytes, may_be_empty=True)))
+        sizes = [Size(case.width or MAX_COORDINATE, case.height or MAX_COORDINATE) for case in cases]
+        names, confidence = self.attributes.classes, self.attributes.with_probability
+        found = box_files.read_plain_boxes(texts, names, confidence, sizes, self.most)
+        return None if found is None else list(map(Boxes, found))
+
+    def write_file(self, value: Boxes, extension: str) -> bytes:
+        """Return the lines of a text file."""
+        lines = []
+        for label, confidence, *corners in value.rows.tolist():
+            texts = list(map(box_files.shortest, corners))
+            if self.attributes.with_probability:
+                texts.insert(0, box_files.shortest(confidence))
+            texts.insert(len(texts) if self.class_last else 0, self.attributes.classes[int(label)])
+            lines.append(" ".join(texts) + "\n")
+        return "".join(lines).encode("ascii")
+
+    def describe_json(self) -> str:
+        """Return the platform's type and its content."""
+        return (
+            f"the type `{BOXES.many}`, boxes parallel to the axes{self.attributes.in_words_of_json()}; "
+            f"corners in pixels{_LIMITS[self.outside]}; an empty list where there is no object"
+        )
+
+    def describe(self) -> str:
+        """Return the content of a line."""
+        confidence = ", confidence from 0 to 1" if self.attributes.with_probability else ""
+        return (
+            f"one object a line, separated by spaces: {' '.join(self._order)}; class one of "
+            f"{', '.join(self.attributes.classes)}{confidence}, corners in pixels{_LIMITS[self.outside]}; "
+            "an empty file where there is no object"
         )

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, hint_of_name, in_digits, name_meant, shorten
-from evaluation.core.field import Kind
+from evaluation.core.field import ColumnKind
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, JsonSource, RowsSource, Source, fault_at
 from evaluation.core.views import Objects
-from evaluation.io.handover import HandoverError, Packed, array_of
+from evaluation.io.handover import HandoverError, Packed, array_of, list_of
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.annotation_json import MAX_FAULTS, Annotation, AnnotationType
 from evaluation.io.kinds.number import number_of_cell
@@ -67,12 +67,20 @@ class Space:
         return tuple((0, size or MAX_COORDINATE) for size in sizes)
 
     def faults(
-        self, source: Source, position: Sequence[float], case: CaseForm, suffix: str = ""
+        self,
+        source: Source,
+        position: Sequence[float],
+        bounds: Sequence[tuple[float, float]],
+        suffix: str = "",
+        remedy: str = "",
     ) -> Iterator[Fault]:
-        """Yield a fault for every coordinate out of bounds; ``suffix`` follows the axis in its name."""
-        for name, value, (low, high) in zip(self.names, position, self.bounds(case), strict=True):
+        """Yield a fault for every coordinate out of bounds.
+
+        ``suffix`` follows the axis in its name, ``remedy`` ends what is expected.
+        """
+        for name, value, (low, high) in zip(self.names, position, bounds, strict=True):
             if not low <= value <= high:
-                expected = f"{name}{suffix} from {low:.12g} to {high:.12g}"
+                expected = f"{name}{suffix} from {low:.12g} to {high:.12g}{remedy}"
                 shown = in_digits(value, low, high, digits=12)
                 yield from fault_at(source, expected, f"{name}{suffix} = {shown}").faults
 
@@ -104,6 +112,9 @@ class Space:
         if self.unit == "mm":
             return f"{names} in world millimetres"
         return f"{names} in pixels, from 0 to the image's width or height"
+
+
+IN_PIXELS = Space(2, "pixels")
 
 
 # --- Attributes of points and boxes: a class and a probability, in cells or in JSON ---
@@ -232,6 +243,7 @@ class Attributes:
 
 
 NO_ATTRIBUTES = Attributes()
+_NO_SIZE = CaseForm("")
 
 
 def all_or_faults(rows: Iterable[tuple[float, ...]], faults: list[Fault]) -> list[tuple[float, ...]]:
@@ -252,14 +264,16 @@ def all_or_faults(rows: Iterable[tuple[float, ...]], faults: list[Fault]) -> lis
 
 
 @dataclass(frozen=True)
-class ObjectsInSpace(Kind):
+class ObjectsInSpace(ColumnKind):
     """Any number of points or boxes, at most ``most``, or with ``single`` exactly one in each case.
 
     In a table an object is a row: its coordinates, then class and probability where the phase asks for them.
-    ``annotation`` is the platform's type of them in JSON.
+    ``annotation`` is the platform's type of them in JSON. An object has one of ``corners`` or two.
     """
 
+    item_bytes: ClassVar[int] = 64
     annotation: ClassVar[AnnotationType]
+    corners: ClassVar[int] = 1
 
     space: Space
     attributes: Attributes = NO_ATTRIBUTES
@@ -338,15 +352,44 @@ class ObjectsInSpace(Kind):
                 faults += fault.faults
         return found
 
-    def unpacked(self, packed: Packed, columns: int) -> NDArray[np.float64]:
-        """Return a table (objects, columns) of finite numbers. Raises `HandoverError`."""
-        most = 1 if self.single else self.most
-        rows: NDArray[np.float64] = array_of(packed, ["<f8"], 2)
-        if rows.shape[1] != columns or len(rows) > most or not np.isfinite(rows).all():
-            raise HandoverError(f"expected at most {most} objects of {columns} finite numbers")
-        if self.single and not len(rows):
-            raise HandoverError("expected one object")
-        return rows
+    @abstractmethod
+    def rows_of(self, value: Any) -> Floats:
+        """Return class, probability and coordinates of every object, shape (objects, 2 + coordinates)."""
+
+    @abstractmethod
+    def of_rows(self, rows: Floats) -> Any:
+        """Return the value of the rows of `rows_of`."""
+
+    def bounds(self, case: CaseForm) -> tuple[tuple[float, float], ...]:
+        """Return the least and the largest coordinate along every axis: those of the space."""
+        return self.space.bounds(case)
+
+    def pack_all(self, values: Sequence[Any]) -> Packed:
+        """Return the rows of all cases, and how many each has."""
+        rows = list(map(self.rows_of, values))
+        nothing = np.empty((0, self._width))
+        return [np.concatenate([*rows, nothing]), np.array(list(map(len, rows)), np.int64)]
+
+    def unpack_all(self, packed: Packed, count: int) -> list[Any]:
+        """Return objects of known classes in a space of unknown size. Raises `HandoverError`."""
+        rows, counts = list_of(packed, 2)
+        rows, counts = array_of(rows, ["<f8"], 2), array_of(counts, ["<i8"], 1)
+        fewest, most = (1, 1) if self.single else (0, self.most)
+        if len(counts) != count or not ((counts >= fewest) & (counts <= most)).all():
+            raise HandoverError(f"expected {fewest} to {most} objects in each of {count} cases")
+        if rows.shape != (counts.sum(), self._width):
+            raise HandoverError(f"expected objects of {self._width} numbers")
+        self.attributes.check(rows[:, 0], rows[:, 1])
+        corners = rows[:, 2:].reshape(len(rows), self.corners, self.space.axes)
+        low, high = np.transpose(self.bounds(_NO_SIZE))
+        if not ((low <= corners) & (corners <= high)).all() or (np.diff(corners, axis=1) < 0).any():
+            raise HandoverError("expected positions within bounds, and lower before upper corners")
+        ends = np.cumsum(counts).tolist()
+        return [self.of_rows(rows[end - of : end]) for end, of in zip(ends, counts.tolist(), strict=True)]
+
+    @property
+    def _width(self) -> int:
+        return 2 + self.corners * self.space.axes
 
     def view(self, form: Literal["point", "box"], of: Callable[[Any], Floats], value: Of) -> Objects:
         """Return the view of the objects."""

@@ -1,19 +1,18 @@
 """Points: one in an image, any number in an image or volume, and named ones."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import ClassVar, Literal, Never
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits
-from evaluation.core.field import Kind, Variant
+from evaluation.core.fault import Fault, FaultKind, FormFault
+from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, JsonSource, Source, fault_at
 from evaluation.core.views import Objects
-from evaluation.io.handover import HandoverError, Packed, list_of, number_within
+from evaluation.io.handover import HandoverError, Packed
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.annotation_json import (
     POINTS,
@@ -28,6 +27,7 @@ from evaluation.io.kinds.annotation_json import (
 )
 from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json
 from evaluation.io.kinds.objects import (
+    IN_PIXELS,
     WITHIN_A_PIXEL,
     Attributes,
     ObjectsInSpace,
@@ -35,133 +35,6 @@ from evaluation.io.kinds.objects import (
 )
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.points import euclidean_distance
-
-# --- A point in an image, in pixels ---
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A position in pixels; x to the right, y downwards. A point that was read has its image's width."""
-
-    x: float
-    y: float
-    image_width: int = field(default=0, compare=False)
-
-
-def distance(first: Point, second: Point) -> float:
-    """Return the Euclidean distance of two points, in pixels."""
-    return float(euclidean_distance((first.x, first.y), (second.x, second.y)))
-
-
-@dataclass(frozen=True)
-class PointInImage(Kind):
-    """A point (x, y) with 0 ≤ x ≤ width and 0 ≤ y ≤ height of the case's image.
-
-    With ``may_be_invisible``, (0, 0) means that the point is invisible.
-    """
-
-    needs_size: ClassVar[bool] = True
-
-    may_be_invisible: bool = False
-
-    @property
-    def objects(self) -> Objects:
-        """The point, if it is visible."""
-        number: Literal["some", "one"] = "some" if self.may_be_invisible else "one"
-        return Objects("point", self._row, self._of_row, number=number)
-
-    def is_visible(self, point: Point) -> bool:
-        """Return whether a point is visible."""
-        return not self.may_be_invisible or point.x != 0 or point.y != 0
-
-    def _row(self, value: Point) -> Floats:
-        row = [0, 1, value.x, value.y, value.x, value.y]
-        return np.array([row] * self.is_visible(value), float).reshape(-1, 6)
-
-    def _of_row(self, rows: Floats, case: CaseForm) -> Point:
-        x, y = rows[0, 2:4].tolist() if len(rows) else (0.0, 0.0)
-        return Point(x, y, case.width)
-
-    def read_cells(self, source: CellsSource, case: CaseForm) -> Point:
-        """Return the point in two cells. Raises `FormFault` with the faults of both coordinates."""
-        return self._point(source, case, partial(number_of_cell, source))
-
-    def read_json(self, source: JsonSource, case: CaseForm) -> Point:
-        """Return the same of a list."""
-        value = source.value
-        if not (isinstance(value, list) and len(value) in (2, 3)):  # the platform's own have three
-            raise fault_at(source, "a list [x, y]", json_kind(value), FaultKind.MALFORMED)
-        return self._point(
-            source, case, lambda position, words: number_of_json(source, value[position], words)
-        )
-
-    def _point(
-        self, source: CellsSource | JsonSource, case: CaseForm, number: Callable[[int, str], float]
-    ) -> Point:
-        def coordinate(position: int) -> float:
-            axis, limit = "xy"[position], (case.width, case.height)[position]
-            value = number(position, "a finite number")
-            if not 0 <= value <= limit:
-                raise fault_at(
-                    source, f"{axis} from 0 to {limit}", f"{axis} = {in_digits(value, 0, limit, digits=12)}"
-                )
-            return value
-
-        x, y = all_numbers(coordinate, 2)
-        return Point(x, y, case.width)
-
-    def oddities(self, value: Point, case: CaseForm) -> Iterator[str]:
-        """Yield whether a point is invisible, or lies within the first pixel."""
-        if not self.is_visible(value):
-            yield "the point is said to be invisible"
-        if value.x <= 1 and value.y <= 1:
-            yield WITHIN_A_PIXEL
-
-    def pack(self, value: Point) -> Packed:
-        """Return x and y."""
-        return [value.x, value.y]
-
-    def unpack(self, packed: Packed, case: CaseForm) -> Point:
-        """Return the point. Raises `HandoverError` unless it lies in the image."""
-        x, y = list_of(packed, 2)
-        return Point(number_within(x, 0, case.width), number_within(y, 0, case.height), case.width)
-
-    def rehearse(self, reference: Point, case: CaseForm, variant: Variant) -> Point:
-        """Return the point, a point one pixel nearer to the centre, the centre, or the farthest corner."""
-        x, y = case.width / 2, case.height / 2
-        if variant is Variant.PERFECT:
-            return reference
-        if variant is Variant.NEAR:
-            x = reference.x + max(-1.0, min(1.0, x - reference.x))
-            y = reference.y
-        elif variant is Variant.INVERTED:
-            x, y = (0.0 if reference.x > x else case.width), (0.0 if reference.y > y else case.height)
-        return replace(reference, x=float(x), y=float(y))
-
-    def example(self, case: CaseForm, random: np.random.Generator) -> Point:
-        """Return a point in the image."""
-        x, y = (float(round(random.uniform(0, size), 1)) for size in (case.width, case.height))
-        return Point(x, y, case.width)
-
-    def write_cells(self, value: Point) -> tuple[str, ...]:
-        """Return x and y as the shortest texts that read back the same."""
-        return (repr(float(value.x)), repr(float(value.y)))
-
-    def write_json(self, value: Point) -> list[float]:
-        """Return ``[x, y]``."""
-        return [float(value.x), float(value.y)]
-
-    def describe(self) -> str:
-        """Return the description for participants."""
-        invisible = "; both 0 where it is invisible" if self.may_be_invisible else ""
-        return f"x and y in pixels, each from 0 to the image's width or height{invisible}"
-
-    def describe_json(self) -> str:
-        """Return the description of a list."""
-        return f"a list [x, y]: {self.describe()}"
-
-
-# --- Points in an image or volume, each with a class and a probability where the phase asks for them ---
 
 NEAR_MM = 0.001
 _AXES_IN_JSON = 3
@@ -196,6 +69,16 @@ def point_set(rows: Iterable[tuple[float, ...]], axes: int) -> PointSet:
     """Return the points of rows of coordinates, class index, probability and diameter."""
     table = np.array(list(rows), dtype=np.float64).reshape(-1, axes + 3)
     return PointSet(table[:, :axes], table[:, axes].astype(np.int64), table[:, axes + 1], table[:, axes + 2])
+
+
+def point_at(*position: float) -> PointSet:
+    """Return a single point."""
+    return point_set([(*position, 0.0, 1.0, float("nan"))], len(position))
+
+
+def distance(first: PointSet, second: PointSet) -> float:
+    """Return the Euclidean distance of two single points, in the unit of their space."""
+    return float(euclidean_distance(*first.positions, *second.positions))
 
 
 def rows_of_points(points: PointSet) -> Floats:
@@ -239,7 +122,7 @@ class Points(ObjectsInSpace):
         """Return coordinates, class index, probability and diameter."""
         axes = self.space.axes
         position = self.coordinates(row, axes, faults)
-        faults += self.space.faults(row, position, case)
+        faults += self.space.faults(row, position, self.bounds(case))
         return (*position, *self.attributes.of_cells(row, axes, faults), self._diameter(row, faults))
 
     def _diameter(self, row: CellsSource, faults: list[Fault]) -> float:
@@ -265,7 +148,7 @@ class Points(ObjectsInSpace):
     def of_annotation(self, found: Annotation, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
         """Return the same of an annotation."""
         position = mean_of_vertices(found.coordinates)[: self.space.axes]
-        faults += self.space.faults(found.source, position, case)
+        faults += self.space.faults(found.source, position, self.bounds(case))
         return (*position, *self.attributes.of_annotation(found, faults), float("nan"))
 
     @property
@@ -284,19 +167,13 @@ class Points(ObjectsInSpace):
         """Return the number of points."""
         return len(value)
 
-    def pack(self, value: PointSet) -> Packed:
-        """Return a table of coordinates, class index and probability."""
-        return np.column_stack([value.positions, value.classes, value.probabilities])
+    def rows_of(self, value: PointSet) -> Floats:
+        """Return the rows without diameters, which no submission has."""
+        return np.column_stack([value.classes, value.probabilities, value.positions])
 
-    def unpack(self, packed: Packed, case: CaseForm) -> PointSet:
-        """Return points of known classes within the bounds of the space. Raises `HandoverError`."""
-        axes = self.space.axes
-        rows = self.unpacked(packed, axes + 2)
-        low, high = np.transpose(self.space.bounds(case))
-        if not ((rows[:, :axes] >= low) & (rows[:, :axes] <= high)).all():
-            raise HandoverError("expected points within the bounds of the image")
-        self.attributes.check(rows[:, axes], rows[:, axes + 1])
-        return point_set(np.column_stack([rows, np.full(len(rows), np.nan)]), axes)
+    def of_rows(self, rows: Floats) -> PointSet:
+        """Return the points."""
+        return PointSet(rows[:, 2:], rows[:, 0].astype(np.int64), rows[:, 1], np.full(len(rows), np.nan))
 
     def rehearse(self, reference: PointSet, case: CaseForm, variant: Variant) -> PointSet | None:
         """Return the points, all a little aside, none, or each far away from where it is.
@@ -393,6 +270,78 @@ def moved_points(reference: PointSet, space: Space, case: CaseForm, variant: Var
     return PointSet(positions, reference.classes, ones, unknown)
 
 
+# --- A point in an image, in pixels, which may be invisible ---
+
+
+@dataclass(frozen=True)
+class PointInImage(Points):
+    """Exactly one point (x, y) with 0 ≤ x ≤ width and 0 ≤ y ≤ height; in JSON the list ``[x, y]``.
+
+    With ``may_be_invisible``, (0, 0) means that the point is invisible.
+    """
+
+    needs_size: ClassVar[bool] = True
+
+    space: Space = IN_PIXELS
+    single: bool = True
+    may_be_invisible: bool = False
+
+    @property
+    def socket_kind(self) -> str:
+        """The platform's kind of socket."""
+        return "Anything"
+
+    @property
+    def objects(self) -> Objects:
+        """The point, if it is visible."""
+        if not self.may_be_invisible:
+            return super().objects
+        return replace(
+            super().objects,
+            of=lambda value: rows_of_points(value)[: self.is_visible(value)],
+            value=lambda rows, case: self._of_rows(rows, case) if len(rows) else point_at(0.0, 0.0),
+            number="some",
+        )
+
+    def is_visible(self, value: PointSet) -> bool:
+        """Return whether a point is visible."""
+        return not self.may_be_invisible or bool(value.positions.any())
+
+    def read_json(self, source: JsonSource, case: CaseForm) -> PointSet:
+        """Return the point in a list."""
+        value = source.value
+        if not (isinstance(value, list) and len(value) in (2, 3)):  # the platform's own have three
+            raise fault_at(source, "a list [x, y]", json_kind(value), FaultKind.MALFORMED)
+        x, y = all_numbers(lambda axis: number_of_json(source, value[axis], "a finite number"), 2)
+        FormFault.raise_all(list(self.space.faults(source, (x, y), self.bounds(case))))
+        return point_at(x, y)
+
+    def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
+        """Yield whether a point is invisible, or lies within the first pixel."""
+        if not self.is_visible(value):
+            yield "the point is said to be invisible"
+        yield from super().oddities(value, case)
+
+    def rehearse(self, reference: PointSet, case: CaseForm, variant: Variant) -> PointSet | None:
+        """Return the point, a little aside, the centre in place of none, or far away."""
+        if variant is Variant.EMPTY:
+            return point_at(case.width / 2, case.height / 2)
+        return super().rehearse(reference, case, variant)
+
+    def write_json(self, value: PointSet) -> Any:
+        """Return ``[x, y]``."""
+        return value.positions[0].tolist()
+
+    def describe(self) -> str:
+        """Return the description for participants."""
+        invisible = "; both 0 where it is invisible" if self.may_be_invisible else ""
+        return f"x and y in pixels, each from 0 to the image's width or height{invisible}"
+
+    def describe_json(self) -> str:
+        """Return the description of a list."""
+        return f"a list [x, y]: {self.describe()}"
+
+
 # --- Keypoints: named points such as landmarks, each exactly once per case ---
 
 
@@ -450,12 +399,13 @@ class Keypoints(Points):
         """The points."""
         return replace(super().objects, number="some" if self.partial else "each")
 
-    def unpack(self, packed: Packed, case: CaseForm) -> PointSet:
+    def unpack_all(self, packed: Packed, count: int) -> list[PointSet]:
         """Return a point of each name, or of some. Raises `HandoverError`."""
-        value = super().unpack(packed, case)
-        if (np.diff(value.classes) < 1).any() or not (self.partial or len(value) == len(self.names)):
-            raise HandoverError(f"expected {len(self.names)} points, each once")
-        return value
+        values: list[PointSet] = super().unpack_all(packed, count)
+        for value in values:
+            if (np.diff(value.classes) < 1).any() or not (self.partial or len(value) == len(self.names)):
+                raise HandoverError(f"expected {len(self.names)} points, each once")
+        return values
 
     def rehearse(self, reference: PointSet, case: CaseForm, variant: Variant) -> PointSet | None:
         """Return the points, all a little aside, or each far away from where it is; never none."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluation.challenges.adam import FOVEA, LESIONS, STRUCTURE
 from evaluation.core.form import CaseForm
-from evaluation.io.kinds.points import Point
+from evaluation.io.kinds.points import PointSet
 from evaluation.metrics.arrays import Integers
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.segmentation import region_of
@@ -21,13 +21,14 @@ RINGS = {"centre": 1 / 3, "inner": 1.0, "outer": 2.0, "beyond": np.inf}
 """The outer radius of each ring in diameters of the disc: circles of 1, 3 and 6 mm, a disc being 1.5 mm."""
 
 
-def pixels_by_ring(region: Crop, fovea: Point, disc_diameter: float) -> Integers:
+def pixels_by_ring(region: Crop, fovea: PointSet, disc_diameter: float) -> Integers:
     """Return how many pixels of a region lie in each of `RINGS`, shape (4,); a circle's pixels are inside.
 
     Pixels count by their centres, whose coordinates are whole numbers; the diameter is in pixels.
     """
     rows, columns = np.nonzero(region.values)
-    distances = np.hypot(rows + region.top - fovea.y, columns + region.left - fovea.x) / disc_diameter
+    ((x, y),) = fovea.positions
+    distances = np.hypot(rows + region.top - y, columns + region.left - x) / disc_diameter
     counts: Integers = np.bincount(np.searchsorted([*RINGS.values()], distances), minlength=len(RINGS))
     return counts
 
@@ -57,7 +58,7 @@ def _measure(case: OpenCase) -> Iterator[Measured]:
             yield Measured("grid", name, f"{lesion}_{ring}", values | {"error": abs(values["difference"])})
 
 
-def _unknown_grid(disc: Crop, fovea: Point, form: CaseForm) -> str:
+def _unknown_grid(disc: Crop, fovea: PointSet, form: CaseForm) -> str:
     """Return why a case has no grid, empty where it has one."""
     box = disc.box
     if box.is_empty:

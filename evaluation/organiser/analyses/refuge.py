@@ -113,7 +113,7 @@ def _nasal_is_right(case: OpenCase, disc: Rim) -> bool | None:
         return eye in _RIGHT_EYE
     if "fovea" not in case.references:
         return None
-    return bool(case.references["fovea"].x < disc.centre_x)
+    return bool(case.references["fovea"].positions[0, 0] < disc.centre_x)
 
 
 _RIGHT_EYE, _LEFT_EYE = {"right", "r", "od"}, {"left", "l", "os"}

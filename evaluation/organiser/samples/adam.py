@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evaluation.challenges.adam import CHALLENGE, ELSEWHERE, STRUCTURE, AdamOptions
 from evaluation.core.challenge import Values
-from evaluation.io.kinds.points import Point
+from evaluation.io.kinds.points import point_at
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import crop
 from evaluation.organiser.annotators.ellipses import Ellipse
@@ -49,7 +49,7 @@ LESIONS = {
     "other": _Lesions(2, (1, 2), (0.20, 0.50), 0.8),
 }
 _CAMERAS = ("Zeiss Visucam 500", "Canon CR-2")
-_INVISIBLE = Point(0.0, 0.0)
+_INVISIBLE = point_at(0.0, 0.0)
 # Share of wrong decisions about the presence of a structure, relative to the rarer class.
 _WRONG_DECISIONS = {Quality.PERFECT: 0.0, Quality.GOOD: 0.1, Quality.POOR: 0.4}
 
@@ -173,7 +173,7 @@ def _values(
             mask = np.where(images.marked(found, size), STRUCTURE, ELSEWHERE).astype(np.uint8)
             values[name] = _roughened(mask, noise, rng)
         elif found:
-            values[name] = Point(round(found[0].center_x, 2), round(found[0].center_y, 2))
+            values[name] = point_at(round(found[0].center_x, 2), round(found[0].center_y, 2))
     return values
 
 

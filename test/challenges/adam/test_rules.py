@@ -14,7 +14,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.evaluate import Rejection, Result, evaluate
-from evaluation.io.kinds.points import Point
+from evaluation.io.kinds.points import point_at
 from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
@@ -37,7 +37,7 @@ def mask(*pixels, width=10, height=8):
 def everything(width=10, height=8, **values):
     """Return a value for every field: healthy and empty but for what is given."""
     empty = {name: mask(width=width, height=height) for name in STRUCTURES}
-    return {"amd_risk": 0, "fovea": Point(5, 4), **empty, **values}
+    return {"amd_risk": 0, "fovea": point_at(5, 4), **empty, **values}
 
 
 @dataclass
@@ -127,12 +127,12 @@ def test_fovea_with_visibility(tmp_path):
     wide, narrow = (10, 8), (5, 8)
     images = [
         # neither sees it: distance 0
-        Image({"fovea": Point(0, 0)}, {"fovea": Point(0, 0)}, wide),
+        Image({"fovea": point_at(0, 0)}, {"fovea": point_at(0, 0)}, wide),
         # said to be invisible: the distance to (0, 0), as the paper has it
-        Image({"fovea": Point(3, 4)}, {"fovea": Point(0, 0)}, wide),
+        Image({"fovea": point_at(3, 4)}, {"fovea": point_at(0, 0)}, wide),
         # not visible and yet predicted
-        Image({"fovea": Point(0, 0)}, {"fovea": Point(0, 6)}, narrow),
-        Image({"fovea": Point(1, 1)}, {"fovea": Point(4, 5)}, narrow),
+        Image({"fovea": point_at(0, 0)}, {"fovea": point_at(0, 6)}, narrow),
+        Image({"fovea": point_at(1, 1)}, {"fovea": point_at(4, 5)}, narrow),
     ]
     metrics = Phase(tmp_path, images, ("fovea",)).metrics()
     assert metrics == {
@@ -148,10 +148,10 @@ def test_fovea_with_visibility(tmp_path):
 @pytest.mark.parametrize(
     ("reference", "prediction", "visible_f1", "invisible_f1"),
     [
-        (Point(0, 0), Point(0, 0), 1, 1),
-        (Point(0, 0), Point(0, 1), 0, 0),
-        (Point(1, 0), Point(0, 1), 1, 1),
-        (Point(1, 0), Point(0, 0), 0, 0),
+        (point_at(0, 0), point_at(0, 0), 1, 1),
+        (point_at(0, 0), point_at(0, 1), 0, 0),
+        (point_at(1, 0), point_at(0, 1), 1, 1),
+        (point_at(1, 0), point_at(0, 0), 0, 0),
     ],
 )
 def test_only_both_coordinates_at_zero_say_invisible(
@@ -159,7 +159,7 @@ def test_only_both_coordinates_at_zero_say_invisible(
 ):
     metrics = Phase(tmp_path, [Image({"fovea": reference}, {"fovea": prediction})], ("fovea",)).metrics()
     assert (metrics["fovea.visible_f1"], metrics["fovea.invisible_f1"]) == (visible_f1, invisible_f1)
-    assert ("fovea.distance_where_visible" in metrics) == (reference != Point(0, 0))
+    assert ("fovea.distance_where_visible" in metrics) == reference.positions.any()
 
 
 def test_sealing_says_which_metrics_do_not_exist(tmp_path):
@@ -179,7 +179,7 @@ def test_sealing_says_which_metrics_do_not_exist(tmp_path):
 
 def test_a_missing_fovea_is_a_diagonal_away_and_wrongly_seen():
     task, case = TASKS["fovea"], CaseForm("T0", width=6, height=8)
-    rows = [task.worst_row(case, {"fovea": Point(*place)}) for place in ((3, 2), (0, 0))]
+    rows = [task.worst_row(case, {"fovea": point_at(*place)}) for place in ((3, 2), (0, 0))]
     assert metric_values(task.metrics, CaseTable(["T0", "T1"], rows)) == {
         "distance": 10,
         "distance_where_visible": 10,

@@ -8,7 +8,6 @@ import pytest
 
 import evaluation
 from evaluation.core.fault import PhaseError
-from evaluation.io.box_files import BoxFormat, write_voc_boxes
 from evaluation.phase.phase import load_phase
 from test.faults import faulted
 from test.repository import REPOSITORY
@@ -34,15 +33,9 @@ def precisions(phase: Path, submission: Path) -> list[float]:
     return [found[f"map_{percent}"]["value"] for percent in (50, 75)]
 
 
-@pytest.mark.parametrize("layout", ["class_last", "voc_xml"])
-def test_a_reference_in_each_layout(layout: str, tmp_path: Path) -> None:
-    option = f'reference_boxes = "{layout}"'
+def test_a_reference_with_the_class_at_the_end_of_a_line(tmp_path: Path) -> None:
+    option = 'reference_boxes = "class_last"'
     phase, submission = written(tmp_path, "0 0 9 9 HGD", "HGD 0.9 0 0 9 9", option)
-    if layout == "voc_xml":
-        (path,) = phase.glob("*_bbox/*.txt")
-        content = write_voc_boxes([[0, 1.0, 0, 0, 9, 9]], BoxFormat({"HGD": 0}, with_confidence=False))
-        path.with_suffix(".xml").write_bytes(content)
-        path.unlink()
     evaluation.seal(phase)
     assert precisions(phase, submission) == [1, 1]
     assert "reference_boxes" not in load_phase(phase).options.recorded()

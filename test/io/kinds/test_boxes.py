@@ -15,12 +15,12 @@ from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.objects import Attributes, Space
 from test.io.memory import InMemory
 
-CLASSES = ("BE", "HGD")
+NAMED = Attributes(("BE", "HGD"), with_probability=True)
 CASE = CaseForm("E1", 100, 50)
 
 
 def read(text, case=CASE, **arguments):
-    kind = BoxList(CLASSES, **{"with_confidence": True, **arguments})
+    kind = BoxList(attributes=NAMED, **arguments)
     return kind.read(FileSource("E1.txt"), case, InMemory({"E1.txt": text.encode()}))
 
 
@@ -31,7 +31,7 @@ def faults_of(kind, source, case=CASE, files=None):
 
 
 def faults(text, case=CASE):
-    kind = BoxList(CLASSES, with_confidence=True)
+    kind = BoxList(attributes=NAMED)
     return faults_of(kind, FileSource("E1.txt"), case, InMemory({"E1.txt": text.encode()}))
 
 
@@ -39,18 +39,6 @@ def test_without_a_size_coordinates_are_bounded_all_the_same():
     case = CaseForm("E1")
     assert read("BE 0.5 1 2 5000 4", case).rows[0, 4] == 5000
     assert len(faults("BE 0.5 1 2 1e300 4", case)) == 1
-
-
-def test_variants_for_a_rehearsal():
-    reference = Boxes(np.array([[0, 1, 10, 5, 20, 15], [1, 1, 60, 30, 60.5, 40]], float))
-    kind = BoxList(CLASSES, with_confidence=True)
-    derived = {variant: kind.rehearse(reference, CASE, variant).rows.tolist() for variant in Variant}
-    assert derived == {
-        Variant.PERFECT: reference.rows.tolist(),
-        Variant.NEAR: [[0, 1, 10, 5, 19, 15], [1, 1, 60, 30, 60.25, 40]],
-        Variant.EMPTY: [],
-        Variant.INVERTED: [[0, 1, 100, 50, 100, 50], [1, 1, 0, 0, 0, 0]],
-    }
 
 
 BOX = {"corners": [[1, 1, 0], [9, 1, 0], [9, 5, 0], [1, 5, 0]], "name": "BE", "probability": 0.5}
@@ -66,7 +54,7 @@ def in_json(boxes):
 
 @pytest.mark.parametrize(("outside", "corners"), [("clip", [0, 1, 9, 50]), ("keep", [-1, 1, 9, 60])])
 def test_boxes_of_the_platform(outside, corners):
-    kind = BoxList(CLASSES, with_confidence=True, outside=outside)
+    kind = BoxList(attributes=NAMED, outside=outside)
     found = kind.read(in_json([OUTSIDE, BOX]), CASE, None)
     assert found.rows.tolist() == [[0, 0.5, *corners], [0, 0.5, 1, 1, 9, 5]]
     assert found.outside == 1
@@ -75,10 +63,10 @@ def test_boxes_of_the_platform(outside, corners):
 
 
 def test_faults_of_boxes_of_the_platform():
-    kind = BoxList(CLASSES, with_confidence=True, remedy=" (or else)")
+    kind = BoxList(attributes=NAMED, remedy=" (or else)")
     assert faults_of(kind, in_json([OUTSIDE, {**BOX, "name": "polyp"}])) == [
-        "b.json, boxes[0]: expected x1 from 0 to 100 (or else), found -1",
-        "b.json, boxes[0]: expected y2 from 0 to 50 (or else), found 60",
+        "b.json, boxes[0]: expected x1 from 0 to 100 (or else), found x1 = -1",
+        "b.json, boxes[0]: expected y2 from 0 to 50 (or else), found y2 = 60",
         "b.json, boxes[1]: expected as name a class (BE, HGD), found the text 'polyp'",
     ]
     assert "the type `Multiple 2D bounding boxes`" in kind.describe_json()
@@ -110,7 +98,7 @@ def test_faults_of_rows(line, expected):
     assert fault.endswith(f": {expected}")
 
 
-def test_variants_for_a_rehearsal_space():
+def test_variants_for_a_rehearsal():
     reference = Boxes(np.array([[0, 1, 10, 5, 20, 15], [1, 1, 60, 30, 70, 40]], float))
     derived = {variant: FLAT.rehearse(reference, CASE, variant).rows.tolist() for variant in Variant}
     assert derived == {

@@ -2,18 +2,17 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, FileSource, JsonSource, RowsSource
-from evaluation.io.box_files import BoxFormat, read_box_lines
+from evaluation.io.kinds.boxes import BoxList
 from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet, ReferenceClass
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Points
-from evaluation.io.pixels import Size
 from test.faults import faulted
+from test.io.memory import InMemory
 
 CASE = CaseForm("V0001", 16, 12)
 EYES = ClassLabel(("RG", "NRG", "U"))
@@ -286,10 +285,7 @@ def test_letter_case_does_not_matter(text):
     cell = CellsSource((text,), "a.csv", 2, ("class",))
     assert ClassLabel(NAMES).read(cell, CASE, None) == 0
     assert ClassLabel(NAMES).read(json_of(text), CASE, None) == 0
-    boxes = read_box_lines(
-        memoryview(f"{text} 1 2 3 4\n".encode()), BoxFormat({"BE": 0, "HGD": 1}, False), Size(9, 9), 9
-    )
-    assert (boxes.rows, boxes.problems) == ([(0, 1.0, 1, 2, 3, 4)], [])
+    assert boxes_of(f"{text} 1 2 3 4\n", NAMES).tolist() == [[0, 1.0, 1, 2, 3, 4]]
     points = Points(Space(2), Attributes(NAMES))
     found = points.read(RowsSource(((2, ("1", "2", text)),), "a.csv", ("x", "y", "class")), CASE, None)
     assert found.classes.tolist() == [0]
@@ -322,7 +318,11 @@ def test_another_spelling_is_answered_with_the_name_that_is_meant(written, meant
 
 
 def test_names_that_differ_in_letter_case_alone_stay_apart():
-    lines = b"be 1 2 3 4\nBE 1 2 3 4\nBe 1 2 3 4\n"
-    found = read_box_lines(memoryview(lines), BoxFormat({"BE": 0, "be": 1}, False), Size(9, 9), 9)
-    assert np.array(found.rows)[:, 0].tolist() == [1, 0]
-    assert [problem.line for problem in found.problems] == [3]
+    assert boxes_of("be 1 2 3 4\nBE 1 2 3 4\n", ("BE", "be"))[:, 0].tolist() == [1, 0]
+    with pytest.raises(FormFault):
+        boxes_of("Be 1 2 3 4\n", ("BE", "be"))
+
+
+def boxes_of(text, names):
+    files = InMemory({"a.txt": text.encode()})
+    return BoxList(attributes=Attributes(names)).read(FileSource("a.txt"), CASE, files).rows

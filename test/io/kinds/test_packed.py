@@ -19,9 +19,10 @@ from evaluation.io.kinds.probability_map import (
 from evaluation.io.kinds.volume import ConfidenceVolume
 
 CASE = CaseForm("V1", 5, 4, {"b_scans": "2", "spacing_mm": "1 1 1", "origin_mm": "", "direction": ""})
+SCORED = Attributes(("a", "b"), with_probability=True)
 MASK = LabelMask({0: "cup", 128: "disc"}, 255)
 REGIONS = MultilabelMask(("a", "b"))
-BOXES = BoxList(("a", "b"), with_confidence=True, max_boxes=3)
+BOXES = BoxList(attributes=SCORED, most=3)
 FLAGS = FlagSet(("x", "y", "z"))
 VOLUME = ConfidenceVolume()
 CLASS = ClassLabel(("a", "b", "c"))
@@ -29,12 +30,18 @@ SHARES = ClassProbabilities(("a", "b"))
 PROBABILITIES, FINDINGS = ProbabilityMap(), DetectionMap()
 ORGANS = LabelMap({1: "a", 5: "b"})
 SHAPE, SPACING_MM = (2, 4, 5), (1, 1, 1)
-SCORED = Attributes(("a", "b"), with_probability=True)
 POINTS = Points(Space(2, "pixels"), SCORED, most=3)
 POINT = Points(Space(3), single=True)
 NAMED = Keypoints(("x", "y"), Space(2, "pixels"))
 SPACE_BOXES = BoxesInSpace(Space(3, "pixels"), SCORED, most=3)
+NONE_LEFT = np.array([0])
 BITS = np.array([[True, False, True], [False, True, True]])
+
+
+def of_one(*rows):
+    """Return the rows of one case, packed."""
+    return [np.array(rows, float), np.array([len(rows)])]
+
 
 U1 = np.uint8
 FORGED = {
@@ -45,14 +52,14 @@ FORGED = {
     "too few regions": (REGIONS, [[0, 0, 0, 0, np.zeros(0, U1)]]),
     "region of too few bits": (REGIONS, [[0, 0, 4, 5, np.zeros(2, U1)]] * 2),
     "region outside": (REGIONS, [[1, 0, 4, 5, np.zeros(3, U1)]] * 2),
-    "too many boxes": (BOXES, [np.zeros((4, 6)), np.array([[4, 0]])]),
-    "fewer boxes than counted": (BOXES, [np.zeros((1, 6)), np.array([[2, 0]])]),
-    "boxes of two images": (BOXES, [np.zeros((2, 6)), np.array([[1, 0], [1, 0]])]),
-    "a count of boxes below 0": (BOXES, [np.zeros((0, 6)), np.array([[0, -1]])]),
-    "box of no class": (BOXES, [np.array([[2.0, 1, 0, 0, 1, 1]]), np.array([[1, 0]])]),
-    "box of half a class": (BOXES, [np.array([[0.5, 1, 0, 0, 1, 1]]), np.array([[1, 0]])]),
-    "box without end": (BOXES, [np.array([[0, 1, 0, 0, np.inf, 1]]), np.array([[1, 0]])]),
-    "more boxes outside than boxes": (BOXES, [np.zeros((1, 6)), np.array([[1, 2]])]),
+    "too many boxes": (BOXES, [np.zeros((4, 6)), np.array([4]), NONE_LEFT]),
+    "fewer boxes than counted": (BOXES, [np.zeros((1, 6)), np.array([2]), NONE_LEFT]),
+    "boxes of two images": (BOXES, [np.zeros((2, 6)), np.array([1, 1]), np.array([0, 0])]),
+    "a count of boxes below 0": (BOXES, [np.zeros((0, 6)), np.array([-1]), NONE_LEFT]),
+    "box of no class": (BOXES, [np.array([[2.0, 1, 0, 0, 1, 1]]), np.array([1]), NONE_LEFT]),
+    "box of half a class": (BOXES, [np.array([[0.5, 1, 0, 0, 1, 1]]), np.array([1]), NONE_LEFT]),
+    "box without end": (BOXES, [np.array([[0, 1, 0, 0, np.inf, 1]]), np.array([1]), NONE_LEFT]),
+    "more boxes outside than boxes": (BOXES, [np.zeros((1, 6)), np.array([1]), np.array([2])]),
     "too few flags": (FLAGS, np.ones((1, 1), U1)),
     "flags of two cases": (FLAGS, np.ones((2, 3), U1)),
     "a flag of 3": (FLAGS, np.full((1, 3), 3, U1)),
@@ -72,20 +79,20 @@ FORGED = {
     "probabilities whose sum is not 1": (SHARES, [0.5, 0.6]),
     "a time before the start": (TimeToEvent(), [-1.0, 1]),
     "an event of 2": (TimeToEvent(), [1.0, 2]),
-    "a point of three": (PointInImage(), [0.0, 0.0, 0.0]),
-    "a point of another class": (POINTS, np.array([[0, 0, 2.0, 1]])),
-    "a point outside the image": (POINTS, np.array([[6.0, 0, 0, 1]])),
-    "a point of probability 2": (POINTS, np.array([[0.0, 0, 0, 2]])),
-    "a point without coordinates": (POINTS, np.array([[np.nan, 0, 0, 1]])),
-    "too many points": (POINTS, np.zeros((4, 4))),
-    "points as a list": (POINTS, [[0.0, 0, 0, 1]]),
-    "two single points": (POINT, np.zeros((2, 5))),
-    "no single point": (POINT, np.zeros((0, 5))),
-    "a name twice": (NAMED, np.array([[0.0, 0, 0, 1], [0, 0, 0, 1]])),
-    "a name too few": (NAMED, np.array([[0.0, 0, 0, 1]])),
-    "a box from right to left": (SPACE_BOXES, np.array([[0, 1, 3, 0, 0, 2.0, 1, 1]])),
-    "a box outside": (SPACE_BOXES, np.array([[0, 1, 0, 0, -1, 2.0, 1, 1]])),
-    "a box of another class": (SPACE_BOXES, np.array([[2, 1, 0, 0, 0, 2.0, 1, 1]])),
+    "a point of three": (PointInImage(), of_one([0, 1, 0, 0, 0])),
+    "a point of another class": (POINTS, of_one([2, 1, 0, 0])),
+    "a point outside any image": (POINTS, of_one([0, 1, 1e9, 0])),
+    "a point of probability 2": (POINTS, of_one([0, 2, 0, 0])),
+    "a point without coordinates": (POINTS, of_one([0, 1, np.nan, 0])),
+    "too many points": (POINTS, of_one(*[[0, 1, 0, 0]] * 4)),
+    "points as a list": (POINTS, [[[0.0, 1.0, 0.0, 0.0]], [1]]),
+    "two single points": (POINT, of_one(*[[0, 1, 0, 0, 0]] * 2)),
+    "no single point": (POINT, [np.zeros((0, 5)), np.array([0])]),
+    "a name twice": (NAMED, of_one([0, 1, 0, 0], [0, 1, 0, 0])),
+    "a name too few": (NAMED, of_one([0, 1, 0, 0])),
+    "a box from right to left": (SPACE_BOXES, [*of_one([0, 1, 3, 0, 0, 2, 1, 1]), NONE_LEFT]),
+    "a box outside": (SPACE_BOXES, [*of_one([0, 1, 0, 0, -1, 2, 1, 1]), NONE_LEFT]),
+    "a box of another class": (SPACE_BOXES, [*of_one([2, 1, 0, 0, 0, 2, 1, 1]), NONE_LEFT]),
     "too few B-scans": (VOLUME, [[0, 0, np.zeros((1, 1), U1)]]),
     "probabilities outside": (PROBABILITIES, [0, 4, 0, np.zeros((1, 1, 1), np.float32)]),
     "a map of the probability 2": (PROBABILITIES, [0, 0, 0, np.full((1, 1, 1), 2, np.float32)]),
@@ -130,9 +137,7 @@ def test_boxes_of_many_cases_are_packed_together():
     ]
 
 
-def test_values_at_the_bounds_of_the_image_are_none_forged():
-    assert SPACE_BOXES.unpack(rows := np.array([[1, 0.5, 0, 0, 0, 5, 4, float(1 << 26)]]), CASE).rows is rows
-    assert POINTS.unpack(np.array([[5.0, 4, 1, 1], [0, 0, 0, 0]]), CASE).classes.tolist() == [1, 0]
+def test_a_crop_at_the_border_of_the_image_is_none_forged():
     crop = MASK.unpack([2, 3, np.zeros((2, 2), U1)], CASE)
     assert (crop.top, crop.left) == (2, 3)
 

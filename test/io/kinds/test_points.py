@@ -11,7 +11,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, FileSource, JsonSource, RowsSource
 from evaluation.io.kinds.annotation_json import MAX_FAULTS
 from evaluation.io.kinds.objects import Attributes, Space, all_or_faults
-from evaluation.io.kinds.points import Keypoints, Point, PointInImage, Points, point_set
+from evaluation.io.kinds.points import Keypoints, PointInImage, Points, point_set
 
 CASE = CaseForm("S1", 100, 50)
 MM = Points(Space(3))
@@ -181,10 +181,10 @@ def faults_of(source):
 
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (16, 12), (16, 0), (7.25, 3.5)])
 def test_a_point_is_read_from_cells_and_json(x, y):
-    assert IN_IMAGE.read(cells(str(x), str(y)), SMALL, None) == Point(x, y)
-    assert IN_IMAGE.read(JsonSource([x, y], "fovea.json"), SMALL, None) == Point(x, y)
     # A third coordinate of the platform is left aside.
-    assert IN_IMAGE.read(JsonSource([x, y, 0], "fovea.json"), SMALL, None) == Point(x, y)
+    in_json = (JsonSource([x, y, *more], "fovea.json") for more in ([], [0]))
+    for source in (cells(str(x), str(y)), *in_json):
+        assert IN_IMAGE.read(source, SMALL, None).positions.tolist() == [[x, y]]
 
 
 BOTH = "Fovea_X, Fovea_Y"
@@ -195,7 +195,7 @@ BOTH = "Fovea_X, Fovea_Y"
     [
         ("16.5", "3", [(BOTH, "x = 16.5")]),
         ("3", "13", [(BOTH, "y = 13")]),
-        ("-1", "nan", [(BOTH, "x = -1"), ("Fovea_Y", '"nan"')]),
+        ("-1", "nan", [("Fovea_Y", '"nan"'), (BOTH, "x = -1")]),
         ("", "left", [("Fovea_X", "nothing"), ("Fovea_Y", '"left"')]),
     ],
 )
@@ -213,7 +213,7 @@ SIZED, UNSIZED = CaseForm("a", 100, 50), CaseForm("a")
 def test_far_away_is_within_the_bounds(space, case, position):
     position = position[: space.axes]
     far = space.farthest(position, case)
-    assert list(space.faults(FileSource("f"), far, case)) == []
+    assert list(space.faults(FileSource("f"), far, space.bounds(case))) == []
     assert abs(far[0] - position[0]) >= 50
 
 

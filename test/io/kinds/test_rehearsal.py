@@ -12,7 +12,7 @@ from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.number import ConditionScore, Label, Number, SurvivalPrediction
-from evaluation.io.kinds.points import Point, PointInImage
+from evaluation.io.kinds.points import PointInImage, point_at
 from evaluation.io.kinds.probability_map import DetectionMap, ProbabilityMap
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume, Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
@@ -60,16 +60,15 @@ def test_small_values(kind, reference, expected):
 @pytest.mark.parametrize(
     ("point", "near", "inverted"),
     [
-        (Point(10, 5), Point(11, 5), Point(100, 50)),
-        (Point(90, 40), Point(89, 40), Point(0, 0)),
-        (Point(50.5, 5), Point(50, 5), Point(0, 50)),
-        (Point(50, 25), Point(50, 25), Point(100, 50)),
+        (point_at(10, 5), point_at(11, 5), point_at(100, 50)),
+        (point_at(90, 40), point_at(89, 40), point_at(0, 0)),
+        (point_at(50.5, 5), point_at(49.5, 5), point_at(0, 50)),
     ],
 )
 def test_points_in_an_image(point, near, inverted):
     case = CaseForm("A", width=100, height=50)
-    derived = [PointInImage().rehearse(point, case, variant) for variant in Variant]
-    assert derived == [point, near, Point(50, 25), inverted]
+    derived = [PointInImage().rehearse(point, case, variant).positions.tolist() for variant in Variant]
+    assert derived == [of.positions.tolist() for of in (point, near, point_at(50, 25), inverted)]
 
 
 GEOMETRY = Geometry((3, 4, 5), (0.5, 0.25, 2.0), (0.0, 0.0, 0.0), UPRIGHT)

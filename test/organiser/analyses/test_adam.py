@@ -12,13 +12,13 @@ import pytest
 from evaluation.challenges.adam import ELSEWHERE, LESIONS, STRUCTURE, AdamOptions
 from evaluation.core.form import CaseForm
 from evaluation.core.resampling import Resampling
-from evaluation.io.kinds.points import Point
+from evaluation.io.kinds.points import point_at
 from evaluation.metrics.crops import crop
 from evaluation.organiser.analyses.adam import ANALYSES, RINGS, pixels_by_ring
 from evaluation.organiser.further_analysis import OpenCase, results_of
 
 (GRID,) = ANALYSES
-SIDE, FOVEA = 321, Point(160, 160)
+SIDE, FOVEA = 321, point_at(160, 160)
 FIELDS = [SimpleNamespace(name=name) for name in ("disc", "fovea", *LESIONS)]
 PHASE = SimpleNamespace(
     config=SimpleNamespace(name="P"),
@@ -84,7 +84,7 @@ def test_errors_are_those_of_the_pixels_in_each_ring():
     ("changed", "reason"),
     [
         ({"disc": drawn()}, "the reference has no optic disc"),
-        ({"fovea": Point(0, 0)}, "the fovea of the reference is invisible"),
+        ({"fovea": point_at(0, 0)}, "the fovea of the reference is invisible"),
         ({"disc": circle(10, 160, 30)}, "the border of the image cuts the optic disc"),
     ],
 )

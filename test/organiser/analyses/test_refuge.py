@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 from evaluation.challenges.refuge import CUP, DISC, ELSEWHERE, VERTICAL, RefugeOptions
 from evaluation.core.form import CaseForm
 from evaluation.core.resampling import Resampling
-from evaluation.io.kinds.points import Point
+from evaluation.io.kinds.points import point_at
 from evaluation.metrics.crops import crop
 from evaluation.organiser.analyses.refuge import ANALYSES, rim_of
 from evaluation.organiser.further_analysis import OpenCase, analyses_of, results_of
@@ -40,7 +40,7 @@ def circles(cup_radius=50, x=0.0, y=0.0, disc_radius=100, side=241):
 def case(submitted, reference, glaucoma=1, fovea=(10, 120), name="A", **cells):
     given = {} if submitted is None else {"segmentation": crop(submitted, ELSEWHERE)}
     known = {"segmentation": crop(reference, ELSEWHERE), "glaucoma_risk": glaucoma}
-    known |= {"fovea": Point(*fovea)} if fovea else {}
+    known |= {"fovea": point_at(*fovea)} if fovea else {}
     return OpenCase(CaseForm(name, 241, 241), cells, given, known, RefugeOptions())
 
 

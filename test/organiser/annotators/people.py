@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.challenge import fields_of
-from evaluation.io.kinds.points import Point
+from evaluation.io.kinds.points import point_at
 from evaluation.io.tables import write_csv
 from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
 from evaluation.organiser.submission_writer import ArchiveWriter
@@ -63,7 +63,7 @@ def seven_graders(
             values = {
                 "glaucoma_risk": int(case.glaucoma != wrong),
                 "segmentation": _mask(case, off, size, rng),
-                "fovea": Point(*np.round(at, 1).tolist()),
+                "fovea": point_at(*np.round(at, 1).tolist()),
             }
             writer.add(case.name, values)
             said[case.name][grader] = values

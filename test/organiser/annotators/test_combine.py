@@ -17,7 +17,7 @@ from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.number import Label
 from evaluation.io.kinds.objects import Attributes, Space
-from evaluation.io.kinds.points import Point, PointInImage
+from evaluation.io.kinds.points import PointInImage, point_at
 from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.crops import Crop, crop
@@ -111,8 +111,8 @@ ALWAYS, MAY_BE_INVISIBLE = PointInImage(), PointInImage(may_be_invisible=True)
     ],
 )
 def test_points(kind, given_points, rules, expected):
-    found = combine(kind, [Point(*point) for point in given_points], CASE, rules)
-    assert (found.x, found.y) == expected
+    found = combine(kind, [point_at(*point) for point in given_points], CASE, rules)
+    assert tuple(found.positions[0]) == expected
 
 
 NESTED = LabelMask({0: "cup", 128: "disc"}, 255, nested="column_count")
@@ -175,8 +175,9 @@ def drawn(seed, images):
 
 SQUARE = CaseForm("E1", 100, 100)
 LESIONS = ("BE", "polyp")
-DETECTED = BoxList(LESIONS, with_confidence=True, inclusive_corners=False)
-ANNOTATED = BoxList(LESIONS, with_confidence=False, inclusive_corners=False)
+SCORED = Attributes(LESIONS, with_probability=True)
+DETECTED = BoxList(attributes=SCORED, inclusive_corners=False)
+ANNOTATED = BoxList(attributes=Attributes(LESIONS), inclusive_corners=False)
 
 
 def boxes(*rows):
@@ -215,7 +216,7 @@ def test_suppression_keeps_confidences_and_the_box_on_which_most_agree():
 
 def test_both_corners_count_where_the_phase_says_so():
     given = [(0, 0.5, 0, 0, 1, 0)], [(0, 0.5, 1, 0, 2, 0)]  # 1 pixel of 3
-    both = BoxList(LESIONS, with_confidence=True, inclusive_corners=True)
+    both = BoxList(attributes=SCORED)
     assert len(combined(both, *given, box_iou=0.3)) == 1
     assert len(combined(DETECTED, *given, box_iou=0.3)) == 2
 
@@ -240,7 +241,7 @@ def test_annotators_vote_on_a_box():
 
 
 def test_no_more_boxes_than_a_submission_may_have():
-    kind = BoxList(LESIONS, with_confidence=True, max_boxes=2)
+    kind = BoxList(attributes=SCORED, most=2)
     rows = [(0, confidence, place, 0, place + 5, 5) for confidence, place in ((0.1, 0), (0.9, 20), (0.5, 40))]
     assert [row[1] for row in combined(kind, rows, rows)] == [0.9, 0.5]
 

@@ -15,7 +15,7 @@ from evaluation.core.form import CaseForm
 from evaluation.evaluate import Result, evaluate
 from evaluation.io.grey_images import read_grey
 from evaluation.io.kinds.number import Number
-from evaluation.io.kinds.points import Point
+from evaluation.io.kinds.points import point_at
 from evaluation.organiser.annotators.combine import CombinationRules, normalised
 from evaluation.organiser.annotators.ensemble import (
     Ensemble,
@@ -73,7 +73,7 @@ def test_by_hand(tmp_path):
     def submission(name):
         def change(case, values):
             mask = values["segmentation"] if name != "c" else np.full_like(case.mask, 255)
-            own = {"glaucoma_risk": risks[name][case.number - 1], "fovea": Point(*foveas[name])}
+            own = {"glaucoma_risk": risks[name][case.number - 1], "fovea": point_at(*foveas[name])}
             return {**values, **own, "segmentation": mask}
 
         return refuge_submission(tmp_path / name, 2, change=change, extension=".bmp")
@@ -105,7 +105,7 @@ def test_all_faults_of_all_submissions_at_once_and_nothing_written(tmp_path):
     phase = loaded_phase(tmp_path / "phase", 2)
 
     def change(case, values):
-        return {**values, "fovea": Point(1e6, 3)}
+        return {**values, "fovea": point_at(1e6, 3)}
 
     bad, worse = (
         refuge_submission(tmp_path / "bad", 2, change=change),

@@ -9,7 +9,7 @@ from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.masks import LabelMask, MultilabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.objects import Attributes, Space
-from evaluation.io.kinds.points import Point, PointInImage
+from evaluation.io.kinds.points import PointInImage, point_at
 from evaluation.metrics.crops import Crop, crop
 from evaluation.organiser.annotators.agreement import FieldAgreement, most_disputed
 
@@ -33,9 +33,9 @@ def test_agreement_on_points_where_both_see_one():
     kind = PointInImage(may_be_invisible=True)
     found = agreement(
         kind,
-        {"a": Point(0, 3), "b": Point(4, 0)},
-        {"a": Point(0, 0), "b": Point(4, 0)},
-        {"a": Point(0, 0), "b": Point(0, 0)},
+        {"a": point_at(0, 3), "b": point_at(4, 0)},
+        {"a": point_at(0, 0), "b": point_at(4, 0)},
+        {"a": point_at(0, 0), "b": point_at(0, 0)},
     )
     assert found["mean distance in pixels", "a", "b"] == (5.0, 1)
     # Seen: yes yes, no yes, no no: observed 2/3, by chance (1/3)(2/3) + (2/3)(1/3).
@@ -79,9 +79,9 @@ def test_agreement_on_numbers():
 def test_agreement_on_places_and_classes():
     seen = agreement(
         PointInImage(may_be_invisible=True),
-        {"a": Point(1, 5), "b": Point(2, 5)},
-        {"a": Point(3, 9), "b": Point(6, 9)},
-        {"a": Point(0, 0), "b": Point(6, 9)},
+        {"a": point_at(1, 5), "b": point_at(2, 5)},
+        {"a": point_at(3, 9), "b": point_at(6, 9)},
+        {"a": point_at(0, 0), "b": point_at(6, 9)},
     )
     assert seen["x in pixels: mean difference", "a", "b"] == (-2.0, 2)
     assert seen["y in pixels: ICC(2,1)", "all", ""] == (1.0, 2)
@@ -93,7 +93,7 @@ def test_agreement_on_places_and_classes():
     assert not any(math.isnan(value) for value, _ in found.values())
 
 
-KIND = BoxList(("BE", "polyp"), with_confidence=False, inclusive_corners=False)
+KIND = BoxList(attributes=Attributes(("BE", "polyp")), inclusive_corners=False)
 SPACE = Space(axes=2, unit="pixels")
 
 
@@ -174,7 +174,7 @@ def test_distances_by_kind():
         "optic cup present": 1.0,
     }
     # One of two boxes of each is shared, by 8 of 10 rows; the others are apart.
-    boxes = BoxList(("polyp",), with_confidence=False, inclusive_corners=False)
+    boxes = BoxList(attributes=Attributes(("polyp",)), inclusive_corners=False)
     one, other = (
         Boxes(np.array([[0, 1, 0, 0, 10, height], [0, 1, place, 50, 60, 60]], dtype=float))
         for height, place in ((10, 40), (8, 55))
@@ -186,7 +186,7 @@ def test_distances_by_kind():
     }
     assert distances(Label(), 0, 1) == {"label": 1.0}
     assert distances(Number(), 0.25, 1.0) == {"difference": 0.75}
-    assert distances(PointInImage(), Point(0, 0), Point(3, 4)) == {"distance in pixels": 5.0}
+    assert distances(PointInImage(), point_at(0, 0), point_at(3, 4)) == {"distance in pixels": 5.0}
 
 
 def test_the_most_disputed_case_comes_first_with_who_said_what():
@@ -200,6 +200,6 @@ def test_the_most_disputed_case_comes_first_with_who_said_what():
     # Two of three pairs differ; y differs from both others, x and z from one.
     assert (second.case, second.mean, second.largest) == ("B", pytest.approx(2 / 3), 1.0)
     assert (second.farthest, second.votes) == ("y", "1: x z; 0: y")
-    points = {"x": Point(0, 0), "y": Point(0, 1), "z": Point(0, 9)}
+    points = {"x": point_at(0, 0), "y": point_at(0, 1), "z": point_at(0, 9)}
     (one,) = FieldAgreement("fovea", PointInImage()).add("A", points)
     assert (one.mean, one.largest, one.farthest) == (pytest.approx((1 + 9 + 8) / 3), 9.0, "z")

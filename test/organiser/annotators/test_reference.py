@@ -49,7 +49,7 @@ def test_masks_points_and_labels_are_those_of_the_majority(tmp_path):
         votes = sum(values["glaucoma_risk"] for values in said)
         assert cells[name]["glaucoma"] == str(int(votes >= 4))
         fovea = [float(cells[name][axis]) for axis in ("fovea_x", "fovea_y")]
-        assert fovea == pytest.approx(np.mean([[one["fovea"].x, one["fovea"].y] for one in said], axis=0))
+        assert fovea == pytest.approx(np.mean([one["fovea"].positions[0] for one in said], axis=0))
         masks = np.stack([values["segmentation"] for values in said])
         disc, cup = (masks != 255).sum(axis=0) >= 4, (masks == 0).sum(axis=0) >= 4
         found = mask_in(tmp_path / "phase", name)
@@ -71,7 +71,7 @@ def test_graders_are_scored_and_agree_as_their_own_values_say(tmp_path):
         assert (score.value, score.cases) == (pytest.approx(np.mean(overlaps)), len(given.cases))
     found = {(a.field, a.measure): a for a in fused.agreement if (a.first, a.second) == SEVEN[:2]}
     pairs = [tuple(of_graders[name] for name in SEVEN[:2]) for of_graders in given.said.values()]
-    distances = [np.hypot(a["fovea"].x - b["fovea"].x, a["fovea"].y - b["fovea"].y) for a, b in pairs]
+    distances = [np.hypot(*(a["fovea"].positions - b["fovea"].positions)[0]) for a, b in pairs]
     assert found["fovea", "mean distance in pixels"].value == pytest.approx(np.mean(distances))
     cups = np.mean([dice_of(a["segmentation"] == 0, b["segmentation"] == 0) for a, b in pairs])
     assert found["segmentation", "mean optic cup Dice"].value == pytest.approx(cups)
@@ -97,7 +97,7 @@ def test_what_is_dropped_does_not_count_for_that_image(tmp_path):
     (given.folder / "readers/c/segmentation/V0003.png").unlink()  # not every annotator has seen every case
     fused, cases = fuse(given.folder, tmp_path / "phase"), len(given.cases)
     cells, alone = cells_in(tmp_path / "phase")["V0001"], given.said["V0001"]["a"]["fovea"]
-    assert (float(cells["fovea_x"]), float(cells["fovea_y"])) == (alone.x, alone.y)
+    assert (float(cells["fovea_x"]), float(cells["fovea_y"])) == tuple(alone.positions[0])
     # Two graders are left for the mask: both must agree, a tie being background.
     first, second = (given.said["V0001"][annotator]["segmentation"] != 255 for annotator in "ab")
     np.testing.assert_array_equal(mask_in(tmp_path / "phase", "V0001") != 255, first & second)

@@ -65,10 +65,10 @@ KINDS: dict[str, Kind] = {
     "image_3d": NumberMap(),
     "detection_map_2d": DetectionMap(dimensions=2),
     "detection_map_3d": DetectionMap(any_confidence=True),
-    "boxes": BoxList(("a", "b"), with_confidence=True),
-    "boxes_class_last": BoxList(("a", "b"), with_confidence=False, layout="class_last", max_boxes=3),
-    "boxes_kept": BoxList(("a", "b"), with_confidence=True, outside="keep", remedy="; see the page"),
-    "boxes_voc": BoxList(("a", "b"), with_confidence=False, layout="voc_xml", outside="clip", max_boxes=3),
+    "boxes": BoxList(attributes=_NAMED),
+    "boxes_class_last": BoxList(attributes=Attributes(("a", "b")), class_last=True, most=3),
+    "boxes_kept": BoxList(attributes=_NAMED, outside="keep", remedy="; see the page"),
+    "boxes_clipped": BoxList(attributes=_NAMED, outside="clip", most=3),
     "boxes_in_space": BoxesInSpace(Space(3, "mm"), _NAMED),
     "box_in_image": BoxesInSpace(_PIXELS, single=True, most=3),
     "number": Number(0, 1),
@@ -130,7 +130,7 @@ def layout_of(name: str, layout: str) -> Files | TableColumns | TableRows:
         dimensions = getattr(kind, "dimensions", 3 if isinstance(kind, ConfidenceVolume) else 2)
         extensions = extensions_of(image_formats(dimensions, on_request=True))
         if isinstance(kind, BoxList):
-            extensions = (".xml",) if kind.layout == "voc_xml" else (".txt",)
+            extensions = (".txt",)
         if isinstance(kind, DisplacementField):
             extensions = EXTENSIONS
         if isinstance(kind, MultilabelMask):
@@ -146,7 +146,7 @@ def cells_of(kind: Kind) -> tuple[str, ...]:
         return kind.classes
     if isinstance(kind, FlagSet):
         return kind.names if not kind.listed else ("value",)
-    return ("x", "y") if isinstance(kind, PointInImage) else ("value",)
+    return ("value",)
 
 
 def field_of(name: str, layout: str) -> Field:
