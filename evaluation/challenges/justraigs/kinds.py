@@ -30,7 +30,6 @@ class MainLabel(Kind):
     values: Mapping[str, float]
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> float:
-        """Return the number of the label. Raises `FormFault`."""
         (cell,) = source.cells
         if cell not in self.values:
             raise fault_at(source, self.describe(), repr(cell))
@@ -43,11 +42,9 @@ class MainLabel(Kind):
         return [self.values[cell] for (cell,) in [source.row_cells() for source in sources]]
 
     def write_cells(self, value: str) -> tuple[str, ...]:
-        """Return the label itself."""
         return (value,)
 
     def describe(self) -> str:
-        """Return for example ``RG, NRG or U``."""
         *others, last = self.values
         return f"{', '.join(others)} or {last}"
 
@@ -114,14 +111,12 @@ class AgreedFeatures(Kind):
         return tuple(_MARKS[mark] for mark in text)
 
     def write_cells(self, value: GradedEye) -> tuple[str, ...]:
-        """Return the final label, the graders' labels, and each grader's features as one word of marks."""
         return (final_label(*value.labels), *value.labels, *map(self._marks, value.features))
 
     def _marks(self, flags: Flags) -> str:
         return "".join(_TEXTS[flag] for flag in flags) if any(flag is not None for flag in flags) else ""
 
     def describe(self) -> str:
-        """Return the content of the columns in words."""
         return f"main labels and {self.features} features of two graders and of the specialist"
 
 

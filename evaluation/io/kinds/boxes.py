@@ -70,7 +70,6 @@ class BoxesInSpace(ObjectsInSpace):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The usual names of a table's columns, in their order."""
         corners = (f"{name}{corner}" for corner in (1, 2) for name in self.space.names)
         return (*corners, *self.attributes.columns)
 
@@ -86,7 +85,6 @@ class BoxesInSpace(ObjectsInSpace):
         yield from oddities_of_corners(*corners, in_pixels=self.space.unit == "pixels")
 
     def value_of(self, source: Source, rows: Sequence[tuple[float, ...]], case: CaseForm) -> Boxes:
-        """Return the boxes by the rule for those that leave the image."""
         table = np.array(rows, dtype=np.float64).reshape(-1, self._width)
         if self.outside == "error":
             return Boxes(table)
@@ -97,7 +95,6 @@ class BoxesInSpace(ObjectsInSpace):
         return Boxes(table, int(np.count_nonzero(left)))
 
     def of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
-        """Return class index, probability and both corners."""
         count, before = 2 * self.space.axes, len(faults)
         corners = tuple(self.coordinates(row, count, faults))
         if len(faults) == before:
@@ -105,13 +102,11 @@ class BoxesInSpace(ObjectsInSpace):
         return (*self.attributes.of_cells(row, count, faults), *corners)
 
     def of_json(self, source: JsonSource) -> Iterator[tuple[Annotation, Corners] | FormFault]:
-        """Yield every annotation with its corners, or its faults."""
         return boxes_of_json(source, self.most, self.single)
 
     def of_annotation(
         self, found: tuple[Annotation, Corners], case: CaseForm, faults: list[Fault]
     ) -> tuple[float, ...]:
-        """Return the same of an annotation."""
         annotation, corners = found
         faults += self._faults_of_corners(annotation.source, corners, case)
         return (*self.attributes.of_annotation(annotation, faults), *corners)
@@ -132,20 +127,16 @@ class BoxesInSpace(ObjectsInSpace):
 
     @property
     def objects(self) -> Objects:
-        """The boxes."""
         view = self.view("box", lambda value: value.rows, lambda rows, case: Boxes(rows))
         return replace(view, inclusive=self.inclusive_corners)
 
     def items(self, value: Boxes) -> int:
-        """Return the number of boxes."""
         return len(value.rows)
 
     def rows_of(self, value: Boxes) -> Floats:
-        """Return the rows."""
         return value.rows
 
     def of_rows(self, rows: Floats) -> Boxes:
-        """Return the boxes."""
         return Boxes(rows)
 
     def bounds(self, case: CaseForm) -> tuple[tuple[float, float], ...]:
@@ -155,11 +146,9 @@ class BoxesInSpace(ObjectsInSpace):
         return super().bounds(case)
 
     def pack_all(self, values: Sequence[Boxes]) -> Packed:
-        """Return the rows of all cases, and for each how many they are and how many left the image."""
         return [*super().pack_all(values), np.array([value.outside for value in values], np.int64)]
 
     def unpack_all(self, packed: Packed, count: int) -> list[Boxes]:
-        """Return the boxes. Raises `HandoverError`."""
         *rows, outside = list_of(packed, 3)
         values: list[Boxes] = super().unpack_all(rows, count)
         left = array_of(outside, ["<i8"], 1).tolist()
@@ -188,7 +177,6 @@ class BoxesInSpace(ObjectsInSpace):
         return Boxes(rows)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> Boxes:
-        """Return one to three boxes, or the single one."""
         rows = []
         for _ in range(1 if self.single else int(random.integers(1, 4))):
             corners = np.sort([self.space.example(case, random) for _ in range(2)], axis=0)
@@ -198,14 +186,12 @@ class BoxesInSpace(ObjectsInSpace):
         return Boxes(np.array(rows, dtype=np.float64))
 
     def write_rows(self, value: Boxes) -> list[tuple[str, ...]]:
-        """Return the cells of every box."""
         return [
             (*(repr(float(number)) for number in corners), *self.attributes.cells(label, probability))
             for label, probability, *corners in value.rows.tolist()
         ]
 
     def write_json(self, value: Boxes) -> dict[str, object]:
-        """Return the platform's `2D bounding box` or `Multiple 2D bounding boxes`."""
         name, probability = self.attributes.name, self.attributes.probability
         entries = [
             written_box((x1, y1, x2, y2), name(label), probability(share))
@@ -214,11 +200,9 @@ class BoxesInSpace(ObjectsInSpace):
         return written(entries, BOXES, self.single)
 
     def describe(self) -> str:
-        """Return the content of a row."""
         return self.in_words("box", "lower corner (1) and upper corner (2), each ")
 
     def describe_json(self) -> str:
-        """Return the platform's type and its content."""
         return (
             f"the type `{self.socket_kind}`, boxes parallel to the axes; {self.space.in_words_of_json()}"
             f"{self.attributes.in_words_of_json()}"
@@ -258,7 +242,6 @@ class BoxList(BoxesInSpace):
         return self.most * _MAX_LINE_BYTES
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> Boxes:
-        """Return the boxes of a file. Raises `FormFault` with the faults of all boxes."""
         faults: list[Fault] = []
         try:
             data = files.read(path, self._max_bytes, may_be_empty=True)
@@ -299,7 +282,6 @@ class BoxList(BoxesInSpace):
         return None if found is None else list(map(Boxes, found))
 
     def write_file(self, value: Boxes, extension: str) -> bytes:
-        """Return the lines of a text file."""
         lines = []
         for label, confidence, *corners in value.rows.tolist():
             texts = list(map(box_files.shortest, corners))
@@ -310,14 +292,12 @@ class BoxList(BoxesInSpace):
         return "".join(lines).encode("ascii")
 
     def describe_json(self) -> str:
-        """Return the platform's type and its content."""
         return (
             f"the type `{BOXES.many}`, boxes parallel to the axes{self.attributes.in_words_of_json()}; "
             f"corners in pixels{_LIMITS[self.outside]}; an empty list where there is no object"
         )
 
     def describe(self) -> str:
-        """Return the content of a line."""
         confidence = ", confidence from 0 to 1" if self.attributes.with_probability else ""
         return (
             f"one object a line, separated by spaces: {' '.join(self._order)}; class one of "

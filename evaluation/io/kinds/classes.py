@@ -24,19 +24,15 @@ class CellText(Kind):
     """Any text in a cell of a table, such as the centre that a case comes from."""
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> str:
-        """Return the text."""
         return source.cells[0]
 
     def example(self, case: CaseForm, random: np.random.Generator) -> str:
-        """Return one of five letters."""
         return "ABCDE"[random.integers(5)]
 
     def write_cells(self, value: str) -> tuple[str, ...]:
-        """Return the text."""
         return (value,)
 
     def describe(self) -> str:
-        """Return that any text will do."""
         return "any text"
 
 
@@ -52,11 +48,9 @@ class ImageSize(Kind):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the case table."""
         return ("width", "height", "depth")[: self.axes] + ("spacing_mm",) * self.in_mm
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> list[list[float]]:
-        """Return both, x first. Raises `FormFault` for what is no size or spacing."""
         cells = [str(case.width), str(case.height), *source.cells[2:]]
         try:
             sizes, spacing = list(map(float, cells[: self.axes])), [1.0] * self.axes
@@ -69,16 +63,13 @@ class ImageSize(Kind):
         return [sizes, spacing]
 
     def example(self, case: CaseForm, random: np.random.Generator) -> list[list[float]]:
-        """Return the size."""
         return [[case.width or 64.0, case.height or 48.0, 32.0][: self.axes], [1.0] * self.axes]
 
     def write_cells(self, value: list[list[float]]) -> tuple[str, ...]:
-        """Return the cells of all columns."""
         sizes, spacing = value
         return tuple(f"{size:g}" for size in sizes) + (" ".join(map(str, spacing)),) * self.in_mm
 
     def describe(self) -> str:
-        """Return what the numbers are."""
         spacing = ", and the spacing along each axis in mm" if self.in_mm else ""
         return f"{', '.join(self.columns[: self.axes])} of the image in pixels{spacing}"
 
@@ -117,14 +108,12 @@ class ClassLabel(Kind):
         return {name: position for position, name in enumerate(self.classes)}
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> int:
-        """Return the position of the class in a cell. Raises `FormFault`."""
         if self.are_numbers:
             return self._of_number(source, number_of_cell(source, 0, self.describe()))
         cell = source.cells[0]
         return self._of_text(source, cell, repr(shorten(cell)) if cell else "nothing")
 
     def read_json(self, source: JsonSource, case: CaseForm) -> int:
-        """Return the position of the class in JSON. Raises `FormFault`."""
         value, expected = source.value, self.describe_json()
         if self.boolean_json:
             if not isinstance(value, bool):
@@ -154,7 +143,6 @@ class ClassLabel(Kind):
         return tuple(map(str, self.classes))
 
     def unpack(self, packed: Packed, case: CaseForm) -> int:
-        """Return the position of the class. Raises `HandoverError`."""
         return whole_number(packed, len(self.classes) - 1)
 
     def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> int:
@@ -170,7 +158,6 @@ class ClassLabel(Kind):
         return position
 
     def example(self, case: CaseForm, random: np.random.Generator) -> int:
-        """Return any class."""
         return int(random.integers(len(self.classes)))
 
     @property
@@ -184,7 +171,6 @@ class ClassLabel(Kind):
         )
 
     def write_cells(self, value: int) -> tuple[str, ...]:
-        """Return the class as text."""
         return (self.names[value],)
 
     def write_json(self, value: int) -> str | int | bool:
@@ -192,7 +178,6 @@ class ClassLabel(Kind):
         return bool(value) if self.boolean_json else self.classes[value]
 
     def describe(self) -> str:
-        """Return for example ``RG, NRG or U``, or ``a whole number from 0 to 4``."""
         return self._words
 
     @cached_property
@@ -203,7 +188,6 @@ class ClassLabel(Kind):
         return f"{', '.join(self.names[:-1])} or {last}"
 
     def describe_json(self) -> str:
-        """Return the description of the JSON value."""
         if self.boolean_json:
             return f"true for {self.classes[1]}, false for {self.classes[0]}"
         return self.describe() if self.are_numbers else f"the text {self.describe()}"
@@ -216,11 +200,9 @@ class ReferenceClass(ClassLabel):
     excluded: tuple[str, ...] = ()
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> float:  # type: ignore[override]
-        """Return the position of the class in a cell, or NaN. Raises `FormFault`."""
         return math.nan if source.cells[0] in self.excluded else float(super().read_cells(source, case))
 
     def read_json(self, source: JsonSource, case: CaseForm) -> float:  # type: ignore[override]
-        """Return the position of the class in JSON. Raises `FormFault`."""
         return float(super().read_json(source, case))
 
     def write_cells(self, value: float) -> tuple[str, ...]:
@@ -279,7 +261,6 @@ class ClassProbabilities(Kind):
             raise ValueError(f"tolerance: expected a number of at least 0, found {self.tolerance}")
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> Probabilities:
-        """Return the probabilities in the order of the classes. Raises `FormFault` with every fault."""
 
         def read(position: int) -> float:
             one = source.at(position)
@@ -288,7 +269,6 @@ class ClassProbabilities(Kind):
         return self._summed(source, all_numbers(read, len(self.classes)))
 
     def read_json(self, source: JsonSource, case: CaseForm) -> Probabilities:
-        """Return the same of an object or a list."""
         value = source.value
         if isinstance(value, dict):
             value = _with_names(value, self.classes)
@@ -326,7 +306,6 @@ class ClassProbabilities(Kind):
         return faults
 
     def unpack(self, packed: Packed, case: CaseForm) -> Probabilities:
-        """Return the probabilities. Raises `HandoverError`."""
         values = tuple(number_within(number, 0.0, 1.0) for number in list_of(packed, len(self.classes)))
         if self.tolerance is not None and abs(math.fsum(values) - 1.0) > self.tolerance:
             raise HandoverError("expected probabilities whose sum is 1")
@@ -348,29 +327,23 @@ class ClassProbabilities(Kind):
         return tuple(here if position == reference else elsewhere for position in range(count))
 
     def example(self, case: CaseForm, random: np.random.Generator) -> Probabilities:
-        """Return probabilities of which one is high."""
         return self.rehearse(float(random.integers(len(self.classes))), case, Variant.NEAR)
 
     @property
     def numbers(self) -> Numbers:
-        """The probability of each class."""
         return Numbers(tuple, tuple, self.classes)
 
     def write_cells(self, value: Probabilities) -> tuple[str, ...]:
-        """Return the shortest texts that read back as the same numbers."""
         return tuple(map(repr, map(float, value)))
 
     def write_json(self, value: Probabilities) -> dict[str, float]:
-        """Return the object of all classes."""
         return dict(zip(self.classes, map(float, value), strict=True))
 
     def describe(self) -> str:
-        """Return the description of the columns."""
         names = ", ".join(self.classes)
         return f"{_NUMBER} for each of: {names}{self._sum()}"
 
     def describe_json(self) -> str:
-        """Return the description of the JSON value."""
         names = ", ".join(self.classes)
         return (
             f"an object with {_NUMBER} for each of: {names}{self._sum()}; "
@@ -411,7 +384,6 @@ class PresenceProbabilities(ClassProbabilities):
         return tuple(high if flag else low for flag in reference)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> Probabilities:
-        """Return any probabilities."""
         return tuple(random.random(len(self.classes)).round(3).tolist())
 
 
@@ -429,7 +401,6 @@ class FlagSet(ColumnKind):
     listed: bool = False
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> Flags:
-        """Return the flags in the order of ``names``, None for a missing one. Raises `FormFault`."""
         faults: list[Fault] = []
         for position, cell in enumerate(source.cells):
             if cell not in _CELLS:
@@ -483,12 +454,10 @@ class FlagSet(ColumnKind):
         return flags
 
     def pack_all(self, values: Sequence[Flags]) -> Packed:
-        """Return an array (cases, names) of 0, 1, and 2 for a missing flag."""
         codes = bytes(map(_CODES.__getitem__, chain.from_iterable(values)))
         return np.frombuffer(codes, np.uint8).reshape(len(values), len(self.names))
 
     def unpack_all(self, packed: Packed, count: int) -> list[Flags]:
-        """Return the flags. Raises `HandoverError`."""
         codes = array_of(packed, ["|u1"], 2)
         if codes.shape != (count, len(self.names)) or codes.max(initial=0) >= len(_FLAGS):
             raise HandoverError("expected true, false or null for every flag")
@@ -501,7 +470,6 @@ class FlagSet(ColumnKind):
         return tuple(bool(flag) is not (variant is Variant.INVERTED) for flag in reference)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> Flags:
-        """Return a flag for each name, none missing."""
         return tuple(map(bool, random.integers(2, size=len(self.names))))
 
     @property
@@ -511,7 +479,6 @@ class FlagSet(ColumnKind):
 
     @property
     def choices(self) -> Choices:
-        """The flags."""
         return Choices(
             lambda value: tuple(None if flag is None else int(flag) for flag in value),
             lambda given: tuple(None if flag is None else bool(flag) for flag in given),
@@ -530,15 +497,12 @@ class FlagSet(ColumnKind):
 
     @property
     def socket_kind(self) -> str:
-        """The platform's kind of socket."""
         return "Multiple choice" if self.listed else "Anything"
 
     def describe(self) -> str:
-        """Return the description for participants."""
         return f"1, 0 or nothing for each of: {', '.join(self.names)}"
 
     def describe_json(self) -> str:
-        """Return the description of an object or of a list."""
         if self.listed:
             return f"a list of texts, those that are present of: {', '.join(self.names)}"
         return f"an object with true, false or null for each of: {', '.join(self.names)}"

@@ -51,7 +51,6 @@ class DisplacementField(MapKind):
     dimensions: Dimensions = 3
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> Displacement:
-        """Return the field, all of its numbers finite. Raises `FormFault`."""
         shape = case_geometry(case, 3).shape
         try:
             with files.open(path, _BYTES * _COMPONENTS * math.prod(shape) + (1 << 20)) as stream:
@@ -90,22 +89,18 @@ class DisplacementField(MapKind):
         return self._value(np.zeros((_COMPONENTS, *case_geometry(case, 3).shape), np.float32), case)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> Displacement:
-        """Return a small shift."""
         zero = self.rehearse(None, case, Variant.EMPTY)
         assert zero is not None
         shift = random.uniform(-1, 1, (_COMPONENTS, 1, 1, 1)).astype(np.float32)
         return self._value(zero.vectors + shift, case)
 
     def pixels(self, case: CaseForm) -> int:
-        """Return the number of components."""
         return _COMPONENTS * math.prod(case_geometry(case, 3).shape)
 
     def pack(self, value: Displacement) -> Packed:
-        """Return the components."""
         return value.vectors
 
     def unpack(self, packed: Packed, case: CaseForm) -> Displacement:
-        """Return the field, its numbers checked. Raises `HandoverError`."""
         vectors = array_of(packed, ["<f4", "<f8"], 4)
         if vectors.shape != (_COMPONENTS, *case_geometry(case, 3).shape):
             raise HandoverError("expected three components of each voxel")
@@ -114,7 +109,6 @@ class DisplacementField(MapKind):
         return self._value(vectors, case)
 
     def writable(self, value: Displacement, case: CaseForm) -> Any:
-        """Return the field itself."""
         return value
 
     def write_file(self, value: Displacement, extension: str) -> bytes:  # type: ignore[override]  # no Volume
@@ -128,7 +122,6 @@ class DisplacementField(MapKind):
         return gzip.compress(data, 1, mtime=0) if extension == ".nii.gz" else data
 
     def describe(self) -> str:
-        """Return the description for participants."""
         return (
             "for each voxel of the fixed image the way to its place in the moving one, in voxels (x, y, z): "
             "an array (x, y, z, 3), as NIfTI or the only array of an `.npz` archive"
@@ -140,7 +133,6 @@ class Landmarks(Points):
     """Points of one of two images, in the order of those of the other."""
 
     def example(self, case: CaseForm, random: np.random.Generator) -> PointSet:
-        """Return five points, as of the other image."""
         return point_set(
             [(*self.space.example(case, random), 0, 1, math.nan) for _ in range(5)], self.space.axes
         )

@@ -83,7 +83,6 @@ class InstanceMap(LabelMap):
     ranges: Mapping[int, tuple[int, int]] | None = None
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> InstanceMapValue:
-        """Return the objects of a file, cropped and checked. Raises `FormFault`."""
         if not self.class_plane:
             planes = volumes.case_planes(path, case, files, self.dimensions, background=0)
             numbers = stack_of(self._numbers(planes, path), np.uint32, of_one=self.dimensions == 2)
@@ -159,11 +158,9 @@ class InstanceMap(LabelMap):
         )
 
     def pack(self, value: InstanceMapValue) -> Packed:
-        """Return the corner and objects of a map, with their numbers and classes."""
         return [*pack_volume(VolumeCrop(value.objects, value.corner)), value.numbers, value.classes]
 
     def unpack(self, packed: Packed, case: CaseForm) -> InstanceMapValue:
-        """Return the map, checked. Raises `HandoverError`."""
         *placed, numbers, classes = list_of(packed, 6)
         numbers, classes = array_of(numbers, ["<u4"], 1), array_of(classes, ["|u1"], 1)
         dtype = "<u2" if len(numbers) <= np.iinfo(np.uint16).max else "<u4"
@@ -192,7 +189,6 @@ class InstanceMap(LabelMap):
         return self._instances(VolumeCrop(objects, (0, 0, 0)), numbers, classes, case)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> InstanceMapValue:
-        """Return a map with blocks of every class in a grid."""
         shape = volumes.case_geometry(case, self.dimensions).shape
         sides = [max(1, size // parts) for size, parts in zip(shape, (3, 6, 6), strict=True)]
         places = [np.arange(size) // side for size, side in zip(shape, sides, strict=True)]
@@ -229,7 +225,6 @@ class InstanceMap(LabelMap):
         return Volume(values, volumes.case_geometry(case, self.dimensions))
 
     def write_file(self, value: Volume, extension: str) -> bytes:
-        """Return the bytes of a `Volume`, its classes as a second plane."""
         if not self.class_plane:
             if extension in PNG.extensions and value.values.dtype != np.uint16:
                 objects, _ = in_order(value.values)  # as far as PNG goes
@@ -256,7 +251,6 @@ class InstanceMap(LabelMap):
 
     @property
     def objects(self) -> Objects:
-        """The objects: their classes, the boxes around them, and how many pixels or voxels each has."""
         return Objects(
             "component",
             self._rows,
@@ -284,7 +278,6 @@ class InstanceMap(LabelMap):
         return rows
 
     def describe(self) -> str:
-        """Return what the numbers are."""
         of = "size" if self.dimensions == 2 else "size, spacing, origin and direction"
         named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
         says = f"a whole number for each instance in the {of} of the image, 0 = elsewhere"

@@ -171,20 +171,16 @@ class MapKind(Kind):
 
     @property
     def image_axes(self) -> Dimensions:
-        """The dimensions of the image."""
         return self.dimensions
 
     @property
     def case_columns(self) -> tuple[str, ...]:
-        """The columns of the geometry of volumes."""
         return GEOMETRY_COLUMNS if self.dimensions == 3 else ()
 
     def pixels(self, case: CaseForm) -> int:
-        """Return the number of pixels or voxels."""
         return math.prod(volumes.case_geometry(case, self.dimensions).shape)
 
     def pack(self, value: Any) -> Packed:
-        """Return the corner and values of a map, or its pieces."""
         return pack_any(value.crop)
 
     @abstractmethod
@@ -214,7 +210,6 @@ class LabelMap(MapKind):
         return ListedLabels(tuple(self.labels), self.background)
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> LabelMapValue:
-        """Return the positions of a file's labels, cropped and checked. Raises `FormFault`."""
         planes = volumes.case_planes(path, case, files, self.dimensions, background=self.background)
         parts = self._parts(planes, path)
         if self.pixels(case) >= (tiff.LARGE_PIXELS if self.dimensions == 2 else LARGE_VOXELS):
@@ -267,7 +262,6 @@ class LabelMap(MapKind):
         return self._of_planes(planes, case)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> LabelMapValue:
-        """Return a map with an ellipse or ellipsoid of each label."""
         shape = volumes.case_geometry(case, self.dimensions).shape
         planes = np.zeros(shape, np.uint8)
         sizes = np.reshape(shape, (3, 1, 1, 1))
@@ -279,7 +273,6 @@ class LabelMap(MapKind):
 
     @property
     def regions(self) -> Regions:
-        """The structures."""
         names = tuple(self.labels.values())
         unlisted = unlisted_beside(self.labels, self.background)
         return Regions(names, self._regions, self._of_regions, self.dimensions, unlisted=unlisted)
@@ -300,16 +293,13 @@ class LabelMap(MapKind):
         return self._value(stack_of((crop(plane, 0) for plane in planes), np.uint8), case)
 
     def unpack(self, packed: Packed, case: CaseForm) -> LabelMapValue:
-        """Return the map, its positions checked. Raises `HandoverError`."""
         shape = volumes.case_geometry(case, self.dimensions).shape
         return self._value(unpack_positions(packed, shape, len(self.labels)), case)
 
     def writable(self, value: LabelMapValue, case: CaseForm) -> Volume:
-        """Return the labels in the whole image, ready to be written."""
         return Volume(self.listed.values[value.whole_positions], volumes.case_geometry(case, self.dimensions))
 
     def describe(self) -> str:
-        """Return the numbers with the names of their structures."""
         named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
         of = "size" if self.dimensions == 2 else "size, spacing, origin and direction"
         return f"whole numbers of any type in the {of} of the image: {named}, {self.background} = elsewhere"

@@ -67,20 +67,16 @@ class LesionMap(MapKind):
         return self._lesions(self.labels.read_file(path, case, files), case)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> LesionPoints:
-        """Return an ellipse or ellipsoid of each label."""
         return self._lesions(self.labels.example(case, random), case)
 
     def writable(self, value: LesionPoints, case: CaseForm) -> Volume:
-        """Return the labels in the whole image, ready to be written."""
         return self.labels.writable(value.mask, case)
 
     @property
     def objects(self) -> Objects:
-        """The lesions, a point of each."""
         return Objects("point", rows_of_points, axes=self.space.axes, unit=self.space.unit)
 
     def describe(self) -> str:
-        """Return the numbers of the map."""
         return self.labels.describe()
 
     def _lesions(self, mask: LabelMapValue, case: CaseForm) -> LesionPoints:

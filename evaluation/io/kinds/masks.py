@@ -71,7 +71,6 @@ class LabelMask(Kind):
     nested: Literal["column_count", "extent"] | None = None
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> Crop:
-        """Return the mask of a file, cropped and checked. Raises `FormFault`."""
         size = Size(case.width, case.height)
         try:
             most = 4 * size.width * size.height + _HEADER_ALLOWANCE
@@ -129,7 +128,6 @@ class LabelMask(Kind):
         return crop(image, self.background).copy()  # many cases may be held at once
 
     def pack(self, value: Crop) -> Packed:
-        """Return the corner and values of a crop."""
         return pack_crop(value)
 
     def unpack(self, packed: Packed, case: CaseForm) -> Crop:
@@ -137,7 +135,6 @@ class LabelMask(Kind):
         return unpack_crop(packed, ["|u1"], case.height, case.width)
 
     def pixels(self, case: CaseForm) -> int:
-        """Return the number of pixels of the image."""
         return case.width * case.height
 
     @property
@@ -163,17 +160,14 @@ class LabelMask(Kind):
         return crop(image, self.background).copy()
 
     def writable(self, value: Crop, case: CaseForm) -> NDArray[np.uint8]:
-        """Return the whole image (y, x)."""
         image = np.full((case.height, case.width), self.background, np.uint8)
         image[value.box.slices] = value.values
         return image
 
     def write_file(self, value: NDArray[np.uint8], extension: str) -> bytes:
-        """Return the bytes of a full (height, width) image of grey values."""
         return write_grey(value, extension)
 
     def describe(self) -> str:
-        """Return the grey values with the names of their regions."""
         named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
         return f"an 8-bit grey image of the size of the photograph: {named}, {self.background} = elsewhere"
 
@@ -197,7 +191,6 @@ class MultilabelMask(Kind):
     classes: tuple[str, ...]
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
-        """Return the region of every class. Raises `FormFault` with all channels that hold other values."""
         size = Size(case.width, case.height)
         try:
             limit = 2 * len(self.classes) * size.width * size.height + _HEADER_ALLOWANCE
@@ -257,17 +250,14 @@ class MultilabelMask(Kind):
         return [pack_crop(region) for region in value]
 
     def unpack(self, packed: Packed, case: CaseForm) -> tuple[Crop, ...]:
-        """Return the regions. Raises `HandoverError`."""
         regions = list_of(packed, len(self.classes))
         return tuple(unpack_region(region, case.height, case.width) for region in regions)
 
     def pixels(self, case: CaseForm) -> int:
-        """Return the number of pixels of all channels."""
         return len(self.classes) * case.width * case.height
 
     @property
     def regions(self) -> Regions:
-        """The classes, which may overlap."""
         return Regions(self.classes, lambda value: list(map(_in_a_plane, value)), self._of_regions)
 
     def _of_regions(self, masks: Sequence[VolumeCrop], case: CaseForm) -> tuple[Crop, ...]:
@@ -276,23 +266,19 @@ class MultilabelMask(Kind):
         return tuple(Crop(one.values != 0, one.top, one.left) for one in found)
 
     def writable(self, value: tuple[Crop, ...], case: CaseForm) -> NDArray[np.bool_]:
-        """Return the whole images (class, y, x)."""
         return np.stack([region.in_image(case.height, case.width) for region in value])
 
     def write_file(self, value: NDArray[np.bool_], extension: str) -> bytes:
-        """Return the bytes of a full boolean mask (class, height, width)."""
         values = value.astype(np.uint8) * np.uint8(_ON)
         return write_volume(values, Geometry(values.shape), extension)
 
     def describe(self) -> str:
-        """Return the order of the channels."""
         return (
             f"an 8-bit TIFF of the image's size with {len(self.classes)} channels (pages, interleaved or "
             f"planar) {self._in_order()}"
         )
 
     def describe_image(self) -> str:
-        """Return which files of an image socket are read."""
         return (
             f"an 8-bit image of the image's size with {len(self.classes)} channels (the planes of a "
             f"MetaImage or the pages of a TIFF) {self._in_order()}"

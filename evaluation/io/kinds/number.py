@@ -40,13 +40,11 @@ class Number(field.ColumnKind):
         return math.isfinite(self.minimum) and math.isfinite(self.maximum)
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> float:
-        """Return the number in a cell. Raises `FormFault`."""
         if source.cells[0] in self.excluded:
             return math.nan
         return self._within(source, number_of_cell(source, 0, self.describe()))
 
     def read_json(self, source: JsonSource, case: CaseForm) -> float:
-        """Return a JSON number. Raises `FormFault`."""
         return self._within(source, number_of_json(source, source.value, self.describe()))
 
     def _within(self, source: CellsSource | JsonSource, value: float) -> float:
@@ -55,11 +53,9 @@ class Number(field.ColumnKind):
         return value
 
     def pack_all(self, values: Sequence[float]) -> Packed:
-        """Return an array of the numbers."""
         return np.array(values, np.float64)
 
     def unpack_all(self, packed: Packed, count: int) -> list[float]:
-        """Return the numbers. Raises `HandoverError`."""
         numbers = array_of(packed, ["<f8"], 1)
         inside = np.isfinite(numbers) & (self.minimum <= numbers) & (numbers <= self.maximum)
         if len(numbers) != count or not inside.all():
@@ -83,27 +79,22 @@ class Number(field.ColumnKind):
         return min(max(value, self.minimum), self.maximum)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> float:
-        """Return a number within the bounds."""
         low = self.minimum if math.isfinite(self.minimum) else min(0.0, self.maximum - 1)
         high = self.maximum if math.isfinite(self.maximum) else max(1.0, low + 1)
         return min(max(round(float(random.uniform(low, high)), 3), low), high)
 
     @property
     def numbers(self) -> Numbers:
-        """The number."""
         bounds = self.minimum, self.maximum
         return Numbers(lambda value: (value,), lambda one: one[0], bounds=bounds, unit=self.unit)
 
     def write_cells(self, value: float) -> tuple[str, ...]:
-        """Return the shortest text that reads back as the same number."""
         return (repr(float(value)),)
 
     def write_json(self, value: float) -> float:
-        """Return the number itself."""
         return float(value)
 
     def describe(self) -> str:
-        """Return for example ``a finite number from 0 to 100 %``."""
         return self._words
 
     @cached_property
@@ -125,24 +116,20 @@ class Label(field.ColumnKind):
     item_bytes: ClassVar[int] = 1
 
     def read_json(self, source: JsonSource, case: CaseForm) -> int:
-        """Return 0 for false and 1 for true. Raises `FormFault`."""
         if not isinstance(source.value, bool):
             raise fault_at(source, "true or false", json_kind(source.value), FaultKind.MALFORMED)
         return int(source.value)
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> int:
-        """Return the number 0 or 1 in a cell. Raises `FormFault`."""
         value = number_of_cell(source, 0, self.describe())
         if value not in (0.0, 1.0):
             raise fault_at(source, expected=self.describe(), found=shortest(value))
         return int(value)
 
     def pack_all(self, values: Sequence[int]) -> Packed:
-        """Return an array of the labels."""
         return np.array(values, np.uint8)
 
     def unpack_all(self, packed: Packed, count: int) -> list[int]:
-        """Return 0 or 1 for every case. Raises `HandoverError`."""
         labels = array_of(packed, ["|u1"], 1)
         if len(labels) != count or labels.max(initial=0) > 1:
             raise HandoverError(f"expected {count} labels of 0 or 1")
@@ -156,28 +143,22 @@ class Label(field.ColumnKind):
         return values.get(variant, int(reference))
 
     def example(self, case: CaseForm, random: np.random.Generator) -> int:
-        """Return 0 or 1."""
         return int(random.integers(2))
 
     @property
     def choices(self) -> Choices:
-        """The label."""
         return Choices(lambda value: (int(value),), lambda one: one[0])
 
     def write_cells(self, value: int) -> tuple[str, ...]:
-        """Return "0" or "1"."""
         return (str(int(value)),)
 
     def write_json(self, value: int) -> bool:
-        """Return a boolean."""
         return bool(value)
 
     def describe(self) -> str:
-        """Return ``0 or 1``."""
         return "0 or 1"
 
     def describe_json(self) -> str:
-        """Return ``true or false``."""
         return "true or false"
 
 
@@ -234,7 +215,6 @@ class TwoClasses(field.Kind):
     excluded: tuple[str, ...] = ()
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> float:
-        """Return 1, 0 or NaN. Raises `FormFault` for a cell that is none of the classes."""
         (cell,) = source.cells
         for value, classes in ((1.0, self.positive), (0.0, self.negative), (math.nan, self.excluded)):
             if cell in classes:
@@ -242,7 +222,6 @@ class TwoClasses(field.Kind):
         raise fault_at(source, self.describe(), repr(shorten(cell)), FaultKind.WRONG_VALUE)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> float:
-        """Return 1 or 0."""
         return float(random.integers(2))
 
     def write_cells(self, value: float) -> tuple[str, ...]:
@@ -250,7 +229,6 @@ class TwoClasses(field.Kind):
         return ((self.excluded if math.isnan(value) else self.positive if value else self.negative)[0],)
 
     def describe(self) -> str:
-        """Return the names of the classes."""
         return f"one of {', '.join(map(repr, (*self.positive, *self.negative, *self.excluded)))}"
 
 
@@ -288,7 +266,6 @@ class TimeToEvent(field.Kind):
     unit: str = ""
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> ObservedTime:
-        """Return the time and the event. Raises `FormFault` with every fault."""
         kinds = (Number(minimum=0.0, unit=self.unit), Label())
 
         def read(position: int) -> float:
@@ -298,20 +275,16 @@ class TimeToEvent(field.Kind):
         return ObservedTime(time, int(event))
 
     def unpack(self, packed: Packed, case: CaseForm) -> ObservedTime:
-        """Return the time and the event. Raises `HandoverError`."""
         time, event = list_of(packed, 2)
         return ObservedTime(number_within(time, 0.0, float("inf")), whole_number(event, 1))
 
     def example(self, case: CaseForm, random: np.random.Generator) -> ObservedTime:
-        """Return an observed or a censored time."""
         return ObservedTime(round(float(random.exponential(30)), 1), int(random.integers(2)))
 
     def write_cells(self, value: ObservedTime) -> tuple[str, ...]:
-        """Return the time and the event."""
         return (repr(float(value.time)), str(int(value.event)))
 
     def describe(self) -> str:
-        """Return the description of the two columns."""
         return f"{Number(minimum=0.0, unit=self.unit).describe()}, and 1 (event) or 0 (censored)"
 
 

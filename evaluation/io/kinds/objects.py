@@ -288,17 +288,14 @@ class ObjectsInSpace(ColumnKind):
 
     @property
     def socket_kind(self) -> str | None:
-        """The platform's kind of socket."""
         return self.annotation.one if self.single else self.annotation.many
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> Any:
-        """Return the one object of a row. Raises `FormFault` with all its faults."""
         faults: list[Fault] = []
         row = self.of_cells(source, case, faults)
         return self.value_of(source, all_or_faults([row], faults), case)
 
     def read_rows(self, source: RowsSource, case: CaseForm) -> Any:
-        """Return an object of each row. Raises `FormFault` with the faults of all objects."""
         if self.single and len(source.rows) != 1:
             kind = FaultKind.TOO_LARGE if source.rows else FaultKind.MISSING
             raise fault_at(source, f"one row for {case.name}", str(len(source.rows)), kind)
@@ -365,7 +362,6 @@ class ObjectsInSpace(ColumnKind):
         return self.space.bounds(case)
 
     def pack_all(self, values: Sequence[Any]) -> Packed:
-        """Return the rows of all cases, and how many each has."""
         rows = list(map(self.rows_of, values))
         nothing = np.empty((0, self._width))
         return [np.concatenate([*rows, nothing]), np.array(list(map(len, rows)), np.int64)]
@@ -398,7 +394,6 @@ class ObjectsInSpace(ColumnKind):
         return Objects(form, of, value, *kept, self.attributes.with_probability, most=self.most)
 
     def write_cells(self, value: Any) -> tuple[str, ...]:
-        """Return the cells of a single object."""
         (row,) = self.write_rows(value)
         return row
 

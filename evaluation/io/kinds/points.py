@@ -104,7 +104,6 @@ class Points(ObjectsInSpace):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The usual names of a table's columns, in their order."""
         return (*self.space.names, *self.attributes.columns, *("diameter",) * self.with_diameter)
 
     def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
@@ -115,11 +114,9 @@ class Points(ObjectsInSpace):
             yield WITHIN_A_PIXEL
 
     def value_of(self, source: Source, rows: Sequence[tuple[float, ...]], case: CaseForm) -> PointSet:
-        """Return the points."""
         return point_set(rows, self.space.axes)
 
     def of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
-        """Return coordinates, class index, probability and diameter."""
         axes = self.space.axes
         position = self.coordinates(row, axes, faults)
         faults += self.space.faults(row, position, self.bounds(case))
@@ -140,20 +137,17 @@ class Points(ObjectsInSpace):
         return self.unknown_diameter if diameter < 0 and self.unknown_diameter is not None else diameter
 
     def of_json(self, source: JsonSource) -> Iterable[Annotation | FormFault]:
-        """Yield every annotation, or its faults."""
         if self.single:
             return [read_annotation(source, self.annotation)]
         return read_annotations(source, self.annotation, self.most)
 
     def of_annotation(self, found: Annotation, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
-        """Return the same of an annotation."""
         position = mean_of_vertices(found.coordinates)[: self.space.axes]
         faults += self.space.faults(found.source, position, self.bounds(case))
         return (*position, *self.attributes.of_annotation(found, faults), float("nan"))
 
     @property
     def objects(self) -> Objects:
-        """The points, as wide as their diameters where they have one."""
         view = self.view("point", rows_of_points, self._of_rows)
         return replace(view, sizes=lambda value: value.diameters) if self.with_diameter else view
 
@@ -164,7 +158,6 @@ class Points(ObjectsInSpace):
         return PointSet((lower + upper) / 2, rows[:, 0].astype(np.int64), rows[:, 1], diameters)
 
     def items(self, value: PointSet) -> int:
-        """Return the number of points."""
         return len(value)
 
     def rows_of(self, value: PointSet) -> Floats:
@@ -172,7 +165,6 @@ class Points(ObjectsInSpace):
         return np.column_stack([value.classes, value.probabilities, value.positions])
 
     def of_rows(self, rows: Floats) -> PointSet:
-        """Return the points."""
         return PointSet(rows[:, 2:], rows[:, 0].astype(np.int64), rows[:, 1], np.full(len(rows), np.nan))
 
     def rehearse(self, reference: PointSet, case: CaseForm, variant: Variant) -> PointSet | None:
@@ -189,7 +181,6 @@ class Points(ObjectsInSpace):
         return moved
 
     def example(self, case: CaseForm, random: np.random.Generator) -> PointSet:
-        """Return one to three points, or the single one."""
         count = 1 if self.single else int(random.integers(1, 4))
         positions = [self.space.example(case, random) for _ in range(count)]
         labels = random.integers(max(1, len(self.attributes.classes)), size=count).tolist()
@@ -200,7 +191,6 @@ class Points(ObjectsInSpace):
         return point_set([(*position, *rest, diameter) for position, *rest in rows], self.space.axes)
 
     def write_rows(self, value: PointSet) -> list[tuple[str, ...]]:
-        """Return the cells of every point."""
         points = zip(value.positions, value.classes, value.probabilities, value.diameters, strict=True)
         return [
             (
@@ -212,7 +202,6 @@ class Points(ObjectsInSpace):
         ]
 
     def write_json(self, value: PointSet) -> dict[str, object]:
-        """Return the platform's `Point` or `Multiple points`."""
         triples = np.zeros((len(value), _AXES_IN_JSON))
         triples[:, : self.space.axes] = value.positions
         if self.attributes.in_third_coordinate:
@@ -228,11 +217,9 @@ class Points(ObjectsInSpace):
         return [position.tolist()]
 
     def describe(self) -> str:
-        """Return the content of a row."""
         return self.in_words("point")
 
     def describe_json(self) -> str:
-        """Return the platform's type and its content."""
         attributes = self.attributes.in_words_of_json()
         return f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}{attributes}"
 
@@ -253,7 +240,6 @@ class Polygons(Points):
         return around
 
     def describe_json(self) -> str:
-        """Return the platform's type and its content."""
         return f"{super().describe_json()}; the mean of its vertices is the position"
 
 
@@ -288,12 +274,10 @@ class PointInImage(Points):
 
     @property
     def socket_kind(self) -> str:
-        """The platform's kind of socket."""
         return "Anything"
 
     @property
     def objects(self) -> Objects:
-        """The point, if it is visible."""
         if not self.may_be_invisible:
             return super().objects
         return replace(
@@ -308,7 +292,6 @@ class PointInImage(Points):
         return not self.may_be_invisible or bool(value.positions.any())
 
     def read_json(self, source: JsonSource, case: CaseForm) -> PointSet:
-        """Return the point in a list."""
         value = source.value
         if not (isinstance(value, list) and len(value) in (2, 3)):  # the platform's own have three
             raise fault_at(source, "a list [x, y]", json_kind(value), FaultKind.MALFORMED)
@@ -329,16 +312,13 @@ class PointInImage(Points):
         return super().rehearse(reference, case, variant)
 
     def write_json(self, value: PointSet) -> Any:
-        """Return ``[x, y]``."""
         return value.positions[0].tolist()
 
     def describe(self) -> str:
-        """Return the description for participants."""
         invisible = "; both 0 where it is invisible" if self.may_be_invisible else ""
         return f"x and y in pixels, each from 0 to the image's width or height{invisible}"
 
     def describe_json(self) -> str:
-        """Return the description of a list."""
         return f"a list [x, y]: {self.describe()}"
 
 
@@ -369,7 +349,6 @@ class Keypoints(Points):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The usual names of a table's columns, in their order."""
         return (*self.space.names, "name")
 
     def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
@@ -377,11 +356,9 @@ class Keypoints(Points):
         return iter(())
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> Never:
-        """Raise `TypeError`: a case has several rows."""
         self.refuse(CellsSource)
 
     def value_of(self, source: Source, rows: Sequence[tuple[float, ...]], case: CaseForm) -> PointSet:
-        """Return the points in the order of their names. Raises `FormFault` for the names of all points."""
         found = super().value_of(source, rows, case)
         FormFault.raise_all(list(self._faults(found, source, case)))
         return found.take(np.argsort(found.classes))
@@ -396,11 +373,9 @@ class Keypoints(Points):
 
     @property
     def objects(self) -> Objects:
-        """The points."""
         return replace(super().objects, number="some" if self.partial else "each")
 
     def unpack_all(self, packed: Packed, count: int) -> list[PointSet]:
-        """Return a point of each name, or of some. Raises `HandoverError`."""
         values: list[PointSet] = super().unpack_all(packed, count)
         for value in values:
             if (np.diff(value.classes) < 1).any() or not (self.partial or len(value) == len(self.names)):
@@ -412,14 +387,12 @@ class Keypoints(Points):
         return None if variant is Variant.EMPTY else moved_points(reference, self.space, case, variant)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> PointSet:
-        """Return a point of each name, or of the first half of the names and some others."""
         half = len(self.names) // 2 if self.partial else len(self.names)
         labels = [label for label in range(len(self.names)) if label <= half or random.random() < 0.5]
         rows = [(*self.space.example(case, random), label, 1.0, float("nan")) for label in labels]
         return point_set(rows, self.space.axes)
 
     def describe(self) -> str:
-        """Return the content of the rows."""
         return f"one point a row: {self.space.in_words()}; name {self._times} of {', '.join(self.names)}"
 
     @property
@@ -427,7 +400,6 @@ class Keypoints(Points):
         return "at most once" if self.partial else "each once"
 
     def describe_json(self) -> str:
-        """Return the platform's type and its content."""
         return (
             f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}; `name` {self._times} of "
             f"{', '.join(self.names)}"

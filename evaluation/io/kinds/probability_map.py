@@ -61,7 +61,6 @@ class ProbabilityMap(MapKind):
     foreground: int = 1
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> ProbabilityMapValue:
-        """Return the values of a file, cropped and checked. Raises `FormFault`."""
         bounds = (self.highest, self.lowest)
         return self._value(read_probabilities(path, case, files, self.dimensions, *bounds), case)
 
@@ -80,26 +79,22 @@ class ProbabilityMap(MapKind):
         return self._value(stack_of(map(_cropped, mask), np.float32), case)
 
     def unpack(self, packed: Packed, case: CaseForm) -> ProbabilityMapValue:
-        """Return the map, its values checked. Raises `HandoverError`."""
         cropped = unpack_volume(packed, "<f4", case_geometry(case, self.dimensions).shape)
         if outside(cropped.values, *as_kept(self.lowest, self.highest)) is not None:
             raise HandoverError(f"expected {numbers_in_words(self.lowest, self.highest)}")
         return self._value(cropped, case)
 
     def writable(self, value: ProbabilityMapValue, case: CaseForm) -> Volume:
-        """Return the probabilities of the whole image, ready to be written."""
         return Volume(value.whole, case_geometry(case, self.dimensions))
 
     @property
     def voxels(self) -> Voxels:
-        """The probabilities."""
         return Voxels(lambda value: map(Crop, value.whole), self._of_voxels, self.dimensions)
 
     def _of_voxels(self, array: NDArray[np.floating], case: CaseForm) -> ProbabilityMapValue:
         return self._value(stack_of(map(_cropped, array), np.float32), case)
 
     def describe(self) -> str:
-        """Return the description for participants."""
         return f"a probability from 0 to 1 for each {place_in_words(self.dimensions)}"
 
 
@@ -136,13 +131,11 @@ class NumberMap(ProbabilityMap):
         return self._of_voxels(numbers, case)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> ProbabilityMapValue:
-        """Return an image of random numbers."""
         low, high = max(self.lowest, -1000.0), min(self.highest, 1000.0)
         shape = case_geometry(case, self.dimensions).shape
         return self._of_voxels(random.uniform(low, high, shape).astype(np.float32), case)
 
     def describe(self) -> str:
-        """Return the description for participants."""
         return f"{numbers_in_words(self.lowest, self.highest)} for each {place_in_words(self.dimensions)}"
 
 
@@ -259,7 +252,6 @@ class DetectionMap(MapKind):
         return float(np.finfo(np.float32).max) if self.any_confidence else 1.0
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> DetectionMapValue:
-        """Return the candidates of a file. Raises `FormFault`."""
         found = read_probabilities(path, case, files, self.dimensions, self.highest)
         shape = case_geometry(case, self.dimensions).shape
         labelled, count = components_of(found.values > 0)
@@ -292,7 +284,6 @@ class DetectionMap(MapKind):
         return DetectionMapValue(labelled.astype(np.uint16), found.corner, np.ones(count), mask.shape)
 
     def pack(self, value: DetectionMapValue) -> Packed:
-        """Return the corner and positions of the candidates, and their confidences."""
         return [*pack_volume(value.crop), value.confidences]
 
     def unpack(self, packed: Packed, case: CaseForm) -> DetectionMapValue:
@@ -309,14 +300,12 @@ class DetectionMap(MapKind):
         return DetectionMapValue(cropped.values, cropped.corner, confidences, shape)
 
     def writable(self, value: DetectionMapValue, case: CaseForm) -> Volume:
-        """Return the confidences of the whole image, ready to be written."""
         confidences = np.array([0.0, *value.confidences], np.float32)
         whole = value.crop.within((0, 0, 0), value.shape)
         return Volume(confidences[whole], case_geometry(case, self.dimensions))
 
     @property
     def objects(self) -> Objects:
-        """The candidates: the boxes around them, in pixels or voxels, and how many each has."""
         return Objects(
             "component",
             lambda value: rows_of_components(
@@ -339,7 +328,6 @@ class DetectionMap(MapKind):
         return DetectionMapValue(found.values.astype(np.uint16), found.corner, confidences[1:], joined.shape)
 
     def describe(self) -> str:
-        """Return the description for participants."""
         confidence = "positive confidence" if self.any_confidence else "confidence up to 1"
         return (
             f"0 or a {confidence} for each {place_in_words(self.dimensions)}; each connected component "

@@ -43,7 +43,6 @@ class VolumeKind(Kind):
     needs_size: ClassVar[bool] = True
 
     def write_file(self, value: Volume, extension: str) -> bytes:
-        """Return the bytes of a `Volume`."""
         return write_volume(value.values, value.geometry, extension)
 
 
@@ -55,11 +54,9 @@ class NoValue(Kind):
         """Return None."""
 
     def write_cells(self, value: None) -> tuple[str, ...]:
-        """Return no cell."""
         return ()
 
     def describe(self) -> str:
-        """Return that there is none."""
         return "nothing"
 
 
@@ -77,7 +74,6 @@ class ConfidenceVolume(VolumeKind):
     level_values: tuple[float, ...] = ()
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
-        """Return the B-scans of a volume, each cropped to its content. Raises `FormFault`."""
         stored = ReferenceVolume(0.0, 1.0, False).read_file(path, case, files)
         return tuple(Crop(_compact(plane.values), plane.top, plane.left) for plane in stored.planes())
 
@@ -87,11 +83,9 @@ class ConfidenceVolume(VolumeKind):
         yield from oddities_of_labels(largest, case.height * case.width, (), 0)
 
     def pack(self, value: tuple[Crop, ...]) -> Packed:
-        """Return the corner and values of every B-scan."""
         return [pack_crop(plane) for plane in value]
 
     def unpack(self, packed: Packed, case: CaseForm) -> tuple[Crop, ...]:
-        """Return the B-scans, each of confidences from 0 to 1. Raises `HandoverError`."""
         depth, height, width = geometry_of(case).shape
         planes = tuple(unpack_crop(plane, ["|u1", "<f4"], height, width) for plane in list_of(packed, depth))
         for plane in planes:
@@ -122,20 +116,16 @@ class ConfidenceVolume(VolumeKind):
 
     @property
     def voxels(self) -> Voxels:
-        """The confidences."""
         return Voxels(tuple, lambda array, case: tuple(map(_cropped, array.astype(np.float32))), marks=True)
 
     def writable(self, value: tuple[Crop, ...], case: CaseForm) -> Volume:
-        """Return the whole volume."""
         geometry = geometry_of(case)
         return Volume(np.stack([plane.in_image(*geometry.shape[1:]) for plane in value]), geometry)
 
     def pixels(self, case: CaseForm) -> int:
-        """Return the number of voxels."""
         return math.prod(geometry_of(case).shape)
 
     def describe(self) -> str:
-        """Return the description for participants."""
         told = ", ".join(f"{level}: {value:g}" for level, value in enumerate(self.level_values, start=1))
         return (
             "a volume of the size, spacing, origin and direction of the OCT volume, "
@@ -158,12 +148,10 @@ class ReferenceVolume(VolumeKind):
 
     @property
     def voxels(self) -> Voxels:
-        """The levels, or other values."""
         levels = int(self.maximum) if self.whole else None
         return Voxels(StoredVolume.planes, marks=True, levels=levels)
 
     def describe(self) -> str:
-        """Return which values may occur."""
         return f"a volume of {self.values()}"
 
     def values(self) -> str:
