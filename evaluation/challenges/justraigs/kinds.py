@@ -24,32 +24,6 @@ _TEXTS = {value: mark for mark, value in _MARKS.items()}
 
 
 @dataclass(frozen=True)
-class MainLabel(Kind):
-    """A main label in a cell, read as its number in ``values``; NaN excludes the case."""
-
-    values: Mapping[str, float]
-
-    def read_cells(self, source: CellsSource, case: CaseForm) -> float:
-        (cell,) = source.cells
-        if cell not in self.values:
-            raise fault_at(source, self.describe(), repr(cell))
-        return self.values[cell]
-
-    def read_all(
-        self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
-    ) -> list[float]:
-        """Return the numbers of several cases. Raises `KeyError` for an unknown label."""
-        return [self.values[cell] for (cell,) in [source.row_cells() for source in sources]]
-
-    def write_cells(self, value: str) -> tuple[str, ...]:
-        return (value,)
-
-    def describe(self) -> str:
-        *others, last = self.values
-        return f"{', '.join(others)} or {last}"
-
-
-@dataclass(frozen=True)
 class GradedEye:
     """The labels of one eye: main labels of both graders and of the specialist, and features of each."""
 

@@ -24,7 +24,7 @@ from evaluation.core.metric import Metric
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.classes import Flags, FlagSet
-from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.number import Label, Number, TwoClasses
 from evaluation.metrics.confusion import label_errors, modified_hamming_distance
 
 REFERABLE, NOT_REFERABLE, UNGRADABLE = "RG", "NRG", "U"
@@ -185,7 +185,7 @@ def _socket(slug: str) -> Socket:
 
 
 _REFERABLE = Reference(
-    kinds.MainLabel({REFERABLE: 1.0, NOT_REFERABLE: 0.0, UNGRADABLE: nan}), CaseColumns((kinds.FINAL_COLUMN,))
+    TwoClasses((REFERABLE,), (NOT_REFERABLE,), (UNGRADABLE,)), CaseColumns((kinds.FINAL_COLUMN,))
 )
 
 LIKELIHOOD = Field(

@@ -11,7 +11,7 @@ import numpy as np
 from evaluation.core import field
 from evaluation.core.fault import DECIMAL_POINT, Fault, FaultKind, FormFault, ReadError, shorten
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, JsonSource, fault_at
+from evaluation.core.sources import CellsSource, FileAccess, JsonSource, Source, fault_at
 from evaluation.core.views import Choices, Numbers
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within, whole_number
 from evaluation.io.json_files import json_kind
@@ -214,12 +214,22 @@ class TwoClasses(field.Kind):
     negative: tuple[str, ...]
     excluded: tuple[str, ...] = ()
 
+    @cached_property
+    def _values(self) -> dict[str, float]:
+        values = ((self.positive, 1.0), (self.negative, 0.0), (self.excluded, math.nan))
+        return {cell: value for cells, value in values for cell in cells}
+
     def read_cells(self, source: CellsSource, case: CaseForm) -> float:
         (cell,) = source.cells
-        for value, classes in ((1.0, self.positive), (0.0, self.negative), (math.nan, self.excluded)):
-            if cell in classes:
-                return value
-        raise fault_at(source, self.describe(), repr(shorten(cell)), FaultKind.WRONG_VALUE)
+        if cell not in self._values:
+            raise fault_at(source, self.describe(), repr(shorten(cell)), FaultKind.WRONG_VALUE)
+        return self._values[cell]
+
+    def read_all(
+        self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
+    ) -> list[float]:
+        """Return the values of several cases. Raises `KeyError` for a cell that is none of the classes."""
+        return [self._values[cell] for (cell,) in (source.row_cells() for source in sources)]
 
     def example(self, case: CaseForm, random: np.random.Generator) -> float:
         return float(random.integers(2))

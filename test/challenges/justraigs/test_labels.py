@@ -1,7 +1,5 @@
 """Labels of graders: as the case table holds them, who counts where they disagree, and counts of labels."""
 
-import math
-
 import pytest
 
 from evaluation.challenges.justraigs.analyses import (
@@ -13,7 +11,7 @@ from evaluation.challenges.justraigs.analyses import (
     marks,
     marks_of,
 )
-from evaluation.challenges.justraigs.kinds import AgreedFeatures, GradedEye, MainLabel
+from evaluation.challenges.justraigs.kinds import AgreedFeatures, GradedEye
 from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.form import CaseForm
@@ -72,14 +70,6 @@ def test_a_written_eye_is_read_back():
     cells = kind.write_cells(eye)
     assert cells == ("RG", "RG", "NRG", "RG", "10-", "", "111")
     assert kind.read(CellsSource(cells, "cases.csv", 2, COLUMNS), CASE, None) == (T, N, N)
-
-
-def test_main_labels():
-    kind = MainLabel({"RG": 1.0, "NRG": 0.0, "U": math.nan})
-    values = [kind.read(CellsSource((cell,), "cases.csv", 2, ("final_label",)), CASE, None) for cell in MAIN]
-    assert values == pytest.approx([1, 0, math.nan], nan_ok=True)
-    with faulted(FormFault, "cases.csv, line 2", "'rg'", kind=FaultKind.WRONG_VALUE):
-        kind.read(CellsSource(("rg",), "cases.csv", 2, ("final_label",)), CASE, None)
 
 
 # Both first graders, the specialist (- none), the final label (- none), the positions of the graders that

@@ -10,7 +10,7 @@ import traceback
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 
-from evaluation.challenges.justraigs.kinds import AgreedFeatures, MainLabel
+from evaluation.challenges.justraigs.kinds import AgreedFeatures
 from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.estimator import Mean
 from evaluation.core.field import CaseColumns, Field, Files, Kind, Reference, Socket, TableColumns, TableRows
@@ -103,7 +103,6 @@ OF_REFERENCES = {
     Label,
     Landmarks,
     LesionMap,
-    MainLabel,
     NoValue,
     ReferenceClass,
     ReferenceVolume,
