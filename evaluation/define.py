@@ -89,7 +89,6 @@ from evaluation.io.kinds.instance_map import InstanceMap as InstanceMap
 from evaluation.io.kinds.instance_map import InstanceMapValue as InstanceMapValue
 from evaluation.io.kinds.label_map import LabelMap as LabelMap
 from evaluation.io.kinds.label_map import LabelMapValue as LabelMapValue
-from evaluation.io.kinds.masks import LabelMask as LabelMask
 from evaluation.io.kinds.masks import MultilabelMask as MultilabelMask
 from evaluation.io.kinds.number import Label as Label
 from evaluation.io.kinds.number import Number as Number

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
 from evaluation.core.challenge import fields_of
 from evaluation.io.kinds.points import PointSet, point_at
+from evaluation.io.kinds.volume import Volume
 from evaluation.io.tables import write_csv
 from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
 from evaluation.phase.manifest import scan, seal
@@ -52,7 +53,7 @@ class TinyCase:
     def values(self) -> dict[str, Any]:
         """The reference, and also the content of a perfect submission (a likelihood near the label)."""
         likelihood = round(0.001 * self.number + (0.9 if self.glaucoma else 0.1), 3)
-        return {"glaucoma_risk": likelihood, "segmentation": self.mask, "fovea": self.fovea}
+        return {"glaucoma_risk": likelihood, "segmentation": Volume.of_image(self.mask), "fovea": self.fovea}
 
 
 def tiny_cases(count: int = 4, positives: int | None = None) -> list[TinyCase]:
@@ -119,9 +120,9 @@ def refuge_submission(
 
 def imperfect(case: TinyCase, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a likelihood that puts some pairs out of order, and a mask without some of its rows."""
-    mask = values["segmentation"].copy()
+    mask = values["segmentation"].values[0].copy()
     mask[: case.number % 3 + 2] = ELSEWHERE
-    return {**values, "glaucoma_risk": case.number * 5 % 13 / 13, "segmentation": mask}
+    return {**values, "glaucoma_risk": case.number * 5 % 13 / 13, "segmentation": Volume.of_image(mask)}
 
 
 def replace_in(path: Path, old: str, new: str) -> None:

@@ -32,7 +32,7 @@ from evaluation.core.fault import FormFault, PhaseError, ReadError
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
 from evaluation.core.trouble import LACKS, MachineTrouble
-from evaluation.io.grey_images import read_grey, write_grey
+from evaluation.io.grey_images import read_numbers, write_grey
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import open_volume, write_volume
 from evaluation.workers.case_reader import CaseReader
@@ -202,7 +202,7 @@ VOLUME = np.ones((2, 4, 5), np.uint8)
 
 
 def read_image(files, path):
-    read_grey(files.read(path, 1 << 20), path, None)
+    read_numbers(files.read(path, 1 << 20), path, None)
 
 
 def read_volume(files, path):

@@ -24,12 +24,11 @@ from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
 from evaluation.io.kinds.classes import ImageSize
-from evaluation.io.kinds.masks import LabelMask
+from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.points import PointInImage, PointSet, distance
-from evaluation.metrics.crops import Crop
 from evaluation.metrics.points import image_diagonal
-from evaluation.metrics.segmentation import dice_of_counts, overlap_of, region_of
+from evaluation.metrics.segmentation import dice_of_counts, overlap_of
 
 STRUCTURE, ELSEWHERE = 0, 255
 
@@ -129,7 +128,7 @@ def _structures(name: str, title: str, prefixes: Mapping[Structure, str], option
         row: dict[str, float] = {}
         for structure, prefix in prefixes.items():
             if structure in prediction:
-                overlap = overlap_of(_region(prediction[structure]), _region(reference[structure]))
+                overlap = overlap_of(*(side[structure].region(1) for side in (prediction, reference)))
                 row[f"{prefix}dice"] = dice_of_counts(overlap, both_empty=nan) if overlap.reference else nan
                 row[f"{prefix}predicted"] = int(overlap.prediction > 0)
                 row[f"{prefix}present"] = int(overlap.reference > 0)
@@ -138,7 +137,7 @@ def _structures(name: str, title: str, prefixes: Mapping[Structure, str], option
     def worst(case: CaseForm, reference: Values) -> Row:
         row: dict[str, float] = {}
         for structure, prefix in prefixes.items():
-            present = reference[structure].values.size > 0
+            present = reference[structure].positions.size > 0
             row |= {f"{prefix}dice": 0.0 if present else nan, f"{prefix}present": int(present)}
         return row
 
@@ -152,10 +151,6 @@ def _structures(name: str, title: str, prefixes: Mapping[Structure, str], option
         metrics.append(_f1(f"{prefix}f1", f"F1 of the {of}", f"{prefix}predicted", f"{prefix}present"))
     fields = tuple(_mask(structure, options) for structure in prefixes)
     return Task(name, title, fields, score, tuple(metrics), worst)
-
-
-def _region(mask: Crop) -> Crop:
-    return region_of(mask, [STRUCTURE])
 
 
 def _f1(name: str, title: str, predicted: str, present: str) -> Metric:
@@ -211,7 +206,7 @@ def _fovea(options: AdamOptions) -> Field:
 
 
 def _mask(structure: Structure, options: AdamOptions) -> Field:
-    kind = LabelMask({STRUCTURE: TITLES[structure]}, ELSEWHERE)
+    kind = LabelMap({STRUCTURE: TITLES[structure]}, ELSEWHERE, dimensions=2)
     slug = f"{TITLES[structure]}-segmentation".replace(" ", "-")
     return Field(
         name=structure,

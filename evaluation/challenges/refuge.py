@@ -21,7 +21,7 @@ from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, 
 from evaluation.core.keys import IN_FORM, KeyTable, Weight
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Place, Rank, Scheme
-from evaluation.io.kinds.masks import LabelMask
+from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.points import PointInImage, distance
 from evaluation.metrics.crops import Crop
@@ -30,7 +30,6 @@ from evaluation.metrics.segmentation import (
     VerticalDiameter,
     dice_of_counts,
     overlap_of,
-    region_of,
     vertical_cup_to_disc_ratio,
     vertical_diameter,
 )
@@ -157,7 +156,7 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
             ),
             # The measures of the reference are kept without a result: its ratio is tested as a classifier.
             worst=lambda case, reference: columns_of(
-                None, measured(*_regions(reference["segmentation"]), options.vertical_diameter)
+                None, measured(*regions_of(reference["segmentation"]), options.vertical_diameter)
             ),
             classifiers=tuple(f"{side}_{VERTICAL}" for side in (PREDICTED, REFERENCE)),
             unpublished=UNPUBLISHED,
@@ -183,8 +182,8 @@ def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Value
     """
 
     def score(prediction: Values, reference: Values) -> Row:
-        predicted_cup, predicted_disc = _regions(prediction["segmentation"])
-        true_cup, true_disc = _regions(reference["segmentation"])
+        predicted_cup, predicted_disc = regions_of(prediction["segmentation"])
+        true_cup, true_disc = regions_of(reference["segmentation"])
         return {
             "dice_cup": dice_of_counts(overlap_of(predicted_cup, true_cup), both_empty=1.0),
             "dice_disc": dice_of_counts(overlap_of(predicted_disc, true_disc), both_empty=1.0),
@@ -196,14 +195,14 @@ def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Value
     return score
 
 
-def _regions(mask: Crop) -> tuple[Crop, Crop]:
+def regions_of(mask: LabelMapValue) -> tuple[Crop, Crop]:
     """Return the regions of cup and disc; the disc includes the cup."""
-    return region_of(mask, [CUP]), region_of(mask, [CUP, DISC])
+    return mask.region(1), mask.region(1, 2)
 
 
 def _segmentation(options: RefugeOptions) -> Field:
     labels = {CUP: "optic cup", DISC: "optic disc"}
-    strict = LabelMask(labels, ELSEWHERE, nested=options.vertical_diameter)
+    strict = LabelMap(labels, ELSEWHERE, dimensions=2, nested=options.vertical_diameter)
     lenient = replace(strict, unlisted_as=DISC)
     return Field(
         name="segmentation",

@@ -20,12 +20,12 @@ _UNCOMPRESSED, _BIT_FIELDS = 0, 3
 _BLUE_GREEN_RED_MASKS = (0xFF0000, 0xFF00, 0xFF)
 
 
-def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[Any]:
+def read_image(data: memoryview, size: Size | None) -> NDArray[Any]:
     """Return the grey values (y, x) of an uncompressed bitmap of 1, 4, 8, 24 or 32 bits.
 
     With 8 bits and the identity palette the result is a view of `data`; its first stride is negative if the
     rows are stored bottom-up, as usual. The unused fourth byte of 32-bit pixels is ignored.
-    With ``any_type``, black and white of one bit are booleans.
+    Black and white of one bit are booleans.
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
@@ -63,7 +63,7 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[A
         raise damaged(_IMAGE, "an incomplete palette")
     palette = np.frombuffer(data[palette_start:palette_stop], np.uint8).reshape(-1, bytes_per_colour)
     values = grey_of_palette(_indices(rows, bits)[:, :width], palette[:, 2::-1])
-    return values != 0 if any_type and bits == 1 and set(palette[:, 0].tolist()) <= {0, 255} else values
+    return values != 0 if bits == 1 and set(palette[:, 0].tolist()) <= {0, 255} else values
 
 
 def _check_compression(data: memoryview, compression: int, bits: int) -> None:

@@ -2,7 +2,6 @@
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -20,7 +19,7 @@ from evaluation.core.formats import (
 )
 from evaluation.io.pixels import Size
 from evaluation.io.volume_header import Geometry
-from evaluation.io.voxels import BegunStream, OpenVolume
+from evaluation.io.voxels import BegunStream, OpenVolume, whole_plane
 from evaluation.metrics.crops import Crop, crop
 
 EXTENSIONS = extensions_of(image_formats(2))
@@ -29,8 +28,8 @@ EXTENSIONS = extensions_of(image_formats(2))
 class Codec(Protocol):
     """The functions of a format's module: of images, of volumes or of both, as its row in `FORMATS` says."""
 
-    def read_image(self, data: memoryview, size: Size | None, any_type: bool) -> NDArray[Any]:
-        """Return the values (y, x), 8-bit grey ones unless they may be of ``any_type``. Raises `ReadError`.
+    def read_image(self, data: memoryview, size: Size | None) -> NDArray[Any]:
+        """Return the values (y, x) of any type, those of one bit as booleans. Raises `ReadError`.
 
         The size in the header is compared with ``size`` before any value is decoded.
         """
@@ -53,41 +52,41 @@ _known_empty: dict[tuple[bytes, Size, int], None] = {}
 
 
 def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Crop:
-    """Return a copy of an image cropped to the box of its foreground.
+    """Return the values of an image of any type, cropped to those that are not the background.
 
     Small files without foreground are remembered, so that each such content is decoded once: in many phases
     most masks are empty, and equal bytes.
 
-    Raises `ReadError` as `read_grey` does.
+    Values of other types than 8 bits are cropped for a background of 0 alone. Raises `ReadError` as
+    `read_numbers` does.
     """
     key = (bytes(data), size, background) if len(data) <= _MAX_REMEMBERED_BYTES else None
     if key in _known_empty:
         return Crop(np.empty((0, 0), dtype=np.uint8))
-    mask = crop(read_grey(data, path, size), background)
+    values = read_numbers(data, path, size)
+    if values.dtype == np.uint8:
+        mask = crop(values, background)
+    else:
+        mask = Crop(values) if background else whole_plane(values).crop
     if key is not None and not mask.values.size:
         if len(_known_empty) == _MAX_REMEMBERED:
             del _known_empty[next(iter(_known_empty))]
         _known_empty[key] = None
-    # A copy of the box, since the image may lie in a buffer that the next file overwrites.
-    return replace(mask, values=mask.values.copy())
+    return mask
 
 
-def read_grey(data: memoryview, path: str, size: Size | None) -> NDArray[np.uint8]:
-    """Return the grey values (y, x) of a BMP, PNG, TIFF or MetaImage file, possibly as a view of `data`.
+def read_numbers(data: memoryview, path: str, size: Size | None) -> NDArray[Any]:
+    """Return the values (y, x) of a BMP, PNG, TIFF or MetaImage file, possibly as a view of `data`.
 
+    They have 8 bits, in PNG also 16 and in TIFF and MetaImage any type; those of one bit are booleans.
     The format is recognised by the content, not by the extension of `path`. The size in the header is
     compared with `size` before any pixel is decoded; without a `size`, the number of pixels is limited.
 
     Raises `ReadError` (unreadable, wrong size, wrong value, malformed or too large).
     """
-    return read_numbers(data, path, size, any_type=False)
-
-
-def read_numbers(data: memoryview, path: str, size: Size | None, any_type: bool = True) -> NDArray[Any]:
-    """Return the values (y, x) of an image that may also have 16 bits (PNG) or any type (TIFF, MetaImage)."""
     content = format_of_content(bytes(data[:HEAD_BYTES]))
     if content is not None and 2 in content.dimensions:
-        return CODECS[content].read_image(data, size, any_type)
+        return CODECS[content].read_image(data, size)
     wanted = format_of_name(path)
     possible = [wanted] if wanted is not None and 2 in wanted.dimensions else image_formats(2)
     expected = " or ".join(row.name for row in possible)

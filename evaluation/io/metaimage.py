@@ -26,7 +26,6 @@ from evaluation.io.voxels import (
 
 _IMAGE = META_IMAGE.name
 _VOLUME = "a MetaImage volume"
-_GREY = "MET_UCHAR"
 _TYPES = {
     "MET_CHAR": "i1",
     "MET_UCHAR": "u1",
@@ -88,11 +87,10 @@ class MetaImageHeader:
         return None if code is None else np.dtype(code).newbyteorder(">" if big_endian else "<")
 
 
-def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[Any]:
+def read_image(data: memoryview, size: Size | None) -> NDArray[Any]:
     """Return the values (y, x) of a MetaImage of one plane; a view of `data` if not compressed.
 
-    Sizes are (x, y) or (x, y, 1); pixels lie in the same file, plain or deflated. Without ``any_type`` they
-    have 8 bits.
+    Sizes are (x, y) or (x, y, 1); pixels lie in the same file, plain or deflated.
 
     Raises `ReadError` (unreadable, wrong size, wrong value, forbidden or too large).
     """
@@ -102,8 +100,6 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[A
         raise ReadError(FaultKind.WRONG_VALUE, "an image of one plane", f"{header.size[2]} planes")
     found = Size(header.size[0], header.size[1])
     check_size(found, size)
-    if header.element_type != _GREY and not any_type:
-        raise ReadError(FaultKind.WRONG_VALUE, f"8 bits per channel ({_GREY})", header.element_type)
     dtype = header.dtype
     if dtype is None:
         raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, header.element_type)

@@ -29,7 +29,7 @@ _MAX_CHUNKS = 100_000
 _HEADER_BYTES = 13
 _GREY, _COLOUR, _PALETTE, _GREY_ALPHA, _COLOUR_ALPHA = 0, 2, 3, 4, 6
 _CHANNELS = {_GREY: 1, _COLOUR: 3, _GREY_ALPHA: 2, _COLOUR_ALPHA: 4}
-_DEPTHS = {_GREY: (1, 2, 4, 8), _PALETTE: (1, 2, 4, 8)}
+_DEPTHS = {_GREY: (1, 2, 4, 8, 16), _PALETTE: (1, 2, 4, 8)}
 _UP = 2
 _CRITICAL = (b"IHDR", b"PLTE", b"IDAT", b"IEND")
 _ONCE = (b"IHDR", b"PLTE", b"tRNS", b"eXIf", b"sBIT")
@@ -39,14 +39,14 @@ _KEPT_CHUNKS = (*_ONCE, b"IDAT")
 _Chunks = dict[bytes, list[memoryview]]
 
 
-def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[Any]:
+def read_image(data: memoryview, size: Size | None) -> NDArray[Any]:
     """Return the grey values (y, x) of a PNG image.
 
-    Channels have at most 8 bits; with ``any_type`` a single grey channel may have 16, which are not scaled.
-    Grey of fewer bits is spread over 0–255, as PNG defines it; a palette, RGB and alpha are accepted if they
-    show opaque grey. Metadata, animation and trailing bytes are ignored. Ambiguous content is refused: chunks
-    in an order or number that the standard forbids, unknown critical chunks, and transparency that does not
-    fit the image.
+    Channels have at most 8 bits; a single grey channel may have 16, which are not scaled, and of one bit it
+    is boolean. Grey of 2 and 4 bits is spread over 0–255, as PNG defines it; a palette, RGB and alpha are
+    accepted if they show opaque grey. Metadata, animation and trailing bytes are ignored. Ambiguous content
+    is refused: chunks in an order or number that the standard forbids, unknown critical chunks, and
+    transparency that does not fit the image.
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
@@ -60,8 +60,7 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[A
         raise damaged(_IMAGE, "an invalid header")
     found = Size(width, height)
     check_size(found, size)
-    sixteen = (16,) if any_type and colour_type == _GREY else ()
-    require_bits(depth, (*_DEPTHS.get(colour_type, (8,)), *sixteen))
+    require_bits(depth, _DEPTHS.get(colour_type, (8,)))
     chunks = _read_chunks(data)
     _check_palette(chunks, depth, colour_type)
     _check_transparency(chunks, depth, colour_type)
@@ -80,7 +79,7 @@ def read_image(data: memoryview, size: Size | None, any_type: bool) -> NDArray[A
     if colour_type == _PALETTE:
         return _through_palette(pixels, depth, chunks)
     _require_opaque(pixels, depth, chunks)
-    if any_type and depth == 1 and colour_type == _GREY:
+    if depth == 1 and colour_type == _GREY:
         return pixels.astype(np.bool_)
     return pixels if pixels.ndim == 2 else grey_of_channels(pixels)
 

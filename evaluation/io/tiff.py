@@ -8,7 +8,6 @@ import io
 import struct
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from evaluation.io.pixels import (
 )
 from evaluation.io.volume_header import Geometry, header_of
 from evaluation.io.voxels import BegunStream, OpenVolume, whole_plane
-from evaluation.metrics.crops import EMPTY, Box, Crop, crop
+from evaluation.metrics.crops import Crop, crop
 
 # --- The tags of the pages of a TIFF file (and of EXIF metadata), checked before any pixel is decoded ---
 
@@ -277,21 +276,6 @@ def decode_parts(data: FileContent, tags: Tags, background: int) -> Iterator[Cro
             yield Crop(inside[box.slices], top + box.top, left + box.left)
         elif (block == background).all():
             segments.leave_out_such()
-
-
-def _assembled(parts: Iterator[Crop], background: int) -> Crop:
-    found = [part.copy() for part in parts]
-    if not found:
-        return EMPTY
-    around = reduce(Box.union, (part.box for part in found))
-    # Memory of zeros is taken when it is written to, and each part is released then: the parts and the whole
-    # are not in memory twice.
-    dtype = found[0].values.dtype.newbyteorder("=")
-    values = np.full(around.shape, background, dtype) if background else np.zeros(around.shape, dtype)
-    while found:
-        part = found.pop()
-        values[part.box.slices_in(around)] = part.values
-    return Crop(values, around.top, around.left)
 
 
 class _Segments:
@@ -540,27 +524,21 @@ _IN_MEMORY_BYTES = 1 << 26
 # --- TIFF images: one page of grey values or numbers, and several channels of 8 bits in any layout ---
 
 
-def read_image(data: FileContent, size: Size | None, any_type: bool) -> NDArray[Any]:
+def read_image(data: FileContent, size: Size | None) -> NDArray[Any]:
     """Return the values (y, x) of a TIFF image of one page, a view of `data` if not compressed.
 
     Accepted are grey, a palette of grey values, and RGB with equal channels with or without an opaque alpha
-    channel; strips or tiles; uncompressed, LZW, deflate, PackBits or fax. Channels have 8 bits; with
-    ``any_type`` a single one has 8, 16, 32 or 64, integers or floating-point numbers. Values of one bit are
-    0 and 255, with ``any_type`` booleans. Of a pyramid the largest level is read.
+    channel; strips or tiles; uncompressed, LZW, deflate, PackBits or fax. Channels have 8 bits; a single one
+    has 8, 16, 32 or 64, integers or floating-point numbers, and values of one bit are booleans. Of a pyramid
+    the largest level is read.
 
     Raises `ReadError` (unreadable, wrong size, wrong value or too large).
     """
-    tags = _tags_of_image(data, size, any_type)
+    tags = _tags_of_image(data, size)
     values = grey_of_channels(decode_page(data, tags))
     if tags.photometric == PALETTE:
         return grey_of_palette(values, _palette_of(tags))
-    return values if any_type or values.dtype != np.bool_ else values.view(np.uint8) * np.uint8(255)
-
-
-def read_large(data: FileContent, size: Size, background: int) -> Crop | None:
-    """Return a grey image cropped to the values that are not the background, read as `read_parts` does."""
-    parts = read_parts(data, size, False, background)
-    return None if parts is None else _assembled(parts, background)
+    return values
 
 
 def is_large(size: Size) -> bool:
@@ -568,7 +546,7 @@ def is_large(size: Size) -> bool:
     return size.width * size.height >= LARGE_PIXELS
 
 
-def read_parts(data: FileContent, size: Size, any_type: bool, background: int) -> Iterator[Crop] | None:
+def read_parts(data: FileContent, size: Size, background: int) -> Iterator[Crop] | None:
     """Return the tiles or strips of an image, cropped to what is not the background.
 
     Each is valid until the next one. None for another format, or not one channel: `read_image` reads that.
@@ -576,22 +554,18 @@ def read_parts(data: FileContent, size: Size, any_type: bool, background: int) -
     """
     if not TIFF.begins(bytes(data[:4])):
         return None
-    tags = _tags_of_image(data, size, any_type)
+    tags = _tags_of_image(data, size)
     if tags.photometric != BLACK_IS_ZERO:
         return None
-    if tags.one(BITS, 1) > 1 or any_type:
-        return decode_parts(data, tags, background)
-    on = np.uint8(255)
-    parts = decode_parts(data, tags, background != 0)
-    return (replace(part, values=part.values.view(np.uint8) * on) for part in parts)
+    return decode_parts(data, tags, background)
 
 
-def _tags_of_image(data: FileContent, size: Size | None, any_type: bool) -> Tags:
+def _tags_of_image(data: FileContent, size: Size | None) -> Tags:
     """Return the tags of the page of an image, all checked. Raises `ReadError`."""
     tags = _largest_level(data)
     check_size(tags.size, size)
     channels = tags.one(SAMPLES, 1)
-    if not (any_type and channels == 1):
+    if channels > 1:
         _require_bytes(tags)
     elif tags.dtype is None:
         raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, f"{tags.one(BITS, 1)} bits of another type")

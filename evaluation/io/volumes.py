@@ -24,7 +24,7 @@ from evaluation.core.formats import (
 )
 from evaluation.core.sources import ByteStream, FileAccess, ImageStackSource, Source
 from evaluation.io import metaimage, tiff
-from evaluation.io.grey_images import CODECS, read_numbers, write_grey, write_values
+from evaluation.io.grey_images import CODECS, read_cropped, read_numbers, write_grey, write_values
 from evaluation.io.pixels import Size
 from evaluation.io.volume_header import (
     MAX_VOXELS,
@@ -34,6 +34,7 @@ from evaluation.io.volume_header import (
     plane_geometry_of,
 )
 from evaluation.io.voxels import BegunStream, OpenVolume, Plane, whole_plane
+from evaluation.metrics.crops import Crop
 
 EXTENSIONS = extensions_of(image_formats(3, on_request=True))
 SLAB_BYTES = 1 << 22
@@ -128,8 +129,9 @@ def case_planes(
 ) -> Iterator[Plane]:
     """Yield the planes of a case's image in order, each valid until the next is read.
 
-    Values have any numeric type. With a ``background``, the one plane of a large image may come as several
-    parts, outside of which it is the background. ``plane`` is the word for a plane in messages.
+    Values have any numeric type. With a ``background``, the one plane of an image is cropped, and that of a
+    large one may come as several parts, outside of which it is the background. ``plane`` is the word for a
+    plane in messages.
     The size of an image of two dimensions, and size, spacing, origin and direction of a volume are compared
     with the case before pixels are decoded. Raises `FormFault`.
     """
@@ -140,10 +142,14 @@ def case_planes(
             size = Size(case.width, case.height)
             if background is not None and tiff.is_large(size):
                 with files.open(path, most) as stream:
-                    if (parts := tiff.read_parts(stream, size, True, background)) is not None:
-                        yield from (Plane(part.values[:0, :0], 0, 0, part) for part in parts)
+                    if (parts := tiff.read_parts(stream, size, background)) is not None:
+                        yield from map(_part_of, parts)
                         return
-            yield whole_plane(read_numbers(files.read(path, most), path, size))
+            data = files.read(path, most)
+            if background is None:
+                yield whole_plane(read_numbers(data, path, size))
+            else:
+                yield _part_of(read_cropped(data, path, size, background))
             return
         with files.open(path, most) as stream:
             # As many pages as any axis is long: exchanged axes are still recognised.
@@ -154,6 +160,10 @@ def case_planes(
             yield from volume.planes()
     except ReadError as error:
         raise FormFault(error.fault(path)) from None
+
+
+def _part_of(cropped: Crop) -> Plane:
+    return Plane(cropped.values[:0, :0], 0, 0, cropped)
 
 
 # --- One file in which the planes of all cases of a stack follow each other ---

@@ -10,25 +10,29 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import Boxes
+from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.points import point_at
-from evaluation.metrics.crops import Crop, crop
+from evaluation.metrics.crops import Crop
 from evaluation.phase.registry import challenge_named
+from test.io.memory import read_image
 
 WIDTH, HEIGHT = 8, 6
 SIZE = {"size": [[WIDTH, HEIGHT], [1, 1]]}
 CLASSES = ("BE", "suspicious", "HGD", "cancer", "polyp")
 LESIONS = ("drusen", "exudate", "hemorrhage", "scar", "other")
 
+MASK = LabelMap({0: "inner", 128: "outer"}, 255, dimensions=2)
 
-def mask(*, disc: int, cup: int | None = None) -> Crop:
+
+def mask(*, disc: int = 255, cup: int | None = None) -> LabelMapValue:
     image = np.full((HEIGHT, WIDTH), 255, np.uint8)
     image[1:5, 2:6] = disc
     if cup is not None:
         image[2:4, 3:5] = cup
-    return crop(image, 255)
+    return read_image(MASK, image)
 
 
-EMPTY = crop(np.full((HEIGHT, WIDTH), 255, np.uint8), 255)
+EMPTY = mask()
 BOXES = Boxes(np.array([[label, 1, 1, 1, 4, 4] for label in range(len(CLASSES))], float))
 REGION, NOTHING = (Crop(np.ones(shape, np.bool_), 1, 1) for shape in ((2, 3), (0, 0)))
 INSIDE, OUTSIDE = ({"set": name} for name in ("in-sample", "out-of-sample"))

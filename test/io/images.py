@@ -5,6 +5,8 @@ import io
 import numpy as np
 from PIL import Image
 
+from evaluation.io.grey_images import read_numbers
+
 RANDOM = np.random.default_rng(20180916)
 # An odd width, so that BMP rows are padded; no symmetry, so that a flip or a shift shows.
 GREY = RANDOM.integers(0, 256, (6, 7), dtype=np.uint8)
@@ -45,3 +47,9 @@ def with_alpha(array, value):
 
 def damaged_in_the_middle(data, start, stop):
     return data[:start] + b"\xa5" * (stop - start) + data[stop:]
+
+
+def read_grey(data, path, size):
+    """Return the values of an image, those of one bit as 0 and 255."""
+    values = read_numbers(data, path, size)
+    return values.view(np.uint8) * np.uint8(255) if values.dtype == np.bool_ else values

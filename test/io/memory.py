@@ -4,7 +4,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from evaluation.core.fault import FaultKind, ReadError
+from evaluation.core.form import CaseForm
+from evaluation.core.sources import FileSource
+from evaluation.io.kinds.volume import Volume
 from test.io.volumes.files import Bytes
+
+
+def read_image(kind, image):
+    """Return the value of a file with an image (y, x)."""
+    height, width = image.shape
+    files = InMemory({"a.png": kind.write_file(Volume.of_image(image), ".png")})
+    return kind.read(FileSource("a.png"), CaseForm("A", width, height), files)
 
 
 class InMemory:

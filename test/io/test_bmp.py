@@ -5,7 +5,7 @@ import struct
 import numpy as np
 
 from evaluation.core.fault import FaultKind
-from evaluation.io.grey_images import read_grey, read_numbers
+from evaluation.io.grey_images import read_numbers
 from evaluation.io.pixels import Size
 from test.io.images import (
     BITS,
@@ -16,6 +16,7 @@ from test.io.images import (
     RGB,
     of,
     palette_image,
+    read_grey,
     saved,
     with_alpha,
 )

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.grey_images import read_grey, read_numbers
+from evaluation.io.grey_images import read_numbers
 from evaluation.io.pixels import Size
 from test.faults import faulted
 from test.io.images import (
@@ -25,6 +25,7 @@ from test.io.images import (
     damaged_in_the_middle,
     of,
     palette_image,
+    read_grey,
     saved,
     with_alpha,
 )
@@ -174,7 +175,6 @@ UNREADABLE = {
     "with a wrong checksum of its end": (of(GREY, "PNG")[:-1] + b"x", "a wrong checksum"),
 }
 WRONG_VALUE = {
-    "16 bits": (of(SIXTEEN_BITS, "PNG"), "16"),
     "16 bits rgb": (png_file(png_header(7, 6, 16, 2), END), "16"),
     "coloured": (of(COLOUR, "PNG"), "the colour (1, 2, 3)"),
     "transparent": (of(with_alpha(RGB, 254), "PNG"), "transparent ones"),

@@ -10,12 +10,12 @@ from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io import tiff
-from evaluation.io.grey_images import read_grey, read_numbers
+from evaluation.io.grey_images import read_numbers
 from evaluation.io.kinds.label_map import ListedLabels
 from evaluation.io.pixels import Size
 from evaluation.metrics.crops import Box
 from test.faults import faulted
-from test.io.images import BITS, GREY, of
+from test.io.images import BITS, GREY, of, read_grey
 from test.io.test_tiff_decoder import by_hand
 
 LARGE = np.zeros((300, 400), np.uint8)
@@ -116,7 +116,7 @@ def test_a_large_mask_is_read_tile_by_tile(name, background, counts_as_large, mo
     counts_as_large("io.tiff.LARGE_PIXELS")
     monkeypatch.setattr(tiff, "BATCH_BYTES", 5000)  # of rows without compression, too
     whole, boxes = np.full(LARGE.shape, background, LARGE.dtype), []
-    for part in tiff.read_parts(memoryview(WHOLE_SLIDES[name]), size_of(LARGE), True, background):
+    for part in tiff.read_parts(memoryview(WHOLE_SLIDES[name]), size_of(LARGE), background):
         whole[part.box.slices] = part.values
         boxes.append(part.box)
     np.testing.assert_array_equal(whole, LARGE)
@@ -131,8 +131,9 @@ def test_pillow_s_limit_of_pixels_is_none_of_ours(compression):
     values = np.zeros((14_000, 14_000), np.uint8)
     values[9_000:9_100, 13_900:] = 255
     data = memoryview(of(values, "TIFF", compression=compression))
-    found = tiff.read_large(data, size_of(values), 0)
-    assert (found.top, found.left, found.values.shape, found.values.min()) == (9_000, 13_900, (100, 100), 255)
+    found = [part.copy() for part in tiff.read_parts(data, size_of(values), 0)]
+    assert sum(part.values.size for part in found) == 100 * 100
+    assert all(part.left == 13_900 and (part.values == 255).all() for part in found)
 
 
 def pyramid(levels, flagged=True, sub_pages=False):
@@ -177,11 +178,10 @@ def test_equal_empty_blocks_are_left_out_and_nothing_else(blocks, background, mo
     image = np.full((90, 100), background, np.uint8)
     image[40, 70] = image[89, 99] = image[17, 33] = 3
     monkeypatch.setattr(tiff, "LARGE_PIXELS", 1)
-    found = tiff.read_large(memoryview(BLOCKS[blocks](image)), size_of(image), background)
     whole = np.full_like(image, background)
-    whole[found.box.slices] = found.values
+    for part in tiff.read_parts(memoryview(BLOCKS[blocks](image)), size_of(image), background):
+        whole[part.box.slices] = part.values
     np.testing.assert_array_equal(whole, image)
-    assert (found.top, found.left, *found.values.shape) == (17, 33, 73, 67)
 
 
 def test_an_empty_block_of_fewer_rows_is_not_taken_for_a_whole_one():

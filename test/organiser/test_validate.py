@@ -6,7 +6,8 @@ from PIL import Image
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.io.kinds.masks import LabelMask
+from evaluation.io.kinds.label_map import LabelMap
+from evaluation.io.kinds.volume import Volume
 from evaluation.organiser.validate import _faults_of_counts, validate_phase
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
@@ -56,16 +57,16 @@ def test_every_fault_of_the_reference_at_once(tmp_path):
     (masks / "V0001.png").write_bytes(b"no image")
     pixels = np.full((12, 16), 255, np.uint8)
     pixels[3, 4] = 77
-    kind = LabelMask({0: "cup", 128: "disc"}, 255)
-    (masks / "V0002.png").write_bytes(kind.write_file(pixels, ".png"))
-    (masks / "V0003.png").write_bytes(kind.write_file(pixels[:, :10], ".png"))
+    kind = LabelMap({0: "cup", 128: "disc"}, 255, dimensions=2)
+    (masks / "V0002.png").write_bytes(kind.write_file(Volume.of_image(pixels), ".png"))
+    (masks / "V0003.png").write_bytes(kind.write_file(Volume.of_image(pixels[:, :10]), ".png"))
     replace_in(folder / "cases.csv", "V0001,16,12,1,3.0", "V0001,16,12,yes,-3")
     replace_in(folder / "cases.csv", "V0004,16,12,0,6.0,5.5", "V0004,16,12,,,5.5")
     assert problems_of(folder) == [
         'cases.csv, line 2, glaucoma: expected 0 or 1, found "yes"',
         "masks/V0001.png: expected a PNG image, found other content",
         "cases.csv, line 2, fovea_x, fovea_y: expected x from 0 to 16, found x = -3",
-        "masks/V0002.png: expected values 0 or 128 or 255 only, found 77",
+        "masks/V0002.png: expected values 0, 128 or 255 only, found 77",
         "masks/V0003.png: expected 16 × 12 pixels, found 10 × 12 pixels",
         "cases.csv, line 5, glaucoma: expected 0 or 1, found nothing",
         "cases.csv, line 5, fovea_x: expected a finite number, found nothing",
@@ -80,9 +81,9 @@ def test_every_fault_of_the_reference_at_once(tmp_path):
 
 def test_a_reference_that_is_empty_in_all_cases_is_noted(tmp_path):
     folder = written(tmp_path)
-    kind = LabelMask({0: "cup", 128: "disc"}, 255)
+    kind = LabelMap({0: "cup", 128: "disc"}, 255, dimensions=2)
     for mask in (folder / "masks").iterdir():
-        mask.write_bytes(kind.write_file(np.full((12, 16), 255, np.uint8), ".png"))
+        mask.write_bytes(kind.write_file(Volume.of_image(np.full((12, 16), 255, np.uint8)), ".png"))
     assert validated(folder).notices == (
         "segmentation: the reference of all 4 cases is empty, without any structure",
     )

@@ -24,7 +24,7 @@ import tifffile
 from evaluation.core.field import Files, Kind
 from evaluation.core.form import CaseForm, Form
 from evaluation.io.kinds.displacement import EXTENSIONS, DisplacementField
-from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
 from evaluation.io.volumes import write_image
@@ -191,10 +191,10 @@ def images(kind: Kind, extensions: tuple[str, ...]) -> Iterator[tuple[str, bytes
         return
     if getattr(kind, "class_plane", False):
         yield from _numbers_and_classes(extensions)
-    dimensions = getattr(kind, "dimensions", 2 if isinstance(kind, LabelMask) else 3)
+    dimensions = getattr(kind, "dimensions", 3)
     background = getattr(kind, "background", 0)
     base = np.full(SHAPES[dimensions], background if background <= 255 else 0, np.uint8)
-    base[:, 2:6, 3:8] = 0 if isinstance(kind, LabelMask) else 1
+    base[:, 2:6, 3:8] = 0 if 0 in getattr(kind, "labels", ()) else 1
     for extension in extensions:
         whole = _written(base, extension, dimensions)
         if whole is None:
@@ -353,6 +353,7 @@ def _channels(count: int) -> Iterator[tuple[str, bytes]]:
             yield ".tif", _tiff(np.moveaxis(values, 0, -1), planarconfig="contig", compression="zlib")
     yield ".tif", _tiff(good_channels, extratags=[(274, 3, 1, 6, True)])
     yield ".tif", _tiff(good_channels, photometric="miniswhite")
+    yield ".tif", _tiff(good_channels.astype(np.int8))
     yield from ((".tif", data) for data in cut_short(_tiff(good_channels)))
     yield ".tif", write_image(good_channels[:1], Geometry((1, HEIGHT, WIDTH)), ".png", 2)
 

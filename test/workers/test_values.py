@@ -10,9 +10,9 @@ from evaluation.core.field import CaseColumns, Field, Files, Reference
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import JsonFileSource, JsonSource, StackSource
 from evaluation.io.handover import HandoverError, encode
-from evaluation.io.kinds.masks import LabelMask
+from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.number import Number
-from evaluation.metrics.crops import Crop
+from evaluation.metrics.crops import VolumeCrop
 from evaluation.workers.case_reader import JsonValues
 from evaluation.workers.reports import PackedValues, ValuesOfBatch
 
@@ -22,9 +22,12 @@ def field_of(name, kind):
     return Field(name, name, kind, Files(name, (".txt",)), reference)
 
 
-FIELDS = {"number": field_of("number", Number(0, 1)), "mask": field_of("mask", LabelMask({0: "disc"}, 255))}
+FIELDS = {
+    "number": field_of("number", Number(0, 1)),
+    "mask": field_of("mask", LabelMap({0: "disc"}, 255, dimensions=2)),
+}
 CASE = CaseForm("A", 4, 4)
-MASK = Crop(np.zeros((2, 2), np.uint8), 1, 1)
+MASK = LabelMapValue(VolumeCrop(np.ones((1, 2, 2), np.uint8), (0, 1, 1)), (1, 4, 4), None)
 
 
 def handed_over(values):
@@ -41,7 +44,8 @@ def test_each_case_has_its_own_values_also_where_some_are_missing():
     assert found.of_case(1, CASE) == found.of_case(7, CASE) == {}
     both = found.of_case(0, CASE)
     assert both.keys() == {"mask", "number"}
-    assert (both["mask"].top, both["mask"].values.tolist(), both["number"]) == (1, [[0, 0], [0, 0]], 1.0)
+    assert (both["mask"].corner, both["mask"].positions.tolist()) == ((0, 1, 1), [[[1, 1], [1, 1]]])
+    assert both["number"] == 1.0
 
 
 def test_values_without_room_are_not_kept_and_smaller_ones_are():

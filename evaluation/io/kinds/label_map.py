@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import outside, values_in_words
 from evaluation.io.volume_header import GEOMETRY_COLUMNS, Geometry
 from evaluation.io.voxels import Plane
+from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import (
     LARGE_VOXELS,
     Crop,
@@ -37,6 +38,7 @@ from evaluation.metrics.crops import (
     packed_of,
     stack_of,
 )
+from evaluation.metrics.segmentation import region_of
 
 # --- Labels that a phase lists, and their positions in that list, in values of any numeric type ---
 
@@ -46,9 +48,12 @@ _UNLISTED = 255
 
 
 class ListedLabels:
-    """Whole numbers that images may hold: the i-th label has position i, the background position 0."""
+    """Whole numbers that images may hold: the i-th label has position i, the background position 0.
 
-    def __init__(self, labels: Sequence[int], background: int) -> None:
+    Others up to 65535 are read as the label ``unlisted_as``; None makes them a fault.
+    """
+
+    def __init__(self, labels: Sequence[int], background: int, unlisted_as: int | None = None) -> None:
         """Take 1 to 254 different labels from 0 to 65535. Raises `ValueError` for others."""
         listed = [background, *labels]
         if not 1 <= len(labels) <= MOST_LABELS or len(set(listed)) < len(listed):
@@ -58,9 +63,10 @@ class ListedLabels:
         if min(listed) < 0 or max(listed) > LARGEST_LABEL:
             raise ValueError(f"expected labels from 0 to {LARGEST_LABEL}")
         self._values = np.array(listed, dtype=np.uint16)
-        self._are_positions = listed == list(range(len(listed)))
+        self._are_positions = unlisted_as is None and listed == list(range(len(listed)))
         self._set = np.uint8(next((label for label in (1, 255) if label in listed), 1))
-        self._positions = np.full(LARGEST_LABEL + 1, _UNLISTED, dtype=np.uint8)
+        others = _UNLISTED if unlisted_as is None else listed.index(unlisted_as)
+        self._positions = np.full(LARGEST_LABEL + 1, others, dtype=np.uint8)
         self._positions[self._values] = np.arange(len(listed), dtype=np.uint8)
 
     def positions(self, values: NDArray[Any]) -> NDArray[np.uint8]:
@@ -106,6 +112,8 @@ class ListedLabels:
         hint = None
         if found[-1] == np.iinfo(np.uint8).max and max(listed) < found[-1]:
             hint = "grey values? Write the numbers of the labels"
+        elif found[-1] <= len(listed) <= max(listed) and found[0] > 0:
+            hint = "numbers of classes? Write the grey values of the format"
         words = values_in_words(
             [in_digits(value, *self._values) if isinstance(value, float) else value for value in found]
         )
@@ -149,6 +157,12 @@ class LabelMapValue:
     def corner(self) -> Shape:
         """The corner of that box."""
         return self.crop.corner
+
+    def region(self, *positions: int) -> Crop:
+        """Return where an image of two dimensions has one of several labels, by their positions."""
+        _, top, left = self.corner
+        plane = self.positions.reshape(self.positions.shape[1:])
+        return region_of(Crop(plane, top, left), positions)
 
     @property
     def whole_positions(self) -> NDArray[np.uint8]:
@@ -194,11 +208,18 @@ class MapKind(Kind):
 
 @dataclass(frozen=True)
 class LabelMap(MapKind):
-    """An image of the case's geometry; ``labels`` names the listed numbers, ``background`` is elsewhere."""
+    """An image of the case's geometry; ``labels`` names the listed numbers, ``background`` is elsewhere.
+
+    Unlisted numbers are read as the label ``unlisted_as``; None makes them a fault. With ``nested`` the
+    labels are listed from the inside out, each region includes the previous ones, and vertical diameters
+    are measured by this definition.
+    """
 
     labels: Mapping[int, str]
     background: int = 0
     dimensions: Dimensions = 3
+    unlisted_as: int | None = None
+    nested: Literal["column_count", "extent"] | None = None
 
     def __post_init__(self) -> None:
         """Check the labels. Raises `ValueError`."""
@@ -207,7 +228,7 @@ class LabelMap(MapKind):
     @cached_property
     def listed(self) -> ListedLabels:
         """The listed numbers and their positions."""
-        return ListedLabels(tuple(self.labels), self.background)
+        return ListedLabels(tuple(self.labels), self.background, self.unlisted_as)
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> LabelMapValue:
         planes = volumes.case_planes(path, case, files, self.dimensions, background=self.background)
@@ -217,7 +238,7 @@ class LabelMap(MapKind):
         return self._value(stack_of((part.copy() for _, part in parts), np.uint8), case)
 
     def oddities(self, value: LabelMapValue, case: CaseForm) -> Iterator[str]:
-        """Yield whether nothing is labelled, or all corners, or one label only."""
+        """Yield whether nothing is labelled, or all corners, or one label only, or labels are exchanged."""
         found = set[int]().union(*(distinct_values(slab) for (slab,) in in_slabs(value.crop))) - {0}
         names = [list(self.labels.values())[position - 1] for position in found]
         start, end = value.crop.corner, value.crop.end
@@ -227,6 +248,14 @@ class LabelMap(MapKind):
             corners[place] = value.crop.part((z, y, x), (z + 1, y + 1, x + 1)).any()
         is_whole = (start, end) == ((0, 0, 0), value.shape)
         yield from oddities_of_labels(corners, corners.size if is_whole else -1, names, len(self.labels))
+        if self.nested and len(found) > 1:
+            plane = np.pad(value.positions[0], 1)
+            outside = plane == 0
+            beside = outside[:-2, 1:-1] | outside[2:, 1:-1] | outside[1:-1, :-2] | outside[1:-1, 2:]
+            inner, outer = (np.count_nonzero(beside & (plane[1:-1, 1:-1] == label)) for label in (1, 2))
+            if inner > outer:  # in pixels beside the background
+                first, second, *_ = self.labels.values()
+                yield f"{first} surrounds {second} (exchanged?)"
 
     def _parts(self, planes: Iterator[Plane], path: str) -> Iterator[tuple[int, Crop]]:
         for number, plane in enumerate(planes):
@@ -274,17 +303,20 @@ class LabelMap(MapKind):
     @property
     def regions(self) -> Regions:
         names = tuple(self.labels.values())
-        unlisted = unlisted_beside(self.labels, self.background)
-        return Regions(names, self._regions, self._of_regions, self.dimensions, unlisted=unlisted)
+        unlisted = unlisted_beside(self.labels, self.background) if self.unlisted_as is None else None
+        return Regions(names, self._regions, self._of_regions, self.dimensions, self.nested, unlisted)
 
     def _regions(self, value: LabelMapValue) -> Iterator[VolumeCrop]:
         numbers = range(1, len(self.labels) + 1)
+        if self.nested:
+            return (value.crop.where(partial(_up_to, number)) for number in numbers)
         return (value.crop.where(partial(np.equal, number)) for number in numbers)
 
     def _of_regions(self, masks: Sequence[VolumeCrop], case: CaseForm) -> LabelMapValue:
-        """Return the map; of structures that overlap the last one wins."""
+        """Return the map; of structures that overlap the last one wins, of nested ones the inner one."""
         planes = np.zeros(volumes.case_geometry(case, self.dimensions).shape, np.uint8)
-        for position, mask in enumerate(masks, start=1):
+        in_order = list(enumerate(masks, start=1))
+        for position, mask in reversed(in_order) if self.nested else in_order:
             inside = zip(mask.corner, mask.end, strict=True)
             planes[tuple(slice(start, stop) for start, stop in inside)][mask.values] = position
         return self._of_planes(planes, case)
@@ -303,3 +335,8 @@ class LabelMap(MapKind):
         named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
         of = "size" if self.dimensions == 2 else "size, spacing, origin and direction"
         return f"whole numbers of any type in the {of} of the image: {named}, {self.background} = elsewhere"
+
+
+def _up_to(number: int, positions: NDArray[np.uint8]) -> Bools:
+    found: Bools = (positions > 0) & (positions <= number)
+    return found

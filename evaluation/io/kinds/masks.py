@@ -1,9 +1,8 @@
-"""Masks: 8-bit images of labelled regions, or one channel for each of several classes."""
+"""Masks of several classes, one channel for each, and what looks wrong about labels."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
-from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +13,13 @@ from evaluation.core.form import CaseForm
 from evaluation.core.formats import HEAD_BYTES, META_IMAGE
 from evaluation.core.sources import FileAccess
 from evaluation.core.views import Regions
-from evaluation.io.grey_images import read_cropped, write_grey
-from evaluation.io.handover import Packed, list_of, pack_crop, unpack_crop, unpack_region
+from evaluation.io.handover import Packed, list_of, pack_crop, unpack_region
 from evaluation.io.pixels import Size, check_size, values_in_words
-from evaluation.io.tiff import is_large, read_channels, read_large
+from evaluation.io.tiff import read_channels
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import open_volume, write_volume
 from evaluation.io.voxels import BegunStream
-from evaluation.metrics.crops import EMPTY, Crop, VolumeCrop, crop, distinct_values
-from evaluation.metrics.segmentation import region_of
+from evaluation.metrics.crops import Crop, VolumeCrop, crop, distinct_values
 
 
 def oddities_of_labels(
@@ -49,127 +46,7 @@ def unlisted_beside(labels: Mapping[int, str], background: int) -> tuple[int, in
     return None if number is None else (number, background)
 
 
-# --- Label masks: 8-bit images in which each listed grey value names a region ---
-
 _HEADER_ALLOWANCE = 1 << 20
-
-
-@dataclass(frozen=True)
-class LabelMask(Kind):
-    """A mask of the case's size; ``labels`` names the listed grey values, all others are ``background``.
-
-    Values are cropped to the bounding box of the foreground. Unlisted values are read as the label
-    ``unlisted_as``; None makes them a fault. With ``nested`` the labels are listed from the inside out, each
-    region includes the previous ones, and vertical diameters are measured by this definition.
-    """
-
-    needs_size: ClassVar[bool] = True
-
-    labels: Mapping[int, str]
-    background: int
-    unlisted_as: int | None = None
-    nested: Literal["column_count", "extent"] | None = None
-
-    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> Crop:
-        size = Size(case.width, case.height)
-        try:
-            most = 4 * size.width * size.height + _HEADER_ALLOWANCE
-            mask = None
-            if is_large(size):
-                with files.open(path, most) as stream:
-                    mask = read_large(stream, size, self.background)
-            if mask is None:
-                mask = read_cropped(files.read(path, most), path, size, self.background)
-        except ReadError as error:
-            raise FormFault(error.fault(path)) from None
-        return self._listed(mask, path)
-
-    def _listed(self, mask: Crop, path: str) -> Crop:
-        listed = {*self.labels, self.background}
-        unlisted = [value for value in distinct_values(mask.values) if value not in listed]
-        if not unlisted:
-            return mask
-        if self.unlisted_as is None:
-            values = " or ".join(map(str, sorted(listed)))
-            hint = None
-            if unlisted[-1] <= len(listed) and listed != set(range(len(listed))):
-                hint = "numbers of classes? Write the grey values of the format"
-            found = values_in_words(unlisted)
-            problem = ReadError(FaultKind.WRONG_VALUE, f"values {values} only", found, hint=hint)
-            raise FormFault(problem.fault(path))
-        relabelled = np.where(np.isin(mask.values, unlisted), np.uint8(self.unlisted_as), mask.values)
-        return replace(mask, values=relabelled)
-
-    def oddities(self, value: Crop, case: CaseForm) -> Iterator[str]:
-        """Yield whether nothing is labelled, or all corners, or one label only, or labels are exchanged."""
-        found = [self.labels[label] for label in distinct_values(value.values) if label != self.background]
-        labelled = value.values != self.background
-        yield from oddities_of_labels(labelled, case.height * case.width, found, len(self.labels))
-        if self.nested and len(found) > 1:
-            outside = np.pad(~labelled, 1, constant_values=True)
-            beside = outside[:-2, 1:-1] | outside[2:, 1:-1] | outside[1:-1, :-2] | outside[1:-1, 2:]
-            inner, outer = (
-                np.count_nonzero(beside & (value.values == label)) for label in list(self.labels)[:2]
-            )
-            if inner > outer:  # in pixels beside the background
-                names = list(self.labels.values())
-                yield f"{names[0]} surrounds {names[1]} (exchanged?)"
-
-    def rehearse(self, reference: Crop, case: CaseForm, variant: Variant) -> Crop:
-        """Return a mask: unchanged, with one pixel more, empty, or with labels and background swapped."""
-        if variant is Variant.PERFECT:
-            return reference
-        image = self.writable(EMPTY if variant is Variant.EMPTY else reference, case)
-        if variant is Variant.NEAR:
-            grow_by_a_pixel(image, self.background)
-        elif variant is Variant.INVERTED:
-            label, background = np.uint8(next(iter(self.labels))), np.uint8(self.background)
-            image = np.where(image == background, label, background)
-        return crop(image, self.background).copy()  # many cases may be held at once
-
-    def pack(self, value: Crop) -> Packed:
-        return pack_crop(value)
-
-    def unpack(self, packed: Packed, case: CaseForm) -> Crop:
-        """Return the crop; grey values are not checked again. Raises `HandoverError`."""
-        return unpack_crop(packed, ["|u1"], case.height, case.width)
-
-    def pixels(self, case: CaseForm) -> int:
-        return case.width * case.height
-
-    @property
-    def regions(self) -> Regions:
-        """The labels; a nested one with those inside of it."""
-        unlisted = unlisted_beside(self.labels, self.background) if self.unlisted_as is None else None
-        names = tuple(self.labels.values())
-        return Regions(names, self._regions, self._of_regions, nested=self.nested, unlisted=unlisted)
-
-    def _regions(self, value: Crop) -> list[VolumeCrop]:
-        labels = tuple(self.labels)
-        inside = [labels[:end] if self.nested else labels[end - 1 : end] for end in range(1, len(labels) + 1)]
-        return [_in_a_plane(region_of(value, members)) for members in inside]
-
-    def _of_regions(self, masks: Sequence[VolumeCrop], case: CaseForm) -> Crop:
-        """Return the mask; where regions overlap, the inner or else the last one wins."""
-        image = np.full((case.height, case.width), self.background, np.uint8)
-        labels = list(zip(self.labels, masks, strict=True))
-        for label, mask in reversed(labels) if self.nested else labels:
-            _, top, left = mask.corner
-            for plane in mask.values:
-                image[Crop(plane, top, left).box.slices][plane] = label
-        return crop(image, self.background).copy()
-
-    def writable(self, value: Crop, case: CaseForm) -> NDArray[np.uint8]:
-        image = np.full((case.height, case.width), self.background, np.uint8)
-        image[value.box.slices] = value.values
-        return image
-
-    def write_file(self, value: NDArray[np.uint8], extension: str) -> bytes:
-        return write_grey(value, extension)
-
-    def describe(self) -> str:
-        named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
-        return f"an 8-bit grey image of the size of the photograph: {named}, {self.background} = elsewhere"
 
 
 def _in_a_plane(region: Crop) -> VolumeCrop:

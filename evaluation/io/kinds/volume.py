@@ -36,6 +36,11 @@ class Volume:
     values: NDArray[Any]
     geometry: Geometry
 
+    @classmethod
+    def of_image(cls, values: NDArray[Any]) -> "Volume":
+        """Return an image (y, x) without a spacing as a volume of one plane."""
+        return cls(values[np.newaxis], Geometry((1, *values.shape)))  # type: ignore[arg-type]  # three sizes
+
 
 class VolumeKind(Kind):
     """A volume in a file, written from a `Volume`."""

@@ -8,12 +8,11 @@ from math import nan, pi, sqrt
 
 import numpy as np
 
-from evaluation.challenges.adam import FOVEA, LESIONS, STRUCTURE
+from evaluation.challenges.adam import FOVEA, LESIONS
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.points import PointSet
 from evaluation.metrics.arrays import Integers
 from evaluation.metrics.crops import Crop
-from evaluation.metrics.segmentation import region_of
 from evaluation.organiser.analyses import plain_mean, texts_of
 from evaluation.organiser.further_analysis import FurtherAnalysis, Measured, OpenCase
 
@@ -35,7 +34,7 @@ def pixels_by_ring(region: Crop, fovea: PointSet, disc_diameter: float) -> Integ
 
 def _measure(case: OpenCase) -> Iterator[Measured]:
     name, fovea = case.form.name, case.references["fovea"]
-    disc = region_of(case.references["disc"], [STRUCTURE])
+    disc = case.references["disc"].region(1)
     if reason := _unknown_grid(disc, fovea, case.form):
         yield Measured("grid", name, left_out=reason)
         return
@@ -44,7 +43,7 @@ def _measure(case: OpenCase) -> Iterator[Measured]:
         if lesion not in case.submitted:
             yield Measured("grid", name, left_out=f"no mask of {lesion} was submitted")
             continue
-        own, true = (region_of(values[lesion], [STRUCTURE]) for values in (case.submitted, case.references))
+        own, true = (values[lesion].region(1) for values in (case.submitted, case.references))
         box = own.box.union(true.box)
         shared = Crop(own.within(box) & true.within(box), box.top, box.left)
         counts = [pixels_by_ring(one, fovea, 2 * sqrt(area / pi)).tolist() for one in (own, true, shared)]

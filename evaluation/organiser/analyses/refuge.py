@@ -13,12 +13,11 @@ from math import isnan, nan
 import numpy as np
 from scipy import ndimage
 
-from evaluation.challenges.refuge import CUP, DISC, VERTICAL, RefugeOptions, measured
+from evaluation.challenges.refuge import VERTICAL, RefugeOptions, measured, regions_of
 from evaluation.core.class_estimators import RocArea
 from evaluation.core.metric import Metric
+from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.crops import Crop
-from evaluation.metrics.segmentation import region_of
 from evaluation.organiser.analyses import plain_mean, texts_of
 from evaluation.organiser.further_analysis import FurtherAnalysis, Measured, OpenCase
 
@@ -53,7 +52,7 @@ class Rim:
         return float(np.nanmean(self.ratios[np.arange(first, first + 90) % 360]))
 
 
-def rim_of(mask: Crop) -> Rim | None:
+def rim_of(mask: LabelMapValue) -> Rim | None:
     """Return the rim in a mask of labels, None without a disc.
 
     Of several discs the largest counts. On a ray from its centroid, the rim reaches from the furthest pixel
@@ -61,12 +60,13 @@ def rim_of(mask: Crop) -> Rim | None:
     Source: the disc damage likelihood scale, "the radial width of the rim compared to the diameter of the
     disc in the same axis" (Spaeth et al. 2002, Trans. Am. Ophthalmol. Soc. 100:181).
     """
-    disc = region_of(mask, [CUP, DISC]).values
+    cup_region, disc_region = regions_of(mask)
+    disc = disc_region.values
     if not disc.any():
         return None
     parts, _ = ndimage.label(disc, np.ones((3, 3)))
     disc = parts == np.argmax(np.bincount(parts[disc]))
-    cup = region_of(mask, [CUP]).values & disc
+    cup = cup_region.values & disc
     rows, columns = np.nonzero(disc)
     y, x = float(rows.mean()), float(columns.mean())
     distances = np.arange(0, np.hypot(rows - y, columns - x).max() + 1, _STEP)
@@ -78,7 +78,7 @@ def rim_of(mask: Crop) -> Rim | None:
         np.where(np.pad(region, 1)[places], distances + _STEP, 0).max(axis=1) for region in (disc, cup)
     )
     diameter = outer + np.roll(outer, 180)
-    return Rim((outer - inner) / np.where(diameter > 0, diameter, nan), mask.left + x)
+    return Rim((outer - inner) / np.where(diameter > 0, diameter, nan), disc_region.left + x)
 
 
 # --- Both analyses ---
@@ -96,9 +96,11 @@ _METRICS = (
 )
 
 
-def _measures(mask: Crop, rim: Rim, nasal_is_right: bool | None, options: RefugeOptions) -> dict[str, float]:
+def _measures(
+    mask: LabelMapValue, rim: Rim, nasal_is_right: bool | None, options: RefugeOptions
+) -> dict[str, float]:
     """Return the measures of a mask with a disc; NaN for those of a side that is not known."""
-    cup, disc = region_of(mask, [CUP]), region_of(mask, [CUP, DISC])
+    cup, disc = regions_of(mask)
     sides = ("right", "left") if nasal_is_right else ("left", "right")
     nasal, temporal = (nan, nan) if nasal_is_right is None else map(rim.quadrant, sides)
     isnt = (rim.quadrant("inferior"), rim.quadrant("superior"), nasal, temporal)

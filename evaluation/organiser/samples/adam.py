@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from evaluation.challenges.adam import CHALLENGE, ELSEWHERE, STRUCTURE, AdamOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import point_at
+from evaluation.io.kinds.volume import Volume
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import crop
 from evaluation.organiser.annotators.ellipses import Ellipse
@@ -171,7 +172,7 @@ def _values(
     for name, found in outlines.items():
         if name != "fovea":
             mask = np.where(images.marked(found, size), STRUCTURE, ELSEWHERE).astype(np.uint8)
-            values[name] = _roughened(mask, noise, rng)
+            values[name] = Volume.of_image(_roughened(mask, noise, rng))
         elif found:
             values[name] = point_at(round(found[0].center_x, 2), round(found[0].center_y, 2))
     return values

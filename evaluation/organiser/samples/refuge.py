@@ -11,6 +11,7 @@ from numpy.random import Generator
 from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, IMAGES, RefugeOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import point_at
+from evaluation.io.kinds.volume import Volume
 from evaluation.organiser.samples import images
 from evaluation.organiser.samples.images import Eye, Quality, Size
 from evaluation.organiser.submission_writer import SampleCase
@@ -64,4 +65,7 @@ def _values(eye: Eye, size: Size) -> dict[str, Any]:
     cup = images.marked([eye.cup], size) & disc
     mask = np.where(cup, CUP, np.where(disc, DISC, ELSEWHERE)).astype(np.uint8)
     fovea = images.inside(eye.fovea, size)
-    return {"segmentation": mask, "fovea": point_at(round(fovea.center_x, 2), round(fovea.center_y, 2))}
+    return {
+        "segmentation": Volume.of_image(mask),
+        "fovea": point_at(round(fovea.center_x, 2), round(fovea.center_y, 2)),
+    }

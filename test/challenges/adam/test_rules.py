@@ -15,6 +15,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.evaluate import Rejection, Result, evaluate
 from evaluation.io.kinds.points import point_at
+from evaluation.io.kinds.volume import Volume
 from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.manifest import scan
@@ -31,7 +32,7 @@ def mask(*pixels, width=10, height=8):
     image = np.full((height, width), 255, dtype=np.uint8)
     for y, x in pixels:
         image[y, x] = 0
-    return image
+    return Volume.of_image(image)
 
 
 def everything(width=10, height=8, **values):

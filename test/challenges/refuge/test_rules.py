@@ -8,14 +8,15 @@ from PIL import Image
 
 import evaluation
 from evaluation.challenges.refuge import CHALLENGE, VERTICAL, RefugeOptions, ranking
-from evaluation.metrics.crops import crop
 from evaluation.phase.validation import InvalidTableError, read_table
+from test.io.memory import read_image
 
 SIGNS = {".": 255, "d": 128, "c": 0}
 
 
 def mask(*rows: str):
-    return crop(np.array([[SIGNS[sign] for sign in row] for row in rows], dtype=np.uint8), 255)
+    (field,) = task("segmentation").fields
+    return read_image(field.kind, np.array([[SIGNS[sign] for sign in row] for row in rows], np.uint8))
 
 
 def task(name: str, **options: str):

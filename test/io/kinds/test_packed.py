@@ -8,7 +8,7 @@ from evaluation.io.handover import HandoverError, decode, encode
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.label_map import LabelMap
-from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.number import Label, Number, TimeToEvent
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Keypoints, PointInImage, Points
@@ -20,7 +20,6 @@ from evaluation.io.kinds.volume import ConfidenceVolume
 
 CASE = CaseForm("V1", 5, 4, {"b_scans": "2", "spacing_mm": "1 1 1", "origin_mm": "", "direction": ""})
 SCORED = Attributes(("a", "b"), with_probability=True)
-MASK = LabelMask({0: "cup", 128: "disc"}, 255)
 REGIONS = MultilabelMask(("a", "b"))
 BOXES = BoxList(attributes=SCORED, most=3)
 FLAGS = FlagSet(("x", "y", "z"))
@@ -45,10 +44,6 @@ def of_one(*rows):
 
 U1 = np.uint8
 FORGED = {
-    "mask outside": (MASK, [3, 0, np.zeros((2, 2), U1)]),
-    "mask at a negative place": (MASK, [-1, 0, np.zeros((2, 2), U1)]),
-    "mask of floats": (MASK, [0, 0, np.zeros((2, 2))]),
-    "no mask": (MASK, None),
     "too few regions": (REGIONS, [[0, 0, 0, 0, np.zeros(0, U1)]]),
     "region of too few bits": (REGIONS, [[0, 0, 4, 5, np.zeros(2, U1)]] * 2),
     "region outside": (REGIONS, [[1, 0, 4, 5, np.zeros(3, U1)]] * 2),
@@ -135,11 +130,6 @@ def test_boxes_of_many_cases_are_packed_together():
     assert [(one.rows.tolist(), one.outside) for one in found] == [
         (one.rows.tolist(), one.outside) for one in values
     ]
-
-
-def test_a_crop_at_the_border_of_the_image_is_none_forged():
-    crop = MASK.unpack([2, 3, np.zeros((2, 2), U1)], CASE)
-    assert (crop.top, crop.left) == (2, 3)
 
 
 @pytest.mark.parametrize("name", FORGED)

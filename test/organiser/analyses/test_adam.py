@@ -12,12 +12,14 @@ import pytest
 from evaluation.challenges.adam import ELSEWHERE, LESIONS, STRUCTURE, AdamOptions
 from evaluation.core.form import CaseForm
 from evaluation.core.resampling import Resampling
+from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.points import point_at
-from evaluation.metrics.crops import crop
 from evaluation.organiser.analyses.adam import ANALYSES, RINGS, pixels_by_ring
 from evaluation.organiser.further_analysis import OpenCase, results_of
+from test.io.memory import read_image
 
 (GRID,) = ANALYSES
+KIND = LabelMap({STRUCTURE: "structure"}, ELSEWHERE, dimensions=2)
 SIDE, FOVEA = 321, point_at(160, 160)
 FIELDS = [SimpleNamespace(name=name) for name in ("disc", "fovea", *LESIONS)]
 PHASE = SimpleNamespace(
@@ -32,13 +34,13 @@ def drawn(*squares):
     mask = np.full((SIDE, SIDE), ELSEWHERE, np.uint8)
     for left, top, right, bottom in squares:
         mask[top:bottom, left:right] = STRUCTURE
-    return crop(mask, ELSEWHERE)
+    return read_image(KIND, mask)
 
 
 def circle(x, y, radius):
     rows, columns = np.mgrid[:SIDE, :SIDE]
     inside = np.hypot(rows - y, columns - x) <= radius
-    return crop(np.where(inside, STRUCTURE, ELSEWHERE).astype(np.uint8), ELSEWHERE)
+    return read_image(KIND, np.where(inside, STRUCTURE, ELSEWHERE).astype(np.uint8))
 
 
 DISC = circle(50, 160, 30)
@@ -57,7 +59,7 @@ def measured(opened):
 def test_a_lesion_over_the_grid_has_the_areas_of_the_rings():
     # A disc with a diameter of 60 pixels: circles of 20, 60 and 120 pixels.
     whole = circle(160, 160, 140)
-    counts = pixels_by_ring(type(whole)(whole.values == STRUCTURE, whole.top, whole.left), FOVEA, 60)
+    counts = pixels_by_ring(whole.region(1), FOVEA, 60)
     radii = [0, 20, 60, 120, 140]
     expected = [pi * (outer**2 - inner**2) for inner, outer in itertools.pairwise(radii)]
     assert counts.tolist() == pytest.approx(expected, rel=0.02)
@@ -71,7 +73,7 @@ def test_a_lesion_over_the_grid_has_the_areas_of_the_rings():
 def test_errors_are_those_of_the_pixels_in_each_ring():
     # The reference: 10 × 10 pixels at the fovea. Submitted: half of it, and 5 × 4 pixels in the outer ring.
     row = measured(case(drawn((155, 155, 165, 160), (250, 160, 255, 164)), drawn((155, 155, 165, 165))))
-    disc = np.count_nonzero(DISC.values == STRUCTURE)
+    disc = np.count_nonzero(DISC.positions)
     centre, inner, outer = (row[f"drusen_{ring}"] for ring in ("centre", "inner", "outer"))
     assert centre["dice"] == pytest.approx(2 * 50 / 150)
     assert centre["sensitivity"] == 0.5

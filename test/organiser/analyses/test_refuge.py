@@ -14,12 +14,14 @@ from sklearn.metrics import roc_auc_score
 from evaluation.challenges.refuge import CUP, DISC, ELSEWHERE, VERTICAL, RefugeOptions
 from evaluation.core.form import CaseForm
 from evaluation.core.resampling import Resampling
+from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.points import point_at
-from evaluation.metrics.crops import crop
 from evaluation.organiser.analyses.refuge import ANALYSES, rim_of
 from evaluation.organiser.further_analysis import OpenCase, analyses_of, results_of
+from test.io.memory import read_image
 from test.phases import FIELDS
 
+KIND = LabelMap({CUP: "cup", DISC: "disc"}, ELSEWHERE, dimensions=2)
 RIM, ASYMMETRY = ANALYSES
 PHASE = SimpleNamespace(
     config=SimpleNamespace(name="P"),
@@ -38,8 +40,8 @@ def circles(cup_radius=50, x=0.0, y=0.0, disc_radius=100, side=241):
 
 
 def case(submitted, reference, glaucoma=1, fovea=(10, 120), name="A", **cells):
-    given = {} if submitted is None else {"segmentation": crop(submitted, ELSEWHERE)}
-    known = {"segmentation": crop(reference, ELSEWHERE), "glaucoma_risk": glaucoma}
+    given = {} if submitted is None else {"segmentation": read_image(KIND, submitted)}
+    known = {"segmentation": read_image(KIND, reference), "glaucoma_risk": glaucoma}
     known |= {"fovea": point_at(*fovea)} if fovea else {}
     return OpenCase(CaseForm(name, 241, 241), cells, given, known, RefugeOptions())
 
@@ -60,19 +62,19 @@ def rim_mean(first_degree, cup_radius, y, disc_radius=100):
 
 @pytest.mark.parametrize(("cup_radius", "y"), [(50, 0), (50, 20), (70, 25), (30, -25)])
 def test_the_rim_of_two_circles_follows_from_their_radii(cup_radius, y):
-    rim = rim_of(crop(circles(cup_radius, y=y), ELSEWHERE))
+    rim = rim_of(read_image(KIND, circles(cup_radius, y=y)))
     assert rim.narrowest == pytest.approx((100 - cup_radius - abs(y)) / 200, abs=0.006)
     for name, first in {"right": -45, "inferior": 45, "left": 135, "superior": 225}.items():
         assert rim.quadrant(name) == pytest.approx(rim_mean(first, cup_radius, y), abs=0.003)
 
 
 def test_rims_without_a_cup_without_a_disc_and_of_several():
-    assert rim_of(crop(circles(0, x=500), ELSEWHERE)).narrowest == pytest.approx(0.5, abs=0.01)
-    assert rim_of(crop(circles(100), ELSEWHERE)).narrowest == 0
-    assert rim_of(crop(np.full((9, 9), ELSEWHERE, np.uint8), ELSEWHERE)) is None
+    assert rim_of(read_image(KIND, circles(0, x=500))).narrowest == pytest.approx(0.5, abs=0.01)
+    assert rim_of(read_image(KIND, circles(100))).narrowest == 0
+    assert rim_of(read_image(KIND, np.full((9, 9), ELSEWHERE, np.uint8))) is None
     mask = circles(50)
     mask[:5, :5] = DISC
-    assert rim_of(crop(mask, ELSEWHERE)).narrowest == pytest.approx(0.25, abs=0.006)
+    assert rim_of(read_image(KIND, mask)).narrowest == pytest.approx(0.25, abs=0.006)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.challenge import fields_of
 from evaluation.io.kinds.points import point_at
+from evaluation.io.kinds.volume import Volume
 from evaluation.io.tables import write_csv
 from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
 from evaluation.organiser.submission_writer import ArchiveWriter
@@ -65,7 +66,8 @@ def seven_graders(
                 "segmentation": _mask(case, off, size, rng),
                 "fovea": point_at(*np.round(at, 1).tolist()),
             }
-            writer.add(case.name, values)
+            image = Volume.of_image(values["segmentation"])
+            writer.add(case.name, {**values, "segmentation": image})
             said[case.name][grader] = values
         writer.close()
     (folder / "phase.toml").write_text(CONFIGURATION, encoding="utf-8")

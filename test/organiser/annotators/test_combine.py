@@ -14,13 +14,14 @@ from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet
-from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.label_map import LabelMap
+from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.number import Label
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import PointInImage, point_at
 from evaluation.io.kinds.volume import ConfidenceVolume
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
-from evaluation.metrics.crops import Crop, crop
+from evaluation.metrics.crops import Crop
 from evaluation.organiser.annotators import combine as masks_module
 from evaluation.organiser.annotators.annotations import open_annotators
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, majority_vote
@@ -31,6 +32,7 @@ from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
 from test.faults import faulted
+from test.io.memory import read_image
 
 CASE = CaseForm("V01", 4, 3)
 FOREGROUND = CombinationRules(tie="foreground")
@@ -115,12 +117,13 @@ def test_points(kind, given_points, rules, expected):
     assert tuple(found.positions[0]) == expected
 
 
-NESTED = LabelMask({0: "cup", 128: "disc"}, 255, nested="column_count")
-APART = LabelMask({1: "one", 2: "two"}, 0)
+NESTED = LabelMap({0: "cup", 128: "disc"}, 255, dimensions=2, nested="column_count")
+APART = LabelMap({1: "one", 2: "two"}, 0, dimensions=2)
 
 
 def combine_label_masks(kind, masks, case, rules):
-    return kind.writable(combine(kind, masks, case, rules), case)
+    values = [read_image(kind, mask) for mask in masks]
+    return kind.writable(combine(kind, values, case, rules), case).values[0]
 
 
 SMALL, DOT = CaseForm("V1", 5, 4), CaseForm("V1", 1, 1)
@@ -136,13 +139,15 @@ def test_majority_is_simpleitks_label_voting(annotators):
 
 def test_staple_that_does_not_converge_names_the_case(monkeypatch):
     monkeypatch.setattr(masks_module, "staple", lambda votes: staple(votes, most_iterations=1))
-    readers = [crop(np.eye(4, 5, k, dtype=np.uint8) * 128, 0) for k in range(3)]
+    readers = [np.eye(4, 5, k, dtype=np.uint8) * 128 for k in range(3)]
     with faulted(PhaseError, "V1", "STAPLE", "1"):
-        combine_label_masks(LabelMask({128: "disc"}, 0), readers, SMALL, CombinationRules(method="staple"))
+        combine_label_masks(
+            LabelMap({128: "disc"}, 0, dimensions=2), readers, SMALL, CombinationRules(method="staple")
+        )
 
 
 def test_of_regions_that_exclude_each_other_the_last_has_a_tied_pixel():
-    masks = [crop(np.array([[value]], np.uint8), 0) for value in (1, 2)]
+    masks = [np.array([[value]], np.uint8) for value in (1, 2)]
     assert combine_label_masks(APART, masks, DOT, CombinationRules()).tolist() == [[0]]
     assert combine_label_masks(APART, masks, DOT, FOREGROUND).tolist() == [[2]]
 
@@ -152,7 +157,7 @@ def test_of_regions_that_exclude_each_other_the_last_has_a_tied_pixel():
 def test_equal_annotators_are_reproduced(annotators, method):
     (image,) = drawn(annotators, 1)
     rules = CombinationRules(method=method)
-    found = combine_label_masks(NESTED, [crop(image, 255)] * annotators, SMALL, rules)
+    found = combine_label_masks(NESTED, [image] * annotators, SMALL, rules)
     np.testing.assert_array_equal(found, image)
 
 
@@ -160,12 +165,11 @@ def test_equal_annotators_are_reproduced(annotators, method):
 @pytest.mark.parametrize("rules", [CombinationRules(), FOREGROUND], ids=["background", "foreground"])
 def test_regions_are_the_votes_in_any_order(annotators, rules):
     images = drawn(annotators, annotators)
-    masks = [crop(image, 255) for image in images]
-    found = combine_label_masks(NESTED, masks, SMALL, rules)
+    found = combine_label_masks(NESTED, images, SMALL, rules)
     for region in ([0], [0, 128]):
         votes = majority_vote(np.isin(images, region), rules.tie_is_foreground)
         np.testing.assert_array_equal(np.isin(found, region), votes)
-    for order in itertools.permutations(masks):
+    for order in itertools.permutations(images):
         np.testing.assert_array_equal(combine_label_masks(NESTED, order, SMALL, rules), found)
 
 

@@ -13,9 +13,10 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.evaluate import Result, evaluate
-from evaluation.io.grey_images import read_grey
+from evaluation.io.grey_images import read_numbers
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.points import point_at
+from evaluation.io.kinds.volume import Volume
 from evaluation.organiser.annotators.combine import CombinationRules, normalised
 from evaluation.organiser.annotators.ensemble import (
     Ensemble,
@@ -72,7 +73,7 @@ def test_by_hand(tmp_path):
 
     def submission(name):
         def change(case, values):
-            mask = values["segmentation"] if name != "c" else np.full_like(case.mask, 255)
+            mask = values["segmentation"] if name != "c" else Volume.of_image(np.full_like(case.mask, 255))
             own = {"glaucoma_risk": risks[name][case.number - 1], "fovea": point_at(*foveas[name])}
             return {**values, **own, "segmentation": mask}
 
@@ -152,11 +153,11 @@ def noisy(seed: int):
 
     def change(case, values):
         spread = case.number / TWO_DOZEN
-        mask = np.array(values["segmentation"], copy=True)
+        mask = values["segmentation"].values[0].copy()
         flipped = rng.random(mask.shape) < 0.3 * spread
         mask[flipped] = np.where(mask[flipped] == 255, 128, 255)
         risk = values["glaucoma_risk"] + 0.2 * spread * rng.normal()
-        return {**values, "segmentation": mask, "glaucoma_risk": risk}
+        return {**values, "segmentation": Volume.of_image(mask), "glaucoma_risk": risk}
 
     return change
 
@@ -174,7 +175,7 @@ def made(tmp_path_factory) -> tuple[Path, Ensemble]:
 
 def discs(folder: Path, masks: str = "segmentation") -> dict[str, np.ndarray]:
     paths = sorted((folder / masks).iterdir())
-    return {path.stem: read_grey(memoryview(path.read_bytes()), path.name, None) != 255 for path in paths}
+    return {path.stem: read_numbers(memoryview(path.read_bytes()), path.name, None) != 255 for path in paths}
 
 
 def dice(one: np.ndarray, other: np.ndarray) -> float:

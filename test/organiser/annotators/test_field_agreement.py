@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.label_map import LabelMap
+from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.number import Label, Number
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import PointInImage, point_at
-from evaluation.metrics.crops import Crop, crop
+from evaluation.metrics.crops import Crop
 from evaluation.organiser.annotators.agreement import FieldAgreement, most_disputed
+from test.io.memory import read_image
 
 
 def agreement(kind, *cases):
@@ -43,7 +45,7 @@ def test_agreement_on_points_where_both_see_one():
 
 
 def test_agreement_on_masks_where_somebody_drew_something():
-    empty, one, two, four = (crop(np.array(rows, np.uint8), 255) for rows in MASKS)
+    empty, one, two, four = (read_image(LESION, np.array(rows, np.uint8)) for rows in MASKS)
     found = agreement(LESION, {"a": one, "b": two}, {"a": empty, "b": empty}, {"a": empty, "b": one})
     # 2·1 / (1 + 2), none, 0.
     assert found["mean lesion Dice", "a", "b"] == (pytest.approx((2 / 3 + 0) / 2), 2)
@@ -52,7 +54,7 @@ def test_agreement_on_masks_where_somebody_drew_something():
     assert found["lesion area in pixels: mean difference", "a", "b"] == (-1.5, 2)
 
 
-LESION = LabelMask({0: "lesion"}, 255)
+LESION = LabelMap({0: "lesion"}, 255, dimensions=2)
 MASKS = ([[255, 255], [255, 255]], [[0, 255], [255, 255]], [[0, 0], [255, 255]], [[0, 0], [0, 0]])
 
 
@@ -152,12 +154,12 @@ def test_boxes_without_classes_and_single_boxes():
     assert found == {("mean IoU", "a", "b"): (pytest.approx(10 / 190), 1)}
 
 
-MASK = LabelMask({0: "optic cup", 128: "optic disc"}, 255, nested="column_count")
+MASK = LabelMap({0: "optic cup", 128: "optic disc"}, 255, dimensions=2, nested="column_count")
 
 
 def mask(*rows: str):
     signs = {".": 255, "d": 128, "c": 0}
-    return crop(np.array([[signs[sign] for sign in row] for row in rows], dtype=np.uint8), 255)
+    return read_image(MASK, np.array([[signs[sign] for sign in row] for row in rows], dtype=np.uint8))
 
 
 def distances(kind, first, second):

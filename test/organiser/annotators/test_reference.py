@@ -12,8 +12,8 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
-from evaluation.io.grey_images import read_grey
-from evaluation.io.kinds.masks import LabelMask
+from evaluation.io.grey_images import read_numbers
+from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.tables import write_csv
 from evaluation.organiser.annotators.annotations import open_annotators
 from evaluation.organiser.annotators.combine import CombinationRules
@@ -31,7 +31,7 @@ def fuse(folder: Path, output: Path, **rules: str):
 
 
 def mask_in(folder: Path, name: str):
-    return read_grey(memoryview((folder / "masks" / f"{name}.png").read_bytes()), "a.png", None)
+    return read_numbers(memoryview((folder / "masks" / f"{name}.png").read_bytes()), "a.png", None)
 
 
 def cells_in(folder: Path) -> dict[str, dict[str, str]]:
@@ -186,7 +186,7 @@ def test_the_report_is_the_same_for_the_same_input(tmp_path):
 
 
 HEADER = ("name", "region", "center_x", "center_y", "radius_x", "radius_y", "rotation")
-KIND = LabelMask({0: "optic cup", 128: "optic disc"}, 255, nested="column_count")
+KIND = LabelMap({0: "optic cup", 128: "optic disc"}, 255, dimensions=2, nested="column_count")
 REGIONS = KIND.regions.names
 CASES = (CaseForm("V0001", 40, 30),)
 
@@ -212,7 +212,7 @@ def test_disc_and_cup_are_tilted_ellipses(tmp_path):
         ("v0001", "optic cup", 21.2, 13.3, 5, 3, ""),
     ]
     (ellipses,) = read_ellipses(table(tmp_path, *rows), REGIONS, CASES).values()
-    mask = KIND.writable(value_of(KIND.regions, ellipses, CASES[0]), CASES[0])
+    mask = KIND.writable(value_of(KIND.regions, ellipses, CASES[0]), CASES[0]).values[0]
     disc, cup = inside(20.3, 14.6, 12.1, 8.2, 30), inside(21.2, 13.3, 5, 3, 0)
     np.testing.assert_array_equal(mask, np.where(cup, 0, np.where(disc, 128, 255)))
 
@@ -231,7 +231,7 @@ def test_they_vote_like_masks(tmp_path):
         fused = fuse_annotators(open_annotators(folder), tmp_path / "phase", CombinationRules(), workers=0)
     assert not folder.exists()
     (path, *_) = sorted((tmp_path / "phase" / "masks").iterdir())
-    mask = read_grey(memoryview(path.read_bytes()), path.name, None)
+    mask = read_numbers(memoryview(path.read_bytes()), path.name, None)
     disc, cup = (inside(36, 36, radius, radius + 2, 10, (72, 72)) for radius in (14, 6))
     np.testing.assert_array_equal(mask, np.where(cup, 0, np.where(disc, 128, 255)))
     # All agree on the masks, so that only labels and points are listed.

@@ -30,7 +30,7 @@ from evaluation.io.kinds.displacement import EXTENSIONS, DisplacementField, Land
 from evaluation.io.kinds.instance_map import InstanceMap
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.lesion_map import LesionMap
-from evaluation.io.kinds.masks import LabelMask, MultilabelMask
+from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.number import (
     ConditionScore,
     Label,
@@ -52,8 +52,8 @@ KINDS: dict[str, Kind] = {
     "label_map_2d": LabelMap({1: "cup", 2: "disc"}, dimensions=2),
     "label_map_3d": LabelMap({1: "liver", 2: "spleen"}),
     "label_map_of_codes": LabelMap({7: "liver", 500: "spleen"}, background=255),
-    "label_mask": LabelMask({0: "cup", 128: "rim"}, background=255),
-    "label_mask_nested": LabelMask({0: "cup", 128: "rim"}, background=255, unlisted_as=255, nested=True),
+    "label_mask": LabelMap({0: "cup", 128: "rim"}, 255, dimensions=2),
+    "label_mask_nested": LabelMap({0: "cup", 128: "rim"}, 255, dimensions=2, unlisted_as=255, nested=True),
     "channels": MultilabelMask(("a", "b")),
     "confidence_volume": ConfidenceVolume(),
     "probability_map_2d": ProbabilityMap(dimensions=2),
