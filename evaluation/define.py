@@ -90,7 +90,6 @@ from evaluation.io.kinds.instance_map import InstanceMapValue as InstanceMapValu
 from evaluation.io.kinds.label_map import LabelMap as LabelMap
 from evaluation.io.kinds.label_map import LabelMapValue as LabelMapValue
 from evaluation.io.kinds.masks import MultilabelMask as MultilabelMask
-from evaluation.io.kinds.number import Label as Label
 from evaluation.io.kinds.number import Number as Number
 from evaluation.io.kinds.number import TwoClasses as TwoClasses
 from evaluation.io.kinds.objects import Attributes as Attributes

@@ -23,9 +23,9 @@ from evaluation.core.keys import IN_FORM, Key
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
-from evaluation.io.kinds.classes import ImageSize
+from evaluation.io.kinds.classes import LABEL, ImageSize
 from evaluation.io.kinds.label_map import LabelMap
-from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.points import PointInImage, PointSet, distance
 from evaluation.metrics.points import image_diagonal
 from evaluation.metrics.segmentation import dice_of_counts, overlap_of
@@ -190,7 +190,7 @@ def _risk(options: AdamOptions) -> Field:
         kind=Number(0, 1),
         archive=TableColumns((options.classification_file,), "FileName", ("AMD Risk",)),
         socket=Socket("amd-risk", "amd-risk.json"),
-        reference=Reference(Label(), CaseColumns(("amd",))),
+        reference=Reference(LABEL, CaseColumns(("amd",))),
     )
 
 

@@ -21,8 +21,9 @@ from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, 
 from evaluation.core.keys import IN_FORM, KeyTable, Weight
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Place, Rank, Scheme
+from evaluation.io.kinds.classes import LABEL
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.points import PointInImage, distance
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.points import image_diagonal
@@ -242,7 +243,7 @@ LIKELIHOOD = Field(
     kind=Number(),
     archive=TableColumns(("classification_results.csv",), "FileName", ("Glaucoma Risk",)),
     socket=Socket("glaucoma-risk", "glaucoma-risk.json"),
-    reference=Reference(Label(), CaseColumns(("glaucoma",))),
+    reference=Reference(LABEL, CaseColumns(("glaucoma",))),
 )
 
 FOVEA = Field(

@@ -92,7 +92,6 @@ EXEMPT = {
     '"a readable folder", found': "a folder that root reads all the same",
     "at most {MAX_ENTRIES} files": "a hundred thousand files",
     'FaultKind.TOO_LARGE, ".", expected, "more"': "a hundred thousand files, see `test_listing`",
-    "fault_at(source, expected=self.describe(), found=shortest(value))": "`Label`, of references alone",
     "repr(shorten(cell)), FaultKind.WRONG_VALUE": "`TwoClasses`, of references alone",
     'fault_at(source, self.describe(), ", ".join': "`ImageSize`, of references alone",
     "error.fault(self.source.path)": "images of a stack, see `test_stacked`",

@@ -19,8 +19,13 @@ from evaluation.core.estimator import Share
 from evaluation.core.field import Field
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
-from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, ReferenceClass, problem_of_classes
-from evaluation.io.kinds.number import Label
+from evaluation.io.kinds.classes import (
+    LABEL,
+    ClassLabel,
+    ClassProbabilities,
+    ReferenceClass,
+    problem_of_classes,
+)
 from evaluation.metrics import confusion
 from evaluation.metrics.arrays import Floats
 
@@ -39,7 +44,7 @@ class DecisionField(scalars.TwoClassFieldTable):
     kind: Literal["decision"]
 
     def field(self, name: str) -> Field:
-        return self.column_field(name, Label(), self.two_classes or Label())
+        return self.column_field(name, LABEL, self.two_classes or LABEL)
 
 
 class ClassField(scalars.ColumnFieldTable):

@@ -12,7 +12,7 @@ from evaluation.core.class_estimators import Concordance
 from evaluation.core.field import Field
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
-from evaluation.io.kinds.number import ObservedTime, SurvivalPrediction, TimeToEvent
+from evaluation.io.kinds.survival import ObservedTime, SurvivalPrediction, TimeToEvent
 
 
 class SurvivalField(ScalarFieldTable):

@@ -23,8 +23,8 @@ from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.core.metric import Metric
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.scheme import Board, Place, Rank, Scheme
-from evaluation.io.kinds.classes import Flags, FlagSet
-from evaluation.io.kinds.number import Label, Number, TwoClasses
+from evaluation.io.kinds.classes import LABEL, Flags, FlagSet
+from evaluation.io.kinds.number import Number, TwoClasses
 from evaluation.metrics.confusion import label_errors, modified_hamming_distance
 
 REFERABLE, NOT_REFERABLE, UNGRADABLE = "RG", "NRG", "U"
@@ -200,7 +200,7 @@ LIKELIHOOD = Field(
 DECISION = Field(
     name="decision",
     title="Decision whether to refer",
-    kind=Label(),
+    kind=LABEL,
     archive=TableColumns(("decisions.csv",), "Eye ID", ("Decision",)),
     socket=_socket("multiple-referable-glaucoma-binary-decisions"),
     reference=_REFERABLE,

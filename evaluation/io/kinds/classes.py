@@ -14,7 +14,7 @@ from evaluation.core.field import LACKS, ColumnKind, Kind, Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, JsonSource, Source, fault_at
 from evaluation.core.views import Choices, Numbers
-from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within, whole_number
+from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json, shortest
 
@@ -80,7 +80,7 @@ _LARGEST_INTEGER = 1 << 31
 
 
 @dataclass(frozen=True)
-class ClassLabel(Kind):
+class ClassLabel(ColumnKind):
     """One of the listed classes, read as its position in the list.
 
     classes: at least two, all texts or all whole numbers below 2^31, in their order if they have one. A text
@@ -88,6 +88,8 @@ class ClassLabel(Kind):
     ``boolean_json`` two classes are false and true in JSON; otherwise the class itself, as text or number.
     Raises ValueError for classes that could be confused: empty, "nan", or different in case only.
     """
+
+    item_bytes: ClassVar[int] = 8
 
     classes: tuple[str | int, ...]
     boolean_json: bool = False
@@ -142,8 +144,16 @@ class ClassLabel(Kind):
         """The classes as texts."""
         return tuple(map(str, self.classes))
 
-    def unpack(self, packed: Packed, case: CaseForm) -> int:
-        return whole_number(packed, len(self.classes) - 1)
+    def pack_all(self, values: Sequence[int]) -> Packed:
+        return np.array(values, np.int64)
+
+    def unpack_all(self, packed: Packed, count: int) -> list[int]:
+        positions = array_of(packed, ["<i8"], 1)
+        inside = (positions >= 0) & (positions < len(self.classes))
+        if len(positions) != count or not inside.all():
+            raise HandoverError(f"expected {count} of {len(self.classes)} classes")
+        found: list[int] = positions.tolist()
+        return found
 
     def rehearse(self, reference: float, case: CaseForm, variant: Variant) -> int:
         """Return a class: empty, or without a label (NaN), the first; inverted, the most distant one.
@@ -226,6 +236,10 @@ def problem_of_classes(classes: tuple[str | int, ...]) -> str | None:
         if keys.count(key) > 1:
             return f"classes: expected names that differ in more than case, found {name!r} twice"
     return None
+
+
+LABEL = ClassLabel((0, 1), boolean_json=True)
+"""A label 0 or 1; in JSON a boolean."""
 
 
 def _with_names(value: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

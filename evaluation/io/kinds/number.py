@@ -1,10 +1,10 @@
-"""Numbers: measurements, 0/1 labels, scores of two classes, and times to an event."""
+"""Numbers: measurements, and scores of two classes."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,12 +12,10 @@ from evaluation.core import field
 from evaluation.core.fault import DECIMAL_POINT, Fault, FaultKind, FormFault, ReadError, shorten
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, FileAccess, JsonSource, Source, fault_at
-from evaluation.core.views import Choices, Numbers
-from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within, whole_number
+from evaluation.core.views import Numbers
+from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.json_files import json_kind
 from evaluation.io.tables import DECIMAL_COMMA, parse_number
-
-# --- Numbers and 0/1 labels, from table cells or JSON ---
 
 
 @dataclass(frozen=True)
@@ -109,59 +107,6 @@ class Number(field.ColumnKind):
         return f"a finite number from {self.minimum:g} to {self.maximum:g}{unit}"
 
 
-@dataclass(frozen=True)
-class Label(field.ColumnKind):
-    """A label 0 or 1; in JSON a boolean."""
-
-    item_bytes: ClassVar[int] = 1
-
-    def read_json(self, source: JsonSource, case: CaseForm) -> int:
-        if not isinstance(source.value, bool):
-            raise fault_at(source, "true or false", json_kind(source.value), FaultKind.MALFORMED)
-        return int(source.value)
-
-    def read_cells(self, source: CellsSource, case: CaseForm) -> int:
-        value = number_of_cell(source, 0, self.describe())
-        if value not in (0.0, 1.0):
-            raise fault_at(source, expected=self.describe(), found=shortest(value))
-        return int(value)
-
-    def pack_all(self, values: Sequence[int]) -> Packed:
-        return np.array(values, np.uint8)
-
-    def unpack_all(self, packed: Packed, count: int) -> list[int]:
-        labels = array_of(packed, ["|u1"], 1)
-        if len(labels) != count or labels.max(initial=0) > 1:
-            raise HandoverError(f"expected {count} labels of 0 or 1")
-        values: list[int] = labels.tolist()
-        return values
-
-    def rehearse(self, reference: float, case: CaseForm, variant: field.Variant) -> int:
-        """Return a label (that for 0 if the reference is NaN); near-perfect is perfect."""
-        reference = 0 if math.isnan(reference) else reference
-        values = {field.Variant.EMPTY: 0, field.Variant.INVERTED: 1 - int(reference)}
-        return values.get(variant, int(reference))
-
-    def example(self, case: CaseForm, random: np.random.Generator) -> int:
-        return int(random.integers(2))
-
-    @property
-    def choices(self) -> Choices:
-        return Choices(lambda value: (int(value),), lambda one: one[0])
-
-    def write_cells(self, value: int) -> tuple[str, ...]:
-        return (str(int(value)),)
-
-    def write_json(self, value: int) -> bool:
-        return bool(value)
-
-    def describe(self) -> str:
-        return "0 or 1"
-
-    def describe_json(self) -> str:
-        return "true or false"
-
-
 def number_of_cell(source: CellsSource, position: int, expected: str) -> float:
     """Return the finite number in one cell of a row. Raises `FormFault` naming the column."""
     try:
@@ -251,84 +196,3 @@ class ConditionScore(Number):
         if self.is_bounded and not math.isnan(reference):
             reference = self.maximum if reference else self.minimum
         return super().rehearse(reference, case, variant)
-
-
-# --- Times to an event, observed or censored, and the predictions that order them ---
-
-_SHIFT = 1e-9
-_LARGEST_LOGARITHM = 710.0  # of a float
-
-
-class ObservedTime(NamedTuple):
-    """How long a case was observed, and whether its event ended that time (1) or it was censored (0)."""
-
-    time: float
-    event: int
-
-
-@dataclass(frozen=True)
-class TimeToEvent(field.Kind):
-    """The reference of a prediction of survival: the columns of a time and of a 0/1 event indicator.
-
-    ``unit`` of the time is for the description only. A time is at least 0.
-    """
-
-    unit: str = ""
-
-    def read_cells(self, source: CellsSource, case: CaseForm) -> ObservedTime:
-        kinds = (Number(minimum=0.0, unit=self.unit), Label())
-
-        def read(position: int) -> float:
-            return kinds[position].read_cells(source.at(position), case)
-
-        time, event = all_numbers(read, 2)
-        return ObservedTime(time, int(event))
-
-    def unpack(self, packed: Packed, case: CaseForm) -> ObservedTime:
-        time, event = list_of(packed, 2)
-        return ObservedTime(number_within(time, 0.0, float("inf")), whole_number(event, 1))
-
-    def example(self, case: CaseForm, random: np.random.Generator) -> ObservedTime:
-        return ObservedTime(round(float(random.exponential(30)), 1), int(random.integers(2)))
-
-    def write_cells(self, value: ObservedTime) -> tuple[str, ...]:
-        return (repr(float(value.time)), str(int(value.event)))
-
-    def describe(self) -> str:
-        return f"{Number(minimum=0.0, unit=self.unit).describe()}, and 1 (event) or 0 (censored)"
-
-
-@dataclass(frozen=True)
-class SurvivalPrediction(Number):
-    """A number that orders the cases by their times: a predicted time, or with ``risk`` a risk.
-
-    The reference is a `TimeToEvent`. A risk with a ``horizon`` is the probability of the event until then.
-    """
-
-    risk: bool = False
-    horizon: float | None = None
-
-    def rehearse(  # type: ignore[override]  # a reference of another kind
-        self, reference: ObservedTime | None, case: CaseForm, variant: field.Variant
-    ) -> float:
-        """Return a number in the order of the times; a censored case comes after an event of its time.
-
-        Near-perfect is perfect; empty, or without a time, the same for all cases.
-        """
-        if reference is None or variant is field.Variant.EMPTY:
-            return self._at(0.0)
-        time, event = reference
-        later = time if event else time * (1 + _SHIFT) + _SHIFT
-        inverted = variant is field.Variant.INVERTED
-        if not (self.risk or inverted) and self.minimum <= 0 and math.isinf(self.maximum):
-            return later
-        share = math.log1p(later) / _LARGEST_LOGARITHM
-        return self._at(1 - share if self.risk is not inverted else share)
-
-    def _at(self, share: float) -> float:
-        """Return the number at a share of the range; without a bound the range is 1 long."""
-        if self.is_bounded:
-            return min(self.minimum + share * (self.maximum - self.minimum), self.maximum)
-        if math.isfinite(self.maximum):
-            return self.maximum - 1 + share
-        return share + (self.minimum if math.isfinite(self.minimum) else 0.0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from evaluation.charts.chart import Chart, NamedCurve
 from evaluation.core.challenge import Task
 from evaluation.core.field import Field
-from evaluation.io.kinds.number import SurvivalPrediction, TimeToEvent
+from evaluation.io.kinds.survival import SurvivalPrediction, TimeToEvent
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.organiser.report.charts import curves as curve_charts
 from evaluation.organiser.report.page import Block, Table, identifier

@@ -14,7 +14,7 @@ from evaluation.core.field import Kind, Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.views import Choices, Numbers, Objects, Regions, Voxels
 from evaluation.io.kinds.label_map import spacing_of
-from evaluation.io.kinds.number import ObservedTime
+from evaluation.io.kinds.survival import ObservedTime
 from evaluation.io.volumes import case_geometry
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.crops import VolumeCrop

@@ -14,9 +14,9 @@ from evaluation.core.challenge import worst_row
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.kinds.displacement import Displacement
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.io.kinds.number import ObservedTime
 from evaluation.io.kinds.points import PointSet
 from evaluation.io.kinds.probability_map import DetectionMapValue, ProbabilityMapValue
+from evaluation.io.kinds.survival import ObservedTime
 from evaluation.metrics.components import components_of
 from evaluation.metrics.crops import VolumeCrop
 from test.catalogue import measures_of

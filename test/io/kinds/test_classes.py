@@ -8,7 +8,7 @@ from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, FileSource, JsonSource, RowsSource
 from evaluation.io.kinds.boxes import BoxList
-from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet, ReferenceClass
+from evaluation.io.kinds.classes import LABEL, ClassLabel, ClassProbabilities, FlagSet, ReferenceClass
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Points
 from test.faults import faulted
@@ -49,6 +49,8 @@ def fault_of(kind, source):
         (DECISION, cell("malignant"), 1),
         (DECISION, value(True), 1),
         (DECISION, value(False), 0),
+        (LABEL, cell("1.0"), 1),
+        (LABEL, cell("-0"), 0),
     ],
 )
 def test_a_class_is_read_as_its_position(kind, source, position):
@@ -75,6 +77,7 @@ def test_a_class_is_read_as_its_position(kind, source, position):
         (GRADES, value(10**399), FaultKind.MALFORMED, "a number that is not finite"),
         (DECISION, value("malignant"), FaultKind.MALFORMED, "the text 'malignant'"),
         (DECISION, value(1), FaultKind.MALFORMED, "the number 1"),
+        (LABEL, cell("0.5"), FaultKind.WRONG_VALUE, "0.5"),
     ],
 )
 def test_what_is_none_of_the_classes(kind, source, fault_kind, found):

@@ -12,13 +12,10 @@ from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, JsonSource
 from evaluation.io.kinds.number import (
-    Label,
     Number,
-    ObservedTime,
-    SurvivalPrediction,
-    TimeToEvent,
     TwoClasses,
 )
+from evaluation.io.kinds.survival import ObservedTime, SurvivalPrediction, TimeToEvent
 from evaluation.metrics.regression import weighted_concordance_index
 
 CASE = CaseForm("V0001", 16, 12)
@@ -108,30 +105,10 @@ def test_a_number_outside_its_range(text, found):
         (Number(maximum=1), "a finite number of at most 1"),
         (Number(0, unit="years"), "a finite number of at least 0 years"),
         (Number(maximum=0, unit="dB"), "a finite number of at most 0 dB"),
-        (Label(), "0 or 1"),
     ],
 )
 def test_description(kind, words):
     assert kind.describe() == words
-
-
-@pytest.mark.parametrize(("text", "label"), [("0", 0), ("1", 1), ("1.0", 1), ("-0", 0)])
-def test_a_label_is_read(text, label):
-    assert Label().read(cell(text), CASE, None) == label
-
-
-@pytest.mark.parametrize("text", ["2", "0.5", "-1"])
-def test_a_label_of_another_value(text):
-    fault = fault_of(Label(), cell(text))
-    assert (fault.kind, fault.expected, fault.found) == (FaultKind.WRONG_VALUE, "0 or 1", text)
-
-
-@pytest.mark.parametrize("label", [0, 1])
-def test_a_label_in_json_is_a_boolean(label):
-    assert Label().read(value(Label().write_json(label)), CASE, None) == label
-    fault = fault_of(Label(), value(label))
-    assert (fault.expected, fault.found) == ("true or false", f"the number {label}")
-    assert Label().read(cell(*Label().write_cells(label)), CASE, None) == label
 
 
 KIND = TwoClasses(("RG", "suspect"), ("NRG",), ("U", ""))

@@ -6,16 +6,17 @@ import pytest
 from evaluation.core.form import CaseForm
 from evaluation.io.handover import HandoverError, decode, encode
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet
+from evaluation.io.kinds.classes import LABEL, ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.masks import MultilabelMask
-from evaluation.io.kinds.number import Label, Number, TimeToEvent
+from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Keypoints, PointInImage, Points
 from evaluation.io.kinds.probability_map import (
     DetectionMap,
     ProbabilityMap,
 )
+from evaluation.io.kinds.survival import TimeToEvent
 from evaluation.io.kinds.volume import ConfidenceVolume
 
 CASE = CaseForm("V1", 5, 4, {"b_scans": "2", "spacing_mm": "1 1 1", "origin_mm": "", "direction": ""})
@@ -64,10 +65,10 @@ FORGED = {
     "a number that is none": (Number(), np.array([np.nan])),
     "two numbers": (Number(), np.array([1.0, 2.0])),
     "a text": (Number(), "0.5"),
-    "a label of 2": (Label(), np.array([2], U1)),
-    "a class beyond the last": (CLASS, 3),
-    "a class before the first": (CLASS, -1),
-    "a class that is a boolean": (CLASS, True),
+    "a label of 2": (LABEL, np.array([2])),
+    "a class beyond the last": (CLASS, np.array([3])),
+    "a class before the first": (CLASS, np.array([-1])),
+    "a class that is a boolean": (CLASS, np.array([True])),
     "a class that is a text": (CLASS, "a"),
     "too few probabilities": (SHARES, [1.0]),
     "a probability of 2": (SHARES, [2.0, -1.0]),
@@ -115,7 +116,7 @@ FORGED = {
     [
         (FLAGS, [(True, None, False), (False, False, True)]),
         (Number(0, 1), [0.0, 0.1, 1.0]),
-        (Label(), [1, 0, 1]),
+        (LABEL, [1, 0, 1]),
     ],
 )
 def test_small_values_of_many_cases_are_packed_together(kind, values):

@@ -8,12 +8,13 @@ import pytest
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
-from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet
+from evaluation.io.kinds.classes import LABEL, ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.masks import MultilabelMask
-from evaluation.io.kinds.number import ConditionScore, Label, Number, SurvivalPrediction
+from evaluation.io.kinds.number import ConditionScore, Number
 from evaluation.io.kinds.points import PointInImage, point_at
 from evaluation.io.kinds.probability_map import DetectionMap, ProbabilityMap
+from evaluation.io.kinds.survival import SurvivalPrediction
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume, Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.crops import Crop, VolumeCrop
@@ -40,9 +41,8 @@ SMALL_VALUES = [
     (Number(), math.nan, [0, 0.05, 0, 1]),
     (Number(0, 10), 2.0, [2, 2.3, 0, 8]),
     (Number(minimum=1), 4.0, [4, 3.65, 1, 1]),
-    (Label(), math.nan, [0, 0, 0, 1]),
-    (Label(), 1, [1, 1, 0, 0]),
-    (Label(), 0, [0, 0, 0, 1]),
+    (LABEL, 1, [1, 1, 0, 0]),
+    (LABEL, 0, [0, 0, 0, 1]),
     (ConditionScore(), 1, [1, 0.95, 0, 0]),
     (ConditionScore(0, 100), 0, [0, 5, 0, 100]),
     (ConditionScore(-4, 4), 0, [-4, -3.6, 0, 4]),

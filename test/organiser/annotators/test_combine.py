@@ -13,10 +13,9 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
-from evaluation.io.kinds.classes import ClassLabel, ClassProbabilities, FlagSet
+from evaluation.io.kinds.classes import LABEL, ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.masks import MultilabelMask
-from evaluation.io.kinds.number import Label
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import PointInImage, point_at
 from evaluation.io.kinds.volume import ConfidenceVolume
@@ -39,9 +38,9 @@ FOREGROUND = CombinationRules(tie="foreground")
 
 
 def test_labels():
-    assert combine(Label(), [1, 1, 0], CASE, CombinationRules()) == 1
-    assert combine(Label(), [1, 0], CASE, CombinationRules()) == 0
-    assert combine(Label(), [1, 0], CASE, FOREGROUND) == 1
+    assert combine(LABEL, [1, 1, 0], CASE, CombinationRules()) == 1
+    assert combine(LABEL, [1, 0], CASE, CombinationRules()) == 0
+    assert combine(LABEL, [1, 0], CASE, FOREGROUND) == 1
 
 
 def test_flags_are_voted_by_those_who_give_them():
@@ -281,7 +280,7 @@ def test_the_order_does_not_matter_and_the_result_is_read_back(kind, method):
         assert kind.read(FileSource("e.txt"), SQUARE, Files()).rows.tolist() == found
 
 
-LABEL = ClassLabel(("none", "mild", "severe"))
+SEVERITY = ClassLabel(("none", "mild", "severe"))
 CASES, NAMED = ({key: ["a", "b", "c"]} for key in ("name", "case"))
 GRADE = """\
 [fields.grade]
@@ -318,9 +317,9 @@ metrics = ["macro_auc"]
 def test_the_most_frequent_class(votes, first, last):
     for tie, expected in (("background", first), ("foreground", last)):
         rules = CombinationRules(tie=tie)
-        found = combine(LABEL, votes, CASE, rules)
+        found = combine(SEVERITY, votes, CASE, rules)
         assert found == expected or (math.isnan(found) and math.isnan(expected))
-        assert repr(combine(LABEL, votes[::-1], CASE, rules)) == repr(found)
+        assert repr(combine(SEVERITY, votes[::-1], CASE, rules)) == repr(found)
 
 
 def mean_of(given):

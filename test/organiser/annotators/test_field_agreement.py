@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
+from evaluation.io.kinds.classes import LABEL
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.masks import MultilabelMask
-from evaluation.io.kinds.number import Label, Number
+from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import PointInImage, point_at
 from evaluation.metrics.crops import Crop
@@ -24,7 +25,7 @@ def agreement(kind, *cases):
 
 
 def test_agreement_on_labels_leaves_out_who_said_nothing():
-    found = agreement(Label(), {"a": 1, "b": 1, "c": 0}, {"a": 0, "b": 0}, {"a": 1, "b": 0})
+    found = agreement(LABEL, {"a": 1, "b": 1, "c": 0}, {"a": 0, "b": 0}, {"a": 1, "b": 0})
     # Observed 2/3, by chance (2/3)(1/3) + (1/3)(2/3) = 4/9.
     assert found["Cohen's kappa", "a", "b"] == (pytest.approx((2 / 3 - 4 / 9) / (5 / 9)), 3)
     assert found["Cohen's kappa", "a", "c"] == (pytest.approx(0), 1)
@@ -186,13 +187,13 @@ def test_distances_by_kind():
         "1 − boxes IoU": pytest.approx(0.2),
         "polyp present": 0.0,
     }
-    assert distances(Label(), 0, 1) == {"label": 1.0}
+    assert distances(LABEL, 0, 1) == {"label": 1.0}
     assert distances(Number(), 0.25, 1.0) == {"difference": 0.75}
     assert distances(PointInImage(), point_at(0, 0), point_at(3, 4)) == {"distance in pixels": 5.0}
 
 
 def test_the_most_disputed_case_comes_first_with_who_said_what():
-    collected = FieldAgreement("risk", Label())
+    collected = FieldAgreement("risk", LABEL)
     found = collected.add("A", {"x": 1, "y": 1, "z": 1})
     found += collected.add("B", {"x": 1, "y": 0, "z": 1})
     found += collected.add("C", {"x": 1, "y": 0})

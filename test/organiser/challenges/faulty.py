@@ -6,7 +6,7 @@ from evaluation.core.challenge import Challenge, Options, Task
 from evaluation.core.estimator import Mean
 from evaluation.core.field import CaseColumns, Field, Reference, TableColumns
 from evaluation.core.metric import Metric
-from evaluation.io.kinds.number import Label
+from evaluation.io.kinds.classes import LABEL
 
 
 class FaultyOptions(Options):
@@ -47,9 +47,9 @@ def _tasks(options):
 DECISION = Field(
     "decision",
     "Decision",
-    Label(),
+    LABEL,
     TableColumns(("decisions.csv",), "Name", ("Decision",)),
-    Reference(Label(), CaseColumns(("decision",))),
+    Reference(LABEL, CaseColumns(("decision",))),
 )
 
 CHALLENGE = Challenge(

@@ -10,8 +10,9 @@ from evaluation.cli.main import main
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import BoxesInSpace
 from evaluation.io.kinds.label_map import LabelMap
-from evaluation.io.kinds.number import Number, ObservedTime, SurvivalPrediction
+from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.objects import Attributes, Space
+from evaluation.io.kinds.survival import ObservedTime, SurvivalPrediction
 from evaluation.organiser.starter.predictions import POOR, Predictor
 from evaluation.organiser.starter.repository import KINDS
 
