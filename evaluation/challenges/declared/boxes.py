@@ -70,10 +70,11 @@ class BoxMetric(detections.ObjectMetric):
         "`iou`. `centre`: one in whose box the prediction's centre lies.",
     )
     iou: float = Key(default=0.5, description="Smallest intersection over union of a hit.", gt=0, le=1)
-    matching: Literal["by_confidence", "optimal"] = Key(
+    matching: Literal["by_confidence", "optimal", "any"] = Key(
         default="by_confidence",
         description="`by_confidence`: each prediction, by falling probability, takes the best object that is "
-        "not yet taken. `optimal`: as many pairs as possible, of those the best ones.",
+        "not yet taken. `optimal`: as many pairs as possible, of those the best ones. `any`: an object is "
+        "hit by the most probable of the predictions that can hit it, and the others of them do not count.",
     )
     minimum_probability: detections.MinimumProbability = 0.0
 
@@ -81,8 +82,8 @@ class BoxMetric(detections.ObjectMetric):
 
     def case_detections(self, field_name: str, table: FieldTable) -> detections.CaseDetections:
         assert isinstance(table, BoxesField)
-        if self.matching == "by_confidence" and not table.probability:
-            raise ValueError(f"matching: 'by_confidence' needs probability = true in field {field_name!r}")
+        if self.matching != "optimal" and not table.probability:
+            raise ValueError(f"matching: {self.matching!r} needs probability = true in field {field_name!r}")
         options = (self.hit, self.iou, self.matching, self.minimum_probability)
         return self.detections_of(field_name, table, options, _labels)
 

@@ -115,6 +115,22 @@ SIDES = {"width": [100, 100], "height": [100, 100]}
 
 
 @checked(box_froc=BY_HAND)
+def test_several_boxes_of_one_object_are_not_false_where_any_hits(tmp_path):
+    tables = TABLES.partition("[tasks")[0] + "[tasks.detection.metrics]\n"
+    for name, matching in (("any", "any"), ("one_to_one", "by_confidence")):
+        options = f'metric = "box_froc", matching = "{matching}", false_positives_per_case = [0.25]'
+        tables += f"{name} = {{ {options} }}\n"
+    phase = declared_phase(tmp_path / "phase", tables, {"name": ["a", "b"], **SIDES})
+    true = {"case": ["a", "a"], "x1": [0, 20], "y1": [0, 20], "x2": [10, 30], "y2": [10, 30]}
+    write_table(phase / "boxes.csv", true)
+    found = {"case": ["a", "a", "a", "b"], "x1": [0, 0, 20, 1], "y1": [0, 0, 20, 1]}
+    found |= {"x2": [10, 10, 30, 9], "y2": [9, 10, 29, 9], "probability": [0.9, 0.8, 0.7, 0.3]}
+    figures = figures_of(phase, tmp_path, found)
+    # One to one, the second box of the first object is false, half a one in each case, before the other hit.
+    assert (figures["any"], figures["one_to_one"]) == (1, 0.5)
+
+
+@checked(box_froc=BY_HAND)
 def test_a_whole_phase(tmp_path):
     phase = declared_phase(tmp_path / "phase", TABLES, {"name": ["a", "b"], **SIDES})
     true = {"case": ["a", "a"], "x1": [0, 20], "y1": [0, 20], "x2": [10, 30], "y2": [10, 30]}
