@@ -48,6 +48,10 @@ weights = { "screening.early" = 0.7, "patient.mean_absolute_error" = 0.3 }
 [composites.total]
 weights = { "screening.early" = 1, "patient.mean_absolute_error" = -0.01 }
 constant = 1
+
+[composites.twice]
+weights = { total = 2, "screening.early" = 0.5 }
+constant = 3
 """
 )
 
@@ -94,7 +98,9 @@ def test_a_submission_is_scored_as_declared(result, columns):
     error = np.abs(np.array(columns["age"]) - columns["guess"]).mean()
     assert result["aggregates"]["screening"]["early"]["value"] == pytest.approx(auc, abs=5e-5)
     assert result["aggregates"]["patient"]["mean_absolute_error"]["value"] == pytest.approx(error, abs=5e-5)
-    assert result["ranking"]["composites"]["total"] == pytest.approx(1 + auc - error / 100, abs=5e-5)
+    total = 1 + auc - error / 100
+    composites = {"total": total, "twice": 3 + 2 * total + auc / 2}
+    assert result["ranking"]["composites"] == pytest.approx(composites, abs=5e-5)
     assert result["phase"]["challenge"] == "declared"
 
 
@@ -256,10 +262,11 @@ def test_all_faults_are_listed_at_once_and_none_that_follows_from_another(tmp_pa
         '[composites.one]\nweights = { "screening.x" = 1 }\n[composites.two]\nweights = { "y" = 1 }\n'
     )
     ranking = '[ranking]\nmetrics = ["screening.z"]\nscore = "screening.s"\n'
+    composites += "[composites.three]\nweights = { four = 1 }\n[composites.four]\nweights = { three = 1 }\n"
+    places = [*(f"composites.{name}" for name in ("one", "two", "three", "four")), "ranking", "ranking.score"]
     faults = refused(tmp_path, f"{SCREENING}\n{composites}{ranking}")
-    places = ["composites.one", "composites.two", "ranking", "ranking.score"]
     assert [fault.partition(":")[0] for fault in faults] == places
-    assert faults[2].endswith("known are screening.auc, one, two")
+    assert faults[4].endswith("known are screening.auc, one, two, three, four")
     (fault,) = refused(tmp_path, f"{TWO_FIELDS}\n[composites.one]\nweights = {{ 'screening.auc' = 1 }}\n")
     assert fault.startswith("tasks.screening.metrics.auc.field")
 
