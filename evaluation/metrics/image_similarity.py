@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.arrays import Bools, Floats
 
-MultiScaleReading = Literal["wang", "synthrad"]
+MultiScaleFormula = Literal["wang", "synthrad"]
 SCALE_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 """Of the scales from fine to coarse. Source: Wang et al. 2003, Asilomar Conference, p. 1398."""
 
@@ -64,7 +64,7 @@ def structural_similarity(prediction: Floats, reference: Floats, mask: Bools, da
 
 
 def multi_scale_similarity(
-    prediction: Floats, reference: Floats, mask: Bools, data_range: float, reading: MultiScaleReading
+    prediction: Floats, reference: Floats, mask: Bools, data_range: float, formula: MultiScaleFormula
 ) -> float:
     """Return the structural similarity over five scales inside a mask, in [0, 1].
 
@@ -78,7 +78,7 @@ def multi_scale_similarity(
     for scale, weight in enumerate(SCALE_WEIGHTS):
         luminance, structure = similarity_maps(one, other, data_range)
         structure = np.maximum(structure, 0)
-        if reading == "synthrad":
+        if formula == "synthrad":
             found = mean_inside((np.maximum(luminance, 0) * structure) ** weight, inside)
         else:
             coarsest = scale == len(SCALE_WEIGHTS) - 1

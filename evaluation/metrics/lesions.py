@@ -23,7 +23,7 @@ __all__ = [
     "panoptic_quality",
 ]
 
-F1Reading = Literal["shares", "counts"]
+F1Formula = Literal["shares", "counts"]
 
 
 def lesion_f1(
@@ -31,14 +31,14 @@ def lesion_f1(
     reference: ArrayLike,
     *,
     neighbours: Neighbours = "all",
-    reading: F1Reading = "shares",
+    formula: F1Formula = "shares",
 ) -> float:
     """Return the F1 of lesions: those of both regions that touch one of the other, against those that do not.
 
     From 0 to 1, higher is better; 1 if both regions are empty, 0 if exactly one is. Lesions are connected
     components. prediction, reference: 0 and 1 or booleans, of one shape (y, x) or (z, y, x). neighbours:
     pixels of one component, "all" 8 (26 in 3D), those that share at least "edges" (18 in 3D), or the 4 (6)
-    that share "faces". reading: "shares", the harmonic mean of the share of the reference's components that
+    that share "faces". formula: "shares", the harmonic mean of the share of the reference's components that
     are touched and of that of the predicted ones; "counts", tp / (tp + (fp + fn) / 2), in which tp and fn are
     the reference's components that are and are not touched, fp the predicted ones that touch none. Raises
     ValueError for shapes that differ or have another number of axes, or other values.
@@ -48,9 +48,9 @@ def lesion_f1(
     >>> lesion_f1([[1, 1, 0, 1, 0, 0]], [[1, 1, 0, 0, 0, 1]])
     0.5
     """
-    if reading not in get_args(F1Reading):
-        raise ValueError(f"reading: expected 'shares' or 'counts', found {reading!r}")
-    return f1_of_lesions(_lesions(prediction, reference, neighbours), reading)
+    if formula not in get_args(F1Formula):
+        raise ValueError(f"formula: expected 'shares' or 'counts', found {formula!r}")
+    return f1_of_lesions(_lesions(prediction, reference, neighbours), formula)
 
 
 def lesion_count_difference(
@@ -193,12 +193,12 @@ def find_lesions(prediction: Bools, reference: Bools, neighbours: Neighbours = "
     return overlaps_of(predicted, true, predictions, references)
 
 
-def f1_of_lesions(found: Overlaps, reading: F1Reading = "shares") -> float:
+def f1_of_lesions(found: Overlaps, formula: F1Formula = "shares") -> float:
     """`lesion_f1` of components in pairs."""
     references, predictions = len(found.reference_voxels), len(found.prediction_voxels)
     if not references or not predictions:
         return 1.0 if references == predictions else 0.0
-    if reading == "counts":
+    if formula == "counts":
         return found.detected / (found.detected + (found.false + references - found.detected) / 2)
     recall, precision = found.detected / references, found.hits / predictions
     return 2 * recall * precision / (recall + precision) if recall + precision else 0.0

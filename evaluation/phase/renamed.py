@@ -13,13 +13,15 @@ _OF_FIELDS = {
     "ignored_lesions": "excluded_lesions",
 }
 _REFERENCES = {"points": "reference_table", "keypoints": "reference_table", "boxes": "reference_table"}
+_WITH_FORMULA = ("lesion_f1", "multi_scale_structural_similarity")
 _WORDS = {"leave_out": "exclude", "left_out": "excluded"}
 
 
 def new_key(location: Sequence[str | int]) -> str | None:
     """Return the key that replaces the one at a location in the file, None where there is none.
 
-    location: of a key of the phase, or of a field: "fields", its name, its kind, the key.
+    location: of a key of the phase; of a field, "fields", its name, its kind, the key; of a metric, "tasks",
+    the task, "metrics", its name, its kind, the key.
     """
     match location:
         case (str(key),) if key in OF_THE_PLATFORM:
@@ -28,6 +30,8 @@ def new_key(location: Sequence[str | int]) -> str | None:
             return f"fields.{name}.{_REFERENCES.get(kind, 'reference_column')}"
         case ("fields", str(name), _, str(key)) if key in _OF_FIELDS:
             return f"fields.{name}.{_OF_FIELDS[key]}"
+        case ("tasks", str(task), "metrics", str(name), str(metric), "reading") if metric in _WITH_FORMULA:
+            return f"tasks.{task}.metrics.{name}.formula"
     return None
 
 

@@ -87,9 +87,9 @@ def test_two_readings_of_f1():
     reference = [[1, 0, 1, 0, 0, 0, 1]]
     prediction = [[1, 1, 1, 0, 1, 0, 0]]
     assert lesion_f1(prediction, reference) == pytest.approx(2 / (3 / 2 + 2))
-    assert lesion_f1(prediction, reference, reading="counts") == 2 / (2 + (1 + 1) / 2)
-    with pytest.raises(ValueError, match=r"^reading:"):
-        lesion_f1(prediction, reference, reading="pooled")
+    assert lesion_f1(prediction, reference, formula="counts") == 2 / (2 + (1 + 1) / 2)
+    with pytest.raises(ValueError, match=r"^formula:"):
+        lesion_f1(prediction, reference, formula="pooled")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,11 @@ OLD = {
         f'{HEAD}[fields.cells]\nkind = "points"\ndimensions = 2\nreference = "true.csv"\n',
         "fields.cells.reference: is fields.cells.reference_table now",
     ),
+    "option": (
+        f'{HEAD}[fields.map]\nkind = "label_map"\nlabels = {{ 1 = "a" }}\n'
+        '[tasks.t.metrics]\nlesion_f1 = { reading = "counts" }\n',
+        "tasks.t.metrics.lesion_f1.reading: is tasks.t.metrics.lesion_f1.formula now",
+    ),
     "value": (
         f'{HEAD}[fields.map]\nkind = "label_map"\nlabels = {{ 1 = "a" }}\n'
         '[tasks.t.metrics]\ndice = { absent = "leave_out" }\n',

@@ -18,7 +18,7 @@ from evaluation.core.metric import mean_metric
 from evaluation.io.kinds.probability_map import LARGEST, NumberMap, ProbabilityMapValue
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.image_similarity import (
-    MultiScaleReading,
+    MultiScaleFormula,
     extended,
     inner,
     multi_scale_similarity,
@@ -236,7 +236,7 @@ class MultiScaleStructuralSimilarity(_SimilarityTable):
     """
 
     metric: Literal["multi_scale_structural_similarity"]
-    reading: MultiScaleReading = Key(
+    formula: MultiScaleFormula = Key(
         default="wang",
         description="`wang`: contrast and structure of each scale, and luminance of the coarsest, are raised "
         "to its weight after the mean. `synthrad`: all three of each scale before the mean (SynthRAD 2025).",
@@ -247,4 +247,4 @@ class MultiScaleStructuralSimilarity(_SimilarityTable):
         return inner(extended(mask))
 
     def similarity(self, prediction: Floats, reference: Floats, mask: Bools, data_range: float) -> float:
-        return multi_scale_similarity(prediction, reference, mask, data_range, self.reading)
+        return multi_scale_similarity(prediction, reference, mask, data_range, self.formula)

@@ -235,7 +235,7 @@ class LesionF1(LesionTable):
 
     metric: Literal["lesion_f1"]
     of_nothing = 1.0
-    reading: lesion_metrics.F1Reading = Key(
+    formula: lesion_metrics.F1Formula = Key(
         default="shares",
         description="`shares`: harmonic mean of the share of the reference's lesions that are touched and of "
         "the share of the predicted ones. `counts`: tp / (tp + (fp + fn) / 2) with tp the lesions of the "
@@ -252,11 +252,11 @@ class LesionF1(LesionTable):
         )
 
     def value(self, found: Overlaps) -> float:
-        return lesion_metrics.f1_of_lesions(found, self.reading)
+        return lesion_metrics.f1_of_lesions(found, self.formula)
 
     def is_ratio(self) -> bool:
         """Return false for `shares`, whose harmonic mean is no ratio of sums."""
-        return self.reading == "counts"
+        return self.formula == "counts"
 
     def counted(self, found: Overlaps) -> Part:
         return Part(2 * found.detected, found.detected + len(found.reference_voxels) + found.false)

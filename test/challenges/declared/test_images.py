@@ -29,7 +29,7 @@ mask_folder = "mask"
 image_mean_absolute_error = { clip = [-1024, 3071] }
 peak_signal_to_noise_ratio = { clip = [-1024, 3071] }
 structural_similarity = { clip = [-1024, 3071] }
-multi_scale_structural_similarity = { clip = [-1024, 3071], reading = "synthrad" }
+multi_scale_structural_similarity = { clip = [-1024, 3071], formula = "synthrad" }
 [ranking]
 metrics = ["scans.structural_similarity"]
 """

@@ -217,7 +217,7 @@ labels = { 1 = "a", 2 = "b" }
 
 [tasks.scans.metrics]
 panoptic_quality = { field = "map", over_cases = "pooled", mean = "of_labels" }
-lesion_f1 = { field = "map", threshold = 0.2, strict = false, reading = "counts" }
+lesion_f1 = { field = "map", threshold = 0.2, strict = false, formula = "counts" }
 matched_surface_distance = { field = "map", worst = 9 }
 
 [ranking]

@@ -265,7 +265,7 @@ def readings_of(table):
     fields = table.model_fields
     given = {"ties": "together"} if "ties" in fields else {}
     yield given
-    for name in ("reading", "curve", "matching", "averaging"):
+    for name in ("reading", "formula", "curve", "matching", "averaging"):
         for choice in get_args(fields[name].annotation) if name in fields else ():
             yield {**given, name: choice}
 
