@@ -33,35 +33,44 @@ class Deviation:
     """How a submission differs from the truth.
 
     error: of outlines, see `jitter`; missed: the share of what is there that it overlooks; invented: the mean
-    number of false objects in an image; confidence: the lowest and the highest of true objects; apart: of the
-    scores of both classes, in standard deviations.
+    number of false objects in an image; confidence: the lowest and the highest of true objects; auc: the area
+    under the ROC curve of its likelihoods.
     """
 
     error: float
     missed: float
     invented: float
     confidence: tuple[float, float]
-    apart: float
+    auc: float
 
 
 DEVIATIONS = {
-    Quality.PERFECT: Deviation(0.0, 0.0, 0.0, (1.0, 1.0), 20.0),
-    Quality.GOOD: Deviation(0.06, 0.08, 0.15, (0.55, 0.99), 2.3),  # an AUC of 0.95
-    Quality.POOR: Deviation(0.2, 0.35, 0.6, (0.3, 0.95), 1.2),  # an AUC of 0.80
-    Quality.RANDOM: Deviation(0.0, 1.0, 2.0, (0.0, 1.0), 0.0),
+    Quality.PERFECT: Deviation(0.0, 0.0, 0.0, (1.0, 1.0), 1.0),
+    Quality.GOOD: Deviation(0.06, 0.08, 0.15, (0.55, 0.99), 0.95),
+    Quality.POOR: Deviation(0.2, 0.35, 0.6, (0.3, 0.95), 0.8),
+    Quality.RANDOM: Deviation(0.0, 1.0, 2.0, (0.0, 1.0), 0.5),
 }
 _MIDDLE = -1.5
 """The mean score of negatives: most are below a likelihood of 0.5, as of a rare disease."""
 
 
-def likelihoods(positive: Bools, rng: Generator) -> dict[Quality, Floats]:
+def likelihoods(
+    positive: Bools, rng: Generator, good: float = DEVIATIONS[Quality.GOOD].auc
+) -> dict[Quality, Floats]:
     """Return the likelihoods of the cases, shape (cases,), in a submission of each quality.
 
-    All find the same cases hard, so that a better one has a larger area under the curve.
+    All find the same cases hard. Positives are moved up until the chosen share of the pairs of a negative and
+    a positive is in order, to one pair. good: the area under the curve of the good submission.
     """
     hard = rng.standard_normal(positive.size) + _MIDDLE
-    scores = {quality: hard + one.apart * positive for quality, one in DEVIATIONS.items()}
-    return {quality: (1 / (1 + np.exp(-of))).round(6) for quality, of in scores.items()}
+    ahead = np.subtract.outer(hard[~positive], hard[positive])
+    chosen = {quality: one.auc for quality, one in DEVIATIONS.items()} | {Quality.GOOD: good}
+
+    def of(auc: float) -> Floats:
+        apart = np.quantile(ahead, auc) if auc < 1 else ahead.max() + 1
+        return np.asarray(1 / (1 + np.exp(-(hard + apart * positive)))).round(6)
+
+    return {quality: of(auc) for quality, auc in chosen.items()}
 
 
 # --- Ellipses: varied like a second drawing, and kept in the image ---

@@ -1,7 +1,7 @@
-"""Synthetic REFUGE phases: eyes with and without glaucoma, and submissions of known quality."""
+"""Synthetic REFUGE phases: the majority of simulated graders as reference, submissions of known quality."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from evaluation.organiser.submission_writer import SampleCase
 
 # Mean and standard deviation of the vertical ratio of cup to disc.
 _RATIO_HEALTHY, _RATIO_GLAUCOMA = (0.46, 0.09), (0.68, 0.10)
+_GRADERS, _GRADER_ERROR = 7, 0.05
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--width", type=int, default=1634, help="in pixels")
     add("--height", type=int, default=1634, help="in pixels")
     add("--glaucoma", type=float, default=0.1, help="share of glaucomatous eyes")
+    add("--auc", type=float, default=images.DEVIATIONS[Quality.GOOD].auc, help="of the good submission")
     add("--extension", choices=IMAGES, default=".bmp", help="of submitted masks")
 
 
@@ -35,19 +37,24 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     positives = round(arguments.cases * arguments.glaucoma)
     if not 0 < positives < arguments.cases:
         raise ValueError(f"--glaucoma: expected eyes of both classes among {arguments.cases}")
+    if not 0.5 <= arguments.auc <= 1:
+        raise ValueError(f"--auc: expected a number from 0.5 to 1, found {arguments.auc}")
     rng, size = Generator(np.random.PCG64(arguments.seed)), Size(arguments.width, arguments.height)
     glaucoma = rng.permutation(arguments.cases) < positives
-    likelihoods = images.likelihoods(glaucoma, rng)
+    likelihoods = images.likelihoods(glaucoma, rng, arguments.auc)
     prefix, digits = arguments.name[:1].upper(), max(4, len(str(arguments.cases)))
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         usual = _RATIO_GLAUCOMA if glaucoma[position] else _RATIO_HEALTHY
         is_right = bool(rng.random() < 0.5)
         eye = images.draw_eye(size, float(np.clip(rng.normal(*usual), 0.25, 0.9)), is_right, rng)
-        reference = {"glaucoma_risk": int(glaucoma[position]), **_values(eye, size)}
+        graders = [eye.varied(lambda one: images.jitter(one, rng, _GRADER_ERROR)) for _ in range(_GRADERS)]
+        agreed = _values(graders, size)
+        reference = {"glaucoma_risk": int(glaucoma[position]), **agreed}
 
         def predict(quality: Quality) -> Values:
-            found = _values(images.predicted_eye(eye, size, quality, rng), size)
+            perfect = quality is Quality.PERFECT
+            found = agreed if perfect else _values([images.predicted_eye(eye, size, quality, rng)], size)
             return {"glaucoma_risk": float(likelihoods[quality][position]), **found}
 
         columns = size.columns | {"eye": "right" if is_right else "left"}
@@ -60,12 +67,12 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     )
 
 
-def _values(eye: Eye, size: Size) -> dict[str, Any]:
-    disc = images.marked([eye.disc], size)
-    cup = images.marked([eye.cup], size) & disc
+def _values(eyes: Sequence[Eye], size: Size) -> dict[str, Any]:
+    """Return the mask that most drawings of an eye mark (section 3.1), and the mean of their foveas."""
+    drawn = [(images.marked([eye.disc], size), images.marked([eye.cup], size)) for eye in eyes]
+    disc = 2 * np.count_nonzero([disc for disc, _ in drawn], axis=0) > len(eyes)
+    cup = 2 * np.count_nonzero([disc & cup for disc, cup in drawn], axis=0) > len(eyes)
     mask = np.where(cup, CUP, np.where(disc, DISC, ELSEWHERE)).astype(np.uint8)
-    fovea = images.inside(eye.fovea, size)
-    return {
-        "segmentation": Volume.of_image(mask),
-        "fovea": point_at(round(fovea.center_x, 2), round(fovea.center_y, 2)),
-    }
+    foveas = [images.inside(eye.fovea, size) for eye in eyes]
+    x, y = np.mean([(fovea.center_x, fovea.center_y) for fovea in foveas], axis=0).tolist()
+    return {"segmentation": Volume.of_image(mask), "fovea": point_at(round(x, 2), round(y, 2))}
