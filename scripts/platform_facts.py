@@ -54,8 +54,8 @@ FACTS = (
     PlatformFact(
         "ranking",
         "A phase ranks by its score, or by the mean or median of the ranks in score and ranked columns. All "
-        "columns count alike, equal teams share the lowest rank, and evaluations that did not succeed, are "
-        "not published or lack a ranked number get no rank.",
+        "columns count alike. Equal teams share the lowest rank. An evaluation that did not succeed, is not "
+        "published or lacks a ranked number gets no rank.",
         "2025-12", f"{_SITE}, evaluation/tasks.py and utils.py", r"columns\s+count\s+alike",
     ),
     PlatformFact(

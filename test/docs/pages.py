@@ -17,6 +17,7 @@ PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 TEXTS = [
     *PAGES,
     REPOSITORY / "examples" / "README.md",
+    REPOSITORY / "examples" / "published" / "README.md",
     REPOSITORY / "CONTRIBUTING.md",
     REPOSITORY / "SECURITY.md",
     REPOSITORY / "CHANGELOG.md",
