@@ -240,7 +240,7 @@ def _family_sections(
     words: Mapping[str, Any], page_of: Mapping[str, str], here: str, shared: Mapping[str, _KeyEntry]
 ) -> Iterator[str]:
     yield f"# {words['title']}: metrics\n"
-    yield "*After this page you know what a metric computes and its keys. For organisers, 5 minutes for one.*\n"
+    yield "*After this page you know what a metric computes. For organisers, 5 minutes to look one up.*\n"
     yield f"The algorithm gives {words['asked']}. [Kinds and metrics](catalogue.md) has the other families,"
     yield "and the keys that every metric has.\n"
     yield from _questions(words, page_of, here)
