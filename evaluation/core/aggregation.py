@@ -14,7 +14,7 @@ from evaluation.core.challenge import Task
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.arrays import spread
+from evaluation.stats.columns import spread
 from evaluation.stats.figure import Figure, IntervalMethod
 
 Mask = NDArray[np.bool_]

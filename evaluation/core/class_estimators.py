@@ -14,7 +14,7 @@ from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.estimator import Curve, Decision, Estimator, Strata
 from evaluation.core.metric import FixedIntervals, Metric
 from evaluation.metrics import classification
-from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan, weighted_deviation, weighted_mean
+from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
 from evaluation.metrics.confusion import Confusion, weighted_confusion, weighted_f1_score
 from evaluation.metrics.operating_points import (
     sensitivity_at_first_kept_point,
@@ -32,6 +32,7 @@ from evaluation.metrics.regression import (
 from evaluation.stats.areas import UNSEEN_UNITS
 from evaluation.stats.bootstrap import UnitWeights
 from evaluation.stats.calibration import expected_calibration_errors_when_right
+from evaluation.stats.columns import weighted_deviation, weighted_mean
 from evaluation.stats.figure import Figure, Interval, IntervalMethod
 from evaluation.stats.influences import correlation_influences
 from evaluation.stats.intervals import percentile_interval, wilson_interval

@@ -15,14 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
-from evaluation.metrics.arrays import (
-    Bools,
-    Floats,
-    ratio_or_nan,
-    weighted_deviation,
-    weighted_mean,
-    weighted_quantile,
-)
+from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
+from evaluation.stats.columns import weighted_deviation, weighted_mean, weighted_quantile
 from evaluation.stats.figure import IntervalMethod
 from evaluation.stats.unseen import FigureOfSums
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.estimator import Strata
 from evaluation.core.metric import Metric
-from evaluation.metrics.arrays import Floats, distinct, weighted_means
+from evaluation.metrics.arrays import Floats, distinct
 from evaluation.stats.bootstrap import Bootstrap, UnitWeights, bootstrap_of, bootstrap_weights
+from evaluation.stats.columns import weighted_means
 from evaluation.stats.figure import LEVEL, IntervalChoice
 
 CLUSTER_COLUMN = "cluster"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Floats, class_indices, ratio_or_nan, weighted_mean, weights_row
+from evaluation.metrics.arrays import Floats, class_indices, ratio_or_nan, weights_row
+from evaluation.stats.columns import weighted_mean
 
 __all__ = ["brier_score", "calibration_error"]
 

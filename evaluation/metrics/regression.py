@@ -13,9 +13,9 @@ from evaluation.metrics.arrays import (
     booleans,
     ratio_or_nan,
     require_given,
-    weighted_mean,
     weights_row,
 )
+from evaluation.stats.columns import weighted_mean
 
 __all__ = [
     "bias",

@@ -42,3 +42,10 @@ def quantiles(values: ArrayLike, levels: ArrayLike) -> NDArray[np.float64]:
     step = upper - lower
     # From the nearer value, so that a share of one would give the upper one exactly.
     return np.where(share < 0.5, lower + step * share, upper - step * (1 - share))
+
+
+def ratio_or_nan(numerator: Floats, denominator: Floats) -> Floats:
+    """Return the quotients of two arrays of matching shapes; NaN where the denominator is not above 0."""
+    result = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    np.divide(numerator, denominator, out=result, where=denominator > 0)
+    return result

@@ -13,9 +13,9 @@ from evaluation.core.class_estimators import RocArea
 from evaluation.core.estimator import ByGroup, Figure, Mean
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.arrays import weighted_mean
 from evaluation.stats import figure
 from evaluation.stats.bootstrap import bootstrap_weights
+from evaluation.stats.columns import weighted_mean
 from evaluation.stats.intervals import steady
 
 AUC = Metric("auc", "AUC", RocArea("score", "label"), best=1, worst=0)

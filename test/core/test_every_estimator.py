@@ -38,10 +38,10 @@ from evaluation.core.estimator import Curve, Decision, Estimator
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.metrics.arrays import weighted_mean
 from evaluation.metrics.confusion import accuracy_of_confusion, balanced_accuracy_of_confusion
 from evaluation.metrics.regression import weighted_pearson_correlation
 from evaluation.stats.bootstrap import UnitWeights
+from evaluation.stats.columns import weighted_mean
 from test.repository import REPOSITORY
 
 NAN, INF = math.nan, math.inf

@@ -1,11 +1,8 @@
-import itertools
 import math
 import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from evaluation.metrics import match_points, mean_radial_error, success_detection_rate
@@ -34,26 +31,6 @@ def test_landmarks_by_hand():
     assert success_detection_rate(predicted, reference, 4.9) == 0.5
     predicted[0][1] = np.nan
     assert success_detection_rate(predicted, reference, 5.0) == 0.5
-
-
-POINTS = st.lists(st.tuples(*[st.integers(0, 8)] * 2), max_size=7).map(
-    lambda points: np.array(points, dtype=float).reshape(-1, 2)
-)
-
-
-@settings(max_examples=30)
-@given(POINTS.filter(lambda points: len(points) < 5), POINTS.filter(lambda points: 0 < len(points) < 5))
-def test_optimal_as_all_assignments(predicted, reference):
-    near = np.linalg.norm(predicted[:, None] - reference, axis=2) if len(predicted) else np.zeros((0, 1))
-    best = (0, 0.0)
-    for assignment in itertools.product([-1, *range(len(predicted))], repeat=len(reference)):
-        used = [index for index in assignment if index >= 0]
-        if len(set(used)) == len(used) and all(near[p, r] <= 3 for r, p in enumerate(assignment) if p >= 0):
-            total = sum(near[p, r] for r, p in enumerate(assignment) if p >= 0)
-            best = max(best, (len(used), -total))
-    found = match_within(predicted, reference, 3.0, "optimal")
-    total = sum(near[p, r] for r, p in enumerate(found.hit) if p >= 0)
-    assert (found.true_positives, -total) == pytest.approx(best)
 
 
 @pytest.mark.parametrize(("strict", "hits"), [(False, 2), (True, 1)])

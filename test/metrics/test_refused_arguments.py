@@ -8,7 +8,6 @@ import pytest
 
 from evaluation import metrics
 from evaluation.metrics import (
-    arrays,
     classification,
     confusion,
     intervals,
@@ -76,8 +75,6 @@ OF_DECISIONS_AND_NUMBERS = [
     ("weights", lambda: metrics.cohen_kappa([0, 1], [1, 2], weights=[1])),
     ("ratings", lambda: figures.intraclass_correlations([1, 2])),
     ("ratings", lambda: figures.intraclass_correlations([[1, NAN], [1, 2]])),
-    ("values", lambda: arrays.weighted_mean([1, -INF], ONES)),
-    ("values and weights", lambda: arrays.weighted_mean([1, 2], np.ones(2))),
 ]
 OF_INTERVALS = [
     ("values", lambda: stats_intervals.percentile_interval([NAN])),

@@ -1,59 +1,16 @@
 import itertools
-import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from scipy import ndimage
 from surface_distance.lookup_tables import create_table_neighbour_code_to_surface_area
 
-from evaluation.metrics import average_surface_distance, hausdorff_distance
+from evaluation.metrics import hausdorff_distance
 from evaluation.metrics.surfaces import (
     WeightedDistances,
     element_codes,
     element_sizes,
     pooled,
 )
-
-SPACING = (2.0, 0.5, 1.25)
-
-MASKS = st.sampled_from([(5, 6), (3, 4, 5), (1, 5, 4)]).flatmap(
-    lambda shape: st.tuples(*[arrays(np.bool_, shape)] * 2)
-)
-
-
-def directed(prediction, reference, spacing):
-    """Return the distances both ways: by erosion and an Euclidean distance transform."""
-    surfaces = [mask & ~ndimage.binary_erosion(mask) for mask in (prediction, reference)]
-    to_first, to_second = (ndimage.distance_transform_edt(~surface, spacing) for surface in surfaces)
-    return to_second[surfaces[0]], to_first[surfaces[1]]
-
-
-@settings(max_examples=40)
-@given(MASKS)
-def test_distances_are_those_of_distance_transforms(masks):
-    prediction, reference = masks
-    spacing = SPACING[-prediction.ndim :]
-    found = (
-        hausdorff_distance(*masks, spacing, surface="voxels"),
-        hausdorff_distance(*masks, spacing, percentile=95, surface="voxels"),
-        average_surface_distance(*masks, spacing, surface="voxels", directions="directed"),
-        average_surface_distance(*masks, spacing, surface="voxels"),
-    )
-    diagonal = math.hypot(*(size * mm for size, mm in zip(prediction.shape, spacing, strict=True)))
-    if not (reference.any() and prediction.any()):
-        assert found == pytest.approx([diagonal if reference.any() or prediction.any() else 0] * 4)
-        return
-    there, back = directed(prediction, reference, spacing)
-    expected = (
-        max(there.max(), back.max()),
-        max(np.percentile(side, 95, method="lower") for side in (there, back)),
-        max(there.mean(), back.mean()),
-        (there.sum() + back.sum()) / (there.size + back.size),
-    )
-    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_an_array_without_pixels_is_empty():

@@ -25,9 +25,10 @@ from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.objects import Attributes
 from evaluation.io.pixels import Outside
 from evaluation.metrics import segmentation
-from evaluation.metrics.arrays import Floats, weighted_deviation
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.detection import CurveReading
+from evaluation.stats.columns import weighted_deviation
 
 OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
 """Column and title of the four overlap metrics."""
