@@ -199,7 +199,8 @@ class ClassLabel(ColumnKind):
 
     def describe_json(self) -> str:
         if self.boolean_json:
-            return f"true for {self.classes[1]}, false for {self.classes[0]}"
+            first, second = self.classes
+            return "true or false" if (first, second) == (0, 1) else f"true for {second}, false for {first}"
         return self.describe() if self.are_numbers else f"the text {self.describe()}"
 
 
