@@ -22,13 +22,13 @@ from benchmarks.pages import simulate
 from benchmarks.uncertainty import VERIFYING, Population
 from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import RocArea
-from evaluation.core.intervals import intervals, value_of
+from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.generalisation import change_between
-from evaluation.organiser.ranking.leaderboard_file import MetricOfTeam
 from evaluation.organiser.ranking.readers import AgainstReaders, against_readers
 from evaluation.organiser.ranking.resampling import TeamCases
+from evaluation.stats.figure import Figure
 
 _SEED, _RESAMPLES = 20260301, 200
 _GAIN = 0.4
@@ -67,12 +67,12 @@ def _of_readers(sets: int) -> Iterator[str]:
             rng = np.random.default_rng((_SEED, readers, positives, decided))
             population = Readers(readers)
             rows = [beside_readers(population, rng, positives, negatives, decided) for _ in range(sets)]
-            p_values = [equal.p_value for equal, _, _ in rows if equal.p_value is not None]
+            p_values = [p for equal, _, _ in rows if (p := equal.difference.p_value) is not None]
             true = rows[0][2]
             inside = [
-                better.lower <= true <= better.upper
+                ends.lower <= true <= ends.upper
                 for _, better, _ in rows
-                if better.lower is not None and better.upper is not None
+                if (ends := better.difference.interval) is not None
             ]
             wrong, contains = 100 * np.mean(np.array(p_values) < 0.05), 100 * np.mean(inside)
             samples = f"{readers} readers, {positives} positives, {negatives} negatives"
@@ -120,20 +120,19 @@ def _of_phases(sets: int) -> Iterator[str]:
         for sizes in _PHASES:
             rng = np.random.default_rng((_SEED, *sizes))
             estimates = [_estimates(population, rng, size, sets) for size in sizes]
-            changes = [change_between("m", "t", ("a", "b"), *pair) for pair in zip(*estimates, strict=True)]
+            changes = [change_between(*pair) for pair in zip(*estimates, strict=True)]
             wrong = 100 * np.mean([one.p_value is not None and one.p_value < 0.05 for one in changes])
             samples = f"{sizes[0]} and {sizes[1]} cases"
             yield f"| {population.name}, phase − phase | {samples} | {wrong:.1f} | – |"
 
 
-def _estimates(population: Population, rng: np.random.Generator, cases: int, sets: int) -> list[MetricOfTeam]:
+def _estimates(population: Population, rng: np.random.Generator, cases: int, sets: int) -> list[Figure]:
     tables = [population.table((number, int(rng.integers(1 << 30))), cases)[0] for number in range(sets)]
     metric = population.metric
-    found = []
+    found: list[Figure] = []
     for table in tables:
         resampling = Resampling(int(rng.integers(1 << 30)), _RESAMPLES, 10)
-        (one,) = intervals({"t.m": metric}, [table], resampling).found["t.m"]
-        found.append(MetricOfTeam(value_of(metric, table), None, one.lower, one.upper))
+        found += intervals({"t.m": metric}, [table], resampling).found["t.m"]
     return found
 
 

@@ -113,7 +113,7 @@ def ours(
             for team, team_table in zip(teams.teams, tables, strict=True)
         }
         found = compare(name, metric, values, teams, choice)
-        by_pair = {frozenset((pair.first, pair.second)): pair.p_value for pair in found.pairs}
+        by_pair = {frozenset((pair.first, pair.second)): pair.difference.p_value for pair in found.pairs}
         p_values[name] = [by_pair[frozenset(pair)] for pair in combinations(teams.teams, 2)]
     return p_values, [found.probabilities.get(1, 0.0) if found else 0.0 for found in distributions]
 
@@ -210,7 +210,7 @@ def parse(paths: list[Path]) -> None:
 
 def rank_folder(folder: Path) -> None:
     results = read_results(folder)
-    rank_phase(results, scheme_of(results.challenge, results.options), RankOptions(influence=False))
+    rank_phase(results, scheme_of(results.challenge, results.options), RankOptions())
 
 
 def write_table(path: Path, teams: int, cases: int, metrics: int) -> None:
@@ -241,16 +241,12 @@ def whole_process(arguments: list[str]) -> tuple[float, float]:
 
 def whole_processes(folder: Path) -> None:
     print("whole processes                                              wall     processor")
-    for teams, cases, metrics, options in (
-        (20, 400, 3, ["--tests"]),
-        (200, 2000, 5, []),
-        (200, 2000, 5, ["--tests"]),
-    ):
+    for teams, cases, metrics in ((20, 400, 3), (200, 2000, 5)):
         table = folder / f"{teams}.csv"
         write_table(table, teams, cases, metrics)
         names = [option for i in range(metrics) for option in ("--metric", f"m{i}=higher")]
-        wall, processor = whole_process([str(table), *names, *options, "--output", str(folder / "out")])
-        what = f"{teams} teams × {cases} cases × {metrics} metrics {' '.join(options)}"
+        wall, processor = whole_process([str(table), *names, "--output", str(folder / "out")])
+        what = f"{teams} teams × {cases} cases × {metrics} metrics"
         print(f"  {what:52} {wall:8.2f} s {processor:8.2f} s")
     six_hundred(folder / "submissions", True)
     wall, processor = whole_process([str(folder / "submissions"), "--output", str(folder / "out")])
@@ -258,16 +254,15 @@ def whole_processes(folder: Path) -> None:
 
 
 def justraigs(folder: Path) -> None:
-    """Rank two teams with 9,741 eyes, with the tests and without: the difference is the tests of one pair."""
+    """Rank two teams with 9,741 eyes."""
     write_sample("justraigs", folder, "eyes-phase2", "--cases", "9741", "--stack", "500", "--name", "eyes")
     results = folder / "results"
     for team in ("good", "poor"):
         command = evaluate_command(folder, "eyes-phase2", f"eyes-phase2/{team}")
         place = ["--output", str(results / team), "--cases", str(results / team / "cases.json")]
         subprocess.run([*command, *place], check=True, stdout=subprocess.DEVNULL)
-    for option in ("--no-tests", "--tests"):
-        wall, processor = whole_process([str(results), option, "--output", str(folder / "out")])
-        print(f"  {f'JustRAIGS, 2 teams × 9,741 eyes {option}':52} {wall:8.2f} s {processor:8.2f} s")
+    wall, processor = whole_process([str(results), "--output", str(folder / "out")])
+    print(f"  {'JustRAIGS, 2 teams × 9,741 eyes':52} {wall:8.2f} s {processor:8.2f} s")
 
 
 def main() -> None:

@@ -105,20 +105,3 @@ from evaluation.io.kinds.volume import NO_REFERENCE as NO_REFERENCE
 from evaluation.io.volumes import case_geometry as case_geometry
 from evaluation.io.volumes import case_values as case_values
 from evaluation.io.volumes import write_image as write_image
-
-# Earlier names of the estimators
-Aggregate = Figure
-agreement_of = Agreement
-auc_of = RocArea
-average_precision_of = AveragePrecision
-concordance_of = Concordance
-confusion_of = ConfusionFigure
-f1_of_presence_of = PresenceF1
-macro_auc_of = MacroRocArea
-mean_of = Mean
-partial_auc_of = PartialRocArea
-proportion_of = Share
-ratio_of_sums = RatioOfSums
-root_mean_square_of = RootMeanSquare
-sensitivity_at_specificity_of = SensitivityAtSpecificity
-sum_of = Sum

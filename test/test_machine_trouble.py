@@ -63,7 +63,7 @@ LINES = {
     "each": "evaluate --each {0}/teams --ground-truth {0}/phase --output {1} --workers 0",
     "check": "check --form {0}/form.json {0}/teams/one --workers 0",
     "seal": "seal {1}",
-    "rank": "rank {0}/results --resamples 10 --no-tests --no-influence --output {1}",
+    "rank": "rank {0}/results --resamples 10 --output {1}",
     "report": "report submission --ground-truth {0}/phase --workers 0 "
     "--results {0}/results/one --output {1}/report.html",
     "summary": "summary {0}/results/one/metrics.json",

@@ -112,7 +112,6 @@ def rank(
     ground_truth: AnyPath | None = None,
     options: RankOptions | None = None,
     metrics: Mapping[str, str] | None = None,
-    definition: AnyPath | None = None,
 ) -> Ranking:
     """Rank teams by their results.
 
@@ -134,8 +133,6 @@ def rank(
         Of a table, or of exported evaluations of any container: the better direction of each metric by name
         or dotted path, and further keys as `rank --metric` takes them, such as
         ``{"dice": "higher,worst=0"}``.
-    definition
-        Of a table: a TOML file, as `rank --definition` takes it.
 
     Returns
     -------
@@ -151,7 +148,7 @@ def rank(
     from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
     from evaluation.organiser.ranking.platform_results import ExportChoices, results_folders
     from evaluation.organiser.ranking.platform_table import read_phase_results
-    from evaluation.organiser.ranking.result_tables import read_definition
+    from evaluation.organiser.ranking.result_tables import read_definitions
     from evaluation.organiser.ranking.scheme_file import scheme_named
     from evaluation.phase import registry
 
@@ -161,10 +158,9 @@ def rank(
         registry.load_beside(Path(ground_truth))
     paths = {role: [Path(path)] for role, path in folders.items()}
     given = [f"{name}={described}" for name, described in (metrics or {}).items()]
-    file = None if definition is None else Path(definition)
-    exports = ExportChoices(folder, tuple(read_definition(file, given).metrics))
+    exports = ExportChoices(folder, tuple(read_definitions(given)))
     with results_folders(paths, exports) as found_in:
-        read = read_phase_results(found_in.paths, file, given)
+        read = read_phase_results(found_in.paths, given)
     schemes = {role: scheme_named(fspath(scheme), found, folder) for role, found in read.items()}
     ranked = {
         role: rank_phase(found, schemes[role], options or RankOptions(), role or None)

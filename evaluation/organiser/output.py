@@ -16,6 +16,7 @@ from evaluation import __version__
 from evaluation.core.fault import PhaseError
 from evaluation.io.tables import write_csv
 from evaluation.platform.result_file import as_written
+from evaluation.stats.figure import Difference, Figure
 
 
 @contextmanager
@@ -103,6 +104,41 @@ def _without_nan(content: Any) -> Any:
     if isinstance(content, list | tuple):
         return [_without_nan(value) for value in content]
     return None if isinstance(content, float) and math.isnan(content) else content
+
+
+def table_row(record: Any) -> dict[str, Any]:
+    """Return a record as the row of a table.
+
+    A figure in it has the columns value, lower and upper; a difference those of interval, test and unseen
+    failures, and of both figures where it has them. Several names are one cell.
+    """
+    row: dict[str, Any] = {}
+    for name, value in vars(record).items():
+        if isinstance(value, Figure):
+            row |= {"value": value.value, "lower": value.lower, "upper": value.upper}
+        elif isinstance(value, Difference):
+            row |= _columns_of(value)
+        else:
+            row[name] = " ".join(value) if isinstance(value, tuple) else value
+    return row
+
+
+def _columns_of(difference: Difference) -> dict[str, Any]:
+    both = {"first_value": difference.first, "second_value": difference.second}
+    unseen = difference.with_unseen_failures
+    return {
+        **{name: figure.value for name, figure in both.items() if figure},
+        "difference": difference.value,
+        "lower": difference.lower,
+        "upper": difference.upper,
+        "unseen_lower": unseen.lower if unseen else None,
+        "unseen_upper": unseen.upper if unseen else None,
+        "method": difference.method,
+        "null": difference.null,
+        "n": difference.n,
+        "detectable_difference": difference.detectable,
+        "p_value": difference.p_value,
+    }
 
 
 def csv_bytes(rows: Sequence[Mapping[str, Any]]) -> bytes:

@@ -22,7 +22,7 @@ from evaluation.organiser.describe import describe
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
-from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
+from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_phase
 from evaluation.organiser.ranking.platform_results import ExportChoices, results_folders
 from evaluation.organiser.ranking.results import read_results
 from evaluation.organiser.report.analyses import result_files
@@ -122,7 +122,7 @@ def leaderboard_in(folder: Path, phase: Path | None = None) -> tuple[Leaderboard
     # Written and read, so that the page is the same as after `rank`.
     with tempfile.TemporaryDirectory() as written:
         write_leaderboard(leaderboard_of({"": ranked}, {"": scheme}), Path(written))
-        write_organiser_part(ranked.organiser, Path(written), "")
+        write_phase(ranked, Path(written), "")
         return read_leaderboard(Path(written))
 
 

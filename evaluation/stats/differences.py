@@ -97,7 +97,7 @@ def with_unseen(
             reason = (one.reason if one else None) or "no interval of one of the figures"
             none = replace(bare, lower=None, upper=None, p_value=None, reason=reason, method="MOVER")
             return replace(found, with_unseen_failures=none)
-    if found.standard_error is None:
+    if found.standard_error is None or found.degrees_of_freedom is None:
         return found
     from scipy.special import stdtr  # 0.2 s that only comparisons need
 
@@ -124,7 +124,7 @@ def detectable(found: Difference, span: float = math.inf) -> float | None:
     About 2.80 standard errors. None without a standard error, and where the difference exceeds the span, the
     length of the figure's range.
     """
-    if not found.standard_error:
+    if not found.standard_error or found.degrees_of_freedom is None:
         return None
     size = (student_quantile(_UPPER, found.degrees_of_freedom) + _OF_POWER) * found.standard_error
     return size if size <= span else None
@@ -146,7 +146,7 @@ def margin_test(found: Difference, margin: float) -> MarginPValues | None:
     """
     from scipy.special import stdtr  # 0.2 s that only comparisons need
 
-    if found.lower is None or found.upper is None:
+    if found.lower is None or found.upper is None or found.degrees_of_freedom is None:
         return None
     quantile = student_quantile(_UPPER, found.degrees_of_freedom)
     least = math.ulp(0.0)
@@ -176,7 +176,7 @@ Test = TypeVar("Test", bound=Any)
 
 
 def corrected(tests: Sequence[Test], family: Callable[[Test], Hashable]) -> tuple[Test, ...]:
-    """Return records of tests with their ``p_value`` adjusted as ``p_holm`` within each family; see `holm`.
+    """Return records with a ``difference``, whose p is adjusted as ``p_holm`` within each family; see `holm`.
 
     family: returns the family of a record.
     """
@@ -185,7 +185,8 @@ def corrected(tests: Sequence[Test], family: Callable[[Test], Hashable]) -> tupl
         members[family(test)].append(position)
     adjusted: dict[int, float | None] = {}
     for positions in members.values():
-        adjusted |= zip(positions, holm([tests[position].p_value for position in positions]), strict=True)
+        given = [tests[position].difference.p_value for position in positions]
+        adjusted |= zip(positions, holm(given), strict=True)
     return tuple(replace(test, p_holm=adjusted[position]) for position, test in enumerate(tests))
 
 

@@ -1,6 +1,5 @@
 """The results of this room: a figure with its two intervals, and the difference of two figures."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -39,7 +38,7 @@ class Interval:
         return (self.upper - self.lower) / 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Figure:
     """A figure with its confidence interval.
 
@@ -67,7 +66,7 @@ class Figure:
         return None if self.lower is None or self.upper is None else Interval(self.lower, self.upper)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Difference:
     """The difference of two figures, first minus second, on the same cases.
 
@@ -90,7 +89,7 @@ class Difference:
     null: str = ""
     estimate: float | None = None
     standard_error: float | None = None
-    degrees_of_freedom: float = math.inf
+    degrees_of_freedom: float | None = None
     with_unseen_failures: "Difference | None" = None
     first: Figure | None = None
     second: Figure | None = None
@@ -112,6 +111,11 @@ class Difference:
             estimate=None if self.estimate is None else -self.estimate,
             with_unseen_failures=self.with_unseen_failures and self.with_unseen_failures.reversed(),
         )
+
+    @property
+    def interval(self) -> Interval | None:
+        """The ends of the interval."""
+        return None if self.lower is None or self.upper is None else Interval(self.lower, self.upper)
 
     @property
     def significant(self) -> bool | None:

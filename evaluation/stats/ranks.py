@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluation.stats.figure import SIGNIFICANT, Difference
 from evaluation.stats.numbers import SIGNIFICANT_DIGITS, Floats
-from evaluation.stats.student import NORMAL, boundary
+from evaluation.stats.student import boundary
 
 SIGNED_RANK, RANK_SUM = "Wilcoxon signed-rank", "Mann–Whitney U"
 TOO_FEW_CASES = "too few cases"
@@ -239,40 +239,6 @@ def _tails(twice_ranks: tuple[int, ...]) -> tuple[Floats, Floats]:
         shares[rank:] += shares[:-rank].copy()
         shares /= 2
     return np.cumsum(shares), np.cumsum(shares[::-1])[::-1]
-
-
-@dataclass(frozen=True, slots=True)
-class RankCorrelation:
-    """Spearman's correlation with its 95 % interval, and the two-sided p of none; None where undefined."""
-
-    value: float | None
-    lower: float | None = None
-    upper: float | None = None
-    p_value: float | None = None
-
-
-def spearman(first: ArrayLike, second: ArrayLike, units: int) -> RankCorrelation:
-    """Return Spearman's correlation of two columns without NaN, shape (cases,); None where one is constant.
-
-    units: how many of the cases are independent, at most all. Interval by Fisher's z with the variance
-    (1 + ρ²/2) / (units − 3), p by Student's t with units − 2 degrees of freedom; none of fewer than 4 units.
-    Source: Bonett and Wright 2000, Psychometrika 65:23; Spearman 1904, Am. J. Psychol. 15:72.
-    """
-    from scipy.special import stdtr  # 0.2 s that not all rankings need
-
-    ranks = mid_ranks(np.stack([published(first), published(second)]))
-    if ranks.shape[1] < 2 or (ranks.max(axis=1) == ranks.min(axis=1)).any():
-        return RankCorrelation(None)
-    a, b = ranks - ranks.mean(axis=1, keepdims=True)
-    value = max(-1.0, min(1.0, float(a @ b / math.sqrt((a @ a) * (b @ b)))))
-    if units < 4:
-        return RankCorrelation(value)
-    if abs(value) == 1:
-        return RankCorrelation(value, value, value, 0.0)
-    half = NORMAL * math.sqrt((1 + value**2 / 2) / (units - 3))
-    lower, upper = (math.tanh(math.atanh(value) + side * half) for side in (-1, 1))
-    p_value = 2 * float(stdtr(units - 2, -abs(value) * math.sqrt((units - 2) / (1 - value**2))))
-    return RankCorrelation(value, lower, upper, p_value)
 
 
 def pareto_front(costs: ArrayLike) -> NDArray[np.bool_]:

@@ -42,7 +42,7 @@ compare() { # TITLE NAME TABLE OURS=PRINTED…
 }
 
 changes() { # TITLE NAME TABLE
-  "$python" table.py changes "$1" "$output/$2/variants.csv" "$3" || status=1
+  "$python" table.py changes "$1" "$output/$2/leaderboard.csv" "$3" || status=1
 }
 
 classification=tables/refuge_table4_classification.csv segmentation=tables/refuge_table6_segmentation.csv
@@ -71,7 +71,7 @@ input adam5 tables/adam_table5_disc.csv "(not printed)=0.91,0.96"
 rank adam5 --metric dice=higher,weight=0.6 --metric f1=higher,weight=0.4
 compare "ADAM Table 5" adam5 tables/adam_table5_disc.csv "overall place=rank"
 
-input adam7 tables/adam_table7_fovea.csv,tables/adam_section4_3_fovea.csv "(not printed)=100,"
+input adam7 tables/adam_table7_fovea.csv,tables/adam_section4_3_fovea.csv "(not printed)=100"
 rank adam7 --metric euclidean_distance=lower
 compare "ADAM Table 7" adam7 tables/adam_table7_fovea.csv "overall place=rank"
 changes "ADAM section 4.3, fovea without additional data, %" adam7 tables/adam_section4_3_fovea.csv
@@ -81,7 +81,7 @@ metrics=()
 for lesion in drusen exudate hemorrhage scar other; do
   metrics+=(--metric "${lesion}_dice=higher,weight=0.6,worst=0" --metric "${lesion}_f1=higher,weight=0.4,worst=0")
 done
-input adam9 tables/adam_table9_lesions.csv,tables/adam_table13_additional_data.csv "(not printed)=$lesions,"
+input adam9 tables/adam_table9_lesions.csv,tables/adam_table13_additional_data.csv "(not printed)=$lesions"
 rank adam9 "${metrics[@]}"
 compare "ADAM Table 9" adam9 tables/adam_table9_lesions.csv "overall place=rank"
 changes "ADAM Table 13, lesions without additional data, %" adam9 tables/adam_table13_additional_data.csv

@@ -3,7 +3,7 @@
 python table.py input TABLE[,TABLE…] [NAME=CELL,CELL,…] > results.csv
 python table.py order LEADERBOARD BOARD
 python table.py compare TITLE LEADERBOARD TABLE OURS=PRINTED…
-python table.py changes TITLE VARIANTS TABLE
+python table.py changes TITLE LEADERBOARD TABLE
 python table.py reverse RESULTS > results.csv
 python table.py final TITLE LEADERBOARD ROLE=WEIGHT…
 """
@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NOT_VALUES = ("rank", "score", "remark", "reference_sensitivity", "change")
+NOT_VALUES = ("rank", "score", "remark", "reference_sensitivity", "change", "variant_of")
 
 
 def read(path: str | Path) -> list[dict[str, str]]:
@@ -31,8 +31,12 @@ def remarks() -> dict[tuple[str, str, str], str]:
 
 
 def write_input(tables: str, *added: str) -> None:
-    """Print the values of all tables in one, a team a row; ``added`` teams are not printed in the paper."""
+    """Print the values of all tables in one, a team a row; ``added`` teams are not printed in the paper.
+
+    Variants of a team's method are not ranked.
+    """
     columns: list[str] = []
+    variants: list[str] = []
     values: dict[str, dict[str, str]] = {}
     for path in tables.split(","):
         rows = read(path)
@@ -40,12 +44,14 @@ def write_input(tables: str, *added: str) -> None:
         columns = list(dict.fromkeys([*columns, *names]))
         for row in rows:
             values.setdefault(row["team"], {}).update({name: row[name] for name in names})
+            variants += [row["team"]] if row.get("variant_of") else []
     for text in added:
         name, _, cells = text.partition("=")
         values[name] = dict(zip(columns, cells.split(","), strict=True))
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["team", *columns])
-    writer.writerows([team, *(cells.get(name, "") for name in columns)] for team, cells in values.items())
+    writer.writerow(["team", "eligible", *columns])
+    for team, cells in values.items():
+        writer.writerow([team, "no" if team in variants else "", *(cells.get(name, "") for name in columns)])
 
 
 def compare(title: str, leaderboard: str, table: str, *pairs: str) -> int:
@@ -60,18 +66,17 @@ def compare(title: str, leaderboard: str, table: str, *pairs: str) -> int:
     return show(title, lines)
 
 
-def changes(title: str, variants: str, table: str) -> int:
+def changes(title: str, leaderboard: str, table: str) -> int:
     """Print the relative changes of variants beside printed ones, in the printed number of decimals."""
-    ours = {
-        (row["team"], row["metric"].partition(".")[2]): float(row["relative_change_percent"])
-        for row in read(variants)
-    }
+    ours = {row["team"]: row for row in read(leaderboard)}
     lines = []
     for row in read(table):
         for column, printed in row.items():
             if (metric := column.removesuffix("_change")) != column:
+                own, other = (float(ours[row[name]][f"results.{metric}"]) for name in ("team", "variant_of"))
                 decimals = len(printed.partition(".")[2])
-                lines.append((row["team"], metric, f"{ours[row['team'], metric]:.{decimals}f}", printed))
+                change = 100 * (own - other) / other
+                lines.append((row["team"], metric, f"{change:.{decimals}f}", printed))
     return show(title, lines)
 
 

@@ -50,7 +50,7 @@ def test_leaderboard_of_the_results(each, tmp_path):
 
 
 def test_a_scheme_of_the_platform(each, phase, tmp_path):  # noqa: F811
-    done = run("rank", each, "--scheme", "mean", "--ground-truth", phase, "--output", tmp_path, "--no-tests")
+    done = run("rank", each, "--scheme", "mean", "--ground-truth", phase, "--output", tmp_path)
     assert done.returncode == 0, done.stderr
     scores = {row["team"]: row["overall score"] for row in rows_of(tmp_path / "leaderboard.csv")}
     # Four ranks: 1 1 1 1 and 2 1 1 1.
@@ -62,7 +62,7 @@ def test_a_custom_scheme(each, tmp_path):
         'overall = "fovea"\n[[boards]]\nname = "fovea"\nterms = [{ rank = "fovea.distance" }]\n',
         encoding="utf-8",
     )
-    done = run("rank", each, "--scheme", tmp_path / "scheme.toml", "--no-tests")
+    done = run("rank", each, "--scheme", tmp_path / "scheme.toml")
     assert done.returncode == 0, done.stderr
     assert "fovea" in done.stdout
     (tmp_path / "scheme.toml").write_text('boards = [{ name = "a", terms = [{ rank = "fovea.dice" }] }]')
@@ -91,9 +91,9 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
     assert "annotator expert: sensitivity 100.00 %, specificity 100.00 %, accuracy 100.00 %" in done.stdout
     assert "agree on 25 of 40" in done.stdout
     written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert written >= {"leaderboard.csv", "robustness.csv", "generalisation.csv", "development-gaps.csv"}
+    assert written >= {"leaderboard.csv", "robustness.csv", "generalisation.csv"}
     for role in ("offline", "onsite"):
-        tables = ("annotator-points", "difficulty", "first-place", "leaderboard", "readers", "subgroups")
+        tables = ("annotator-points", "difficulty", "leaderboard", "readers", "subgroups")
         assert written >= {f"{name}-{role}.csv" for name in tables} | {f"organiser-{role}.json"}
     assert "consensus of offline, onsite (Kemeny" in done.stdout
     board = json.loads((tmp_path / "out" / "leaderboard.json").read_text(encoding="ascii"))
@@ -113,6 +113,9 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
     assert final[1].startswith("1,a,1,1,1")
 
 
+ANNOTATORS = ("--annotators", "readings.csv")
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -120,17 +123,8 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
         (["a=nowhere", "b"], "b: expected PHASE=FOLDER or PHASE=FILE"),
         (["{each}", "--scheme", "nowhere.toml"], "nowhere.toml"),
         (["{each}", "--subgroup", "vendor"], "vendor: no column of the case table"),
-        (["{each}", "--group-teams", "network"], "expected --output FOLDER"),
-        (["{each}", "--group-teams", "network", "--output", "{each}/../out"], "teams.csv: not found"),
-        (["{each}", "--classifier", "fovea.area"], "fovea.area: is not a column of the results per case"),
         (["offline={each}", "onsight={each}"], "combines the phases offline, onsite"),
-        (["{each}", "--evaluations", "onsite=2"], "--evaluations onsite=2: onsite is none of the phases"),
-        (["{each}", "--deadline", "2018-09-16T12:00:00Z"], "a deadline needs submissions.csv beside"),
-        (["{each}", "--finalists", "offline"], "--finalists offline: expected PHASE=N, such as offline=12"),
-        (["{each}", "--finalists", "offline=2"], "finalists of offline: expected a phase of several"),
-        (["{each}", "--compare", "first"], "--compare first: expected TEAM=TEAM[,TEAM…]"),
-        (["{each}", "--compare", "none=first"], "--compare none: is no team of these results"),
-        (["{each}", "--compare", "first=second"], "first: is ranked: only teams that are not eligible"),
+        (["{each}", *ANNOTATORS, *ANNOTATORS], "expected one table of readings, found 2"),
     ],
 )
 def test_faults(each, arguments, problem):
@@ -138,12 +132,6 @@ def test_faults(each, arguments, problem):
     assert done.returncode == 1
     assert problem in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_a_number_that_is_none_is_an_error_of_usage(each):
-    done = run("rank", each, "--interval-minimum", "1")
-    assert done.returncode == 2
-    assert "--interval-minimum: expected a whole number of at least 2, found '1'" in done.stderr
 
 
 AGES = """\

@@ -120,14 +120,14 @@ def test_tiers(teams, different, tiers):
 @dataclass(frozen=True)
 class Record:
     family: str
-    p_value: float | None
+    difference: Difference
     p_holm: float | None = None
 
 
 def test_holm_within_families_and_pairs_that_could_not_be_tested():
     # Of two: 0.01 twice, then 0.04. Of three, one not computed: 0.02 three times, then 0.03 twice, but 0.06.
     values = [("a", 0.04), ("b", 0.02), ("b", None), ("a", 0.01), ("b", 0.03)]
-    tests = [Record(family, p_value) for family, p_value in values]
+    tests = [Record(family, Difference(0.1, p_value=p_value)) for family, p_value in values]
     found = [test.p_holm for test in corrected(tests, lambda test: test.family)]
     assert found == [pytest.approx(0.04), pytest.approx(0.06), None, pytest.approx(0.02), pytest.approx(0.06)]
     assert corrected([], lambda test: test) == ()

@@ -41,11 +41,13 @@ def _pairs(title: str, shown: Sequence[Comparison]) -> Table:
     rows = []
     for pair in shown:
         star = " **" if pair.holds_with_unseen else " *" if pair.significant else ""
-        p_values = p_text(pair.p_value), p_text(pair.p_holm) + star
-        rows.append((pair.first, pair.second, f"{pair.difference:.4g}", *p_values, pair.method))
+        tested = pair.difference
+        p_values = p_text(tested.p_value), p_text(pair.p_holm) + star
+        rows.append((pair.first, pair.second, f"{tested.value:.4g}", *p_values, tested.method))
     numbers = "difference", "p", "p after Holm"
     table = text_table(title, ("better", "worse"), numbers, rows, notes=("test",))
-    nulls = dict.fromkeys(f"{pair.method} rejects that {pair.null}" for pair in shown if pair.null)
+    tests = {pair.difference.method: pair.difference.null for pair in shown}
+    nulls = [f"{method} rejects that {null}" for method, null in tests.items() if null]
     stars = ["* significant"] if any(pair.significant for pair in shown) else []
     if any(pair.holds_with_unseen for pair in shown):
         stars += ["** also if one case more, which the sample does not show, fails"]
@@ -191,7 +193,7 @@ def _legend(phase: leaderboard_file.PhaseLeaderboard) -> list[str]:
     joined = (
         "; – (n): not ranked, would take place n" if any(board.would_be_place for board in boards) else ""
     )
-    interval = " (95 % interval)" if any(metric.lower is not None for metric in metrics) else ""
+    interval = " (95 % interval)" if any(metric.figure.interval for metric in metrics) else ""
     lines = [f"cells: place{places} · score, lower is better{joined}", f"       value{interval} · rank"]
     method = phase.scheme["method"]
     if rule := METHODS.get(method["name"]):
@@ -208,11 +210,12 @@ def _conclusions(phase: leaderboard_file.PhaseLeaderboard) -> list[str]:
         tiers = "no tiers, since some pairs could not be tested"
         if comparisons.tiers is not None:
             tiers = _in_tiers(comparisons)
-        undecided = [pair.detectable_difference for pair in comparisons.pairs if pair.significant is False]
+        undecided = [pair.difference.detectable for pair in comparisons.pairs if pair.significant is False]
         detectable = [one for one in undecided if one is not None]
         lines.append(f"{metric.title}: {tiers}")
         lines += [
-            f"  {pair.first}, {pair.second} ({pair.method}, p = {pair.p_holm:.2g} after Holm): {pair.note}"
+            f"  {pair.first}, {pair.second} ({pair.difference.method}, p = {pair.p_holm:.2g} after Holm): "
+            f"{pair.note}"
             for pair in comparisons.pairs
             if pair.contradicts_order
         ]
@@ -271,8 +274,8 @@ def _metric(metric: leaderboard_file.MetricOfTeam | None) -> str:
     if metric is None:
         return ""
     interval = ""
-    if metric.lower is not None and metric.upper is not None:
-        lower, upper = rounded_outwards(metric.lower, metric.upper, _INTERVAL_DIGITS)
+    if (ends := metric.figure.interval) is not None:
+        lower, upper = rounded_outwards(ends.lower, ends.upper, _INTERVAL_DIGITS)
         interval = f" ({lower:.{_INTERVAL_DIGITS}f}–{upper:.{_INTERVAL_DIGITS}f})"
     rank = "–" if metric.rank is None else f"{metric.rank:g}"
     return f"{metric.value:.4f}{interval} · {rank}"

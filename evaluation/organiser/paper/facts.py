@@ -269,8 +269,8 @@ def sentences_of_tests(phase: ReportedPhase, name: str) -> Iterator[str]:
         return
     value = ordered[0].metrics[name]
     first = [team.team for team in ordered if team.metrics[name].value == value.value]
-    ends = (value.lower, value.upper)
-    known = "" if value.lower is None else " with its 95 % interval"
+    ends = (value.figure.lower, value.figure.upper)
+    known = "" if value.figure.lower is None else " with its 95 % interval"
     best = f"the best value{known} was {figure_in_words(value.value, ends)}, by {_and_more(first)}"
     yield f"{title} in {phase.board.phase}: {best}."
     compared = metric.comparisons.pairs if metric.comparisons else ()
@@ -282,7 +282,7 @@ def sentences_of_tests(phase: ReportedPhase, name: str) -> Iterator[str]:
         if {one.first, one.second} == {team.team, ordered[0].team}
     }
     others = [team.team for team in ordered[1:]]
-    if len(first) == 1 and others and (second := pairs.get(others[0])) and second.lower is not None:
+    if len(first) == 1 and others and (second := pairs.get(others[0])) and second.difference.interval:
         yield f"It differed from that of {others[0]} by {size_in_words(second)}."
     worse = [team for team in others if team in pairs and pairs[team].second_is_worse]
     equal = [team for team in others if team in pairs and pairs[team].significant is False]

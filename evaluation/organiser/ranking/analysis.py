@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import get_args
 
@@ -27,7 +27,6 @@ from evaluation.organiser.ranking.certainty import Superiority, rank_sets, super
 from evaluation.organiser.ranking.classifiers import (
     classifiers_of_teams,
     operating_points,
-    predictive_values,
     roc_curve,
 )
 from evaluation.organiser.ranking.leaderboard_file import CaseValues, CurvePoints, FrocPoints, OrganiserPart
@@ -37,7 +36,6 @@ from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScor
 from evaluation.organiser.ranking.selection import Which
 from evaluation.phase.places import BoardPlaces, Leaderboards, place_teams
 from evaluation.platform.result_file import as_written_values
-from evaluation.stats.figure import IntervalChoice
 
 # --- Single cases, for organisers: values and curves, where each step is a case of one class or an object ---
 
@@ -98,31 +96,18 @@ def _free_response_curves(
 class RankOptions:
     """The options of a ranking.
 
-    ``which`` None: the challenge's rule. ``tests`` None: tests for up to a hundred teams. ``resamples``
-    None: the phase's number.
-    ``compare_with``: the teams that each team without a place is tested against, in addition to `teams.csv`.
-    ``subgroups``: columns of the case table. ``classifiers``: columns ("task.column") of the results per
-    case, by title, that are reported beside the annotators. ``annotator_scores`` returns the scores of
-    annotators for the names of the metrics. ``margins``: see `margin_tests`; ``covariates``:
-    columns of numbers of the case table; ``prevalence``: of predictive values.
+    ``which`` None: the challenge's rule. ``resamples`` None: the phase's number. ``subgroups``: columns of
+    the case table. ``annotator_scores`` returns the scores of annotators for the names of the metrics.
+    ``margins``: see `margin_tests`.
     """
 
     which: Which | None = None
     resamples: int | None = None
-    interval_minimum: int | None = None
-    tests: bool | None = None
     means: TestOfMeans = "means"
-    interval: IntervalChoice | None = None
-    influence: bool = True
     subgroups: tuple[str, ...] = ()
     annotators: ReadColumns | None = None
-    classifiers: Mapping[str, str] | None = None
     annotator_scores: Callable[[tuple[str, ...]], Scores] | None = None
-    compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
     margins: tuple[comparisons.Margin, ...] = ()
-    in_fixed_order: bool = False
-    covariates: tuple[str, ...] = ()
-    prevalence: float | None = None
 
 
 _MAX_TESTED = 100
@@ -152,10 +137,6 @@ class Analysis:
         self._choice = given
         if choices.resamples is not None:
             self._choice = replace(self._choice, resamples=choices.resamples)
-        if choices.interval_minimum is not None:
-            self._choice = replace(self._choice, interval_minimum=choices.interval_minimum)
-        if choices.interval is not None:
-            self._choice = replace(self._choice, interval=choices.interval)
 
     @cached_property
     def _tests(self) -> comparisons.TestChoice:
@@ -176,8 +157,8 @@ class Analysis:
 
     @property
     def too_many_to_compare(self) -> bool:
-        """Whether tests of pairs are left out: there are many teams and no request for tests."""
-        return self._choices.tests is not True and len(self._ranked) > _MAX_TESTED
+        """Whether tests of pairs are left out, since there are many teams."""
+        return len(self._ranked) > _MAX_TESTED
 
     @cached_property
     def superiority(self) -> dict[str, Superiority]:
@@ -200,18 +181,16 @@ class Analysis:
         if cases is None:
             return OrganiserPart()
         influence: list[stability.Influence] = []
-        if choices.influence and self._metrics.are_complete(self._scheme.metrics):
+        if self._metrics.are_complete(self._scheme.metrics):
             figures = self._metrics.of_scheme(), results.challenge.composites
             in_force = self._scheme, self._standings, *figures
             influence = stability.influences(*in_force, self._cases, cases.names, self._scores)
         difficulties = difficulty.case_difficulties(metrics, self._cases)
-        classifiers: dict[str, str] = {}
+        classifiers: tuple[str, ...] = ()
         if not self.too_many_to_compare:
-            requested = dict(choices.classifiers or {})
-            declared = [f"{task.name}.{column}" for task in results.tasks for column in task.classifiers]
-            classifiers = {name: name for name in declared if name not in requested.values()} | requested
+            declared = (f"{task.name}.{column}" for task in results.tasks for column in task.classifiers)
+            classifiers = tuple(declared)
         tested = self._cases.teams, self._choice
-        points = operating_points(results.tasks, chosen)
         return OrganiserPart(
             difficulties=tuple(difficulties),
             groups=tuple(difficulty.group_difficulties(difficulties, cases, choices.subgroups)),
@@ -223,8 +202,7 @@ class Analysis:
             readers=against_readers(choices.annotators, metrics, chosen, *tested),
             reader_curves=_reader_curves(choices.annotators, metrics, chosen),
             classifiers=classifiers_of_teams(metrics, classifiers, chosen, *tested),
-            operating_points=points,
-            predictive_values=predictive_values(points, choices.prevalence) if choices.prevalence else (),
+            operating_points=operating_points(results.tasks, chosen),
             subgroups=difficulty.values_by_subgroup(metrics, chosen, cases, choices.subgroups),
         )
 
@@ -240,9 +218,8 @@ class Analysis:
             }
             score = annotators.get(one.reference, {}).get(one.metric, one.value)
             margins.append(replace(one, value=None if one.reference in values[one.metric] else score))
-        fixed = self._choices.in_fixed_order
         return comparisons.margin_tests(
-            margins, self._results.metrics, values, self._all, self._tests, self.intervals, fixed
+            margins, self._results.metrics, values, self._all, self._tests, self.intervals
         )
 
     def subgroup_tests(self) -> tuple[difficulty.SubgroupTest, ...]:
@@ -256,21 +233,10 @@ class Analysis:
             difficulty.subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups)
         )
 
-    def associations(self) -> tuple[difficulty.Association, ...]:
-        """Return the correlations with columns of numbers. Raises `RankingError`."""
-        cases = self._results.cases
-        if cases is None and self._choices.covariates:
-            raise RankingError("covariates need results per case (evaluate --cases)")
-        metrics, chosen = self._results.metrics, self._choices.covariates
-        return difficulty.associations(metrics, self._all, cases, chosen) if cases else ()
-
     def annotators(self) -> AnnotatorsSection | None:
         """Return the figures of the annotators, None where none were requested."""
-        choices = self._choices
-        if choices.annotators is None and not choices.classifiers:
-            return None
-        metrics, tables = self._results.metrics, self._all.tables
-        return annotators_section(choices.annotators, choices.classifiers or {}, metrics, tables)
+        read = self._choices.annotators
+        return None if read is None else annotators_section(read, self._results.metrics, self._all.tables)
 
     @cached_property
     def resampled(self) -> resampling.Resampled:
@@ -318,11 +284,9 @@ class Analysis:
     @cached_property
     def unranked(self) -> dict[str, tuple[comparisons.Comparison, ...]]:
         """The tests of teams without a place against chosen ones, by metric."""
-        against = comparisons.chosen_opponents(self._results, self._choices.compare_with)
-        if not against or self._choices.tests is False:
-            return {}
+        against = comparisons.chosen_opponents(self._results)
         found = {}
-        for name, metric in self._metrics.of_scheme().items():
+        for name, metric in self._metrics.of_scheme().items() if against else ():
             values = {s.team: s.values[name] for s in self._chosen if name in s.values}
             found[name] = comparisons.compare_unranked(name, metric, values, self._all, self._tests, against)
         return found
@@ -340,7 +304,7 @@ class Analysis:
 
     @property
     def _can_compare(self) -> bool:
-        return self._choices.tests is not False and any(submission.tables for submission in self._ranked)
+        return any(submission.tables for submission in self._ranked)
 
     def notices(self) -> Iterator[str]:
         """Yield why figures are missing, and where tests cannot tell anything."""
@@ -350,7 +314,7 @@ class Analysis:
             if name in self._scheme.metrics:
                 yield f"{name}: not resampled: {reason}"
         if self._can_compare and self.too_many_to_compare:
-            yield f"pairs of teams are not compared: more than {_MAX_TESTED} teams (ask for it with --tests)"
+            yield f"pairs of teams are not compared: more than {_MAX_TESTED} teams"
 
     def margin_notices(self, tests: Sequence[comparisons.MarginTest]) -> Iterator[str]:
         """Yield the teams by conclusion for each margin, given the tests of all."""

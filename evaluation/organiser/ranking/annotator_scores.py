@@ -34,6 +34,14 @@ class Beside:
     teams_worse: int
 
 
+def is_scores(path: Path) -> bool:
+    """Return whether a table has metrics of annotators, and not their readings of the cases."""
+    if not path.is_file():
+        return False
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        return ANNOTATOR in [name.strip().strip('"') for name in file.readline().split(",")]
+
+
 def read_annotator_scores(path: Path, metrics: Collection[str]) -> Scores:
     """Return the metrics of annotators in a csv file.
 

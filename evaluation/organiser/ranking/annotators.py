@@ -117,30 +117,20 @@ def with_scores(table: CaseTable, curve: Curve, scores: Floats) -> CaseTable:
 
 
 def annotators_section(
-    read: ReadColumns | None,
-    classifiers: Mapping[str, str],
+    read: ReadColumns,
     metrics: Mapping[str, Metric],
     teams: Sequence[Mapping[str, CaseTable] | None],
 ) -> AnnotatorsSection:
-    """Return the figures of annotators, and of classifiers (columns of the results per case).
+    """Return the figures of annotators.
 
-    read: called with the names of the cases. classifiers: "task.column" by title. teams: the case tables of
-    every team by task; the first has the labels. Raises `RankingError` without results per case and for an
-    unknown column.
+    read: called with the names of the cases. teams: the case tables of every team by task; the first has the
+    labels. Raises `RankingError` without results per case.
     """
     task, _ = curve_of(metrics)
     tables = next((tables for tables in teams if tables and task in tables), None)
     if tables is None:
         raise RankingError("annotators need results per case (evaluate --cases)")
-    names = tables[task].names
-    columns = dict(read(names)) if read else {}
-    for title, column in classifiers.items():
-        task_tables, _, key = column.partition(".")
-        if task_tables not in tables or key not in tables[task_tables].column_names:
-            raise RankingError(f"{column}: is not a column of the results per case")
-        at = dict(zip(tables[task_tables].names, tables[task_tables][key].tolist(), strict=True))
-        columns[title] = np.array([at.get(name, np.nan) for name in names])
-    return describe_annotators(columns, metrics, tables)
+    return describe_annotators(read(tables[task].names), metrics, tables)
 
 
 def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from itertools import combinations
-from statistics import NormalDist
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from evaluation.organiser.ranking.annotators import curve_of, metrics_of_curve, 
 from evaluation.organiser.ranking.comparisons import TestChoice, compare
 from evaluation.organiser.ranking.resampling import TeamCases, intervals_of_teams
 from evaluation.stats.differences import corrected
+from evaluation.stats.figure import Difference, Figure
 
 # --- Further classifiers of every team beside its likelihood, such as the cup-to-disc ratio of its masks ---
 
@@ -32,9 +32,7 @@ class ClassifierValue:
     team: str
     classifier: str
     cases: int
-    value: float
-    lower: float | None
-    upper: float | None
+    figure: Figure
 
 
 @dataclass(frozen=True)
@@ -49,12 +47,10 @@ class ClassifierTest:
     team: str
     first: str
     second: str
-    difference: float
-    method: str
-    p_value: float | None
-    p_holm: float | None
+    difference: Difference
     favours: str | None
     note: str | None
+    p_holm: float | None = None
 
 
 @dataclass(frozen=True)
@@ -78,14 +74,14 @@ class Classifiers:
 
 def classifiers_of_teams(
     metrics: Mapping[str, Metric],
-    columns: Mapping[str, str],
+    columns: Sequence[str],
     cases: TeamCases,
     ranked: Collection[str],
     resampling: Resampling,
 ) -> Classifiers:
     """Return each team's columns as classifiers of the label of the first task with an area under a curve.
 
-    columns: "task.column" by title. A team without results for a column's task has no such classifier. A
+    columns: each as "task.column". A team without results for a column's task has no such classifier. A
     missing value is below every threshold for a positive case and above every one for a negative.
     Areas are tested by DeLong's test where it holds, see `compare`. No columns: nothing.
     Source: Orlando et al. 2020 (REFUGE), section 4.1, Table 4 and Figure 5, and section 5.3.
@@ -109,9 +105,8 @@ def classifiers_of_teams(
         for name in of_curve:
             for title, table in scored.items():
                 if not math.isnan(value := found[title][name]):
-                    interval = intervals.get(name, {}).get(title)
-                    bounds = (None, None) if interval is None else (interval.lower, interval.upper)
-                    values.append(ClassifierValue(name, team, title, len(table), value, *bounds))
+                    figure = intervals.get(name, {}).get(title, Figure(value))
+                    values.append(ClassifierValue(name, team, title, len(table), figure))
         areas = {title: of_title[area] for title, of_title in found.items()}
         if all(map(math.isfinite, areas.values())):
             tests += _tests(area, metrics[area], team, areas, of_team, TestChoice(resampling))
@@ -121,19 +116,18 @@ def classifiers_of_teams(
 
 
 def _tables_of(
-    tables: Mapping[str, CaseTable], task: str, curve: Curve, columns: Mapping[str, str]
+    tables: Mapping[str, CaseTable], task: str, curve: Curve, columns: Sequence[str]
 ) -> Iterator[tuple[str, CaseTable]]:
     """Yield a table of scores and labels for the likelihood and each column, all of the same cases."""
     if task not in tables:
         return
     labels = dict(zip(tables[task].names, tables[task][curve.label].tolist(), strict=True))
-    given = {f"{task}.{curve.score}": f"{task}.{curve.score}", **columns}
     scores = {}
-    for title, name in given.items():
+    for name in (f"{task}.{curve.score}", *columns):
         of_task, _, column = name.partition(".")
         if of_task in tables and column in tables[of_task].column_names:
             table = tables[of_task]
-            scores[title] = dict(zip(table.names, table[column].tolist(), strict=True))
+            scores[name] = dict(zip(table.names, table[column].tolist(), strict=True))
     shared = [
         name
         for name, label in labels.items()
@@ -153,10 +147,8 @@ def _tests(
     order = {frozenset(pair): pair for pair in combinations(of_team.teams, 2)}
     for pair in compare(name, metric, values, of_team, choice).pairs:
         first, second = order[frozenset((pair.first, pair.second))]
-        difference = pair.difference if pair.first == first else -pair.difference
-        yield ClassifierTest(
-            name, team, first, second, difference, pair.method, pair.p_value, None, pair.favours, pair.note
-        )
+        difference = pair.difference if pair.first == first else pair.difference.reversed()
+        yield ClassifierTest(name, team, first, second, difference, pair.favours, pair.note)
 
 
 def roc_curve(table: CaseTable, curve: Curve) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -204,56 +196,4 @@ def operating_points(tasks: Sequence[Task], cases: TeamCases) -> tuple[TeamOpera
             place = task.name, team, float(rule.specificity), threshold
             rates = point.sensitivity, point.specificity, false_rate
             found.append(TeamOperatingPoint(*place, *rates, *counts))
-    return tuple(found)
-
-
-@dataclass(frozen=True)
-class PredictiveValues:
-    """The predictive values at a team's operating point if a share of cases is positive, and intervals."""
-
-    task: str
-    team: str
-    prevalence: float
-    positive: float | None
-    positive_lower: float
-    positive_upper: float
-    negative: float | None
-    negative_lower: float
-    negative_upper: float
-
-
-def predictive_values(
-    points: Sequence[TeamOperatingPoint], prevalence: float
-) -> tuple[PredictiveValues, ...]:
-    """Return PPV and NPV at a prevalence, in (0, 1), of every operating point with both classes.
-
-    95 % intervals on the logit scale, with ½ added to each count where one is 0; they take the threshold as
-    given. None: the PPV without a positive decision.
-    Source: Mercaldo, Lau and Zhou 2007, Stat. Med. 26:2170.
-    """
-    odds, quantile = prevalence / (1 - prevalence), NormalDist().inv_cdf(0.975)
-
-    def bounds(
-        of_class: float, hits: int, members: int, rejected: int, others: int
-    ) -> tuple[float | None, float, float]:
-        from scipy.special import expit  # 0.2 s that not all rankings need
-
-        share, passed = hits / members, 1 - rejected / others
-        value = of_class * share / (of_class * share + passed) if share + passed else None
-        more = 0.0 if 0 < hits < members and 0 < rejected < others else 0.5
-        of_members, of_others = members + 2 * more, others + 2 * more
-        share, passed = (hits + more) / of_members, 1 - (rejected + more) / of_others
-        error = math.sqrt((1 / share - 1) / of_members + (1 / passed - 1) / of_others)
-        centre = math.log(of_class * share / passed)
-        ends = [float(expit(centre + side * quantile * error)) for side in (-1, 1)]
-        known = ends if value is None else [*ends, value]
-        return value, min(known), max(known)
-
-    found = []
-    for point in points:
-        hits, rejected = point.true_positives, point.true_negatives
-        positives, negatives = hits + point.false_negatives, rejected + point.false_positives
-        positive = bounds(odds, hits, positives, rejected, negatives)
-        negative = bounds(1 / odds, rejected, negatives, hits, positives)
-        found.append(PredictiveValues(point.task, point.team, prevalence, *positive, *negative))
     return tuple(found)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, combinations
+from itertools import combinations
 from typing import Literal
 
 from evaluation.core.differences import Compared, Pair, TestOfMeans
@@ -35,37 +35,25 @@ class TestChoice:
 class Comparison:
     """One pair of teams in one metric, the better one first.
 
-    ``difference`` is first minus second, with ``lower`` and ``upper`` of its 95 % interval. ``favours`` is
-    the team that the test finds better, which can contradict the order by the mean. ``significant``: they
-    differ, whichever is better, after Holm's correction. ``unseen_lower``, ``unseen_upper``: the interval
-    that allows for an unseen failure; ``holds_with_unseen``: they still differ significantly by it, None
-    without it. ``detectable_difference`` is the smallest one found with 80 % power at this sample size
-    (two-sided 5 %), None where no difference within the metric's range can be; a pair that is not significant
-    is a tie only where that is small. ``null``: what the test rejects. ``n``: the units that the test counts.
+    ``difference``: first minus second; a pair that is not significant is a tie only where what is detectable
+    is small. ``favours``: the team that the test finds better, which can contradict the order by the mean.
+    ``significant``: they differ, whichever is better, after Holm's correction; ``holds_with_unseen``: also by
+    the interval that allows for an unseen failure, None without it.
     """
 
     first: str
     second: str
-    difference: float
-    lower: float | None
-    upper: float | None
-    method: str
-    null: str
-    p_value: float | None
+    difference: Difference
     p_holm: float | None
     significant: bool | None
     favours: str | None
-    detectable_difference: float | None
     note: str | None = None
-    n: int | None = None
-    unseen_lower: float | None = None
-    unseen_upper: float | None = None
     holds_with_unseen: bool | None = None
 
     @property
     def contradicts_order(self) -> bool:
         """Whether the teams differ significantly, but not in the direction in which they are ordered."""
-        return self.significant is True and not (self.difference and self.favours == self.first)
+        return self.significant is True and not (self.difference.value and self.favours == self.first)
 
     @property
     def second_is_worse(self) -> bool | None:
@@ -146,31 +134,21 @@ def _comparison(
     unseen_holm: float | None,
 ) -> Comparison:
     a, b = pair
-    difference = float(published_difference(values[a], values[b]))
+    value = float(published_difference(values[a], values[b]))
     upwards = 1 if metric.better == "higher" else -1
-    further = one.with_unseen_failures
     significant = None if p_holm is None else p_holm < SIGNIFICANT
     found = Comparison(
         first=a,
         second=b,
-        difference=difference,
-        lower=one.lower,
-        upper=one.upper,
-        method=one.method,
-        null=one.null,
-        p_value=one.p_value,
+        difference=replace(one, value=value, first=None, second=None),
         p_holm=p_holm,
         significant=significant,
         favours={1: a, -1: b}.get(upwards * one.direction) if one.p_value is not None else None,
-        detectable_difference=one.detectable,
         note=one.reason,
-        n=one.n,
-        unseen_lower=further.lower if further else None,
-        unseen_upper=further.upper if further else None,
         holds_with_unseen=None if unseen_holm is None else bool(significant) and unseen_holm < SIGNIFICANT,
     )
     if found.contradicts_order:
-        order = f"the metric is better for {a}" if difference else "the metric is equal"
+        order = f"the metric is better for {a}" if value else "the metric is equal"
         note = f"the test favours {found.favours or 'neither'}, but {order}: no break between tiers"
         found = replace(found, note=note)
     return found
@@ -196,27 +174,22 @@ class Margin:
 class MarginTest:
     """The tests of a team against the reference of a margin.
 
-    ``difference``: how much better the team is, with the 95 % interval that decides: the one with unseen
-    failures, where there is one. ``field_lower``, ``field_upper``: of the field's interval.
-    ``p_not_inferior``: one-sided, that it is worse by the margin or more. ``p_equivalent``: the larger one of
-    this and of being better by the margin or more (two one-sided tests). ``conclusion``: by the p corrected
-    over a team's primary metrics, at 2.5 %.
+    ``difference``: how much better the team is. Its interval with unseen failures decides, where there is
+    one. ``p_not_inferior``: one-sided, that it is worse by the margin or more. ``p_equivalent``: the larger
+    one of this and of being better by the margin or more (two one-sided tests). ``conclusion``: by the p
+    corrected over a team's primary metrics, at 2.5 %.
     """
 
     metric: str
     team: str
     reference: str
     margin: float
-    difference: float
-    lower: float
-    upper: float
+    difference: Difference
     p_not_inferior: float
     p_equivalent: float
     p_not_inferior_corrected: float = 1.0
     p_equivalent_corrected: float = 1.0
     conclusion: Conclusion = "not shown"
-    field_lower: float | None = None
-    field_upper: float | None = None
 
 
 def margin_tests(
@@ -226,14 +199,12 @@ def margin_tests(
     cases: TeamCases,
     choice: TestChoice,
     intervals: TeamIntervals,
-    in_fixed_order: bool,
 ) -> tuple[MarginTest, ...]:
     """Return the tests of every team with a metric against the reference of each margin.
 
     values: by metric and team. Decided by the bounds that allow for unseen failures, see `Compared`; by the
-    field's where the metric has no others. A fixed value has no error. Corrected over the margins by Holm, or
-    in_fixed_order: each metric is tested only if all before it succeeded. Raises `RankingError` for a metric
-    without intervals and an unknown reference.
+    field's where the metric has no others. A fixed value has no error. Corrected over the margins by Holm.
+    Raises `RankingError` for a metric without intervals and an unknown reference.
     Source: Schuirmann 1987, J. Pharmacokinet. Biopharm. 15:657; one-sided 2.5 %: ICH E9, section 3.5.
     """
     found: list[MarginTest] = []
@@ -251,40 +222,25 @@ def margin_tests(
         for team in teams:
             if team == one.reference:
                 continue
-            field_one = (
+            difference = (
                 compared.difference(team, one.reference)
                 if one.value is None
                 else compared.to_number(team, one.value)
             )
             if metrics[one.metric].better == "lower":
-                field_one = field_one.reversed()
-            unseen = field_one.with_unseen_failures
-            decisive = unseen if unseen is not None and unseen.lower is not None else field_one
-            tested = margin_test(decisive, one.margin)
-            if tested is None or decisive.lower is None or decisive.upper is None:
-                raise RankingError(f"margin of {one.metric}: {team}: {field_one.reason}")
-            found.append(
-                MarginTest(
-                    one.metric,
-                    team,
-                    one.reference,
-                    one.margin,
-                    field_one.value,
-                    decisive.lower,
-                    decisive.upper,
-                    tested.p_not_inferior,
-                    tested.p_equivalent,
-                    field_lower=field_one.lower,
-                    field_upper=field_one.upper,
-                )
-            )
-    return _corrected_margins(found, in_fixed_order)
+                difference = difference.reversed()
+            unseen = difference.with_unseen_failures
+            tested = margin_test(unseen if unseen and unseen.interval else difference, one.margin)
+            if tested is None:
+                raise RankingError(f"margin of {one.metric}: {team}: {difference.reason}")
+            bare = replace(difference, first=None, second=None)
+            p_values = tested.p_not_inferior, tested.p_equivalent
+            found.append(MarginTest(one.metric, team, one.reference, one.margin, bare, *p_values))
+    return _corrected_margins(found)
 
 
-def _corrected_margins(tests: Sequence[MarginTest], in_fixed_order: bool) -> tuple[MarginTest, ...]:
+def _corrected_margins(tests: Sequence[MarginTest]) -> tuple[MarginTest, ...]:
     def corrected(p_values: Sequence[float]) -> list[float]:
-        if in_fixed_order:
-            return list(accumulate(p_values, max))
         return [1.0 if p is None else p for p in holm(p_values)]
 
     found: dict[int, MarginTest] = {}
@@ -336,8 +292,8 @@ def compare_unranked(
     return tuple(found)
 
 
-def chosen_opponents(results: PhaseResults, given: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return the opponents of each unranked team: as given, else as in `teams.csv`.
+def chosen_opponents(results: PhaseResults) -> dict[str, tuple[str, ...]]:
+    """Return the opponents of each unranked team, as in `teams.csv`.
 
     "*" stands for all ranked teams. Raises `RankingError` for a team that is ranked or unknown, and for an
     opponent that is unknown or the team itself.
@@ -346,7 +302,7 @@ def chosen_opponents(results: PhaseResults, given: Mapping[str, Sequence[str]]) 
     ranked = tuple(team for team in teams if team not in results.ineligible)
     problems = []
     found: dict[str, tuple[str, ...]] = {}
-    for team, others in {**results.compare_with, **given}.items():
+    for team, others in results.compare_with.items():
         if team not in results.ineligible:
             why = "is ranked" if team in teams else "is no team of these results"
             problems.append(f"{team}: {why}: only teams that are not eligible are compared with chosen ones")

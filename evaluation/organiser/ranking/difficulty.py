@@ -17,7 +17,7 @@ from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.scores import RecordedColumns
-from evaluation.stats.ranks import rank_sum_difference, spearman
+from evaluation.stats.ranks import rank_sum_difference
 
 
 @dataclass(frozen=True)
@@ -171,49 +171,6 @@ def divided(columns: RecordedColumns, chosen: Sequence[str]) -> tuple[RecordedCo
             few = sum(count < _LEAST_SIZE for count in counts.values())
             notices.append(f"{told}{few} of them with fewer than {_LEAST_SIZE} cases are left out")
     return replace(columns, columns=cells_of, subgroups=subgroups), notices
-
-
-@dataclass(frozen=True)
-class Association:
-    """Spearman's correlation of a team's values per case with a column of numbers, see `spearman`."""
-
-    metric: str
-    team: str
-    column: str
-    cases: int
-    correlation: float | None
-    lower: float | None
-    upper: float | None
-    p_value: float | None
-
-
-def associations(
-    metrics: Mapping[str, Metric], cases: TeamCases, columns: RecordedColumns, chosen: Sequence[str]
-) -> tuple[Association, ...]:
-    """Return the correlations of every mean over cases of every team with columns of the case table.
-
-    Cases without a value or an empty cell are left out; as many cases are independent as there are clusters.
-    Raises `RankingError` for a column that the case table does not have or that holds other than numbers.
-    """
-    found: list[Association] = []
-    for column in chosen:
-        if column not in columns.columns:
-            raise RankingError(f"{column}: no column of the case table; it has {', '.join(columns.columns)}")
-        cells = dict(zip(columns.names, columns.columns[column], strict=True))
-        if others := [cell for cell in cells.values() if cell and not DECIMAL.fullmatch(cell)]:
-            raise RankingError(f"{column}: expected numbers, found {others[0]!r}")
-        for name, metric, team, table in cases.each_table(metrics):
-            if not (spread := metric.estimator.mean_column):
-                continue
-            values = table[spread]
-            covariate = np.array([float(cells[case] or "nan") for case in table.names])
-            kept = np.flatnonzero(np.isfinite(values) & np.isfinite(covariate))
-            units = cases.units(table)
-            independent = kept.size if units is None else np.unique(units[kept]).size
-            one = spearman(values[kept], covariate[kept], independent)
-            figures = one.value, one.lower, one.upper, one.p_value
-            found.append(Association(name, team, column, kept.size, *figures))
-    return tuple(found)
 
 
 def _labels(columns: RecordedColumns, column: str, cases: Sequence[str]) -> NDArray[np.str_]:

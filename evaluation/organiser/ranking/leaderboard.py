@@ -1,13 +1,12 @@
 """The leaderboard of one phase from the results of its teams, and of a challenge with several phases."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from evaluation.core.metric import Metric
-from evaluation.core.scheme import Rank, Scheme, Ties
+from evaluation.core.scheme import Scheme, Ties
 from evaluation.organiser.ranking.across import across_rankings
 from evaluation.organiser.ranking.analysis import Analysis, RankOptions
 from evaluation.organiser.ranking.annotator_scores import Beside, beside_teams
@@ -32,109 +31,7 @@ from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.organiser.ranking.selection import select
 from evaluation.organiser.ranking.stability import PlaceDistribution, agreement, place_distributions
 from evaluation.phase.places import Better, BoardPlaces, Leaderboards, combine_phases, shared_rank
-from evaluation.stats.ranks import published_difference
-
-
-@dataclass(frozen=True)
-class PublishedDifference:
-    """A metric of two teams, compared in the published digits.
-
-    ``difference`` is value − other value, ``relative_change_percent`` the same in percent of the other
-    value's size, None where that is 0. ``outcome`` is about ``team``, in the metric's better direction.
-    ``board``: the leaderboard with the other team in first place, empty in a comparison for another reason.
-    ``note``: of the team.
-    """
-
-    board: str
-    metric: str
-    team: str
-    value: float
-    other: str
-    other_value: float
-    difference: float
-    relative_change_percent: float | None
-    outcome: Literal["better", "equal", "worse"]
-    note: str | None = None
-
-
-def against_first_place(
-    board: PhaseLeaderboard, scheme: Scheme, better: Mapping[str, Better]
-) -> tuple[PublishedDifference, ...]:
-    """Return every team, ranked or not, beside each first place of the board that ranks the metric.
-
-    A metric belongs to the boards that the overall one combines (ADAM's Dice of drusen: the lesion board);
-    without such boards to the overall one. better: by metric.
-    """
-    found: list[PublishedDifference] = []
-    for name, metrics in _metrics_by_board(scheme):
-        firsts = [team for team in board.teams if team.boards[name].place == 1]
-        others = [team for team in board.teams if team.boards[name].place != 1]
-        for metric in metrics:
-            for first in firsts:
-                found += _differences(name, [metric], others, first, better)
-    return tuple(found)
-
-
-def of_variants(
-    board: PhaseLeaderboard, variants: Mapping[str, str], better: Mapping[str, Better]
-) -> tuple[PublishedDifference, ...]:
-    """Return the metrics of every variant beside its original team's.
-
-    variants: the team by the variant's name. better: by metric.
-    """
-    teams = {team.team: team for team in board.teams}
-    found: list[PublishedDifference] = []
-    for variant, team in sorted(variants.items()):
-        found += _differences("", tuple(teams[variant].metrics), [teams[variant]], teams[team], better)
-    return tuple(found)
-
-
-def _differences(
-    board: str, metrics: Sequence[str], teams: Sequence[Team], other: Team, better: Mapping[str, Better]
-) -> Iterator[PublishedDifference]:
-    for team in teams:
-        for metric in metrics:
-            if metric not in team.metrics or metric not in other.metrics:
-                continue
-            value, other_value = team.metrics[metric].value, other.metrics[metric].value
-            difference = float(published_difference(value, other_value))
-            upwards = difference if better[metric] == "higher" else -difference
-            relative = 100 * difference / abs(other_value) if other_value else None
-            yield PublishedDifference(
-                board=board,
-                metric=metric,
-                team=team.team,
-                value=value,
-                other=other.team,
-                other_value=other_value,
-                difference=difference,
-                relative_change_percent=relative,
-                outcome="better" if upwards > 0 else "worse" if upwards < 0 else "equal",
-                note=team.note,
-            )
-
-
-def _metrics_by_board(scheme: Scheme) -> Iterator[tuple[str, list[str]]]:
-    """Yield the boards that the overall one combines with their metrics, then the overall one with the rest.
-
-    Without an overall one, the boards that no other combines.
-    """
-    boards = {board.name: board for board in scheme.boards}
-    if scheme.overall is None:
-        used = {term.board for board in scheme.boards for term in board.terms if not isinstance(term, Rank)}
-        yield from ((name, list(scheme.metrics_of(name))) for name in boards if name not in used)
-        return
-    seen: set[str] = set()
-    for term in boards[scheme.overall].terms:
-        if not isinstance(term, Rank):
-            metrics = list(scheme.metrics_of(term.board))
-            seen.update(metrics)
-            yield term.board, metrics
-    if rest := [metric for metric in scheme.metrics_of(scheme.overall) if metric not in seen]:
-        yield scheme.overall, rest
-
-
-# --- The leaderboard of one phase from the results of its teams ---
+from evaluation.stats.figure import Figure
 
 CHOSEN_HERE = "members chosen on these cases: looks better than it is"
 """The note on such an ensemble. Source: Orlando et al. 2020, Med. Image Anal. 59:101570, section 5.1.3."""
@@ -144,9 +41,9 @@ CHOSEN_HERE = "members chosen on these cases: looks better than it is"
 class RankedPhase:
     """A phase's leaderboard, the organiser's part, and the places for a final leaderboard.
 
-    ``first_place``, ``variants`` and ``annotator_scores`` are the rows of the files of these names. ``tie``
-    holds the places that break ties of the final leaderboard, if this phase breaks them. ``submissions``:
-    all submissions of all teams, in their order.
+    ``annotator_scores`` are the rows of the file of this name. ``tie`` holds the places that break ties of
+    the final leaderboard, if this phase breaks them. ``submissions``: all submissions of all teams, in their
+    order.
     """
 
     board: PhaseLeaderboard
@@ -157,8 +54,6 @@ class RankedPhase:
     tie: BoardPlaces | None
     tie_resampled: BoardPlaces | None
     notices: tuple[str, ...]
-    first_place: tuple[PublishedDifference, ...] = ()
-    variants: tuple[PublishedDifference, ...] = ()
     annotator_scores: tuple[Beside, ...] = ()
     submissions: tuple[Submission, ...] = ()
     margins: tuple[MarginTest, ...] = ()
@@ -201,7 +96,6 @@ def rank_phase(
         ),
         across=across_rankings([one.team for one in ranked], _places_to_join(scheme, leaderboards)),
         subgroup_tests=analysis.subgroup_tests(),
-        associations=analysis.associations(),
         annotators=analysis.annotators(),
         clusters=_count_clusters(results),
         titles=dict(results.titles),
@@ -221,8 +115,6 @@ def rank_phase(
         tie=leaderboards.boards.get(tie),
         tie_resampled=standings.get(tie),
         notices=(*results.notices, *analysis.notices(), *by_digits, *analysis.margin_notices(margins)),
-        first_place=against_first_place(board, scheme, better),
-        variants=of_variants(board, results.variants, better),
         annotator_scores=beside_teams(board.teams, {s.team for s in ranked}, annotators, better),
         submissions=results.submissions,
         margins=margins,
@@ -318,17 +210,13 @@ def _teams(
             }
         metrics = {}
         for metric, value in submission.values.items():
-            figure = analysis.intervals.found.get(metric, {}).get(name)
-            ends = (figure.lower, figure.upper) if figure else (None, None)
-            unseen = figure.with_unseen_failures if figure else None
-            beyond = (unseen.lower, unseen.upper) if unseen else (None, None)
+            figure = analysis.intervals.found.get(metric, {}).get(name, Figure(value))
             rank_set = analysis.rank_sets.get(metric, {}).get(name)
-            metrics[metric] = MetricOfTeam(value, ranks.get(metric), *ends, rank_set, *beyond)
+            metrics[metric] = MetricOfTeam(replace(figure, value=value), ranks.get(metric), rank_set)
         number = sum(other.team == name for other in results.submissions)
         chosen_here = name in results.chosen_here
-        notes = [f"variant of {results.variants.get(name)}"] * (name in results.variants)
-        notes = [submission.absence] if submission.absence else [*notes, *[CHOSEN_HERE] * chosen_here]
-        eligible, note = name not in results.ineligible, "; ".join(notes) or None
+        note = submission.absence or (CHOSEN_HERE if chosen_here else None)
+        eligible = name not in results.ineligible
         about = (note, chosen_here, submission.seconds)
         teams.append(Team(name, eligible, submission.name, number, metrics, boards, *about))
     return teams
@@ -391,7 +279,7 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     by_role = {role: phase.board for role, phase in phases.items()}
     boards = tuple(by_role.values())
     across = across_rankings(teams, {role: places.places[0].tolist() for role, places in overall.items()})
-    changes = generalisation(by_role, {role: phase.submissions for role, phase in phases.items()})
+    changes = generalisation(by_role)
     notices += notices_of(changes, by_role)
     if not scheme.phases:
         weights = ", ".join(f"{role} = …" for role in phases)
@@ -460,61 +348,3 @@ def _aligned(standing: BoardPlaces, teams: Sequence[str], wanted: Sequence[str])
             places[:, position] = standing.places[:, at[team]]
             numerators[:, position] = standing.numerators[:, at[team]]
     return BoardPlaces(places, numerators, standing.denominator)
-
-
-# --- Finalists: the first teams of one phase, the only ones ranked in the others, as in REFUGE ---
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The phase ``role`` and the ``number`` of its first teams that are ranked in the other phases."""
-
-    role: str
-    number: int
-
-
-def finalists(phase: RankedPhase, number: int) -> tuple[str, ...]:
-    """Return the teams whose overall place is at most ``number``, best first.
-
-    Teams that share the last place are all included, so there may be more.
-    Raises `RankingError` where the phase has no overall leaderboard.
-    """
-    if phase.overall is None:
-        raise RankingError(f"{phase.board.phase}: has no overall leaderboard to select teams by")
-    places = phase.overall.places[0].tolist()
-    chosen = [(place, team) for place, team in zip(places, phase.ranked_teams, strict=True) if place]
-    return tuple(team for place, team in sorted(chosen) if place <= number)
-
-
-def rank_all(
-    results: Mapping[str, PhaseResults],
-    schemes: Mapping[str, Scheme],
-    choices: Mapping[str, RankOptions],
-    selection: Selection | None = None,
-) -> dict[str, RankedPhase]:
-    """Return the leaderboards of all phases by role, in their order.
-
-    Teams outside of the selection are listed in the other phases without a place, and have no final place.
-    Raises `RankingError`, also for a selection by a missing phase.
-    Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 3.2.
-    """
-    if selection is None:
-        phases = results.items()
-        return {role: rank_phase(one, schemes[role], choices[role], role or None) for role, one in phases}
-    role, number = selection.role, selection.number
-    if role not in results or len(results) == 1:
-        given = ", ".join(filter(None, results)) or "a single one"
-        raise RankingError(f"finalists of {role}: expected a phase of several, given are {given}")
-    first = rank_phase(results[role], schemes[role], choices[role], role)
-    chosen = finalists(first, number)
-    more = "" if len(chosen) <= number else f" ({len(chosen)}, since places are shared)"
-    notice = f"the first {number} teams{more} are ranked in the other phases: {', '.join(chosen)}"
-    ranked: dict[str, RankedPhase] = {}
-    for other, of_phase in results.items():
-        if other == role:
-            ranked[role] = replace(first, notices=(*first.notices, notice))
-            continue
-        left_out = {submission.team for submission in of_phase.submissions} - set(chosen)
-        eligible = replace(of_phase, ineligible=of_phase.ineligible | left_out)
-        ranked[other] = rank_phase(eligible, schemes[other], choices[other], other)
-    return ranked

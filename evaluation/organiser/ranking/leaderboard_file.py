@@ -7,14 +7,16 @@ from evaluation.organiser.ranking import difficulty
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.annotators import AnnotatorsSection
 from evaluation.organiser.ranking.certainty import Superiority
-from evaluation.organiser.ranking.classifiers import Classifiers, PredictiveValues, TeamOperatingPoint
+from evaluation.organiser.ranking.classifiers import Classifiers, TeamOperatingPoint
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.readers import AgainstReaders, AnnotatorPoint
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import Influence, PlaceDistribution, RankingAgreement
 from evaluation.platform.result_file import schema_of
+from evaluation.stats.figure import Difference, Figure
 
 FORMAT: Literal["leaderboard/1"] = "leaderboard/1"
+ORGANISER_FORMAT = "leaderboard-organiser/1"
 LEGEND = {
     "board": "place (95 % interval of places over resampled cases) · score, lower is better; "
     "– (n): not ranked, would take place n",
@@ -24,19 +26,19 @@ LEGEND = {
 
 @dataclass(frozen=True)
 class MetricOfTeam:
-    """A team's metric, its rank (None: not ranked), and its 95 % interval, if any.
+    """A team's metric with its intervals, if any, and its rank (None: not ranked).
 
     ``rank_set``: the lowest and highest rank by value; all teams' sets hold at once with 95 % confidence.
-    ``unseen_lower``, ``unseen_upper``: the interval that allows for one unseen failure.
     """
 
-    value: float
+    figure: Figure
     rank: float | None = None
-    lower: float | None = None
-    upper: float | None = None
     rank_set: tuple[int, int] | None = None
-    unseen_lower: float | None = None
-    unseen_upper: float | None = None
+
+    @property
+    def value(self) -> float:
+        """The value of the metric."""
+        return self.figure.value
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,6 @@ class PhaseLeaderboard:
     robustness: tuple[Variation, ...] = ()
     across: AcrossRankings | None = None
     subgroup_tests: tuple[difficulty.SubgroupTest, ...] = ()
-    associations: tuple[difficulty.Association, ...] = ()
     annotators: AnnotatorsSection | None = None
     clusters: int | None = None
     titles: dict[str, str] = field(default_factory=dict)
@@ -134,80 +135,26 @@ class FinalTeam:
 
 @dataclass(frozen=True)
 class PhaseChange:
-    """A team's metric in two phases, ``change``: the later minus the earlier value, with its 95 % interval.
+    """A team's metric in two phases: ``difference`` is the later minus the earlier value.
 
-    Interval and p are missing where a value has none. ``p_holm`` is corrected for the ranked teams of the
+    ``earlier``, ``later``: the roles of the phases. ``p_holm`` is corrected for the ranked teams of the
     metric and the two phases; teams without a place are a separate family.
     """
 
     metric: str
     team: str
-    first: str
-    second: str
-    first_value: float
-    second_value: float
-    change: float
-    lower: float | None = None
-    upper: float | None = None
-    p_value: float | None = None
+    earlier: str
+    later: str
+    difference: Difference
     p_holm: float | None = None
-
-
-@dataclass(frozen=True)
-class DevelopmentGap:
-    """How much better a ranked team's submission is in the earlier of two phases than in the later one.
-
-    The earlier value is that of the submission of the same name; without one, that of the team's submission
-    that counts there, for the later one that ``counts``. ``evaluations``: of the team in the earlier phase,
-    up to the submission of the same name, else all.
-    """
-
-    metric: str
-    first: str
-    second: str
-    team: str
-    submission: str
-    counts: bool
-    evaluations: int
-    first_value: float
-    second_value: float
-    gap: float
-
-
-@dataclass(frozen=True)
-class GapTrend:
-    """Spearman's correlation of gaps with the number of evaluations in the earlier phase.
-
-    Over the submissions of ``team``, None: over the submissions that count, one of each team. Positive: the
-    more evaluations, the larger the gap. p is exact for up to eight points, else by Student's t.
-    """
-
-    metric: str
-    first: str
-    second: str
-    team: str | None
-    points: int
-    correlation: float | None
-    lower: float | None
-    upper: float | None
-    p_value: float | None
-
-
-@dataclass(frozen=True)
-class Generalisation:
-    """The changes of all teams between every two phases, and their gaps by earlier evaluations."""
-
-    changes: tuple[PhaseChange, ...]
-    gaps: tuple[DevelopmentGap, ...]
-    trends: tuple[GapTrend, ...]
 
 
 @dataclass(frozen=True)
 class Leaderboard:
     """The content of `leaderboard.json`.
 
-    ``across``: the comparison of the phases' overall leaderboards. ``legend``: how to read the cells of the
-    printed tables.
+    ``across``: the comparison of the phases' overall leaderboards. ``generalisation``: the changes of all
+    teams between every two phases. ``legend``: how to read the cells of the printed tables.
     """
 
     format: Literal["leaderboard/1"]
@@ -216,7 +163,7 @@ class Leaderboard:
     notices: tuple[str, ...] = ()
     across: AcrossRankings | None = None
     legend: dict[str, str] = field(default_factory=lambda: dict(LEGEND))
-    generalisation: Generalisation | None = None
+    generalisation: tuple[PhaseChange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -258,7 +205,6 @@ class OrganiserPart:
     reader_curves: dict[str, CurvePoints] = field(default_factory=dict)
     classifiers: Classifiers = field(default_factory=Classifiers)
     operating_points: tuple[TeamOperatingPoint, ...] = ()
-    predictive_values: tuple[PredictiveValues, ...] = ()
     subgroups: tuple[difficulty.SubgroupValue, ...] = ()
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from evaluation.cli.common import tell
 from evaluation.core.fault import PhaseError, printable
-from evaluation.io.tables import write_csv
 from evaluation.organiser.platform_export import (
     ExportedRow,
     ExportedSubmission,
@@ -28,7 +27,6 @@ from evaluation.organiser.platform_export import (
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard
 from evaluation.organiser.ranking.platform_table import Submitted, write_table
 from evaluation.organiser.ranking.results import METRICS, REJECTED, TEAMS, RankingError
-from evaluation.organiser.ranking.selection import FILE_NAME as TIMES
 from evaluation.phase.phase import load_phase
 
 _OUTPUT = "metrics-json-file"
@@ -46,12 +44,10 @@ class ExportChoices:
 
     ``phase``: the phase folder, needed where the platform showed only the metrics of its leaderboard.
     ``metrics``: dotted paths of numbers, for evaluations of any container; none: of this package's.
-    ``unpublished``: also take evaluations that are not published, which the platform does not rank.
     """
 
     phase: Path | None = None
     metrics: Sequence[str] = ()
-    unpublished: bool = False
 
 
 @dataclass
@@ -168,13 +164,10 @@ class _Export:
         except PhaseError as error:
             raise RankingError(*error.problems) from None
         hidden = {one: [row for row in of if not _is_published(row)] for one, of in every.items()}
-        taken = every
-        if not self.choices.unpublished:
-            taken = {one: [row for row in of if _is_published(row)] for one, of in every.items()}
+        taken = {one: [row for row in of if _is_published(row)] for one, of in every.items()}
         self._tell_hidden(hidden)
         failed: Counter[str] = Counter()
         ranks: dict[str, int] = {}
-        times = []
         of_any: list[Submitted] = []
         submitted: dict[str, list[ExportedSubmission]] = defaultdict(list)
         for one in sorted((one for one, of in taken.items() if of), key=lambda one: one.created):
@@ -182,7 +175,6 @@ class _Export:
         for team, submissions in submitted.items():
             for number, one in enumerate(submissions, start=1):
                 name, evaluations = one.name(number), taken[one]
-                times.append([team, name, one.created.isoformat()])
                 given = [int(row["rank"]) for row in evaluations if str(row.get("rank", "")).isdecimal()]
                 ranks[team] = min(filter(None, [ranks.get(team, 0), *given]), default=0)
                 content = _metrics_of(evaluations)
@@ -194,20 +186,18 @@ class _Export:
                 else:
                     self._write_submission(folder / team / name, content, status)
         if not submitted:
-            raise RankingError(
-                f"{self.path.name}: expected published evaluations, found none; see --unpublished"
-            )
+            raise RankingError(f"{self.path.name}: expected published evaluations, found none")
         folder.mkdir(exist_ok=True)
         if self.choices.metrics:
             phase = self.rows[0].values["submission"].get("phase") or {}
             title = str(phase.get("title") or phase.get("slug") or self.path.stem)
             write_table(folder, self.path.name, title, of_any, self.choices.metrics)
-        write_csv(folder / TIMES, ["team", "submission", "submitted_at"], times)
         if (self.path.parent / TEAMS).is_file():
             shutil.copy(self.path.parent / TEAMS, folder)
         if total := failed.total():
             of = ", ".join(f"{printable(team)} ({count})" for team, count in failed.items() if count)
-            of_all = f"{total} of {len(times)} submissions have no evaluation that succeeded"
+            number = sum(map(len, submitted.values()))
+            of_all = f"{total} of {number} submissions have no evaluation that succeeded"
             tell([f"Note: {self.path.name}: {of_all}: {of}"])
         return ranks
 
@@ -225,9 +215,8 @@ class _Export:
         if of:
             teams = ", ".join(f"{printable(team)} ({count})" for team, count in of.items())
             there = "evaluation is" if of.total() == 1 else "evaluations are"
-            taken = "taken as if they were published" if self.choices.unpublished else "left out"
-            more = "" if self.choices.unpublished else ", as on the platform; --unpublished takes them"
-            tell([f"Note: {self.path.name}: {of.total()} {there} not published, and {taken}{more}: {teams}"])
+            told = "not published, and left out, as on the platform"
+            tell([f"Note: {self.path.name}: {of.total()} {there} {told}: {teams}"])
 
     def _by_submission(self) -> dict[ExportedSubmission, list[Row]]:
         """Return the evaluations of each submission, the newest last. Raises `PhaseError`."""

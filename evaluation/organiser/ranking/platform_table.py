@@ -15,7 +15,11 @@ from typing import Any
 from evaluation.cli.common import tell
 from evaluation.core.fault import printable
 from evaluation.io.tables import write_csv
-from evaluation.organiser.ranking.result_tables import TableDefinition, read_definition, read_results_table
+from evaluation.organiser.ranking.result_tables import (
+    MetricDefinition,
+    read_definitions,
+    read_results_table,
+)
 from evaluation.organiser.ranking.results import (
     TEAMS,
     PhaseResults,
@@ -86,11 +90,10 @@ def is_exported_table(folder: Path) -> bool:
     return (folder / _BESIDE).is_file()
 
 
-def read_exported_table(folder: Path, definition: TableDefinition) -> PhaseResults:
+def read_exported_table(folder: Path, metrics: Mapping[str, MetricDefinition]) -> PhaseResults:
     """Return what `write_table` wrote, with the roles of `teams.csv` beside. Raises `RankingError`."""
     beside = json.loads((folder / _BESIDE).read_text(encoding="utf-8"))
-    title = definition.title or beside["title"]
-    table = read_results_table(folder / _TABLE, definition.model_copy(update={"title": title}))
+    table = read_results_table(folder / _TABLE, metrics, beside["title"])
     found = [Submission(team, name, {}, absence=why) for team, name, why in beside["absent"]]
     for one in table.submissions:
         team, _, name = one.team.partition("/")
@@ -104,7 +107,6 @@ def read_exported_table(folder: Path, definition: TableDefinition) -> PhaseResul
         submissions=tuple(one for one in found if one.team not in roles.unlisted),
         ineligible=roles.ineligible,
         compare_with=roles.compare_with,
-        variants=roles.variants,
     )
 
 
@@ -128,18 +130,14 @@ def _number_paths(content: Any, prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{key}"
 
 
-def read_phase_results(
-    paths: Mapping[str, Path], definition: Path | None, metrics: list[str]
-) -> dict[str, PhaseResults]:
-    """Return the results by role of folders and tables, the latter as `read_definition` describes them.
+def read_phase_results(paths: Mapping[str, Path], metrics: list[str]) -> dict[str, PhaseResults]:
+    """Return the results by role of folders and tables.
 
-    Raises `RankingError`, also for a description without any table.
+    metrics: of the tables, as `read_definitions` takes them. Raises `RankingError`, also without any table.
     """
-    if not any(path.is_file() or is_exported_table(path) for path in paths.values()):
-        if metrics or definition:
-            raise RankingError("--metric and --definition describe a table, and none is given")
-        return {role: read_results(path) for role, path in paths.items()}
-    described = read_definition(definition, metrics)
+    if metrics and not any(path.is_file() or is_exported_table(path) for path in paths.values()):
+        raise RankingError("--metric describes a table, and none is given")
+    described = read_definitions(metrics)
 
     def read(path: Path) -> PhaseResults:
         if is_exported_table(path):

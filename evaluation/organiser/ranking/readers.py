@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,15 +38,10 @@ class AnnotatorPoint:
     specificity: float
     annotator_sensitivity: float
     team_sensitivity: float
-    difference: float
-    lower: float | None
-    upper: float | None
+    difference: Difference
     only_team: int
     only_annotator: int
-    method: str
-    p_value: float | None
-    p_holm: float | None
-    note: str | None
+    p_holm: float | None = None
 
 
 def annotator_points(
@@ -126,9 +121,8 @@ def _point(annotator: str, team: str, one: _Compared, resampling: Resampling) ->
         error = float(_differences([one], resampling)[0].std(ddof=1))
         units = positives if one.units is None else np.unique(one.units[one.positive]).size
         found = student_difference(value, error, units - 1, OF_BOOTSTRAP, units)
-    place = annotator, team, positives, negatives, specificity, others / positives, hits / positives, value
-    bounds = found.lower, found.upper, only_team, only_annotator, found.method
-    return AnnotatorPoint(*place, *bounds, found.p_value, None, found.reason)
+    place = annotator, team, positives, negatives, specificity, others / positives, hits / positives
+    return AnnotatorPoint(*place, found, only_team, only_annotator)
 
 
 def _fewest_units(positive: NDArray[np.bool_], units: NDArray[np.int64] | None) -> int:
@@ -140,26 +134,8 @@ def _fewest_units(positive: NDArray[np.bool_], units: NDArray[np.int64] | None) 
 # --- Teams against the average reader, where readers and cases are random (Obuchowski and Rockette) ---
 
 
-@dataclass(frozen=True)
-class ReaderMean:
-    """A figure's mean over readers who stand for all readers like them, with 95 % interval and p of 0.
-
-    ``between``: the variance of the readers' values; ``covariance``: the mean of every two readers' (Cov₂).
-    No interval without any variance, and no p unless the mean is 0 then.
-    """
-
-    value: float
-    standard_error: float
-    degrees_of_freedom: float
-    lower: float | None
-    upper: float | None
-    p_value: float | None
-    between: float
-    covariance: float
-
-
-def mean_of_readers(values: ArrayLike, covariance: ArrayLike) -> ReaderMean:
-    """Return the mean of a figure over at least two readers of the same cases.
+def mean_of_readers(values: ArrayLike, covariance: ArrayLike) -> Difference:
+    """Return the mean of a figure over at least two readers, who stand for all readers like them, and p of 0.
 
     values: shape (readers,). covariance: shape (readers, readers), of these values over samples of cases; the
     diagonal is not used. The squared standard error is (MS + r·max(Cov₂, 0)) / r, the degrees of freedom
@@ -179,12 +155,20 @@ def mean_of_readers(values: ArrayLike, covariance: ArrayLike) -> ReaderMean:
     total = between + readers * max(shared, 0.0)
     freedom = min(_NEARLY_NORMAL, (total / between) ** 2 * (readers - 1)) if between else _NEARLY_NORMAL
     value, error = float(figures.mean()), math.sqrt(total / readers)
+    found = Difference(
+        value,
+        method=_OF_READERS,
+        standard_error=error,
+        degrees_of_freedom=freedom,
+        p_value=None if value else 1.0,
+    )
     if not error:
-        return ReaderMean(value, error, freedom, None, None, None if value else 1.0, between, shared)
+        return found
     half, p_value = float(stdtrit(freedom, 0.975)) * error, 2 * float(stdtr(freedom, -abs(value) / error))
-    return ReaderMean(value, error, freedom, value - half, value + half, p_value, between, shared)
+    return replace(found, lower=value - half, upper=value + half, p_value=p_value)
 
 
+_OF_READERS, _NULL = "Obuchowski–Rockette", "the mean is 0"
 _NEARLY_NORMAL = 1e6
 
 
@@ -192,8 +176,8 @@ _NEARLY_NORMAL = 1e6
 class AgainstReaders:
     """A team beside the average of the readers, or the readers alone, in one figure of the cases all read.
 
-    ``difference``: the team's value minus the readers'. ``lower``, ``upper``: of the difference, of the
-    readers' value where they are alone. ``p_holm`` is corrected for the ranked teams.
+    ``difference``: the team's value minus the readers'; of the readers alone, their value and its interval,
+    without p. ``p_holm`` is corrected for the ranked teams.
     """
 
     figure: str
@@ -202,12 +186,7 @@ class AgainstReaders:
     cases: int
     readers_value: float
     team_value: float | None
-    difference: float | None
-    standard_error: float
-    degrees_of_freedom: float
-    lower: float | None
-    upper: float | None
-    p_value: float | None
+    difference: Difference
     p_holm: float | None = None
 
 
@@ -255,18 +234,21 @@ class _Read:
     units: NDArray[np.int64] | None
 
     def row(
-        self, figure: str, found: ReaderMean, team: str | None = None, own: float = 0.0
+        self, figure: str, found: Difference, team: str | None = None, own: float = 0.0
     ) -> AgainstReaders:
         """Return the row of the readers alone, or of a team whose difference was found and its own value.
 
         Student's interval is cut at the ends of the range, 0 or −1 and 1, beyond which no true value lies.
         """
-        least = -1.0 if team else 0.0
-        ends = (None if end is None else min(1.0, max(least, end)) for end in (found.lower, found.upper))
-        figures = found.standard_error, found.degrees_of_freedom, *ends
-        alone = found.value, None, None, *figures, None
-        beside = own - found.value, own, found.value, *figures, found.p_value
-        return AgainstReaders(figure, team, *self.readings.shape, *(beside if team else alone))
+        if (ends := found.interval) is not None:
+            least = -1.0 if team else 0.0
+            lower, upper = (min(1.0, max(least, end)) for end in (ends.lower, ends.upper))
+            found = replace(found, lower=lower, upper=upper)
+        readers, cases = self.readings.shape
+        if team is None:
+            alone = replace(found, p_value=None)
+            return AgainstReaders(figure, None, readers, cases, found.value, None, alone)
+        return AgainstReaders(figure, team, readers, cases, own - found.value, own, found)
 
     def areas(self, scores: Mapping[str, Floats]) -> Iterator[AgainstReaders]:
         parts = components(self.readings, self.positive, self.units)

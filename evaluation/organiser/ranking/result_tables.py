@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -17,7 +16,7 @@ from pydantic import FiniteFloat
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Challenge, Options, Task, metrics_of
 from evaluation.core.estimator import Mean
-from evaluation.core.keys import Key, KeyTable, Weight
+from evaluation.core.keys import KeyTable, Weight
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
@@ -29,7 +28,7 @@ from evaluation.phase.scores import RecordedColumns
 from evaluation.phase.validation import InvalidTableError, read_table, suggestion
 from evaluation.platform.result_file import as_written
 
-# --- The organiser's definition of a table of results: directions and weights of metrics, and ranking ---
+# --- The organiser's definition of the metrics of a table: directions and weights ---
 
 
 class MetricDefinition(KeyTable, strict=False):
@@ -47,36 +46,18 @@ class MetricDefinition(KeyTable, strict=False):
     best: FiniteFloat | None = None
 
 
-class TableDefinition(KeyTable, strict=False):
-    """The metrics of a table by name, and the bootstrap of its cases.
-
-    title = "ADAM, disc segmentation"
-    metrics.f1 = { better = "higher", weight = 0.6 }
-    metrics.distance = { better = "lower", title = "Distance to the fovea", unit = "px", worst = 500 }
-    """
-
-    title: str | None = None
-    metrics: dict[str, MetricDefinition] = Key(default={})
-    seed: int = Key(default=0, ge=0)
-    resamples: int = Key(default=1000, ge=0, le=100_000)
-    interval_minimum: int = Key(default=10, ge=2)
+Definitions = Mapping[str, MetricDefinition]
+_SEED, _RESAMPLES, _INTERVAL_MINIMUM = 0, 1000, 10
 
 
-def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
-    """Return a definition from a TOML file and from options, which take precedence.
+def read_definitions(metrics: Sequence[str]) -> dict[str, MetricDefinition]:
+    """Return the metrics of a table by name.
 
     metrics: "NAME=higher" or "NAME=lower", followed by further keys of `MetricDefinition`, for example
     "dice=higher,weight=0.6,worst=0". Raises `RankingError` listing every fault.
     """
-    content: dict[str, object] = {}
-    if path is not None:
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-        except (OSError, ValueError) as error:
-            raise_trouble_of(error, "read", path)
-            raise results.RankingError(f"{path}: {error}") from None
     problems: list[str] = []
-    given = dict(found) if isinstance(found := content.get("metrics", {}), dict) else found
+    given: dict[str, MetricDefinition] = {}
     for text in metrics:
         name, equals, description = text.rpartition("=") if "," not in text else text.partition("=")
         better, *keys = description.split(",")
@@ -84,15 +65,14 @@ def read_definition(path: Path | None, metrics: list[str]) -> TableDefinition:
         if not equals or not name or not all(sign and value for _, sign, value in pairs):
             expected = "NAME=higher or NAME=lower, then KEY=VALUE after commas"
             problems.append(f"--metric {text}: expected {expected}")
-        elif isinstance(given, dict):
-            given[name] = {"better": better} | {key: value for key, _, value in pairs}
-    try:
-        definition = read_table(TableDefinition, content | {"metrics": given})
-    except InvalidTableError as error:
-        file = str(path) if path else "--metric"
-        raise results.RankingError(*problems, *error.problems(file)) from None
+            continue
+        content = {"better": better} | {key: value for key, _, value in pairs}
+        try:
+            given[name] = read_table(MetricDefinition, content)
+        except InvalidTableError as error:
+            problems += error.problems(f"--metric {name}")
     results.RankingError.raise_all(problems)
-    return definition
+    return given
 
 
 # --- A table of results in its long form: one row for each team, case, task and metric ---
@@ -106,7 +86,7 @@ _MAX_FAULTS = 20
 _CALLED_TEAM = (TEAM, "algorithm", "method", "model", "name")
 
 
-def _read(path: Path, definition: TableDefinition, problems: list[str]) -> pandas.DataFrame:
+def _read(path: Path, definitions: Definitions, problems: list[str]) -> pandas.DataFrame:
     """Return a table as it is in the file; its index holds the rows of the file, counted from 0."""
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -122,7 +102,7 @@ def _read(path: Path, definition: TableDefinition, problems: list[str]) -> panda
             key if key in _KEYS and folded.count(key) == 1 else name
             for key, name in zip(folded, names, strict=True)
         ]
-        texts = [name for name in names if not _is_value(name, definition)]
+        texts = [name for name in names if not _is_value(name, definitions)]
         table = pandas.read_csv(
             path,
             sep=separator,
@@ -161,25 +141,25 @@ def _read(path: Path, definition: TableDefinition, problems: list[str]) -> panda
     return table
 
 
-def _is_value(name: str, definition: TableDefinition) -> bool:
-    return name not in _KEYS and (name == VALUE or _definition_of(name, definition) is not None)
+def _is_value(name: str, definitions: Definitions) -> bool:
+    return name not in _KEYS and (name == VALUE or _definition_of(name, definitions) is not None)
 
 
-def _definition_of(name: str, definition: TableDefinition) -> MetricDefinition | None:
+def _definition_of(name: str, definitions: Definitions) -> MetricDefinition | None:
     """Return the definition of "task.metric", or else of the metric."""
-    return definition.metrics.get(name) or definition.metrics.get(name.partition(".")[2])
+    return definitions.get(name) or definitions.get(name.partition(".")[2])
 
 
 def _long(
-    path: Path, table: pandas.DataFrame, definition: TableDefinition, problems: list[str]
+    path: Path, table: pandas.DataFrame, definitions: Definitions, problems: list[str]
 ) -> pandas.DataFrame:
     """Return a table with a row for each team, case, task and metric."""
     if VALUE in table:
         long = table if METRIC in table else table.assign(**{METRIC: VALUE})
     else:
-        metrics = [name for name in table.columns if _is_value(str(name), definition)]
+        metrics = [name for name in table.columns if _is_value(str(name), definitions)]
         known = {*metrics, *(name.partition(".")[2] for name in metrics)}
-        missing = [name for name in definition.metrics if name not in known]
+        missing = [name for name in definitions if name not in known]
         others = [name for name in table.columns if name not in {*_KEYS, *metrics}]
         problems += [f"{path}: column {name!r} is missing{suggestion(name, others)}" for name in missing]
         if not metrics:
@@ -225,7 +205,7 @@ def _values_by_task(
     long: pandas.DataFrame,
     teams: Sequence[str],
     cases: Sequence[str],
-    definition: TableDefinition,
+    definitions: Definitions,
     problems: list[str],
     notices: list[str],
 ) -> dict[str, dict[str, _MetricValues]]:
@@ -239,7 +219,7 @@ def _values_by_task(
     team_at = {team: position for position, team in enumerate(teams)}
     case_at = {case: position for position, case in enumerate(cases)}
     for (task, metric), rows in long.groupby([TASK, METRIC], sort=False):
-        described = _definition_of(f"{task}.{metric}", definition)
+        described = _definition_of(f"{task}.{metric}", definitions)
         if described is None:
             problems.append(f"{path}: metric {metric!r} is not defined (--metric {metric}=higher|lower)")
             continue
@@ -275,32 +255,32 @@ def _values_by_task(
 # --- Results of any origin from one table, with values by case or aggregated values ---
 
 
-def read_results_table(path: Path, definition: TableDefinition) -> results.PhaseResults:
+def read_results_table(
+    path: Path, definitions: Definitions, title: str | None = None
+) -> results.PhaseResults:
     """Return the results in a csv file. Raises `RankingError` listing every fault.
 
     Long: team, case, metric, value (without ``metric``, the only metric is called "value"). Wide: team, case
     and one column for each metric. Without ``case``, values are aggregated. Optional: task (else the part of
-    a metric's name before a dot, else "results"), eligible (yes or no), variant_of (another team: not ranked,
-    compared with that one), cluster (of a case), and any further columns, which are subgroups where they are
-    constant within a case.
+    a metric's name before a dot, else "results"), eligible (yes or no), cluster (of a case), and any further
+    columns, which are subgroups where they are constant within a case.
     Every metric needs a definition. A team without any value of a task takes no part in the task; any other
     missing value takes the metric's worst one, unless no team has a value: then the case is undefined.
     """
     problems: list[str] = []
-    long = _long(path, _read(path, definition, problems), definition, problems)
+    long = _long(path, _read(path, definitions, problems), definitions, problems)
     results.RankingError.raise_all(problems)
     teams = sorted(long[TEAM].unique(), key=results.natural_order)
-    variants = _variants(path, long, teams, problems)
     cases = sorted(long[CASE].unique()) if CASE in long else [""]
     notices: list[str] = []
-    found = _values_by_task(path, long, teams, cases, definition, problems, notices)
+    found = _values_by_task(path, long, teams, cases, definitions, problems, notices)
     results.RankingError.raise_all(problems)
     tasks = tuple(_task(name, metrics, len(found) > 1) for name, metrics in found.items())
     columns = _case_columns(long, cases) if CASE in long else None
     submissions = tuple(
         _submission(team, position, found, cases if columns else None) for position, team in enumerate(teams)
     )
-    title = definition.title or path.stem
+    title = title or path.stem
     scheme = _scheme(found)
     challenge = Challenge(
         name="table",
@@ -310,37 +290,17 @@ def read_results_table(path: Path, definition: TableDefinition) -> results.Phase
         components=tuple(metrics_of(tasks)),
         ranking=lambda options: scheme,
     )
-    ineligible = set(variants)
-    if ELIGIBLE in long:
-        ineligible |= set(long[TEAM][long[ELIGIBLE].isin(_NO)])
+    ineligible = set(long[TEAM][long[ELIGIBLE].isin(_NO)]) if ELIGIBLE in long else set()
     resampling = None
     if columns:
         of_cases = columns.columns.get(CLUSTER_COLUMN)
         clusters = dict(zip(cases, of_cases, strict=True)) if of_cases else None
-        bootstrap = definition.seed, definition.resamples, definition.interval_minimum
-        resampling = Resampling(*bootstrap, clusters=clusters)
+        resampling = Resampling(_SEED, _RESAMPLES, _INTERVAL_MINIMUM, clusters=clusters)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     found_in_table = submissions, frozenset(ineligible), columns, resampling
     return results.PhaseResults(
-        challenge, Options(), tasks, title, digest, *found_in_table, variants=variants, notices=tuple(notices)
+        challenge, Options(), tasks, title, digest, *found_in_table, notices=tuple(notices)
     )
-
-
-def _variants(
-    path: Path, long: pandas.DataFrame, teams: Sequence[str], problems: list[str]
-) -> dict[str, str]:
-    """Return the original team of every variant; faults are added to problems."""
-    if results.VARIANT_OF not in long:
-        return {}
-    given = {team: sorted(set(bases) - {""}) for team, bases in long.groupby(TEAM)[results.VARIANT_OF]}
-    problems += [
-        f"{path}: {results.VARIANT_OF}: {team!r} is a variant of several teams: {', '.join(bases)}"
-        for team, bases in given.items()
-        if len(bases) > 1
-    ]
-    variants = {str(team): str(bases[0]) for team, bases in given.items() if bases}
-    problems += [f"{path}: {fault}" for fault in results.variant_faults(variants, teams)]
-    return variants
 
 
 def _scheme(found: Mapping[str, Mapping[str, _MetricValues]]) -> Scheme:
@@ -395,7 +355,7 @@ def _submission(
 
 
 def _case_columns(long: pandas.DataFrame, cases: Sequence[str]) -> RecordedColumns:
-    known = (TEAM, CASE, TASK, METRIC, VALUE, ELIGIBLE, results.VARIANT_OF)
+    known = (TEAM, CASE, TASK, METRIC, VALUE, ELIGIBLE)
     groups = long.groupby(CASE)
     constant = [name for name in long.columns if name not in known and (groups[name].nunique() <= 1).all()]
     firsts = groups[constant].first().reindex(cases).astype(str)

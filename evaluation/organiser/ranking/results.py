@@ -22,9 +22,6 @@ from evaluation.phase.scores import RecordedCases, RecordedColumns, read_case_re
 from evaluation.phase.validation import InvalidTableError
 from evaluation.platform.result_file import as_written
 
-VARIANT_OF = "variant_of"
-"""The column of a table of teams that names the original of a variant."""
-
 
 class RankingError(PhaseError):
     """Raised where results cannot be ranked; lists every problem."""
@@ -57,9 +54,9 @@ class Submission:
 class PhaseResults:
     """All submissions of one phase, sorted by team and in their order.
 
-    ``compare_with``: the opponents of each team of ``ineligible`` that has any. ``variants``: the original
-    team by the variant's name; variants are not eligible. ``chosen_here``: the ensembles whose members were
-    chosen by results on the cases of this phase. ``notices``: what was decided on reading.
+    ``compare_with``: the opponents of each team of ``ineligible`` that has any. ``chosen_here``: the
+    ensembles whose members were chosen by results on the cases of this phase. ``notices``: what was decided
+    on reading.
     """
 
     challenge: Challenge
@@ -72,7 +69,6 @@ class PhaseResults:
     cases: RecordedColumns | None
     resampling: Resampling | None
     compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    variants: Mapping[str, str] = field(default_factory=dict)
     chosen_here: frozenset[str] = frozenset()
     notices: tuple[str, ...] = ()
 
@@ -92,35 +88,22 @@ class PhaseResults:
         return self.challenge.figures_of(self.tasks)
 
 
-def variant_faults(variants: Mapping[str, str], teams: Collection[str]) -> list[str]:
-    """Return the faults of variants: an original that is unknown or a variant itself."""
-    return [
-        f"{VARIANT_OF}: {team!r}, of which {variant!r} is a variant, "
-        + ("is a variant itself" if team in variants else "is not a team")
-        for variant, team in variants.items()
-        if team in variants or team not in teams
-    ]
-
-
 # --- The file `teams.csv` beside the results: which teams are ranked, listed, and compared with others ---
 
 LISTED, COMPARE_WITH, CHOSEN_ON, SEPARATOR = "listed", "compare_with", "chosen_on", ";"
 SECONDS = "seconds_per_case"
-ROLES = frozenset({TEAM, ELIGIBLE, LISTED, COMPARE_WITH, CHOSEN_ON, SECONDS})
 
 
 @dataclass(frozen=True)
 class TeamRoles:
     """The ineligible teams, the unlisted teams, and the opponents of teams without a place.
 
-    ``variants``: the original team by the variant's name; variants are not eligible. ``chosen_on``: the names
-    of phases by ensemble, ``seconds`` the declared times for a case by team.
+    ``chosen_on``: the names of phases by ensemble, ``seconds`` the declared times for a case by team.
     """
 
     ineligible: frozenset[str] = frozenset()
     unlisted: frozenset[str] = frozenset()
     compare_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    variants: Mapping[str, str] = field(default_factory=dict)
     chosen_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
 
@@ -131,14 +114,12 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
     team          a folder of results
     eligible      no: listed without a place
     listed        no: left out altogether, as if there were no results
-    variant_of    the team with the original method: the variant has no place, and is shown beside it
     compare_with  of a team without a place: its opponents, with ";" between; * for all ranked teams
     chosen_on     of an ensemble: the phases by whose results its members were chosen, with ";" between
 
     seconds_per_case  how long the method takes for a case, instead of the run times of the platform
 
-    An empty cell or a missing column means yes, or no comparison. Other columns are remarks, or describe the
-    methods (see `method_groups`).
+    An empty cell or a missing column means yes, or no comparison. Other columns are remarks.
     """
     if not path.is_file():
         return TeamRoles()
@@ -149,7 +130,6 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
                     row.fault(TEAM, f"{row.cells[TEAM]!r} has no folder")
             ineligible = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, ELIGIBLE))
             unlisted = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, LISTED))
-            variants: dict[str, str] = {}
             compared, chosen = dict[str, tuple[str, ...]](), dict[str, tuple[str, ...]]()
             seconds = dict[str, float]()
             for row in table.rows:
@@ -157,20 +137,16 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
                     seconds[row.cells[TEAM]] = row.number(SECONDS)
                     if seconds[row.cells[TEAM]] <= 0:
                         row.fault(SECONDS, f"expected a number above 0, found {row.cells[SECONDS]}")
-                if original := row.cells.get(VARIANT_OF, ""):
-                    variants[row.cells[TEAM]] = original
                 for names, column in ((compared, COMPARE_WITH), (chosen, CHOSEN_ON)):
                     cell = row.cells.get(column, "").split(SEPARATOR)
                     names[row.cells[TEAM]] = tuple(filter(None, map(str.strip, cell)))
-            table.faults.extend(f"{table.file}: {fault}" for fault in variant_faults(variants, teams))
     except PhaseError as error:
         problems += (f"{path.parent}: {problem}" for problem in error.problems)
         return TeamRoles()
     return TeamRoles(
-        (ineligible | variants.keys()) - unlisted,
+        ineligible - unlisted,
         unlisted,
         {team: names for team, names in compared.items() if names and team not in unlisted},
-        {variant: team for variant, team in variants.items() if not {variant, team} & unlisted},
         {team: names for team, names in chosen.items() if names and team not in unlisted},
         seconds,
     )
@@ -243,7 +219,6 @@ def read_results(folder: Path) -> PhaseResults:
         cases=cases,
         resampling=case_files.resampling,
         compare_with=roles.compare_with,
-        variants=roles.variants,
         chosen_here=frozenset(team for team, names in roles.chosen_on.items() if identity.name in names),
     )
 

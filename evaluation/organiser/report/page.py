@@ -17,7 +17,7 @@ from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, laye
 from evaluation.core.fault import without_controls
 from evaluation.io.files import write_atomically
 from evaluation.organiser.further_analysis import AnalysisResult
-from evaluation.organiser.output import of_extra, plain_cell, tabular
+from evaluation.organiser.output import of_extra, plain_cell, table_row, tabular
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, Viewer
 from evaluation.organiser.report.sources import words_in
 from evaluation.phase.leaderboard import Digits, rounded_outwards
@@ -85,9 +85,7 @@ class Table:
         """
         found = _TABLES[table]
         cells = (
-            row
-            if isinstance(row, tuple)
-            else (getattr(row, field) for field in found.get("fields", vars(row)))
+            row if isinstance(row, tuple) else [table_row(row)[field] for field in found["fields"]]
             for row in rows
         )
         title, note = (found.get(part, "").format(**words) for part in ("title", "note"))

@@ -21,6 +21,7 @@ from evaluation.organiser.paper.document import Document, latex, markdown, refer
 from evaluation.organiser.paper.facts import TEXTS, read_study, sentences_of_tests
 from evaluation.organiser.paper.folder import renew_folder
 from evaluation.organiser.paper.questions import items_of, read_answers
+from evaluation.organiser.ranking.leaderboard_file import MetricOfTeam
 from evaluation.organiser.report.analyses import result_files
 from evaluation.organiser.report.page import Table
 from evaluation.phase.phase import load_phase
@@ -183,7 +184,7 @@ def said_of(sentences: list[str], first: str) -> dict[str, set[str]]:
 def with_ties(pairs, values):
     """Return pairs of which those of one value stand the other way round."""
     return tuple(
-        replace(one, first=one.second, second=one.first, difference=0.0)
+        replace(one, first=one.second, second=one.first, difference=one.difference.reversed())
         if values[one.first] == values[one.second]
         else one
         for one in pairs
@@ -196,7 +197,11 @@ def test_every_team_is_named_as_its_pair_with_the_best_says_ties_too(paper):
     teams = [replace(team, team=called) for team, called in zip(reported.board.teams, "abcd", strict=True)]
     values = dict(zip("abcd", (0.9, 0.9, 0.9, 0.7), strict=True))
     teams = [
-        replace(team, eligible=True, metrics={name: replace(team.metrics[name], value=values[team.team])})
+        replace(
+            team,
+            eligible=True,
+            metrics={name: MetricOfTeam(replace(team.metrics[name].figure, value=values[team.team]))},
+        )
         for team in teams
     ]
     metric = reported.board.metrics[name]
@@ -209,7 +214,7 @@ def test_every_team_is_named_as_its_pair_with_the_best_says_ties_too(paper):
                 first=first,
                 second=second,
                 favours=first,
-                difference=values[first] - values[second],
+                difference=replace(example.difference, value=values[first] - values[second]),
                 p_holm=p_values[first + second],
                 significant=None if (p := p_values[first + second]) is None else p < 0.05,
             )
@@ -240,7 +245,8 @@ def test_the_first_value_comes_with_the_interval_of_its_difference_to_the_second
     words = re.fullmatch(rf"It differed from that of {second} by ([\d.]+) \(([\d.−]+) to ([\d.−]+)\)\.", told)
     assert words
     shown = [float(text.replace("−", "-")) for text in words.groups()]
-    assert shown == pytest.approx([pair.difference, pair.lower, pair.upper], abs=1e-4)
+    found = pair.difference
+    assert shown == pytest.approx([found.value, found.lower, found.upper], abs=1e-4)
 
 
 def test_the_paper_itself_has_few_tables_and_figures_and_the_supplement_all_others(paper, files):

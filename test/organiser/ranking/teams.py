@@ -13,7 +13,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.scheme import Scheme
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.leaderboard import RankedPhase, rank_phase
-from evaluation.organiser.ranking.result_tables import MetricDefinition, TableDefinition, read_results_table
+from evaluation.organiser.ranking.result_tables import MetricDefinition, read_results_table
 from evaluation.organiser.ranking.results import read_results
 from evaluation.phase.places import scheme_of
 from evaluation.platform.result_file import render
@@ -130,6 +130,6 @@ def ranked_table(
 ) -> RankedPhase:
     """Rank a table of results, by the scheme that follows from its metrics if none is given."""
     (folder / "results.csv").write_text(text, encoding="utf-8")
-    results = read_results_table(folder / "results.csv", TableDefinition(metrics=metrics, resamples=0))
+    results = read_results_table(folder / "results.csv", metrics)
     scheme = scheme or scheme_of(results.challenge, results.options)
-    return rank_phase(results, scheme, RankOptions(**choices))
+    return rank_phase(results, scheme, RankOptions(**{"resamples": 0, **choices}))

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr, t
+from scipy.stats import t
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from evaluation.challenges.adam import CHALLENGE, AdamOptions
@@ -17,13 +17,11 @@ from evaluation.core.estimator import Mean
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.classifiers import (
-    TeamOperatingPoint,
     classifiers_of_teams,
     operating_points,
-    predictive_values,
 )
-from evaluation.organiser.ranking.difficulty import associations, divided, values_by_subgroup
-from evaluation.organiser.ranking.leaderboard_writing import write_organiser_part
+from evaluation.organiser.ranking.difficulty import divided, values_by_subgroup
+from evaluation.organiser.ranking.leaderboard_writing import write_phase
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.config import Subgroup
@@ -71,7 +69,8 @@ def test_every_ratio_is_a_classifier_with_a_test_and_a_curve(tmp_path):
     teams = {"alpha": columns_of(1, 2.5), "beta": columns_of(2)}
     for team, of_team in teams.items():
         write_team(tmp_path / "teams" / team, of_team)
-    part = ranked(tmp_path / "teams").organiser
+    phase = ranked(tmp_path / "teams")
+    part = phase.organiser
     values = [one for one in part.classifiers.values if one.metric == "classification.auc"]
     for team, of_team in teams.items():
         scores = scores_of(of_team)
@@ -80,17 +79,20 @@ def test_every_ratio_is_a_classifier_with_a_test_and_a_curve(tmp_path):
         assert tuple(areas) == TITLES
         for title, score in scores.items():
             expected = pytest.approx(roc_auc_score(GLAUCOMA, score))
-            assert areas[title].value == expected
-            assert areas[title].lower < areas[title].value < areas[title].upper
+            figure = areas[title].figure
+            assert figure.value == expected
+            assert figure.lower < figure.value < figure.upper
             assert np.trapezoid(curves[title].sensitivity, curves[title].false_positive_rate) == expected
         tests = [one for one in part.classifiers.tests if one.team == team]
         assert {(one.first, one.second) for one in tests} == set(combinations(TITLES, 2))
         for one in tests:
-            assert one.method == "DeLong"
-            assert one.difference == pytest.approx(areas[one.first].value - areas[one.second].value)
-            assert one.p_value == pytest.approx(delong_p(scores[one.first], scores[one.second]))
-            assert one.favours == (one.first if one.difference > 0 else one.second)
-    written = {path.name: path for path in write_organiser_part(part, tmp_path, "")}
+            found = one.difference
+            assert found.method == "DeLong"
+            expected = areas[one.first].figure.value - areas[one.second].figure.value
+            assert found.value == pytest.approx(expected)
+            assert found.p_value == pytest.approx(delong_p(scores[one.first], scores[one.second]))
+            assert one.favours == (one.first if found.value > 0 else one.second)
+    written = {path.name: path for path in write_phase(phase, tmp_path, "")}
     assert "classifier-tests.csv" in written
     assert len(json.loads(written["organiser.json"].read_bytes())["classifiers"]["curves"]) == 6
 
@@ -101,11 +103,12 @@ def test_p_is_corrected_for_the_teams_that_answer_one_question(tmp_path):
     (tmp_path / "teams.csv").write_text("team,eligible\nc,no\n", encoding="utf-8")
     tests = ranked(tmp_path).organiser.classifiers.tests
     question = {one.team: one for one in tests if (one.first, one.second) == TITLES[:2]}
-    smaller, larger = sorted((question["a"], question["b"]), key=lambda one: one.p_value)
+    p_values = {team: one.difference.p_value for team, one in question.items()}
+    smaller, larger = sorted("ab", key=p_values.get)
     # Holm's correction of two tests by hand; the team that is not ranked is alone in its family.
-    assert smaller.p_holm == pytest.approx(min(1.0, 2 * smaller.p_value))
-    assert larger.p_holm == pytest.approx(max(smaller.p_holm, larger.p_value))
-    assert question["c"].p_holm == question["c"].p_value
+    assert question[smaller].p_holm == pytest.approx(min(1.0, 2 * p_values[smaller]))
+    assert question[larger].p_holm == pytest.approx(max(question[smaller].p_holm, p_values[larger]))
+    assert question["c"].p_holm == p_values["c"]
 
 
 def test_a_missing_mask_can_only_lower_the_area(tmp_path):
@@ -117,33 +120,21 @@ def test_a_missing_mask_can_only_lower_the_area(tmp_path):
         write_team(tmp_path / team, of_team)
     found = ranked(tmp_path).organiser.classifiers
     of_ratio = [one for one in found.values if one.classifier == TITLES[1]]
-    areas = {one.team: one.value for one in of_ratio if one.metric == "classification.auc"}
+    areas = {one.team: one.figure.value for one in of_ratio if one.metric == "classification.auc"}
     assert areas["lost"] == pytest.approx(roc_auc_score(GLAUCOMA, worst))
     assert areas["lost"] < areas["complete"]
     (test,) = (one for one in found.tests if one.team == "lost" and (one.first, one.second) == TITLES[:2])
-    assert test.method == "DeLong"
-
-
-def test_a_column_that_the_organiser_names_is_one_more_classifier(tmp_path):
-    one_task = columns_of(5)
-    del one_task["segmentation"]
-    for team, of_team in (("a", columns_of(6)), ("without masks", one_task)):
-        write_team(tmp_path / team, of_team)
-    given = {"true ratio": f"segmentation.{TRUE_RATIO}", "Dice": "segmentation.dice_cup"}
-    found = ranked(tmp_path, classifiers=given).organiser.classifiers
-    titles = {one.classifier for one in found.values}
-    assert titles == {LIKELIHOOD, f"segmentation.{RATIO}", "true ratio", "Dice"}
-    assert {one.team for one in (*found.values, *found.tests, *found.curves)} == {"a"}
+    assert test.difference.method == "DeLong"
 
 
 def test_columns_need_a_curve():
     metrics = {"t.dice": Metric("dice", "Dice", Mean("dice"), best=1, worst=0)}
     arguments = (TeamCases((), ()), (), Resampling(0, 0, 10))
-    assert classifiers_of_teams(metrics, {}, *arguments).values == ()
+    assert classifiers_of_teams(metrics, (), *arguments).values == ()
     with faulted(RankingError, "annotators"):
-        classifiers_of_teams(metrics, {"x": "t.x"}, *arguments)
+        classifiers_of_teams(metrics, ["t.x"], *arguments)
     curved = {"t.auc": Metric("auc", "AUC", RocArea("likelihood", "label"), best=1, worst=0)}
-    assert classifiers_of_teams(curved, {"x": "t.x"}, *arguments).values == ()
+    assert classifiers_of_teams(curved, ["t.x"], *arguments).values == ()
 
 
 TASKS = CHALLENGE.tasks(AdamOptions())
@@ -179,31 +170,6 @@ def test_sensitivity_where_the_false_positive_rate_is_a_fifth():
 def test_a_team_without_the_task_and_a_set_without_a_class_have_no_point():
     one_class = classified([0.5, 0.7], [1.0, 1.0])
     assert operating_points(TASKS, TeamCases(("a", "b"), (one_class, None))) == ()
-
-
-def point(hits, missed, false, rejected):
-    shares = hits / (hits + missed), rejected / (rejected + false), false / (rejected + false)
-    return TeamOperatingPoint("t", "a", 0.8, 0.5, *shares, hits, missed, false, rejected)
-
-
-def test_predictive_values_at_a_prevalence():
-    # Sensitivity 0.9, specificity 0.8. Of 1,000 persons 32 are positive: 28.8 found and 193.6 false alarms.
-    (found,) = predictive_values([point(90, 10, 40, 160)], 0.032)
-    assert found.positive == pytest.approx(28.8 / (28.8 + 193.6))
-    assert found.negative == pytest.approx(774.4 / (774.4 + 3.2))
-    # Mercaldo, Lau and Zhou 2007: the variance of the PPV's logit.
-    centre = math.log(0.032 / 0.968 * 0.9 / 0.2)
-    error = math.sqrt(0.1 / 0.9 / 100 + 0.8 / 0.2 / 200)
-    ends = [1 / (1 + math.exp(-(centre + side * 1.959963984540054 * error))) for side in (-1, 1)]
-    assert [found.positive_lower, found.positive_upper] == pytest.approx(ends)
-
-
-@pytest.mark.parametrize(("counts", "positive"), [((50, 0, 0, 50), 1.0), ((0, 50, 0, 50), None)])
-def test_predictive_values_without_a_wrong_or_a_positive_decision(counts, positive):
-    (found,) = predictive_values([point(*counts)], 0.1)
-    assert found.positive == positive
-    assert 0 < found.positive_lower < found.positive_upper <= 1
-    assert found.negative_lower < found.negative <= found.negative_upper
 
 
 NAMES = tuple("abcdefgh")
@@ -267,20 +233,6 @@ def test_bins_of_the_phase_in_their_order_or_the_values_of_a_column(cases):
     assert {row.subgroup for row in found} == {"early", "late"}
     # Without all negatives there is one class only, and so no AUC.
     assert {row.metric for row in found} == {"disc.dice"}
-
-
-def test_values_per_case_and_a_column_of_numbers(cases):
-    found = {one.team: one for one in associations(OF_GROUPS, cases, recorded(), ["age"])}
-    # Case g has no Dice and no age; the seven others of x have both, and those of y never vary.
-    kept = [i for i in range(8) if AGE[i] and not math.isnan(DICE["x"][i])]
-    expected = spearmanr([float(AGE[i]) for i in kept], [DICE["x"][i] for i in kept])
-    assert found["x"].cases == 7
-    assert (found["x"].correlation, found["x"].p_value) == pytest.approx(tuple(expected))
-    assert (found["y"].correlation, found["y"].lower, found["y"].p_value) == (None, None, None)
-    with faulted(RankingError, "severity", "'early'"):
-        associations(OF_GROUPS, cases, recorded(), ["severity"])
-    with faulted(RankingError, "height"):
-        associations(OF_GROUPS, cases, recorded(), ["height"])
 
 
 def test_columns_of_many_values_are_divided_or_lose_the_rare_ones():

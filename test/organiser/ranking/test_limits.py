@@ -1,10 +1,8 @@
-"""Folders and tables of results: what is read, its faults, and which submissions count."""
+"""Folders and tables of results: what is read, and its faults."""
 
 import csv
-import inspect
 import json
 import math
-from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 
@@ -16,18 +14,10 @@ from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Rank
 from evaluation.organiser.ranking.result_tables import (
     MetricDefinition,
-    TableDefinition,
-    read_definition,
+    read_definitions,
     read_results_table,
 )
 from evaluation.organiser.ranking.results import RankingError, read_results
-from evaluation.organiser.ranking.selection import (
-    FILE_NAME,
-    SubmissionLimits,
-    read_time,
-    read_times,
-    within_limits,
-)
 from evaluation.phase.places import scheme_of
 from test.faults import faulted
 from test.organiser.ranking.teams import labels, ranked, refuge_columns, write_team
@@ -46,26 +36,6 @@ def of_two(tmp_path):
     return tmp_path
 
 
-def kept(of_two, limits=None):
-    results = read_results(of_two)
-    found, notices = within_limits(results, read_times(of_two, results), limits or SubmissionLimits())
-    return [f"{one.team}{one.name}" for one in found.submissions], notices
-
-
-def write_times(of_two, *lines):
-    text = "\n".join(["team,submission,submitted_at", *lines])
-    (of_two / FILE_NAME).write_text(f"{text}\n", encoding="utf-8")
-
-
-TIMES = (
-    "a,1,2018-09-16T12:00:00+02:00",
-    "a,2,2018-09-16T10:30:00Z",
-    "a,3,2018-09-16T09:00:00Z",
-    "a,10,2018-09-16T11:00:00Z",
-    "b,,2018-09-16T08:00:00Z",
-)
-
-
 def test_all_submissions_are_listed_with_their_figures_and_one_counts(of_two, tmp_path):
     """JustRAIGS lists all submissions of phase 1 and ranks only the best."""
     assert main(["rank", str(of_two), "--output", str(tmp_path / "board"), "--resamples", "0"]) == 0
@@ -76,52 +46,6 @@ def test_all_submissions_are_listed_with_their_figures_and_one_counts(of_two, tm
     assert (rows[1]["classification.auc"], rows[1]["note"]) == ("", "Submission rejected")
     published = json.loads((of_two / "a" / "1" / "metrics.json").read_text("utf-8"))
     assert float(rows[0]["classification.auc"]) == published["aggregates"]["classification"]["auc"]["value"]
-
-
-def test_rejected_submissions_do_not_count_as_evaluated(of_two):
-    assert kept(of_two) == (["a1", "a2", "a3", "a10", "b"], ())
-    # As on the platform, where a failed evaluation uses up no attempt.
-    names, notices = kept(of_two, SubmissionLimits(evaluations=2))
-    assert names == ["a1", "a2", "a3", "b"]
-    assert notices == ("a: 1 submissions beyond 2 left out",)
-    assert kept(of_two, SubmissionLimits(evaluations=1))[0] == ["a1", "a2", "b"]
-
-
-def test_times_give_the_order_and_what_comes_after_the_deadline_is_left_out(of_two):
-    write_times(of_two, *TIMES)
-    assert kept(of_two)[0] == ["a3", "a1", "a2", "a10", "b"]
-    assert kept(of_two, SubmissionLimits(evaluations=1))[0] == ["a3", "b"]
-    # 12:00 at +02:00 is 10:00 UTC, in time to the second.
-    for time, names, notice in (
-        ((10, 0), ["a3", "a1", "b"], "a: 2 of 4 submissions after the deadline left out"),
-        ((8, 30), ["b"], "a: 4 of 4 submissions after the deadline left out"),
-    ):
-        limits = SubmissionLimits(deadline=datetime(2018, 9, 16, *time, tzinfo=UTC))
-        assert kept(of_two, limits) == (names, (notice,))
-
-
-def test_a_deadline_needs_times_with_an_offset(of_two):
-    with faulted(RankingError, "refuge-test", "submissions.csv"):
-        kept(of_two, SubmissionLimits(deadline=datetime.now(UTC)))
-    assert read_time("2018-09-16T12:00:00+02:00") == datetime(2018, 9, 16, 10, tzinfo=UTC)
-    with pytest.raises(ValueError, match="expected a time with its offset"):
-        read_time("2018-09-16")
-
-
-@pytest.mark.parametrize(
-    ("lines", "told"),
-    [
-        (TIMES[:-1], ("submissions.csv", "b")),
-        (TIMES[1:], ("submissions.csv", "a/1")),
-        ((*TIMES, TIMES[0]), ("submissions.csv, line 7, submission", "a/1")),
-        (("a,1,yesterday", *TIMES[1:]), ("line 2, submitted_at", "'yesterday'")),
-        (("a,1,2018-09-16T12:00:00", *TIMES[1:]), ("'2018-09-16T12:00:00'",)),
-    ],
-)
-def test_faults_of_the_times(of_two, lines, told):
-    write_times(of_two, *lines)
-    with faulted(RankingError, *told):
-        kept(of_two)
 
 
 GLAUCOMA = labels(12, 4)
@@ -163,10 +87,7 @@ def test_columns_are_divided_as_the_phase_divides_them(folder):
     assert cases.labels("vendor") == ("x",) * 12
 
 
-def test_variants_are_not_eligible_and_names_are_sorted_as_people_count(folder):
-    (folder / "teams.csv").write_text("team,variant_of,remark\nb,a,without further data\na,,\n")
-    results = read_results(folder)
-    assert (results.variants, results.ineligible) == ({"b": "a"}, {"b"})
+def test_names_are_sorted_as_people_count(folder):
     for name in ("10", "9"):
         write_team(folder / name, refuge_columns(GLAUCOMA, np.random.default_rng(3), 1.0, 0.8))
     assert [submission.team for submission in read_results(folder).submissions] == ["9", "10", "a", "b"]
@@ -214,8 +135,6 @@ OF_FOLDERS = {
     "other cases": ("b/cases.json", lambda c: c["cases"][0].update(name="X"), ()),
     "damaged cases": ("b/cases.json", lambda c: c["cases"][0].pop("tasks"), ()),
     "no folder": ("teams.csv", "team,eligible\nc,no\n", ("line 2, team", "'c'")),
-    "a variant of an unknown team": ("teams.csv", "team,variant_of\na,z\n", ("variant_of", "'z'", "'a'")),
-    "a variant of a variant": ("teams.csv", "team,variant_of\na,b\nb,a\n", ("variant_of", "'b'", "'a'")),
     "no time": ("teams.csv", "team,seconds_per_case\nb,0\n", ("line 2, seconds_per_case", "0")),
     "a time in words": ("teams.csv", "team,seconds_per_case\na,fast\n", ("line 2, seconds_per_case",)),
     "an unclear answer": ("teams.csv", "team,eligible\na,perhaps\n", ("line 2, eligible", "'perhaps'")),
@@ -253,7 +172,7 @@ def test_nothing_to_rank(tmp_path):
 
 DICE = MetricDefinition(better="higher")
 DISTANCE = MetricDefinition(better="lower", worst=50, unit="px", title="Distance")
-BOTH = TableDefinition(metrics={"dice": DICE, "distance": DISTANCE})
+BOTH = {"dice": DICE, "distance": DISTANCE}
 
 WIDE = """team,case,eligible,site,dice,distance
 b,1,yes,x,0.5,2
@@ -269,15 +188,15 @@ LONG = "team,case,metric,value,eligible,site\n" + "".join(
 SEMICOLONS = WIDE.replace(",", ";").replace(".", ",")
 
 
-def read_table(tmp_path, text, definition=BOTH):
+def read_table(tmp_path, text, metrics=BOTH):
     path = tmp_path / "results.csv"
     path.write_bytes(text.encode("utf-8"))
-    return read_results_table(path, definition)
+    return read_results_table(path, metrics)
 
 
-def problems(tmp_path, text, definition=BOTH):
+def problems(tmp_path, text, metrics=BOTH):
     with pytest.raises(RankingError) as error:
-        read_table(tmp_path, text, definition)
+        read_table(tmp_path, text, metrics)
     return [problem.replace(f"{tmp_path}/", "") for problem in error.value.problems]
 
 
@@ -319,13 +238,6 @@ def test_aggregated_values_and_clusters(tmp_path):
     assert results.resampling.clusters == {"1": "x", "2": "y"}
 
 
-def test_variants(tmp_path):
-    results = read_table(tmp_path, "team,variant_of,dice,distance\na,,0.8,3\nb,a,0.5,4\nc,,0.1,9\n")
-    assert (results.variants, results.ineligible) == ({"b": "a"}, {"b"})
-    text = "team,case,variant_of,dice,distance\na,1,b,1,1\na,2,c,1,1\nb,1,,1,1\nb,2,,1,1\n"
-    assert "results.csv: variant_of: 'a' is a variant of several teams: b, c" in problems(tmp_path, text)
-
-
 def test_missing_values(tmp_path):
     # Case 3 has no distance for anybody: undefined. Team b lacks one that a has: the worst. Team c has none.
     text = "team,case,dice,distance\n" + "a,1,0.9,1\na,2,0.8,2\na,3,0.7,\nb,1,0.6,4\nb,2,0.5,NA\nb,3,0.4,\n"
@@ -341,7 +253,7 @@ def test_missing_values(tmp_path):
 def test_tasks_and_names_with_a_dot(tmp_path):
     rows = [f"{task},{team},{case},0.{case}" for task in ("ct", "mr") for team in "ab" for case in (1, 2)]
     text = "\n".join(["task,team,case,value", *rows, "mr,c,1,0.5", "mr,c,2,0.5", ""])
-    results = read_table(tmp_path, text, TableDefinition(metrics={"value": DICE}))
+    results = read_table(tmp_path, text, {"value": DICE})
     assert [task.name for task in results.tasks] == ["ct", "mr"]
     assert list(results.submissions[2].tables) == ["mr"]
     assert results.figures["ct.value"].title == "ct: value"
@@ -349,7 +261,7 @@ def test_tasks_and_names_with_a_dot(tmp_path):
     assert (scheme.overall, [board.name for board in scheme.boards]) == (None, ["ct", "mr"])
     metrics = {"disc.f1": MetricDefinition(better="higher", weight="0.4"), "dice": DICE}
     text = "team,disc.f1,disc.dice\na,0.9,0.8\nb,0.7,0.9\n"
-    results = read_table(tmp_path, text, TableDefinition(metrics=metrics))
+    results = read_table(tmp_path, text, metrics)
     (board,) = scheme_of(results.challenge, results.options).boards
     assert (board.name, board.combination) == ("overall", "sum")
     assert board.terms == (Rank("disc.f1", Fraction("0.4")), Rank("disc.dice"))
@@ -384,44 +296,19 @@ def test_a_file_of_faults_is_summed_up(tmp_path):
     assert len(found) == 21
 
 
-def test_the_documented_example(tmp_path):
-    path = tmp_path / "table.toml"
-    path.write_text(inspect.cleandoc(TableDefinition.__doc__).partition("\n\n")[2], encoding="utf-8")
-    found = read_definition(path, [])
-    assert (found.title, found.metrics["f1"].weight) == ("ADAM, disc segmentation", Decimal("0.6"))
-    expected = MetricDefinition(better="lower", title="Distance to the fovea", unit="px", worst=500)
-    assert found.metrics["distance"] == expected
-
-
-def test_options_take_precedence(tmp_path):
-    path = tmp_path / "table.toml"
-    path.write_text('seed = 7\n[metrics.dice]\nbetter = "lower"\n', encoding="utf-8")
-    found = read_definition(path, ["dice=higher,weight=0.25,worst=0", "a=b=lower"])
-    assert found.seed == 7
-    assert found.metrics["dice"] == MetricDefinition(better="higher", weight=Decimal("0.25"), worst=0)
-    assert found.metrics["a=b"].better == "lower"
-
-
 @pytest.mark.parametrize(
     ("metrics", "told"),
     [
         (["dice"], ("--metric dice",)),
         (["dice=higher,weight"], ("--metric dice=higher,weight",)),
-        (["dice=up"], ("metrics.dice.better", "'up'")),
-        (["dice=higher,weight=-1"], ("metrics.dice.weight",)),
-        (["dice=higher,colour=red"], ("metrics.dice.colour",)),
+        (["dice=up"], ("--metric dice", "better", "'up'")),
+        (["dice=higher,weight=-1"], ("--metric dice", "weight")),
+        (["dice=higher,colour=red"], ("--metric dice", "colour")),
     ],
 )
-def test_faults_of_options(metrics, told):
+def test_metrics_of_options(metrics, told):
+    found = read_definitions(["dice=higher,weight=0.25,worst=0", "a=b=lower"])
+    assert found["dice"] == MetricDefinition(better="higher", weight=Decimal("0.25"), worst=0)
+    assert found["a=b"].better == "lower"
     with faulted(RankingError, *told):
-        read_definition(None, metrics)
-
-
-@pytest.mark.parametrize("content", ["x = 1", "metrics = 3", "[metrics.dice]\nweight = 1", "x ="])
-def test_faults_of_a_file(tmp_path, content):
-    path = tmp_path / "table.toml"
-    path.write_text(content, encoding="utf-8")
-    with faulted(RankingError, "table.toml"):
-        read_definition(path, [])
-    with faulted(RankingError, "absent.toml"):
-        read_definition(tmp_path / "absent.toml", [])
+        read_definitions(metrics)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
-from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_organiser_part
+from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_phase
 from evaluation.organiser.ranking.results import PhaseResults, read_results
 from evaluation.phase.places import scheme_of
 from test.organiser.ranking.teams import labels, refuge_columns, write_team
@@ -62,5 +62,5 @@ def _ranked(results: PhaseResults, options: RankOptions, folder: Path) -> Ranked
     ranked = rank_phase(results, scheme, options)
     board = leaderboard_of({"": ranked}, {"": scheme})
     write_leaderboard(board, folder)
-    write_organiser_part(ranked.organiser, folder, "")
+    write_phase(ranked, folder, "")
     return RankedTeams(folder, board, (ranked.organiser,))

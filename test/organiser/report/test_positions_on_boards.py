@@ -22,7 +22,6 @@ from evaluation.organiser.ranking.leaderboard_file import (
     CurvePoints,
     FinalTeam,
     FrocPoints,
-    Generalisation,
     Leaderboard,
     MetricOfPhase,
     MetricOfTeam,
@@ -52,6 +51,7 @@ from evaluation.organiser.report.charts.teams import (
 )
 from evaluation.organiser.report.charts.values import distribution_chart
 from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange
+from evaluation.stats.figure import Difference, Figure
 from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 
 METRICS, RANKINGS = "organiser/report/board/metrics.py", "organiser/report/board/rankings.py"
@@ -71,11 +71,11 @@ TEAMS = (
     team(
         "b",
         1,
-        MetricOfTeam(0.75, 1, 0.5, 0.875),
-        MetricOfTeam(2.0, 2, 1.0, 4.0),
+        MetricOfTeam(Figure(0.75, 0.5, 0.875), 1),
+        MetricOfTeam(Figure(2.0, 1.0, 4.0), 2),
         seconds_per_case=3.0,
     ),
-    team("a", 2, MetricOfTeam(0.5, 2), MetricOfTeam(1.0, 1), seconds_per_case=0.5),
+    team("a", 2, MetricOfTeam(Figure(0.5), 2), MetricOfTeam(Figure(1.0), 1), seconds_per_case=0.5),
 )
 VALUES = {
     "t.dice": CaseValues(("x", "y", "z"), {"a": (0.25, 0.5, None), "b": (0.75, 0.5, 1.0)}),
@@ -282,7 +282,7 @@ def test_the_scheme_in_force_is_on_the_left_of_other_schemes():
 
 def compared(favours: str | None, significant: bool | None) -> str:
     """Return the sign in the row of "b" and the column of "a"."""
-    pair = Comparison("b", "a", 0.25, None, None, "test", "", 0.01, 0.02, significant, favours, None)
+    pair = Comparison("b", "a", Difference(0.25, p_value=0.01, method="test"), 0.02, significant, favours)
     metric = MetricOfPhase("Dice", "higher", "", True, comparisons=Comparisons((pair,), None))
     (chart,) = charts(rankings.significance_section(phase(metrics={"t.dice": metric}))).values()
     assert (names(chart, "y"), names(chart, "x")) == (["b", "a"], ["b", "a"])
@@ -324,13 +324,17 @@ def test_rankings_are_joined_at_their_distance_and_agree_by_tau():
     assert layer(agreement, "rect", "cells").encoding["color"]["scale"]["domain"] == [-1, 1]
 
 
+def difference(earlier: float, later: float, *ends: float) -> Difference:
+    return Difference(later - earlier, *ends, first=Figure(later), second=Figure(earlier))
+
+
 @by_hand(team_values_chart, page=RANKINGS)
 def test_changes_between_phases_are_beside_0():
     changes = (
-        PhaseChange("t.dice", "b", "dev", "test", 0.875, 0.75, -0.125, -0.25, 0.0),
-        PhaseChange("t.dice", "a", "dev", "test", 0.25, 0.5, 0.25),
+        PhaseChange("t.dice", "b", "dev", "test", difference(0.875, 0.75, -0.25, 0.0)),
+        PhaseChange("t.dice", "a", "dev", "test", difference(0.25, 0.5)),
     )
-    board = Leaderboard("leaderboard/1", (), generalisation=Generalisation(changes, (), ()))
+    board = Leaderboard("leaderboard/1", (), generalisation=changes)
     (chart,) = charts(rankings.generalisation_section(board, [phase()])).values()
     assert marks(chart, "point", "teams", "y", "x") == [("b", -0.125), ("a", 0.25)]
     assert marks(chart, "rule", "intervals", "y", "x", "x2") == [("b", -0.25, 0)]

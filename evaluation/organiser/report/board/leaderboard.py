@@ -123,7 +123,7 @@ def _by_how_much(phase: ReportedPhase, board: str, first: Team, second: Team) ->
         return
     metric, values = phase.board.metrics[name], [team.metrics[name] for team in (first, second)]
     told = (
-        f"{team.team} has {figure_in_words(one.value, (one.lower, one.upper))}"
+        f"{team.team} has {figure_in_words(one.value, (one.figure.lower, one.figure.upper))}"
         for team, one in zip((first, second), values, strict=True)
     )
     yield f"In {phase.title_of(name)}, {listed(list(told))}{_tested(metric, first.team, second.team)}."

@@ -67,7 +67,9 @@ def _metrics_table(phase: ReportedPhase) -> Iterator[Table]:
             value = team.metrics[name]
             simultaneous = "–".join(map(str, value.rank_set)) if value.rank_set else None
             named = (phase.title_of(name), "↑" if metric.better == "higher" else "↓", team.team)
-            rows.append((*named, value.value, value.lower, value.upper, value.rank, simultaneous))
+            rows.append(
+                (*named, value.value, value.figure.lower, value.figure.upper, value.rank, simultaneous)
+            )
             several = None if "." in name else "figures of several metrics have none"
             reasons.append(metric.no_intervals or several)
     for table in phase.tables("metrics", rows, phase.chosen_here):
@@ -271,15 +273,7 @@ def _classifiers(phase: ReportedPhase) -> Iterator[Table]:
     values = (replace(one, classifier=_named(phase, one.classifier)) for one in found.values)
     yield from phase.tables("classifiers", values)
     tests = (
-        (
-            one.team,
-            *(_named(phase, name) for name in (one.first, one.second)),
-            one.difference,
-            one.method,
-            one.p_value,
-            one.p_holm,
-        )
-        for one in found.tests
+        replace(one, first=_named(phase, one.first), second=_named(phase, one.second)) for one in found.tests
     )
     yield from phase.tables("classifier-tests", tests)
 
@@ -301,7 +295,6 @@ def subgroups_section(phase: ReportedPhase) -> Section | None:
     blocks: tuple[Block, ...] = (
         *_subgroup_charts(phase),
         *phase.tables("subgroup-tests", phase.board.subgroup_tests),
-        *phase.tables("associations", phase.board.associations),
         *phase.tables("difficulty", phase.organiser.groups),
     )
     return phase.section("subgroups", "Subgroups", blocks)

@@ -178,18 +178,18 @@ def across_section(
     return Section(figure("across"), f"Across {what} ({role})" if role else f"Across {what}", blocks, 0)
 
 
-# --- The section of generalisation: changes from phase to phase, and gaps by earlier evaluations ---
+# --- The section of generalisation: changes from phase to phase ---
 
 
 def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Section | None:
     """Return the section of the changes between phases; None without any."""
-    if (found := board.generalisation) is None:
+    if not (found := board.generalisation):
         return None
     titles = {name: phase.title_of(name) for phase in phases for name in phase.board.metrics}
     changes: dict[tuple[str, str, str], list[Estimated]] = {}
-    for one in found.changes:
-        change = Estimated(one.team, one.change, one.lower, one.upper)
-        changes.setdefault((one.first, one.second, one.metric), []).append(change)
+    for one in found:
+        change = Estimated(one.team, one.difference.value, one.difference.lower, one.difference.upper)
+        changes.setdefault((one.earlier, one.later, one.metric), []).append(change)
     blocks: list[Block] = []
     for (first, second, name), values in changes.items():
         title = f"Change from {first} to {second}: {titles[name]}"
@@ -198,9 +198,8 @@ def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) 
         chart = team_charts.team_values_chart(of, title, told, values, phases[0].marks, "change", line=0.0)
         known = next(one.board.metrics[name] for one in phases if name in one.board.metrics)
         blocks.append(chart.measured_in(known.unit))
-    for name, records in (("generalisation", found.changes), ("gap-trends", found.trends)):
-        if records or name == "generalisation":
-            blocks.append(Table.declared(name, [replace(one, metric=titles[one.metric]) for one in records]))
+    rows = [replace(one, metric=titles[one.metric]) for one in found]
+    blocks.append(Table.declared("generalisation", rows))
     return Section("generalisation", "Generalisation", tuple(blocks), 0)
 
 
@@ -313,7 +312,15 @@ def _change(phase: ReportedPhase, variation: Variation) -> str:
 def significance_section(phase: ReportedPhase) -> Section | None:
     """Return the section of the tests; None without any."""
     rows = (
-        (phase.title_of(name), one.first, one.second, one.difference, one.method, one.p_value, one.p_holm)
+        (
+            phase.title_of(name),
+            one.first,
+            one.second,
+            one.difference.value,
+            one.difference.method,
+            one.difference.p_value,
+            one.p_holm,
+        )
         for name, metric in phase.board.metrics.items()
         for one in metric.unranked
     )
@@ -323,7 +330,7 @@ def significance_section(phase: ReportedPhase) -> Section | None:
 
 def methods_of(pairs: tuple[Comparison, ...]) -> str:
     """Return the names of the tests of pairs as text."""
-    return listed(sorted({pair.method for pair in pairs}))
+    return listed(sorted({pair.difference.method for pair in pairs}))
 
 
 def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:

@@ -41,21 +41,19 @@ from evaluation.stats.ranks import RANK_SUM, SIGNED_RANK, pareto_front
 
 def size_in_words(pair: Comparison) -> str:
     """Return by how much two teams differ, with the interval; a test of ranks has that of the shift."""
-    size = abs(pair.difference)
-    if pair.lower is None or pair.upper is None:
-        return figure_in_words(size)
-    lower, upper = (pair.lower, pair.upper) if pair.difference >= 0 else (-pair.upper, -pair.lower)
-    if pair.method in (SIGNED_RANK, RANK_SUM):
-        return (
-            f"{figure_in_words(size)}, their cases by a shift of {' to '.join(shown_ends(lower, upper, 4))}"
-        )
-    return figure_in_words(size, (lower, upper))
+    found = pair.difference if pair.difference.value >= 0 else pair.difference.reversed()
+    if (ends := found.interval) is None:
+        return figure_in_words(found.value)
+    lower, upper = ends.lower, ends.upper
+    if found.method in (SIGNED_RANK, RANK_SUM):
+        shift = " to ".join(shown_ends(lower, upper, 4))
+        return f"{figure_in_words(found.value)}, their cases by a shift of {shift}"
+    return figure_in_words(found.value, (lower, upper))
 
 
 # --- Reading of the files that `rank --output` writes ---
 
 LEADERBOARD_FILE = "leaderboard.json"
-_ORGANISER_FORMAT = "leaderboard-organiser/1"
 
 
 def read_leaderboard(
@@ -101,21 +99,9 @@ def _organiser_part(folder: Path, suffix: str) -> leaderboard_file.OrganiserPart
     content: dict[str, Any] = {}
     if path.is_file():
         found = read_json(path)
-        if not isinstance(found, dict) or found.pop("format", None) != _ORGANISER_FORMAT:
-            raise PhaseError(f"{path}: expected the format {_ORGANISER_FORMAT}")
+        if not isinstance(found, dict) or found.pop("format", None) != leaderboard_file.ORGANISER_FORMAT:
+            raise PhaseError(f"{path}: expected the format {leaderboard_file.ORGANISER_FORMAT}")
         content |= found
-    content["annotator_points"] = read_rows(folder / f"annotator-points{suffix}.csv")
-    content["readers"] = read_rows(folder / f"readers{suffix}.csv")
-    values, tests = (read_rows(folder / f"classifier{part}{suffix}.csv") for part in ("s", "-tests"))
-    curves = content.get("classifiers", {}).get("curves", [])
-    content["classifiers"] = {"values": values, "tests": tests, "curves": curves}
-    content["difficulties"] = read_rows(folder / f"difficulty{suffix}.csv")
-    content["groups"] = read_rows(folder / f"difficulty-groups{suffix}.csv")
-    content["influences"] = [
-        # The names of winners are joined by spaces, but may contain spaces themselves.
-        {**row, "winners": [row["winners"]] if row.get("winners") else []}
-        for row in read_rows(folder / f"influence{suffix}.csv")
-    ]
     part: leaderboard_file.OrganiserPart = validated(path, leaderboard_file.OrganiserPart, content)
     return part
 
@@ -254,7 +240,7 @@ class ReportedPhase:
     def values(self, metric: str) -> list[Estimated]:
         """Return the values of a metric by team with their intervals, best first."""
         found = [(team.team, team.metrics[metric]) for team in self.by_value(metric)]
-        return [Estimated(team, one.value, one.lower, one.upper) for team, one in found]
+        return [Estimated(team, one.value, one.figure.lower, one.figure.upper) for team, one in found]
 
     def tables(self, name: str, rows: Iterable[Any], more: str = "") -> Iterator[Table]:
         """Yield a declared table, see `Table.declared`, with its names in words; none without rows."""

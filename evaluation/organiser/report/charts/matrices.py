@@ -197,8 +197,8 @@ def significance_chart(
 def _cells_of(pair: Comparison) -> Iterator[vl.Record]:
     """Yield the cells of a pair: its first team in the row, and its second."""
     for row, column, difference in (
-        (pair.first, pair.second, pair.difference),
-        (pair.second, pair.first, -pair.difference),
+        (pair.first, pair.second, pair.difference.value),
+        (pair.second, pair.first, -pair.difference.value),
     ):
         verdict = "no significant difference" if pair.significant is not None else "not tested"
         if pair.significant and pair.favours is not None:
