@@ -49,7 +49,7 @@ FLOORS_OF_THE_ORGANISER = (
         "platform_export",
     ),
     ("reader_study",),
-    ("audit", "further_analysis", "phase_schema"),
+    ("audit", "phase_schema"),
     (
         "describe",
         "ranking",

@@ -25,7 +25,6 @@ from evaluation.organiser.ranking.leaderboard_file import Leaderboard, Organiser
 from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_phase
 from evaluation.organiser.ranking.platform_results import ExportChoices, results_folders
 from evaluation.organiser.ranking.results import read_results
-from evaluation.organiser.report.analyses import result_files
 from evaluation.organiser.report.board import cases
 from evaluation.organiser.report.board.leaderboard import leaderboard_page, reported_phases
 from evaluation.organiser.report.board.methods import data_section
@@ -167,7 +166,7 @@ class Report:
 
         Raises `OSError`.
         """
-        files = result_files(self.page.analyses)
+        files = self.page.tables
         for name, data in files.items():
             write_atomically(Path(folder) / name, data)
         return [Path(folder) / name for name in files]

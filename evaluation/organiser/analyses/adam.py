@@ -14,7 +14,8 @@ from evaluation.io.kinds.points import PointSet
 from evaluation.metrics.arrays import Integers
 from evaluation.metrics.crops import Crop
 from evaluation.organiser.analyses import plain_mean, texts_of
-from evaluation.organiser.further_analysis import FurtherAnalysis, Measured, OpenCase
+from evaluation.organiser.analyses.analysis import FurtherAnalysis, Measured
+from evaluation.organiser.report.case_views import OpenCase
 
 RINGS = {"centre": 1 / 3, "inner": 1.0, "outer": 2.0, "beyond": np.inf}
 """The outer radius of each ring in diameters of the disc: circles of 1, 3 and 6 mm, a disc being 1.5 mm."""

@@ -14,7 +14,8 @@ from evaluation.io.volume_header import geometry_of
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.crops import Box, Crop
 from evaluation.organiser.analyses import plain_mean, texts_of
-from evaluation.organiser.further_analysis import FurtherAnalysis, Measured, OpenCase
+from evaluation.organiser.analyses.analysis import FurtherAnalysis, Measured
+from evaluation.organiser.report.case_views import OpenCase
 
 _HEIGHTS, _RINGS = "heights", "rings"
 _HIGH_UM = 380

@@ -19,7 +19,8 @@ from evaluation.core.metric import Metric
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.analyses import plain_mean, texts_of
-from evaluation.organiser.further_analysis import FurtherAnalysis, Measured, OpenCase
+from evaluation.organiser.analyses.analysis import FurtherAnalysis, Measured
+from evaluation.organiser.report.case_views import OpenCase
 
 # --- The rim of one disc, seen from the centre of the disc ---
 

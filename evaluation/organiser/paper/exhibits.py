@@ -2,22 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from evaluation.charts.chart import Chart
 from evaluation.io.tables import DECIMAL
-from evaluation.organiser.further_analysis import AnalysisFigure, analyses_of
+from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.paper.facts import TEXTS, Study, upper_first
 from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
-from evaluation.organiser.report.analyses import FIGURES, figures_table
 from evaluation.organiser.report.board.leaderboard import leaderboard_page
 from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.reading import (
     ReportedPhase,
-    files_named,
     read_rows,
-    validated,
     words_of,
 )
 from evaluation.organiser.report.page import Cell, SortableCaseTable, Table, identifier, listed
@@ -158,17 +154,10 @@ def _further(study: Study, phase: ReportedPhase, cases: Mapping[str, str]) -> It
         table = Table.of(phase.identifier("hardest"), title, titles, rows)
         told = "Place 1 is the hardest", "Value: mean over the ranked teams"
         yield _exhibit("results", table, cases, *told, single_cases=True)
-    analysed = _read_figures(study.folders, phase.board.phase)
-    for analysis in analyses_of(study.phase_of(phase)):
-        metrics = [metric.title for metric in analysis.metrics]
-        # A page has room for two metrics with their intervals.
-        for number, pair in enumerate((metrics[i : i + 2] for i in range(0, len(metrics), 2)), start=1):
-            teams = analysed.get(analysis.name, {}).items()
-            shown = {team: [one for one in figures if one.metric in pair] for team, figures in teams}
-            if any(shown.values()):
-                table = figures_table(analysis, shown)
-                about = _sentences(f"{table.title}: {' and '.join(pair)}", table.note)
-                yield Exhibit(phase.identifier(table.name, str(number)), "supplement", about, table, cases)
+    leaf = found_leaf("analyses.section")
+    for title, table in leaf.tables_of_teams(study.phase_of(phase), study.folders) if leaf else ():
+        about = _sentences(title, table.note)
+        yield Exhibit(phase.identifier(table.name), "supplement", about, table, cases)
     for given in TEXTS["files"]:
         path = study.report(f"{given['name']}{suffix}.csv")
         if path is None and phase is study.reported[0]:
@@ -178,22 +167,6 @@ def _further(study: Study, phase: ReportedPhase, cases: Mapping[str, str]) -> It
         if rows_of_file:
             table = _table(phase, identifier("file", given["name"], suffix), given["title"], rows_of_file)
             yield _exhibit("supplement", table, cases, given["note"])
-
-
-def _read_figures(folders: Sequence[Path], phase: str) -> dict[str, dict[str, list[AnalysisFigure]]]:
-    """Return the figures of further analyses of a phase by analysis and team, the name of the folder.
-
-    They lie in the folders or in folders in them. Raises `PhaseError`.
-    """
-    found: dict[str, dict[str, list[AnalysisFigure]]] = {}
-    for path in sorted({path for folder in folders for path in files_named(folder, FIGURES)}):
-        for row in read_rows(path):
-            if row.pop("phase", None) == phase:
-                of_team = found.setdefault(row.pop("analysis", ""), {}).setdefault(path.parent.name, [])
-                of_team.append(
-                    validated(path, AnalysisFigure, {name: cell or None for name, cell in row.items()})
-                )
-    return found
 
 
 def _table(phase: ReportedPhase, name: str, title: str, rows: Sequence[Mapping[str, str]]) -> Table:

@@ -22,10 +22,10 @@ from evaluation.core.formats import FORMATS, META_IMAGE_HEADER, extensions_of, i
 from evaluation.core.outcome import Progress
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.metrics.segmentation import overlap_of
-from evaluation.organiser.further_analysis import Measured, OpenCase, analyses_of
+from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.report import objects as object_drawing
 from evaluation.organiser.report import overlays
-from evaluation.organiser.report.case_views import CaseView, drawn_view, view_of
+from evaluation.organiser.report.case_views import CaseView, OpenCase, drawn_view, view_of
 from evaluation.organiser.report.instances import instance_panel, instances_of
 from evaluation.organiser.report.objects import Location, location_of
 from evaluation.phase.phase import Phase, load_phase
@@ -224,7 +224,7 @@ _PORTION = 16
 class CaseReading:
     """The values of one case: sizes, measurements, locations by field, pictures and views by task.
 
-    ``measured``: for the further analyses of the challenge.
+    ``measured``: for the further analyses of the challenge, in a leaf room.
     """
 
     name: str
@@ -233,7 +233,7 @@ class CaseReading:
     locations: Mapping[str, Location]
     pictures: Mapping[str, CaseImage]
     views: Mapping[str, CaseView] = dataclasses.field(default_factory=dict)
-    measured: tuple[Measured, ...] = ()
+    measured: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -284,8 +284,8 @@ class _SubmissionReader:
         self._fields = {field.name: field for field in fields_of(self.phase.tasks) if is_read(field)}
         self._submitted = self._of_reference if folder is None else self._of(folder)
         self._reference = OpenReference(self.phase.reference, references_of(self.phase.tasks))
-        analyses = () if folder is None else analyses_of(self.phase)
-        self._measures = dict.fromkeys(one.measure for one in analyses)
+        leaf = None if folder is None else found_leaf("analyses.analysis")
+        self._measures = leaf.measures_of(self.phase) if leaf else ()
         self._photographs = Photographs(request.images)
         self._request = request
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from evaluation.core.challenge import Task
+from evaluation.core.challenge import Options, Task, Values
+from evaluation.core.form import CaseForm
 from evaluation.metrics.crops import Box
-from evaluation.organiser.further_analysis import OpenCase
 from evaluation.organiser.report import overlays
 
 _MOST_PLANES = 24
@@ -22,6 +22,20 @@ _SIDE_OF_PLANE, _SIDE_OF_IMAGE = 256, 768
 _QUALITY = 50
 Masks = NDArray[np.bool_]
 """Planes of a structure, shape (planes, y, x); an image has one."""
+
+
+@dataclass(frozen=True)
+class OpenCase:
+    """A case with its cells of `cases.csv` by column, and its submitted values and references by field.
+
+    ``submitted`` lacks fields that were not submitted or have no reference.
+    """
+
+    form: CaseForm
+    cells: Mapping[str, str]
+    submitted: Values
+    references: Values
+    options: Options
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -16,7 +16,6 @@ from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
 from evaluation.core.fault import without_controls
 from evaluation.io.files import write_atomically
-from evaluation.organiser.further_analysis import AnalysisResult
 from evaluation.organiser.output import of_extra, plain_cell, table_row, tabular
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, Viewer
 from evaluation.organiser.report.sources import words_in
@@ -193,7 +192,7 @@ class Section:
 class Page:
     """A page: title, what it shows in sentences, facts (label and value), a warning on top, and sections.
 
-    ``analyses``: the further analyses that it shows, for their files.
+    ``tables``: csv files of further analyses by name.
     """
 
     title: str
@@ -202,7 +201,7 @@ class Page:
     subtitle: str = ""
     banner: str = ""
     answer: tuple[str, ...] = ()
-    analyses: tuple[AnalysisResult, ...] = ()
+    tables: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def folded(self) -> bool:

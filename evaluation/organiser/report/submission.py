@@ -12,9 +12,8 @@ from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
 from evaluation.core.case_table import CaseTable as Values
 from evaluation.core.challenge import Task, metrics_of
 from evaluation.organiser.audit import label_columns
-from evaluation.organiser.further_analysis import results_of
+from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.report import value_figures
-from evaluation.organiser.report.analyses import analysis_blocks
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.charts.values import histogram_chart
 from evaluation.organiser.report.classification import classification_blocks, detection_charts
@@ -344,8 +343,10 @@ def organiser_page(
     if aggregates != results.metrics.aggregates:
         told = "metrics.json shows participants less: here are all figures, rounded as there."
     results = replace(results, metrics=replace(results.metrics, aggregates=aggregates))
-    rows = [row for value in values for row in value.measured]
-    analyses = tuple(results_of(results.phase, rows, results.resampling, results.tables))
+    analyses, tables = (), dict[str, bytes]()
+    if leaf := found_leaf("analyses.section"):
+        rows = [row for value in values for row in value.measured]
+        analyses, tables = leaf.blocks_and_files(results.phase, rows, results.resampling, results.tables)
     page = _page(
         results,
         BANNER,
@@ -357,7 +358,7 @@ def organiser_page(
         Section(
             "sizes", "Numbers, sizes and positions", tuple(value_figures.size_charts(results, values)), 0
         ),
-        Section("analyses", "Further analyses", tuple(analysis_blocks(analyses)), 0),
+        Section("analyses", "Further analyses", analyses, 0),
         Section("detection", "Detection", tuple(detection_charts(results)), 1),
         Section("viewer", "All cases", tuple(viewer_of(results, values)), 0),
         Section("pictures", "Pictures", tuple(galleries(results, chosen or {}, values)), 1),
@@ -367,7 +368,7 @@ def organiser_page(
         Section("run-times", "Run times", tuple(run_times(results)), 0),
         Section("definitions", "Definitions", tuple(definitions(results)), 0),
     )
-    return replace(page, analyses=analyses)
+    return replace(page, tables=tables)
 
 
 def public_page(results: SubmissionResults) -> Page:

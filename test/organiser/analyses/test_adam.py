@@ -15,7 +15,8 @@ from evaluation.core.resampling import Resampling
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.points import point_at
 from evaluation.organiser.analyses.adam import ANALYSES, RINGS, pixels_by_ring
-from evaluation.organiser.further_analysis import OpenCase, results_of
+from evaluation.organiser.analyses.analysis import results_of
+from evaluation.organiser.report.case_views import OpenCase
 from test.io.memory import read_image
 
 (GRID,) = ANALYSES

@@ -8,9 +8,10 @@ import pytest
 from evaluation.challenges.cysts.rules import CystsOptions
 from evaluation.core.form import CaseForm
 from evaluation.metrics.crops import crop
+from evaluation.organiser.analyses.analysis import AnalysisFigure
 from evaluation.organiser.analyses.cysts import ANALYSES, heights_of
-from evaluation.organiser.further_analysis import AnalysisFigure, OpenCase
-from evaluation.organiser.report.analyses import figures_table
+from evaluation.organiser.analyses.section import figures_table
+from evaluation.organiser.report.case_views import OpenCase
 
 HEIGHTS, RINGS = ANALYSES
 

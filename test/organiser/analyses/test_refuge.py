@@ -16,8 +16,9 @@ from evaluation.core.form import CaseForm
 from evaluation.core.resampling import Resampling
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.points import point_at
+from evaluation.organiser.analyses.analysis import analyses_of, results_of
 from evaluation.organiser.analyses.refuge import ANALYSES, rim_of
-from evaluation.organiser.further_analysis import OpenCase, analyses_of, results_of
+from evaluation.organiser.report.case_views import OpenCase
 from test.io.memory import read_image
 from test.phases import FIELDS
 

@@ -14,7 +14,6 @@ import pytest
 
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult
 from evaluation.organiser.paper import document as documents
 from evaluation.organiser.paper.archive import archive_of, drafts
 from evaluation.organiser.paper.document import Document, latex, markdown, references
@@ -22,7 +21,6 @@ from evaluation.organiser.paper.facts import TEXTS, read_study, sentences_of_tes
 from evaluation.organiser.paper.folder import renew_folder
 from evaluation.organiser.paper.questions import items_of, read_answers
 from evaluation.organiser.ranking.leaderboard_file import MetricOfTeam
-from evaluation.organiser.report.analyses import result_files
 from evaluation.organiser.report.page import Table
 from evaluation.phase.phase import load_phase
 from evaluation.phase.registry import challenge_named, known_challenges
@@ -32,6 +30,7 @@ from test.organiser.report.boards import RankedTeams, ranked_teams
 from test.phases import refuge_phase
 
 ANALYSES = pytest.importorskip("evaluation.organiser.analyses.refuge").ANALYSES
+LEAF = pytest.importorskip("evaluation.organiser.analyses.section")
 
 HOSTILE = r"A_1 & 100% #1 {x} \y ~^ $z$ [a]"
 UNICODE = "Łukasz <b>ü</b> | *b* `c` 中文 😀"
@@ -66,9 +65,9 @@ def ranked(folder) -> RankedTeams:
     path.write_text(path.read_text().replace("digest of refuge-test", load_phase(phase).manifest.digest))
     for team, value in zip(TEAMS[2:], (0.0251, 0.125), strict=True):
         (teams.folder / team).mkdir()
-        figures = [AnalysisFigure("Inferior rim", "Absolute error", 24, 24, value, 0.02, 0.13, "BCa")]
-        for name, data in result_files(
-            [AnalysisResult("refuge-test", ANALYSES[0], tuple(figures), ())]
+        figures = [LEAF.AnalysisFigure("Inferior rim", "Absolute error", 24, 24, value, 0.02, 0.13, "BCa")]
+        for name, data in LEAF.result_files(
+            [LEAF.AnalysisResult("refuge-test", ANALYSES[0], tuple(figures), ())]
         ).items():
             (teams.folder / team / name).write_bytes(data)
     return teams

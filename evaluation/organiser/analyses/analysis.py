@@ -9,27 +9,13 @@ import numpy as np
 
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable, Row
-from evaluation.core.challenge import Options, Values, fields_of
-from evaluation.core.form import CaseForm
+from evaluation.core.challenge import fields_of
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.leaves import found_leaf
+from evaluation.organiser.report.case_views import OpenCase
 from evaluation.phase.phase import Phase
-
-
-@dataclass(frozen=True)
-class OpenCase:
-    """A case with its cells of `cases.csv` by column, and its submitted values and references by field.
-
-    ``submitted`` lacks fields that were not submitted or have no reference.
-    """
-
-    form: CaseForm
-    cells: Mapping[str, str]
-    submitted: Values
-    references: Values
-    options: Options
 
 
 @dataclass(frozen=True)
@@ -101,6 +87,11 @@ def analyses_of(phase: Phase) -> tuple[FurtherAnalysis, ...]:
     known: tuple[FurtherAnalysis, ...] = module.ANALYSES
     fields = {field.name for field in fields_of(phase.tasks)}
     return tuple(one for one in known if one.fields <= fields)
+
+
+def measures_of(phase: Phase) -> tuple[Callable[[OpenCase], Iterable[Measured]], ...]:
+    """Return what measures a case of a phase for its further analyses, each function once."""
+    return tuple(dict.fromkeys(one.measure for one in analyses_of(phase)))
 
 
 def results_of(
