@@ -3,9 +3,10 @@
     python -m benchmarks.uncertainty [--sets 1000] [--write benchmarks/uncertainty.md]
 
 The methods were chosen on the populations of `CHOOSING`, and are verified on those of `VERIFYING`, which are
-others. Each sample is given to the function that `evaluate` calls. The width is compared with the narrowest
-rival that holds at least 93 of 100 times there: Student's t interval and percentiles of the bootstrap, of
-shares Wilson's and the exact interval of as many independent cases.
+others. Each sample is given to the function that `evaluate` calls, and has so many units: cases, or persons
+with all their cases. The width is compared with the narrowest rival that holds at least 93 of 100 times
+there: Student's t interval and percentiles of the bootstrap, of shares Wilson's and the exact interval of as
+many independent cases.
 """
 
 from __future__ import annotations
@@ -53,9 +54,9 @@ Draw = Callable[[np.random.Generator, int], Columns]
 class Population:
     """Cases of which samples are drawn, and the metric whose true value is that of very many of them.
 
-    draw: from a generator and a number of cases to the columns, ``cluster`` among them where cases belong
-    together. rarest: the share of failures, 1 without any; where it is 3 % or more the field's interval must
-    hold from 100 cases on.
+    draw: from a generator and a number of units to the columns, ``cluster`` among them where cases belong
+    together, ``size`` of them on average. rarest: the share of failures, 1 without any; where it is 3 % or
+    more the field's interval must hold from 100 units on.
     """
 
     name: str
@@ -64,17 +65,18 @@ class Population:
     best: float = 1.0
     worst: float = 0.0
     rarest: float = 1.0
+    size: float = 1.0
 
     @property
     def metric(self) -> Metric:
         return Metric("figure", "", self.estimator, self.best, self.worst)
 
-    def table(self, seed: tuple[int, ...], cases: int) -> tuple[CaseTable, dict[str, str] | None]:
+    def table(self, seed: tuple[int, ...], units: int) -> tuple[CaseTable, dict[str, str] | None]:
         """Return a sample, and the cluster of each case."""
-        columns = dict(self.draw(np.random.default_rng((_SEED, *seed)), cases))
+        columns = dict(self.draw(np.random.default_rng((_SEED, *seed)), units))
         cluster = columns.pop("cluster", None)
         rows = zip(*(column.astype(np.float64).tolist() for column in columns.values()), strict=True)
-        names = [f"{case:07}" for case in range(cases)]
+        names = [f"{case:07}" for case in range(len(next(iter(columns.values()))))]
         clusters = None if cluster is None else dict(zip(names, map(str, cluster.tolist()), strict=True))
         return CaseTable(names, [dict(zip(columns, row, strict=True)) for row in rows]), clusters
 
@@ -100,22 +102,22 @@ def _failing(centre: float, concentration: float, share: float, low: float, high
 def _clustered(least: int, most: int, share: float) -> Draw:
     """Draw persons with so many cases each, of whom a share fails as a whole."""
 
-    def draw(rng: np.random.Generator, cases: int) -> Columns:
-        sizes = rng.integers(least, most + 1, cases)
-        of_case = np.repeat(np.arange(cases), sizes)[:cases]
-        person = np.where(rng.random(cases) < share, rng.uniform(0, 0.3, cases), _beta(rng, 0.88, 25, cases))
-        value = np.clip(person[of_case] + rng.normal(0, 0.03, cases), 0, 1)
+    def draw(rng: np.random.Generator, persons: int) -> Columns:
+        of_case = np.repeat(np.arange(persons), rng.integers(least, most + 1, persons))
+        fails = rng.random(persons) < share
+        person = np.where(fails, rng.uniform(0, 0.3, persons), _beta(rng, 0.88, 25, persons))
+        value = np.clip(person[of_case] + rng.normal(0, 0.03, of_case.size), 0, 1)
         return {"value": value, "cluster": of_case}
 
     return draw
 
 
 def _shares(share: float, size: int) -> Draw:
-    def draw(rng: np.random.Generator, cases: int) -> Columns:
-        of_case = np.arange(cases) // size
-        own = rng.beta(share * 4, (1 - share) * 4, cases)[of_case] if size > 1 else np.full(cases, share)
+    def draw(rng: np.random.Generator, units: int) -> Columns:
+        of_case = np.repeat(np.arange(units), size)
+        own = rng.beta(share * 4, (1 - share) * 4, units)[of_case] if size > 1 else np.full(units, share)
         cluster = {"cluster": of_case} if size > 1 else {}
-        return {"value": (rng.random(cases) < own) * 1.0, **cluster}
+        return {"value": (rng.random(of_case.size) < own) * 1.0, **cluster}
 
     return draw
 
@@ -142,13 +144,15 @@ def _classes(positive: float, right: float) -> Draw:
 
 
 def _scores(positive: float, apart: float, size: int = 1) -> Draw:
-    def draw(rng: np.random.Generator, cases: int) -> Columns:
+    def draw(rng: np.random.Generator, units: int) -> Columns:
+        cases = units * size
         label = np.zeros(cases)
         label[: round(positive * cases)] = 1
-        of_case = np.arange(cases) // size
-        shared = rng.normal(size=cases)[of_case] if size > 1 else 0.0
-        score = apart * label + math.sqrt(0.5) * (shared + rng.normal(size=cases)) if size > 1 else None
-        score = apart * label + rng.normal(size=cases) if score is None else score
+        of_case = np.repeat(np.arange(units), size)
+        noise = rng.normal(size=cases)
+        if size > 1:
+            noise = math.sqrt(0.5) * (rng.normal(size=units)[of_case] + noise)
+        score = apart * label + noise
         cluster = {"cluster": of_case} if size > 1 else {}
         return {"score": score, "label": label, **cluster}
 
@@ -174,8 +178,21 @@ CHOOSING = (
     Population("Dice 0.9", Mean("value"), _mean(lambda rng, n: _beta(rng, 0.9, 20, n))),
     Population("Dice 0.9, 5 % at 0", Mean("value"), _failing(0.9, 40, 0.05, 0, 0), rarest=0.05),
     Population("Dice 0.9, 10 % at 0", Mean("value"), _failing(0.9, 40, 0.1, 0, 0), rarest=0.1),
+    Population("Dice 0.9, 3 % at 0", Mean("value"), _failing(0.9, 40, 0.03, 0, 0), rarest=0.03),
+    *(
+        Population(name, Mean("value"), _mean(draw), 0, math.inf)
+        for name, draw in (
+            ("log-normal distance", lambda rng, n: rng.lognormal(0, 0.6, n)),
+            ("log-normal distance, longer tail", lambda rng, n: rng.lognormal(0, 0.9, n)),
+            ("gamma distance", lambda rng, n: rng.gamma(0.5, 1, n)),
+        )
+    ),
+    Population("Dice, persons of 2 to 8", Mean("value"), _clustered(2, 8, 0), size=5),
     Population(
-        "log-normal distance", Mean("value"), _mean(lambda rng, n: rng.lognormal(0, 0.6, n)), 0, math.inf
+        "Dice, persons of 1 to 4, 3 % fail", Mean("value"), _clustered(1, 4, 0.03), rarest=0.03, size=2.5
+    ),
+    Population(
+        "Dice, persons of 1 to 4, 8 % fail", Mean("value"), _clustered(1, 4, 0.08), rarest=0.08, size=2.5
     ),
     Population("AUC 0.92", _AREA, _scores(0.3, 2.0)),
     Population("pooled share, 4 a case", _POOLED, _objects(4, 0.7)),
@@ -217,18 +234,23 @@ VERIFYING = (
         0,
         math.inf,
     ),
-    Population("Dice, persons of 2", Mean("value"), _clustered(2, 2, 0)),
-    Population("Dice, persons of 2 to 20", Mean("value"), _clustered(2, 20, 0)),
-    Population("Dice, persons of 1 to 3, 5 % fail", Mean("value"), _clustered(1, 3, 0.05), rarest=0.05),
+    Population("Dice, persons of 2", Mean("value"), _clustered(2, 2, 0), size=2),
+    Population("Dice, persons of 2 to 20", Mean("value"), _clustered(2, 20, 0), size=11),
+    Population(
+        "Dice, persons of 1 to 3, 5 % fail", Mean("value"), _clustered(1, 3, 0.05), rarest=0.05, size=2
+    ),
+    Population(
+        "Dice, persons of 1 to 3, 15 % fail", Mean("value"), _clustered(1, 3, 0.15), rarest=0.15, size=2
+    ),
     Population("share 0.94", Share("value"), _shares(0.94, 1)),
-    Population("share 0.8, persons of 3", Share("value"), _shares(0.8, 3)),
+    Population("share 0.8, persons of 3", Share("value"), _shares(0.8, 3), size=3),
     Population("pooled share, 6 a case", _POOLED, _objects(6, 0.85)),
     Population("F1 of objects, 5 % of images crowded", RatioOfSums("above", "below"), _objects(2, 0.9, 0.05)),
     Population("F1, 25 % positive", _F1, _classes(0.25, 0.9)),
     Population("kappa, 40 % positive", _KAPPA, _classes(0.4, 0.93), worst=-1.0),
     Population("AUC 0.88, 25 % positive", _AREA, _scores(0.25, 1.66)),
     Population("AUC 0.95, 40 % positive", _AREA, _scores(0.4, 2.33)),
-    Population("AUC 0.92, persons of 2", _AREA, _scores(0.5, 2.0, 2)),
+    Population("AUC 0.92, persons of 2", _AREA, _scores(0.5, 2.0, 2), size=2),
     Population("average precision, 20 % positive", _AP, _scores(0.2, 2.0)),
     Population(
         "sensitivity at 90 % specificity",
@@ -237,7 +259,7 @@ VERIFYING = (
     ),
     Population("median of two modes", Quantile("value", 0.5), _failing(0.9, 30, 0.4, 0, 0.3)),
     Population("0.1 quantile, 12 % failures", Quantile("value", 0.1), _failing(0.9, 30, 0.12, 0, 0.3)),
-    Population("median, persons of 2 to 20", Quantile("value", 0.5), _clustered(2, 20, 0)),
+    Population("median, persons of 2 to 20", Quantile("value", 0.5), _clustered(2, 20, 0), size=11),
     Population("Pearson, normal errors", _PEARSON, _pairs(0.5, 0), worst=-1.0),
     Population("Pearson, 2 % gross errors", _PEARSON, _pairs(0.3, 0.02), worst=-1.0, rarest=0.02),
 )
@@ -246,7 +268,7 @@ VERIFYING = (
 @cache
 def true_value(population: Population) -> float:
     """Return the value of very many cases."""
-    table, _ = population.table((0,), _LARGE)
+    table, _ = population.table((0,), round(_LARGE / population.size))
     return value_of(population.metric, table)
 
 
@@ -271,11 +293,11 @@ class Measured:
 FIELD, UNSEEN = "field", "with unseen failures"
 
 
-def measured(population: Population, cases: int, sets: int, rivals: bool = True) -> Measured:
-    """Return the coverage and width of both intervals in samples of so many cases."""
+def measured(population: Population, units: int, sets: int, rivals: bool = True) -> Measured:
+    """Return the coverage and width of both intervals in samples of so many units."""
     true, found = true_value(population), dict[str, list[Interval]]()
     for number in range(1, sets + 1):
-        table, clusters = population.table((number, cases), cases)
+        table, clusters = population.table((number, units), units)
         drawn = Resampling(number, _RESAMPLES, 2, clusters=clusters)
         figures = intervals({"t.m": population.metric}, [table], drawn).found
         if "t.m" not in figures:
@@ -407,7 +429,7 @@ def _coverage_lines(sets: int) -> Iterator[str]:
     sizes = " / ".join(map(str, SIZES))
     columns = (
         "population",
-        f"field's interval, % at {sizes} cases",
+        f"field's interval, % at {sizes} units",
         "width over the narrowest rival that holds",
         "with unseen failures, %",
         "its width over the field's",
@@ -415,7 +437,7 @@ def _coverage_lines(sets: int) -> Iterator[str]:
     yield f"| {' | '.join(columns)} |"
     yield "|---|---|---|---|---|"
     for population in VERIFYING:
-        found = [measured(population, cases, sets) for cases in SIZES]
+        found = [measured(population, units, sets) for units in SIZES]
         cells = population.name, _cells(found, FIELD), _ratios(found), _cells(found, UNSEEN), _beside(found)
         yield f"| {' | '.join(cells)} |"
 
