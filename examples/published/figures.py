@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from table import HERE, read, show
 
+from evaluation.challenges.cysts.confidence import ConfidenceSums, weighted_dice_of_sums
 from evaluation.metrics.confusion import accuracy, sensitivity, specificity
-from evaluation.metrics.segmentation import ConfidenceSums, weighted_dice_of_sums
 from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence
 from evaluation.organiser.cyst_benchmark.assignment import assign
 from evaluation.stats.intervals import wilson_interval
