@@ -39,7 +39,7 @@ class Volume:
     @classmethod
     def of_image(cls, values: NDArray[Any]) -> "Volume":
         """Return an image (y, x) without a spacing as a volume of one plane."""
-        return cls(values[np.newaxis], Geometry((1, *values.shape)))  # type: ignore[arg-type]  # three sizes
+        return cls(values[np.newaxis], Geometry((1, *values.shape)))
 
 
 class VolumeKind(Kind):
