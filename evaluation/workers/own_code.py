@@ -21,9 +21,10 @@ from evaluation.phase import registry
 
 # --- Before a reader is confined ---
 
-# Native parts of Python's codecs, and of packages that look for a decoder when they first meet its files.
+# Native parts of Python's codecs and of its reader of XML, and of packages that look for a decoder when they
+# first meet its files.
 _OF_CODECS = (
-    *("unicodedata", "zlib", "bz2", "_multibytecodec"),
+    *("unicodedata", "zlib", "bz2", "pyexpat", "_multibytecodec"),
     *(f"_codecs_{name}" for name in ("cn", "hk", "iso2022", "jp", "kr", "tw")),
 )
 _OF_PACKAGES = {"PIL.Image": ("PIL._webp", "PIL._avif")}
