@@ -27,6 +27,7 @@ from evaluation.organiser.report.charts.teams import (
     value_changes_chart,
 )
 from evaluation.organiser.rescoring.changes import Change
+from evaluation.stats.figure import Difference
 
 TEAMS = ("one", "two")
 MARKS = marks_of(TEAMS)
@@ -116,7 +117,7 @@ def board_examples() -> dict[str, Chart]:
             "significance",
             "Significance",
             "Test.",
-            [Comparison("one", "two", 0.25, None, None, "", "", 0.01, 0.01, True, "one", None)],
+            [Comparison("one", "two", Difference(0.25, p_value=0.01), 0.01, True, "one")],
             TEAMS,
             "",
         ),
