@@ -10,6 +10,7 @@ import pytest
 from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, evaluate
+from evaluation.io.kinds.volume import Volume
 from evaluation.phase.scores import case_records
 from evaluation.platform.result_file import render
 from evaluation.summary import figures_of, organiser_records, summarise
@@ -164,10 +165,10 @@ subgroups = [
 def test_clusters_of_the_case_table_widen_the_interval_and_empty_cells_are_none(tmp_path):
     def by_person(case, values):
         # Both eyes of a person are equally well segmented.
-        mask = values["segmentation"].copy()
+        mask = values["segmentation"].values[0].copy()
         rows = np.flatnonzero((mask != 255).any(axis=1))
         mask[rows[: (case.number - 1) // 2 % 4]] = 255
-        return values | {"segmentation": mask}
+        return values | {"segmentation": Volume.of_image(mask)}
 
     widths = []
     for name, clusters in (

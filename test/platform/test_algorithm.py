@@ -9,6 +9,8 @@ import pytest
 
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Rejection, Result, check, evaluate
+from evaluation.io.kinds.points import point_at
+from evaluation.io.kinds.volume import Volume
 from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings
 from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
 from evaluation.phase.form_file import format_in_words, read_form, write_form
@@ -343,10 +345,10 @@ def test_a_mapping_that_does_not_hold_together_is_the_organisers_fault(phase, ol
 
 def spoilt(case, values):
     """Return values that are neither perfect nor all of one score."""
-    values["segmentation"] = values["segmentation"].copy()
-    values["segmentation"][: 2 + case.number] = 255
-    values["fovea"] = replace(values["fovea"], x=values["fovea"].x + case.number / 4)
-    return values
+    mask = values["segmentation"].values[0].copy()
+    mask[: 2 + case.number] = 255
+    x, y = values["fovea"].positions[0]
+    return values | {"segmentation": Volume.of_image(mask), "fovea": point_at(x + case.number / 4, y)}
 
 
 def refuge_jobs(folder, cases, **options):

@@ -40,14 +40,17 @@ class RankingAgreement:
 
 @dataclass(frozen=True)
 class Influence:
-    """The effect of leaving out one case: number of teams that move, largest move, winners, τ-b."""
+    """The effect of leaving out one case: number of teams that move, largest move, winners, τ-b.
+
+    ``tau_b``: Kendall's τ-b to the places with all cases, None where all teams share one place.
+    """
 
     board: str
     case: str
     teams_moved: int
     max_move: int
     winners: tuple[str, ...]
-    tau_b: float
+    tau_b: float | None
 
 
 def place_distributions(places: IntArray) -> list[PlaceDistribution | None]:
@@ -106,6 +109,7 @@ def influences(
             for row, tau in zip(moving.tolist(), taus, strict=True):
                 winners = tuple(cases.teams[team] for team in np.flatnonzero(places[row] == 1))
                 moved, furthest = int((moves[row] > 0).sum()), int(moves[row].max())
-                found.append(Influence(board, left_out[row], moved, furthest, winners, float(tau)))
+                tau_b = None if np.isnan(tau) else float(tau)
+                found.append(Influence(board, left_out[row], moved, furthest, winners, tau_b))
     boards = list(leaderboards.boards)
     return sorted(found, key=lambda i: (boards.index(i.board), -i.teams_moved, -i.max_move, i.case))

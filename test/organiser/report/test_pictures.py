@@ -11,14 +11,14 @@ import SimpleITK
 from PIL import Image, ImageColor
 
 import evaluation
-from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
+from evaluation.challenges.refuge import CHALLENGE, RefugeOptions
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files, Reference
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.metrics.crops import Crop, VolumeCrop, crop
+from evaluation.metrics.crops import Crop, VolumeCrop
 from evaluation.organiser.report.case_images import Photographs, Request, read_cases
 from evaluation.organiser.report.objects import Drawn, DrawnObjects, object_panels, objects_of
 from evaluation.organiser.report.overlays import (
@@ -480,10 +480,10 @@ def field_of_masks(**options):
 
 
 def mask(rows_of_cup, rows_of_disc):
-    image = np.full((12, 10), ELSEWHERE, np.uint8)
-    image[2 : 2 + rows_of_disc, 2:6] = DISC
-    image[3 : 3 + rows_of_cup, 3:5] = CUP
-    return crop(image, ELSEWHERE)
+    positions = np.zeros((1, 12, 10), np.uint8)
+    positions[0, 2 : 2 + rows_of_disc, 2:6] = 2
+    positions[0, 3 : 3 + rows_of_cup, 3:5] = 1
+    return LabelMapValue(VolumeCrop(positions, (0, 0, 0)), positions.shape, None)
 
 
 PREDICTED, REFERENCE = mask(2, 6), mask(4, 8)

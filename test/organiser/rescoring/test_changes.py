@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+from evaluation.io.kinds.volume import Volume
 from evaluation.organiser.rescoring.changes import (
     Change,
     changes_between,
@@ -25,10 +26,10 @@ def worse_disc(count):
     def change(case, values):
         if case.number > count:
             return values
-        mask = np.array(values["segmentation"])
+        mask = np.array(values["segmentation"].values[0])
         rows = np.flatnonzero((mask == 128).any(axis=1))
         mask[rows[-1]] = 255
-        return {**values, "segmentation": mask}
+        return {**values, "segmentation": Volume.of_image(mask)}
 
     return change
 
