@@ -1,6 +1,5 @@
 # The image that evaluates one phase: docker build --tag evaluation --build-arg PHASE=refuge-onsite .
-# `evaluation build` and ./build.sh do the same for a phase in any folder, and add labels. Two builds on one base image
-# (to pin it: --build-arg BASE=python@sha256:…) have equal layers: times of files, byte code and the seal do not differ.
+# Two builds on one base image (to pin it: --build-arg BASE=python@sha256:…) have equal layers; see `evaluation build`.
 ARG BASE=python:3.13-slim-trixie
 
 # --- system: Python, the packages of requirements.txt, the user -----------------------------------------------------
