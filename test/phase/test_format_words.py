@@ -20,7 +20,7 @@ def test_refuge(tmp_path):
         "- File: `classification_results.csv`\n"
         "- Columns, named in the first row: `FileName`, `Glaucoma Risk`; one row for each image\n"
         "- `FileName`: the image, `V0001`, `V0002`, …, with or without its extension\n"
-        "- Value: a finite number\n"
+        "- Value: a finite number\n\n## "
     ) in words
     assert "one for each image, `segmentation/V0001.bmp`, `segmentation/V0002.bmp`, …\n" in words
     assert "- Extension: any of `.bmp`, `.png`, `.tif`\n" in words
