@@ -34,8 +34,7 @@ from evaluation.stats.bootstrap import UnitWeights
 from evaluation.stats.calibration import expected_calibration_errors_when_right
 from evaluation.stats.columns import weighted_deviation, weighted_mean
 from evaluation.stats.figure import Figure, Interval, IntervalMethod
-from evaluation.stats.influences import correlation_influences
-from evaluation.stats.intervals import percentile_interval, wilson_interval
+from evaluation.stats.intervals import correlation_influences, percentile_interval, wilson_interval
 from evaluation.stats.unseen import FigureOfSums
 
 # --- Scores against 0/1 labels (NaN: left out); without a result it is −inf of a positive, +inf of others ---

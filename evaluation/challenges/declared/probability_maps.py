@@ -26,7 +26,7 @@ from evaluation.metrics.matching import optimal_pairs, overlaps_of
 from evaluation.metrics.segmentation import OverlapCounts, count_overlap, dice_of_counts
 
 
-class MaskedFieldTable(ImageFieldTable):
+class ForegroundFieldTable(ImageFieldTable):
     """A field of floating-point numbers with a label map as reference, some numbers of which count."""
 
     foreground: list[Label] = Key(
@@ -39,7 +39,7 @@ class MaskedFieldTable(ImageFieldTable):
     )
 
     @model_validator(mode="after")
-    def _fitting(self) -> "MaskedFieldTable":
+    def _fitting(self) -> "ForegroundFieldTable":
         _ = self.reference_map  # raises ValueError for numbers that are 0, or twice the same
         return self
 
@@ -60,7 +60,7 @@ class MaskedFieldTable(ImageFieldTable):
         return (positions > 0) & (positions <= len(self.foreground))
 
 
-class ProbabilityMapField(MaskedFieldTable):
+class ProbabilityMapField(ForegroundFieldTable):
     """A probability for every voxel of a volume or pixel of an image.
 
     It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, `.tif` or `.mha` for
@@ -120,7 +120,7 @@ class DiceAtThreshold(tables.MetricTable):
 # --- Detection maps: findings drawn into a volume with their confidence, against lesions (PI-CAI) ---
 
 
-class DetectionMapField(MaskedFieldTable):
+class DetectionMapField(ForegroundFieldTable):
     """Findings with a confidence, drawn into a volume or image: 0, or the confidence of the finding.
 
     It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, `.tif` or `.mha` for

@@ -15,11 +15,12 @@ from evaluation.challenges.adam import CHALLENGE, ELSEWHERE, STRUCTURE, AdamOpti
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import point_at
 from evaluation.io.kinds.volume import Volume
+from evaluation.io.pixels import Size
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import crop
 from evaluation.organiser.annotators.ellipses import Ellipse
 from evaluation.organiser.samples import images
-from evaluation.organiser.samples.images import DEVIATIONS, Quality, Size
+from evaluation.organiser.samples.images import DEVIATIONS, Quality
 from evaluation.organiser.submission_writer import SampleCase
 
 _SET_IMAGES = 400
@@ -118,7 +119,8 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
                 found[name] = list(varied) if seen[position] else []
             return _values(found, size, noise, rng) | risk
 
-        columns = size.columns | {"camera": _CAMERAS[position % 2], "severity": severities[position]}
+        of_case = {"camera": _CAMERAS[position % 2], "severity": severities[position]}
+        columns = images.size_columns(size) | of_case
         amd = {"amd_risk": int(bool(severities[position]))}
         return SampleCase(f"T{position + 1:0{max(4, len(str(cases)))}d}", columns, reference | amd), predict
 

@@ -14,6 +14,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.core.challenge import Task, Values, fields_of, references_of
+from evaluation.io.pixels import Size
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
 from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
@@ -76,17 +77,9 @@ def likelihoods(
 # --- Ellipses: varied like a second drawing, and kept in the image ---
 
 
-@dataclass(frozen=True)
-class Size:
-    """The width and height of an image in pixels."""
-
-    width: int
-    height: int
-
-    @property
-    def columns(self) -> dict[str, str]:
-        """The cells of `cases.csv`."""
-        return {"width": str(self.width), "height": str(self.height)}
+def size_columns(size: Size) -> dict[str, str]:
+    """Return the cells of `cases.csv` with the size of an image."""
+    return {"width": str(size.width), "height": str(size.height)}
 
 
 def jitter(ellipse: Ellipse, rng: Generator, relative: float) -> Ellipse:
@@ -149,8 +142,8 @@ def draw_eye(size: Size, ratio: float, is_right: bool, rng: Generator) -> Eye:
     Raises `ValueError` for an image with a side below 64 pixels.
     """
     if min(size.width, size.height) < _SMALLEST_SIDE:
-        expected = f"at least {_SMALLEST_SIDE} × {_SMALLEST_SIDE} pixels"
-        raise ValueError(f"size: expected {expected}, found {size.width} × {size.height}")
+        smallest = Size(_SMALLEST_SIDE, _SMALLEST_SIDE)
+        raise ValueError(f"size: expected at least {smallest}, found {size}")
     nasal = 1.0 if is_right else -1.0
     radius = min(size.width, size.height) * rng.uniform(1 / 16, 1 / 12)
     x, y = size.width * (0.5 + nasal * rng.uniform(0.22, 0.28)), size.height * rng.uniform(0.45, 0.52)

@@ -12,8 +12,9 @@ from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, IMAGES
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import point_at
 from evaluation.io.kinds.volume import Volume
+from evaluation.io.pixels import Size
 from evaluation.organiser.samples import images
-from evaluation.organiser.samples.images import Eye, Quality, Size
+from evaluation.organiser.samples.images import Eye, Quality
 from evaluation.organiser.submission_writer import SampleCase
 
 # Mean and standard deviation of the vertical ratio of cup to disc.
@@ -57,7 +58,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
             found = agreed if perfect else _values([images.predicted_eye(eye, size, quality, rng)], size)
             return {"glaucoma_risk": float(likelihoods[quality][position]), **found}
 
-        columns = size.columns | {"eye": "right" if is_right else "left"}
+        columns = images.size_columns(size) | {"eye": "right" if is_right else "left"}
         return SampleCase(f"{prefix}{position + 1:0{digits}d}", columns, reference), predict
 
     configuration, tasks = images.configured("refuge", arguments), CHALLENGE.tasks(RefugeOptions())
