@@ -50,7 +50,8 @@ def scratch_folder(prefix: str, parent: str | os.PathLike[str] | None = None) ->
     try:
         while held < 0:
             folder = Path(tempfile.mkdtemp(prefix=prefix, dir=root))
-            held = _hold(os.open(folder, os.O_RDONLY)) if fcntl else 0
+            with contextlib.suppress(FileNotFoundError):  # another process took it for an abandoned one
+                held = _hold(os.open(folder, os.O_RDONLY)) if fcntl else 0
     except OSError as error:
         raise_trouble_of(error, "make a folder in", root)
         raise

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -68,6 +69,7 @@ with scratch_folder("lane-", folder) as scratch:
 
 NEXT = """
 import sys
+import tempfile
 from pathlib import Path
 from evaluation.io.files import scratch_folder, write_atomically
 folder = Path(sys.argv[1])
@@ -96,3 +98,18 @@ def test_a_temporary_file_of_a_living_process_stays(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", other_process_looks)
     write_atomically(tmp_path / "own.json", b"{}")
     assert sorted(names_in(tmp_path)) == ["metrics.json", "own.json"]
+
+
+def test_a_folder_that_another_process_removes_before_it_is_locked_is_made_anew(tmp_path, monkeypatch):
+    made = tempfile.mkdtemp
+
+    def other_process_looks(*, prefix, dir):
+        folder = made(prefix=prefix, dir=dir)
+        if len(names_in(tmp_path)) == 1:
+            subprocess.run([sys.executable, "-c", NEXT, str(tmp_path)], check=True)
+        return folder
+
+    monkeypatch.setattr(tempfile, "mkdtemp", other_process_looks)
+    with scratch_folder("lane-", tmp_path) as mine:
+        assert mine.is_dir()
+        assert sorted(names_in(tmp_path)) == sorted([mine.name, "metrics.json"])
