@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
@@ -22,6 +22,7 @@ from scipy.stats import ttest_rel
 
 from benchmarks.pages import simulate
 from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.challenge import Composite
 from evaluation.core.class_estimators import (
     Agreement,
     AveragePrecision,
@@ -29,6 +30,7 @@ from evaluation.core.class_estimators import (
     RocArea,
     SensitivityAtSpecificity,
 )
+from evaluation.core.composites import composite_figures
 from evaluation.core.differences import Compared
 from evaluation.core.estimator import Estimator, Mean, Quantile, RatioOfSums, RootMeanSquare, Share
 from evaluation.core.intervals import intervals, value_of
@@ -71,6 +73,14 @@ class Population:
     def metric(self) -> Metric:
         return Metric("figure", "", self.estimator, self.best, self.worst)
 
+    def value(self, table: CaseTable) -> float:
+        """Return the value for all cases of a table."""
+        return value_of(self.metric, table)
+
+    def figure(self, table: CaseTable, drawn: Resampling) -> Figure | None:
+        """Return the figure with its intervals, None where there are none."""
+        return intervals({"t.m": self.metric}, [table], drawn).found.get("t.m", (None,))[0]
+
     def table(self, seed: tuple[int, ...], units: int) -> tuple[CaseTable, dict[str, str] | None]:
         """Return a sample, and the cluster of each case."""
         columns = dict(self.draw(np.random.default_rng((_SEED, *seed)), units))
@@ -79,6 +89,31 @@ class Population:
         names = [f"{case:07}" for case in range(len(next(iter(columns.values()))))]
         clusters = None if cluster is None else dict(zip(names, map(str, cluster.tolist()), strict=True))
         return CaseTable(names, [dict(zip(columns, row, strict=True)) for row in rows]), clusters
+
+
+_OTHER = Mean("other")
+
+
+@dataclass(frozen=True)
+class MeanOfTwo(Population):
+    """The composite that is the mean of the metric and of another one, in the same cases."""
+
+    other: Estimator = _OTHER
+
+    @property
+    def _metrics(self) -> dict[str, Metric]:
+        return {"t.m": self.metric, "t.o": replace(self.metric, estimator=self.other)}
+
+    def value(self, table: CaseTable) -> float:
+        return sum(value_of(metric, table) for metric in self._metrics.values()) / 2
+
+    def figure(self, table: CaseTable, drawn: Resampling) -> Figure | None:
+        composite = Composite("c", "", ("t.m", "t.o"), lambda m, o: (m + o) / 2, self.best, self.worst)
+        parts = intervals(self._metrics, [table], drawn).found
+        if len(parts) < len(self._metrics):
+            return None
+        figures = {name: of_tables[0] for name, of_tables in parts.items()}
+        return composite_figures(composite, self._metrics, [{"t": table}], [figures], drawn)[0]
 
 
 def _beta(rng: np.random.Generator, centre: float, concentration: float, cases: int) -> np.ndarray:
@@ -95,6 +130,17 @@ def _failing(centre: float, concentration: float, share: float, low: float, high
         return {
             "value": np.where(fails, rng.uniform(low, high, cases), _beta(rng, centre, concentration, cases))
         }
+
+    return draw
+
+
+def _two(share: float) -> Draw:
+    """Draw two Dice of a case, of which a share fails in both; the case's own quality is half of each."""
+
+    def draw(rng: np.random.Generator, cases: int) -> Columns:
+        case, *own = (_beta(rng, 0.85, 15, cases) for _ in range(3))
+        works = rng.random(cases) >= share
+        return {name: works * (case + one) / 2 for name, one in zip(("value", "other"), own, strict=True)}
 
     return draw
 
@@ -260,6 +306,9 @@ VERIFYING = (
     Population("median of two modes", Quantile("value", 0.5), _failing(0.9, 30, 0.4, 0, 0.3)),
     Population("0.1 quantile, 12 % failures", Quantile("value", 0.1), _failing(0.9, 30, 0.12, 0, 0.3)),
     Population("median, persons of 2 to 20", Quantile("value", 0.5), _clustered(2, 20, 0), size=11),
+    MeanOfTwo("mean of two Dice", Mean("value"), _two(0)),
+    MeanOfTwo("mean of two Dice, 15 % of cases fail in both", Mean("value"), _two(0.15), rarest=0.15),
+    MeanOfTwo("mean of AUC and average precision, 20 % positive", _AREA, _scores(0.2, 2.0), other=_AP),
     Population("Pearson, normal errors", _PEARSON, _pairs(0.5, 0), worst=-1.0),
     Population("Pearson, 2 % gross errors", _PEARSON, _pairs(0.3, 0.02), worst=-1.0, rarest=0.02),
 )
@@ -269,7 +318,7 @@ VERIFYING = (
 def true_value(population: Population) -> float:
     """Return the value of very many cases."""
     table, _ = population.table((0,), round(_LARGE / population.size))
-    return value_of(population.metric, table)
+    return population.value(table)
 
 
 @dataclass(frozen=True)
@@ -299,10 +348,9 @@ def measured(population: Population, units: int, sets: int, rivals: bool = True)
     for number in range(1, sets + 1):
         table, clusters = population.table((number, units), units)
         drawn = Resampling(number, _RESAMPLES, 2, clusters=clusters)
-        figures = intervals({"t.m": population.metric}, [table], drawn).found
-        if "t.m" not in figures:
+        figure = population.figure(table, drawn)
+        if figure is None:
             continue
-        (figure,) = figures["t.m"]
         for name, interval in _both(figure):
             found.setdefault(name, []).append(interval)
         for name, interval in _rivals(population, table, clusters, figure) if rivals else ():
@@ -327,6 +375,8 @@ def _both(figure: Figure) -> Iterator[tuple[str, Interval]]:
 def _rivals(
     population: Population, table: CaseTable, clusters: Mapping[str, str] | None, figure: Figure
 ) -> Iterator[tuple[str, Interval]]:
+    if isinstance(population, MeanOfTwo):
+        return
     estimator = population.estimator
     units = None if clusters is None else np.unique(list(clusters.values()), return_inverse=True)[1]
     if estimator.share_column and clusters is None:

@@ -71,4 +71,4 @@ def write_page(title: str, content: str, folder: Path) -> None:
 def _values_of(metrics: MetricsFile) -> Iterator[tuple[str, float]]:
     for task, estimates in metrics.aggregates.items():
         yield from ((f"{task}.{name}", estimate.value) for name, estimate in estimates.items())
-    yield from (metrics.ranking.composites or {}).items()
+    yield from ((name, one.value) for name, one in (metrics.ranking.composites or {}).items())

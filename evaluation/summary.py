@@ -8,11 +8,26 @@ from typing import Any, TypeVar
 
 import numpy.random  # noqa: F401 - the bootstrap draws from it later; this module is imported at idle
 
-from evaluation.core.aggregation import Estimates, Mask, Subset, estimates, subgroup_values
+from evaluation.core.aggregation import (
+    Estimate,
+    Estimates,
+    Mask,
+    Subset,
+    composite_estimates,
+    estimates,
+    subgroup_values,
+)
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.config import PhaseConfig, Subgroup
-from evaluation.phase.leaderboard import detail_of, digits_of, public_estimates, public_values, stated_digits
+from evaluation.phase.leaderboard import (
+    detail_of,
+    digits_of,
+    public_composites,
+    public_estimates,
+    public_values,
+    stated_digits,
+)
 from evaluation.phase.phase import Phase
 from evaluation.phase.places import place_among, scheme_of
 from evaluation.phase.scores import Scores, case_records
@@ -26,11 +41,12 @@ Subgroups = dict[str, dict[str, dict[str, dict[str, float]]]]
 class Figures:
     """All figures of a submission with all their digits.
 
-    ``aggregates`` is by task and metric, ``subgroups`` by column, value, task and metric. Both hold the
-    figures for the organiser alone, too.
+    ``aggregates`` is by task and metric, ``composites`` by name, ``subgroups`` by column, value, task and
+    metric. All hold the figures for the organiser alone, too.
     """
 
     aggregates: Estimates
+    composites: dict[str, Estimate]
     subgroups: Subgroups
 
 
@@ -39,12 +55,15 @@ def figures_of(scores: Scores) -> Figures:
     phase, config = scores.phase, scores.phase.config
     resampling = resampling_of(phase)
     aggregates = estimates(scores.tasks, scores.tables, resampling, config.public_detail == "full")
+    composites = composite_estimates(
+        phase.challenge.composites_of(phase.tasks), scores.tasks, scores.tables, aggregates, resampling
+    )
     subgroups = {
         key_of(subgroup.column): values
         for subgroup in config.subgroups
         if (values := _subgroup_values(scores, subgroup))
     }
-    return Figures(aggregates, subgroups)
+    return Figures(aggregates, composites, subgroups)
 
 
 def organiser_records(scores: Scores, figures: Figures) -> dict[str, Any]:
@@ -76,7 +95,7 @@ def summarise(scores: Scores, figures: Figures | None = None) -> result_file.Met
         ),
         cases=result_file.CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
         aggregates=aggregates,
-        ranking=_ranking(scores, aggregates, _composites(phase, _values(figures.aggregates))),
+        ranking=_ranking(scores, aggregates, public_composites(figures.composites, phase.challenge, config)),
         subgroups=public_subgroups(figures.subgroups, config),
         case=_public_cases(scores) if config.publish_cases else None,
     )
@@ -92,7 +111,7 @@ def _by_task(figures: Mapping[str, Figure]) -> dict[str, dict[str, Figure]]:
 
 
 def _ranking(
-    scores: Scores, aggregates: Estimates, composites: dict[str, float]
+    scores: Scores, aggregates: Estimates, composites: dict[str, Estimate]
 ) -> result_file.RankingSection:
     """Return components, composites, and the place in the phase's leaderboard of teams if it has one."""
     phase = scores.phase
@@ -106,7 +125,10 @@ def _ranking(
     teams = (replace(of, values={**_composites(phase, of.values), **of.values}) for of in phase.leaderboard)
     places = place_among(
         tuple(teams),
-        {name: result_file.as_written(value) for name, value in {**values, **composites}.items()},
+        {
+            name: result_file.as_written(value)
+            for name, value in {**values, **{name: one.value for name, one in composites.items()}}.items()
+        },
         scheme_of(phase.challenge, phase.options),
         {name: figure.better for name, figure in figures.items()},
     )
@@ -124,7 +146,7 @@ def _values(aggregates: Estimates) -> dict[str, float]:
 
 
 def _composites(phase: Phase, values: Mapping[str, float]) -> dict[str, float]:
-    """Return the composites whose metrics all have a value, rounded for publication."""
+    """Return the composites of a team whose metrics all have a value, rounded for publication."""
     return {
         composite.name: round(
             composite.combine(*(values[name] for name in composite.metrics)),

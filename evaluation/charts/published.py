@@ -91,10 +91,7 @@ def _score(scores: Scores, metrics: MetricsFile) -> float:
     phase = scores.phase
     name = platform_metrics(phase.config, phase.challenge, phase.tasks)[0]
     task, _, short = name.partition(".")
-    composites = metrics.ranking.composites or {}
-    if name in composites:
-        return composites[name]
-    estimate = metrics.aggregates.get(task, {}).get(short)
+    estimate = metrics.aggregates.get(task, {}).get(short) or (metrics.ranking.composites or {}).get(name)
     if estimate is not None:
         return estimate.value
     worst = phase.challenge.figures_of(phase.tasks)[name].worst

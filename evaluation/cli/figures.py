@@ -8,16 +8,12 @@ _FURTHER = ("confidence_interval", "with_unseen_failures", "standard_deviation",
 
 def figures_in(content: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the figures and composites in the content of a metrics.json, a dictionary each."""
-    figures = [
+    return [
         {"task": task, "metric": name, "value": one["value"], **{key: one.get(key) for key in _FURTHER}}
-        for task, metrics in content["aggregates"].items()
+        for tasks in (content["aggregates"], {"composite": content["ranking"].get("composites", {})})
+        for task, metrics in tasks.items()
         for name, one in metrics.items()
     ]
-    figures += [
-        {"task": "composite", "metric": name, "value": value, **dict.fromkeys(_FURTHER)}
-        for name, value in content["ranking"].get("composites", {}).items()
-    ]
-    return figures
 
 
 def title_of(content: Mapping[str, Any]) -> str:

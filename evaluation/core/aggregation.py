@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.challenge import Task
+from evaluation.core.challenge import Composite, Task, metrics_of
+from evaluation.core.composites import composite_figures
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
@@ -55,6 +56,33 @@ def estimates(
             for metric in metrics
         }
         for (name, metrics), of_task in zip(existing.items(), found.values(), strict=True)
+    }
+
+
+def composite_estimates(
+    composites: Sequence[Composite],
+    tasks: Sequence[Task],
+    tables: Mapping[str, CaseTable],
+    aggregates: Estimates,
+    resampling: Resampling,
+) -> dict[str, Estimate]:
+    """Return the composites whose metrics all exist, by name; ``aggregates``: of all metrics, unrounded."""
+    figures = {
+        f"{task}.{name}": _as_figure(one) for task, of in aggregates.items() for name, one in of.items()
+    }
+    found = {
+        one.name: composite_figures(one, metrics_of(tasks), [tables], [figures], resampling)[0]
+        for one in composites
+        if figures.keys() >= set(one.metrics)
+    }
+    return {
+        name: Estimate(
+            value=one.value,
+            confidence_interval=_confidence_interval(one),
+            with_unseen_failures=_confidence_interval(one.with_unseen_failures),
+            interval=one.reason,
+        )
+        for name, one in found.items()
     }
 
 
@@ -117,6 +145,14 @@ def _estimate(
     )
 
 
+def _as_figure(estimate: Estimate) -> Figure:
+    figure, unseen = (
+        Figure(estimate.value, *((one.lower, one.upper) if one else ()))
+        for one in (estimate.confidence_interval, estimate.with_unseen_failures)
+    )
+    return replace(figure, with_unseen_failures=unseen)
+
+
 def _confidence_interval(found: Figure | None) -> ConfidenceInterval | None:
     if found is None or found.interval is None or found.method is None:
         return None
@@ -139,7 +175,7 @@ class ConfidenceInterval:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A metric's value, with its interval and, where it is a mean over cases, its spread over them.
+    """The value of a metric or composite, with its interval and, of a mean over cases, its spread.
 
     ``with_unseen_failures``: the bounds that allow for one unseen case at the worst value.
     ``interval``: the reason why there is no confidence interval, which follows from the reference alone.

@@ -185,6 +185,87 @@ def _values_of_tables(metric: Metric, weighted: Sequence[WeightedCases]) -> Floa
 
 # --- One bootstrap of the cases for metrics of different strata, so that shared cases are drawn once ---
 
+
+def by_task(metrics: Mapping[str, Metric]) -> dict[str, dict[str, Metric]]:
+    """Return metrics by "task.metric" as metrics by task and that name."""
+    groups: dict[str, dict[str, Metric]] = defaultdict(dict)
+    for name, metric in metrics.items():
+        groups[name.partition(".")[0]][name] = metric
+    return groups
+
+
+@dataclass(frozen=True)
+class Draws:
+    """One bootstrap of the cases of all tasks, see `joint_weights`.
+
+    names: the cases, sorted. strata: by metric that can be resampled, shape (cases,). ``missing``: by every
+    other metric, the reason why it cannot.
+    """
+
+    names: tuple[str, ...]
+    units: Units | None
+    strata: Mapping[str, Strata]
+    missing: Mapping[str, str]
+    resampling: Resampling
+
+    def weights(self, names: Sequence[str]) -> Iterator[Floats]:
+        """Yield blocks of the weights of some of the cases, in their order."""
+        if not self.strata:
+            return
+        position = {name: place for place, name in enumerate(self.names)}
+        columns = np.array([position[name] for name in names])
+        is_all = np.array_equal(columns, np.arange(len(self.names)))
+        different = {strata.tobytes(): strata for strata in self.strata.values()}
+        for block in joint_weights(np.stack(list(different.values())), self.units, self.resampling):
+            yield block if is_all else block[:, columns]
+
+
+def joint_draws(
+    metrics: Mapping[str, Metric], tables: Mapping[str, CaseTable], resampling: Resampling
+) -> Draws:
+    """Return the draws in which metrics by "task.metric" all exist; ``tables`` are by task.
+
+    They depend on the seed and the cases in the order of their names, not on the order of rows, tasks or
+    metrics, nor on the names of clusters.
+    """
+    missing: dict[str, str] = {}
+    found: dict[str, tuple[tuple[str, ...], Strata]] = {}
+    groups: list[dict[str, int]] = []
+    for task, of_task in by_task(metrics).items():
+        table = tables[task]
+        for name, metric in of_task.items():
+            own = metric.estimator.groups(table)
+            strata = strata_or_reason(metric, table, joined(resampling.units(table.names), own), resampling)
+            if isinstance(strata, str):
+                missing[name] = strata
+                continue
+            found[name] = table.names, strata
+            if own is not None:
+                groups.append(dict(zip(table.names, own.tolist(), strict=True)))
+    names = tuple(sorted({name for of_metric, _ in found.values() for name in of_metric}))
+    position = {name: place for place, name in enumerate(names)}
+    strata_of_all = {}
+    for name, (of_metric, strata) in found.items():
+        strata_of_all[name] = np.full(len(names), -1, dtype=np.int64)
+        strata_of_all[name][[position[case] for case in of_metric]] = strata
+    units = units_of(resampling.clusters, names)
+    for group_of in groups:
+        units = joined(units, np.array([group_of.get(case, -1) for case in names], dtype=np.int64))
+    return Draws(names, units, strata_of_all, missing, resampling)
+
+
+def resampled(
+    metrics: Mapping[str, Metric], tables: Mapping[str, Sequence[CaseTable]], draws: Draws
+) -> dict[str, Floats]:
+    """Return those metrics that can be resampled in every resample, shape (resamples, tables of the task)."""
+    values: dict[str, Floats] = {}
+    for task, of_task in by_task(metrics).items():
+        kept = {name: metric for name, metric in of_task.items() if name in draws.strata}
+        if kept:
+            values |= values_under(kept, tables[task], draws.weights(tables[task][0].names))
+    return values
+
+
 _MOST_DRAWS = 20  # for each resample that is wanted
 
 

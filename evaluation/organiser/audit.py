@@ -8,8 +8,8 @@ n values gives at most log2(n) bits. So t submissions tell labels of k bits with
 submissions for labels that were drawn at random. Every figure counts that is computed from the references of
 the label, also of other tasks.
 
-Nothing else in `metrics.json` tells more: composites, ranks and places are computed from published values,
-half-widths from published ends, and the numbers of cases do not depend on labels.
+Nothing else in `metrics.json` tells more: values of composites, ranks and places are computed from published
+values, half-widths from published ends, and the numbers of cases do not depend on labels.
 """
 
 import itertools
@@ -25,7 +25,7 @@ import numpy as np
 from evaluation.charts.published import CURVE_NUMBERS, has_curve
 from evaluation.core.aggregation import ConfidenceInterval, Estimate
 from evaluation.core.case_table import CaseTable
-from evaluation.core.challenge import Task, fields_of, references_of
+from evaluation.core.challenge import Composite, Task, fields_of, references_of
 from evaluation.core.fault import counted
 from evaluation.core.field import CaseColumns
 from evaluation.core.metric import Metric
@@ -33,7 +33,7 @@ from evaluation.evaluate import scores_of_nothing
 from evaluation.io.tables import is_number, parse_number
 from evaluation.phase.cases import group_labels, key_of, subgroup_masks
 from evaluation.phase.config import FILE_NAME, PhaseConfig, Subgroup, Submissions
-from evaluation.phase.leaderboard import Digits, detail_of, digits_of, public_estimates
+from evaluation.phase.leaderboard import Digits, detail_of, digits_of, public_composites, public_estimates
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import SIGNIFICANT_DIGITS
@@ -254,7 +254,7 @@ class LabelCount:
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """The published numbers of a metric ("task.metric"), one or more.
+    """The published numbers of a metric ("task.metric") or of a composite of metrics of ``tasks``.
 
     ``extent`` is the width of each number's range, ``digits`` the number of decimals, ``exact`` how many
     values a number can take before rounding. ``ordered``: the numbers are a lower and an upper end.
@@ -267,6 +267,7 @@ class PublishedFigure:
     digits: int
     exact: int | None = None
     ordered: bool = False
+    tasks: tuple[str, ...] = ()
 
     def values(self, digits: int | None = None) -> int:
         """Return how many values each number can take, as published or with at most the given decimals."""
@@ -313,7 +314,11 @@ class Disclosure:
 
     def made_of(self, labels: HiddenLabels) -> tuple[PublishedFigure, ...]:
         """Return the figures that are computed from the reference of these labels."""
-        return tuple(figure for figure in self.figures if figure.metric.partition(".")[0] in labels.tasks)
+        return tuple(
+            figure
+            for figure in self.figures
+            if not set(labels.tasks).isdisjoint(figure.tasks or (figure.metric.partition(".")[0],))
+        )
 
     def bound(self, labels: HiddenLabels, digits: int | None = None) -> float:
         """Return the fewest submissions that could tell all of these labels."""
@@ -469,6 +474,14 @@ def _figures(scores: Scores, sizes: Mapping[str, LabelCount]) -> Iterator[Publis
                         yield PublishedFigure(name, "subgroups", 1, extent, digits.value, values)
         if config.publish_cases:
             yield _cases(task, table, config)
+    combined = public_composites(figures.composites, phase.challenge, config)
+    for composite in phase.challenge.composites:
+        if estimate := combined.get(composite.name):
+            name, tasks = composite.name, tuple(one.partition(".")[0] for one in composite.metrics)
+            extent = _extent(composite, estimate.value)
+            for figure in _of_estimate(name, estimate, digits_of(config, name), extent, None):
+                if figure.what != VALUE:
+                    yield replace(figure, tasks=tasks)
 
 
 _OF_COUNTS = ("Wilson", "Clopper-Pearson")
@@ -523,6 +536,6 @@ def _exact_values(metric: Metric, table: CaseTable, size: LabelCount | None) -> 
     return metric.estimator.possible_values(table)
 
 
-def _extent(metric: Metric, worst: float) -> float:
+def _extent(metric: Metric | Composite, worst: float) -> float:
     """Return the width of a metric's range; an unbounded one ends at the worst submission's value."""
     return abs(metric.best - (metric.worst if math.isfinite(metric.worst) else worst)) or math.inf

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evaluation.core.challenge import metrics_of
+from evaluation.core.challenge import Composite, metrics_of
 from evaluation.core.fault import PhaseError
+from evaluation.core.metric import Metric
 from evaluation.evaluate import scores_of_nothing
 from evaluation.organiser.ranking import platform_ranking
 from evaluation.phase.config import Submissions
@@ -289,10 +290,19 @@ class _LeaderboardColumn:
 
     name: str
     task: str
-    title: str
+    figure: Metric | Composite
     path: str
     error_path: str
-    better: Literal["higher", "lower"]
+
+    @property
+    def title(self) -> str:
+        """The figure's own title."""
+        return self.figure.title
+
+    @property
+    def better(self) -> Literal["higher", "lower"]:
+        """Which direction is better."""
+        return self.figure.better
 
     def titled(self, titles: Mapping[str, int]) -> str:
         """Return the title, with the task's title where several columns have the same one."""
@@ -301,18 +311,14 @@ class _LeaderboardColumn:
 
 def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _LeaderboardColumn]:
     columns = {}
-    for task in phase.tasks:
-        for metric in task.metrics:
-            name = f"{task.name}.{metric.name}"
-            path = f"aggregates.{name}"
-            # Half the width of the interval, unless a submission may have none.
-            estimate = least["aggregates"].get(task.name, {}).get(metric.name, {})
-            error = f"{path}.confidence_interval.half_width" if "confidence_interval" in estimate else ""
-            paths = f"{path}.value", error
-            columns[name] = _LeaderboardColumn(name, task.title, metric.title, *paths, metric.better)
-    for composite in phase.challenge.composites_of(phase.tasks):
-        paths = f"ranking.composites.{composite.name}", ""
-        columns[composite.name] = _LeaderboardColumn(
-            composite.name, "", composite.title, *paths, composite.better
-        )
+    titles = {task.name: task.title for task in phase.tasks}
+    for name, figure in phase.challenge.figures_of(phase.tasks).items():
+        path = f"aggregates.{name}" if isinstance(figure, Metric) else f"ranking.composites.{name}"
+        estimate: Any = least
+        for key in path.split("."):
+            estimate = estimate.get(key, {})
+        # Half the width of the interval, unless a submission may have none.
+        error = f"{path}.confidence_interval.half_width" if "confidence_interval" in estimate else ""
+        task = titles[name.partition(".")[0]] if isinstance(figure, Metric) else ""
+        columns[name] = _LeaderboardColumn(name, task, figure, f"{path}.value", error)
     return columns

@@ -190,6 +190,22 @@ def public_estimates(estimates: Estimates, config: PhaseConfig) -> Estimates:
     }
 
 
+def public_composites(
+    composites: Mapping[str, Estimate], challenge: Challenge, config: PhaseConfig
+) -> dict[str, Estimate]:
+    """Return the composites that are published, rounded; an interval only if those of all metrics are."""
+    parts = {one.name: one.metrics for one in challenge.composites}
+    details = {name: {detail_of(config, one) for one in (name, *parts[name])} for name in composites}
+    return {
+        name: _rounded_estimate(
+            estimate if details[name] <= {"standard", "full"} else Estimate(estimate.value),
+            digits_of(config, name),
+        )
+        for name, estimate in composites.items()
+        if detail_of(config, name) != "none"
+    }
+
+
 def public_values(values: dict[str, float], task: str, config: PhaseConfig) -> dict[str, float]:
     """Return the published values of a task's metrics in a subgroup, by name, rounded."""
     return {

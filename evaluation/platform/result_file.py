@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import TypeAdapter
 
-from evaluation.core.aggregation import Estimates
+from evaluation.core.aggregation import Estimate, Estimates
 from evaluation.io.files import write_atomically
 from evaluation.stats.numbers import SIGNIFICANT_DIGITS as SIGNIFICANT_DIGITS
 
@@ -66,7 +66,7 @@ class RankingSection:
     """
 
     components: dict[str, dict[str, float]]
-    composites: dict[str, float] | None = None
+    composites: dict[str, Estimate] | None = None
     ranks: dict[str, dict[str, int]] | None = None
     places: dict[str, LeaderboardPlace] | None = None
 

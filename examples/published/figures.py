@@ -232,7 +232,7 @@ def scores_from_their_parts(edd2020: Path, justraigs: Path) -> int:
     )
     referral = eyes["aggregates"]["referral"]["sensitivity_at_95_specificity"]["value"]
     hamming = eyes["aggregates"]["justification"]["hamming_distance"]["value"]
-    total = eyes["ranking"]["composites"]["referral_and_justification_error"]
+    total = eyes["ranking"]["composites"]["referral_and_justification_error"]["value"]
     parts = [segmentation[name] for name in ("precision", "recall", "f1", "f2")]
     lines = [
         ("EDD2020", "score_d", 0.6 * detection["map_d"] + 0.4 * detection["iou_d"], detection["score_d"]),

@@ -94,7 +94,7 @@ def test_the_figures_are_those_of_an_independent_computation(name, tmp_path):
     assert {key: found[key] for key in expected} == pytest.approx(expected, abs=5e-5)
     assert all(0.05 < abs(value) != 1 for value in expected.values())
     if name == "ldct-iqa":
-        composite = result["ranking"]["composites"]["sum"]
+        composite = result["ranking"]["composites"]["sum"]["value"]
         assert composite == pytest.approx(sum(expected.values()), abs=2e-4)
 
 

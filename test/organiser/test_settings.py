@@ -55,8 +55,7 @@ def test_every_path_is_a_number_in_a_real_result(name):
         assert type(looked_up(metrics, found)) in (int, float), found
     for value, error in zip(paths, errors, strict=True):
         figure = looked_up(metrics, value.removesuffix(".value"))
-        # A composite is a plain number, without an interval.
-        assert bool(error) <= (isinstance(figure, dict) and "confidence_interval" in figure)
+        assert bool(error) == ("confidence_interval" in figure)
     assert set(public_paths(metrics_of_empty_submission(phase, 0))) <= set(public_paths(metrics))
 
 
@@ -200,7 +199,7 @@ def test_justraigs_is_ranked_by_the_sum_of_two_ranks():
     assert distance["path"] == "aggregates.justification.hamming_distance.value"
     assert distance["order"] == "asc"
     assert not distance.get("exclude_from_ranking")
-    assert composite["path"] == "ranking.composites.referral_and_justification_error"
+    assert composite["path"] == "ranking.composites.referral_and_justification_error.value"
     assert composite["exclude_from_ranking"]
     assert ranking_notes(phase, settings) == []
     table = {setting: same for setting, _, same, _ in ranking_table(phase, settings)}

@@ -29,7 +29,13 @@ def test_what_chooses_does_not_verify():
 
 @pytest.mark.parametrize(
     "name",
-    ["Dice, 4 % failures", "Dice, persons of 2", "AUC 0.88, 25 % positive", "0.1 quantile, 12 % failures"],
+    [
+        "Dice, 4 % failures",
+        "Dice, persons of 2",
+        "AUC 0.88, 25 % positive",
+        "0.1 quantile, 12 % failures",
+        "mean of two Dice",
+    ],
 )
 def test_intervals_hold(name):
     found = measured(BY_NAME[name], 100, 60)

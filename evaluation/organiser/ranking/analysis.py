@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluation.core.differences import TestOfMeans
 from evaluation.core.metric import Metric
-from evaluation.core.resampling import Resampling
+from evaluation.core.resampling import Draws, Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.free_response import FrocTable
 from evaluation.organiser.ranking import comparisons, difficulty, resampling, stability
@@ -146,13 +146,16 @@ class Analysis:
     def intervals(self) -> resampling.TeamIntervals:
         """The intervals of metrics and composites."""
         of_metrics = resampling.intervals_of_teams(self._metrics.with_intervals(), self._all, self._choice)
-        values = {one.team: one.values for one in self._chosen}
         return resampling.with_composite_intervals(
-            of_metrics, self._results.challenge.composites, values, self.resampled.values
+            of_metrics,
+            self._results.challenge.composites,
+            self._results.metrics,
+            self._all,
+            self._choice,
         )
 
     @cached_property
-    def _draws(self) -> resampling.Draws:
+    def _draws(self) -> Draws:
         return resampling.draw_cases(self._metrics.of_ranked_teams(), self._all, self._choice)
 
     @property

@@ -4,7 +4,6 @@ The interval of a metric is the one in the team's metrics.json. For ranks, a res
 tasks at once.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,14 +12,16 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Composite
-from evaluation.core.estimator import Strata
+from evaluation.core.composites import composite_figures
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import (
+    Draws,
     Resampling,
+    by_task,
     joined,
-    joint_weights,
-    strata_or_reason,
+    joint_draws,
+    resampled,
     units_of,
     values_under,
 )
@@ -28,11 +29,9 @@ from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.results import RankingError, Submission
 from evaluation.platform.result_file import as_written_values
 from evaluation.stats.figure import Figure
-from evaluation.stats.unseen import joint_distance
 
 Tables = Mapping[str, CaseTable]
 _ENTRIES_PER_BLOCK = 2_000_000
-_STEP = 1e-6
 _NO_CASES = "no team has results per case"
 
 
@@ -125,83 +124,36 @@ def intervals_of_teams(
     return TeamIntervals(found, missing)
 
 
-@dataclass(frozen=True)
-class Draws:
-    """One bootstrap of the cases of all tasks, see `joint_weights`.
-
-    names: the cases, sorted. strata: by metric that can be resampled, shape (cases,). ``missing``: by every
-    other metric, the reason why it cannot.
-    """
-
-    names: tuple[str, ...]
-    units: NDArray[np.int64] | None
-    strata: Mapping[str, Strata]
-    missing: Mapping[str, str]
-    resampling: Resampling
-
-    def weights(self, names: Sequence[str]) -> Iterator[Floats]:
-        """Yield blocks of the weights of some of the cases, in their order."""
-        if not self.strata:
-            return
-        position = {name: place for place, name in enumerate(self.names)}
-        columns = np.array([position[name] for name in names])
-        is_all = np.array_equal(columns, np.arange(len(self.names)))
-        different = {strata.tobytes(): strata for strata in self.strata.values()}
-        for block in joint_weights(np.stack(list(different.values())), self.units, self.resampling):
-            yield block if is_all else block[:, columns]
-
-
 def draw_cases(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resampling) -> Draws:
-    """Return the draws in which all these metrics exist.
+    """Return the draws in which all these metrics exist, see `joint_draws`.
 
-    They depend on the seed and the cases in the order of their names, not on the order of rows, tasks or
-    metrics, nor on the names of clusters. Raises `RankingError` where the reference's columns differ between
-    teams.
+    Raises `RankingError` where the reference's columns differ between teams.
     """
     missing: dict[str, str] = {}
-    found: dict[str, tuple[tuple[str, ...], Strata]] = {}
-    groups: list[dict[str, int]] = []
+    given: dict[str, Metric] = {}
+    first: dict[str, CaseTable] = {}
     for task, of_task in by_task(metrics).items():
-        tables = cases.task_tables(task)
-        if not tables:
+        if tables := cases.task_tables(task):
+            _require_same_strata(of_task, tables)
+            given |= of_task
+            first[task] = next(iter(tables.values()))
+        else:
             missing |= dict.fromkeys(of_task, _NO_CASES)
-            continue
-        _require_same_strata(of_task, tables)
-        table = next(iter(tables.values()))
-        for name, metric in of_task.items():
-            strata = strata_or_reason(metric, table, cases.units(table, metric), resampling)
-            if isinstance(strata, str):
-                missing[name] = strata
-            else:
-                found[name] = table.names, strata
-                if (own := metric.estimator.groups(table)) is not None:
-                    groups.append(dict(zip(table.names, own.tolist(), strict=True)))
-    names = tuple(sorted({name for of_metric, _ in found.values() for name in of_metric}))
-    position = {name: place for place, name in enumerate(names)}
-    strata_of_all = {}
-    for name, (of_metric, strata) in found.items():
-        strata_of_all[name] = np.full(len(names), -1, dtype=np.int64)
-        strata_of_all[name][[position[case] for case in of_metric]] = strata
-    units = units_of(cases.clusters, names)
-    for group_of in groups:
-        units = joined(units, np.array([group_of.get(case, -1) for case in names], dtype=np.int64))
-    return Draws(names, units, strata_of_all, missing, resampling)
+    draws = joint_draws(given, first, replace(resampling, clusters=cases.clusters))
+    return replace(draws, missing={**missing, **draws.missing})
 
 
 def resample_teams(metrics: Mapping[str, Metric], cases: TeamCases, draws: Draws) -> Resampled:
     """Return the values of the metrics of all teams in every resample, NaN where a team lacks one."""
     values: dict[str, Floats] = {}
     missing = dict(draws.missing)
-    for task, of_task in by_task(metrics).items():
-        kept = {name: metric for name, metric in of_task.items() if name in draws.strata}
-        if not kept:
-            continue
-        tables = cases.task_tables(task)
-        names = next(iter(tables.values())).names
-        found = values_under(kept, list(tables.values()), draws.weights(names))
-        incomplete = [name for name, of_tables in found.items() if np.isnan(of_tables).any()]
-        missing |= dict.fromkeys(incomplete, "it does not exist in every resample")
-        values |= cases.columns(tables, {name: found[name] for name in kept if name not in incomplete})
+    tables = {task: cases.task_tables(task) for task in by_task(metrics)}
+    found = resampled(metrics, {task: list(of_teams.values()) for task, of_teams in tables.items()}, draws)
+    for name, of_tables in found.items():
+        if np.isnan(of_tables).any():
+            missing[name] = "it does not exist in every resample"
+        else:
+            values |= cases.columns(tables[name.partition(".")[0]], {name: of_tables})
     return Resampled({name: values[name] for name in metrics if name in values}, missing)
 
 
@@ -231,14 +183,6 @@ def all_but_one(names: Sequence[str], left_out: Sequence[str]) -> Floats:
     return weights
 
 
-def by_task(metrics: Mapping[str, Metric]) -> dict[str, dict[str, Metric]]:
-    """Return metrics by task and name."""
-    groups: dict[str, dict[str, Metric]] = {}
-    for name, metric in metrics.items():
-        groups.setdefault(name.partition(".")[0], {})[name] = metric
-    return groups
-
-
 def _require_same_strata(metrics: Mapping[str, Metric], tables: Mapping[str, CaseTable]) -> None:
     first, *others = tables
     for name, metric in metrics.items():
@@ -261,57 +205,26 @@ def with_composites(values: Mapping[str, Floats], composites: Sequence[Composite
 def with_composite_intervals(
     parts: TeamIntervals,
     composites: Sequence[Composite],
-    values: Mapping[str, Mapping[str, float]],
-    resampled: Mapping[str, Floats],
+    metrics: Mapping[str, Metric],
+    cases: TeamCases,
+    resampling: Resampling,
 ) -> TeamIntervals:
-    """Add the intervals of composites, whose variances on each side are recovered from those of their parts.
-
-    values: by team and figure. resampled: by metric, under the same resamples, (rows, teams) in that order.
-    Distances and standard errors of the parts count with the derivatives of the composite, see
-    `joint_distance`.
-    """
+    """Add the intervals of composites, for the teams that have all their metrics, see `composite_figures`."""
     found, missing = dict(parts.found), dict(parts.missing)
     for composite in composites:
-        names = composite.metrics
-        if lacking := [name for name in names if name not in parts.found or name not in resampled]:
+        of_parts = [parts.found.get(name, {}) for name in composite.metrics]
+        if lacking := [name for name in composite.metrics if name not in parts.found]:
             missing[composite.name] = f"no interval of {lacking[0]}"
             continue
-        found[composite.name] = {
-            team: _of_composite(composite, own, [parts.found[name][team] for name in names], drawn)
-            for position, (team, own) in enumerate(values.items())
-            if composite.name in own
-            and all(team in parts.found[name] for name in names)
-            and np.isfinite(drawn := np.stack([resampled[name][:, position] for name in names])).all()
-        }
-    return TeamIntervals(found, missing)
-
-
-def _of_composite(
-    composite: Composite, values: Mapping[str, float], parts: Sequence[Figure], resampled: Floats
-) -> Figure:
-    figures, value = np.array([values[name] for name in composite.metrics]), values[composite.name]
-    steps = _STEP * np.eye(len(figures))
-    slopes = np.array(
-        [composite.combine(*(figures + one)) - composite.combine(*(figures - one)) for one in steps]
-    ) / (2 * _STEP)
-    covariance = np.atleast_2d(np.cov(resampled)) * np.outer(slopes, slopes)
-    errors = np.sqrt(np.diag(covariance))
-    error = math.sqrt(max(0.0, float(covariance.sum())))
-    low, high = sorted((composite.best, composite.worst))
-
-    def around(given: Sequence[Figure | None]) -> Figure:
-        ends = np.array(
-            [(one.lower, one.upper) if one else (None, None) for one in given], dtype=np.float64
-        ).T
-        if np.isnan(ends).any():
-            return Figure(value, reason="no such interval of one of its metrics")
-        reach = [
-            np.abs(slopes * (figures - np.where(slopes > 0, ends[side], ends[1 - side]))) for side in (0, 1)
+        both = zip(cases.teams, cases.tables, strict=True)
+        tables = {team: own for team, own in both if own and all(team in of for of in of_parts)}
+        figures = [
+            {name: of[team] for name, of in zip(composite.metrics, of_parts, strict=True)} for team in tables
         ]
-        down, up = joint_distance(error, reach, [errors, errors]).tolist()
-        return Figure(value, max(low, value - down), min(high, value + up), "MOVER")
-
-    return replace(around(parts), with_unseen_failures=around([one.with_unseen_failures for one in parts]))
+        if figures:
+            of_teams = composite_figures(composite, metrics, list(tables.values()), figures, resampling)
+            found[composite.name] = dict(zip(tables, of_teams, strict=True))
+    return TeamIntervals(found, missing)
 
 
 def as_ranked(values: Mapping[str, Floats], composites: Sequence[Composite]) -> dict[str, Floats]:

@@ -351,7 +351,9 @@ def _values(content: Any, ranked: Collection[str], place: Path, problems: list[s
             f"{task}.{name}": estimate["value"]
             for task, estimates in content["aggregates"].items()
             for name, estimate in estimates.items()
-        } | content.get("ranking", {}).get("composites", {})
+        }
+        composites = content.get("ranking", {}).get("composites", {})
+        found |= {name: estimate["value"] for name, estimate in composites.items()}
     except (KeyError, TypeError, AttributeError):
         problems.append(f"{place / METRICS}: is not a {METRICS} of this package")
         return {}

@@ -7,10 +7,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from evaluation.core.resampling import values_under
+from evaluation.core.resampling import by_task, values_under
 from evaluation.core.scheme import Board, MethodName, Rank, Scheme, Term
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.ranking.resampling import TeamCases, as_ranked, by_task
+from evaluation.organiser.ranking.resampling import TeamCases, as_ranked
 from evaluation.organiser.ranking.results import PhaseResults, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores
 from evaluation.phase.places import Leaderboards, place_teams

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.metric import Metric
+from evaluation.core.resampling import Draws
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.methods import TeamScores, is_by_method, team_scores
-from evaluation.organiser.ranking.resampling import Draws, TeamCases, all_but_one
+from evaluation.organiser.ranking.resampling import TeamCases, all_but_one
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.phase.places import Better, Leaderboards, place_teams
 

@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.charts.chart import Chart
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
 from evaluation.core.case_table import CaseTable as Values
-from evaluation.core.challenge import Task, metrics_of
+from evaluation.core.challenge import Task
 from evaluation.organiser.audit import label_columns
 from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.report import value_figures
@@ -29,7 +29,6 @@ from evaluation.organiser.report.page import (
     Text,
     Title,
     figure_in_words,
-    shown,
 )
 from evaluation.organiser.report.pictures import fields_left_out, galleries, viewer_of
 from evaluation.organiser.report.results import (
@@ -113,12 +112,10 @@ def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
     name = platform_metrics(config, results.phase.challenge, results.phase.tasks)[0]
     task, _, metric = name.partition(".")
     digits = digits_of(config, name)
-    if estimate := results.metrics.aggregates.get(task, {}).get(metric):
+    composites = results.metrics.ranking.composites or {}
+    if estimate := results.metrics.aggregates.get(task, {}).get(metric) or composites.get(name):
         text = figure_in_words(estimate.value, ends_of(estimate), digits)
-        yield f"Score: {metrics_of(results.tasks)[name].title}", text
-    elif (value := (results.metrics.ranking.composites or {}).get(name)) is not None:
-        title = next(one.title for one in results.phase.challenge.composites if one.name == name)
-        yield f"Score: {title}", shown(value, digits.value)
+        yield f"Score: {results.phase.challenge.figures_of(results.tasks)[name].title}", text
 
 
 _ARROWS = {"higher": "↑", "lower": "↓"}
@@ -154,13 +151,17 @@ def _table(rows: Sequence[MetricRow], told: str) -> Table:
 
 
 def _composites(results: SubmissionResults) -> Iterator[Table]:
-    titles = {composite.name: composite for composite in results.phase.challenge.composites}
-    values = results.metrics.ranking.composites or {}
-    if values:
-        digits = max(digits_of(results.phase.config, name).value for name in values)
-        columns = "figure", ("value", digits), "better"
-        rows = ((titles[name].title, value, _ARROWS[titles[name].better]) for name, value in values.items())
-        yield Table.of("composites", "Figures of several metrics", columns, rows)
+    composites = {composite.name: composite for composite in results.phase.challenge.composites}
+    if found := results.metrics.ranking.composites or {}:
+        digits = [digits_of(results.phase.config, name) for name in found]
+        spread = max(of.spread for of in digits)
+        columns = "figure", ("value", max(of.value for of in digits)), ("lower", spread), ("upper", spread)
+        rows = [
+            (composites[name].title, one.value, *ends_of(one), _ARROWS[composites[name].better])
+            for name, one in found.items()
+        ]
+        table = Table.of("composites", "Figures of several metrics", (*columns, "better"), rows)
+        yield replace(table, reasons=tuple(one.interval for one in found.values()))
 
 
 # --- The table of all cases: labels, values of every task, failures and run times ---

@@ -116,7 +116,7 @@ _DETAIL = 'metric_detail = {{ {}"justification.*_error" = "none" }}'
 _PUBLISHED = {
     "phase1": 'public_detail = "value"\n'
     + _DETAIL.format('"referral.auc" = "none", "decision.*" = "none", '),
-    "phase2": _DETAIL.format(""),
+    "phase2": _DETAIL.format('referral_and_justification_error = "value", '),
 }
 _SHARE_OF_PHASE_1 = 0.1
 _MOST_GRADERS = 99

@@ -23,6 +23,7 @@ from evaluation.phase.registry import read_configuration, rules_of
 from test.challenges.declared.phases import LIKELIHOOD, SCREENING, declared_phase, write_table
 from test.faults import faulted
 from test.repository import REPOSITORY
+from test.started import run
 
 AGE = (
     LIKELIHOOD
@@ -100,8 +101,42 @@ def test_a_submission_is_scored_as_declared(result, columns):
     assert result["aggregates"]["patient"]["mean_absolute_error"]["value"] == pytest.approx(error, abs=5e-5)
     total = 1 + auc - error / 100
     composites = {"total": total, "twice": 3 + 2 * total + auc / 2}
-    assert result["ranking"]["composites"] == pytest.approx(composites, abs=5e-5)
+    found = {name: one["value"] for name, one in result["ranking"]["composites"].items()}
+    assert found == pytest.approx(composites, abs=5e-5)
     assert result["phase"]["challenge"] == "declared"
+
+
+@pytest.mark.parametrize(
+    ("keys", "shown"), [("", True), ('metric_detail = { "patient.*" = "value" }', False)]
+)
+def test_the_interval_of_a_composite_is_the_same_in_the_result_and_in_the_ranking(
+    columns, tmp_path, keys, shown
+):
+    tables = AGE.replace("[ranking]", '[ranking]\nscore = "total"')
+    phase = write_phase(tmp_path, columns, tables, keys=f"interval_minimum = 5\n{keys}")
+    table = {"case": columns["name"], "likelihood": columns["likelihood"], "age": columns["guess"]}
+    write_table(tmp_path / "in" / "predictions.csv", table)
+    given = ("--input", tmp_path / "in", "--ground-truth", phase, "--output", tmp_path / "each" / "team")
+    done = run("evaluate", *given, "--cases", tmp_path / "each" / "team" / "cases.json", "--workers", 0)
+    assert done.returncode == 0, done.stderr
+    assert run("rank", tmp_path / "each", "--output", tmp_path / "board").returncode == 0
+    files = ("each/team/metrics.json", "each/team/cases.json", "board/leaderboard.json")
+    metrics, cases, board = (json.loads((tmp_path / name).read_bytes()) for name in files)
+    exact = cases["figures"]["composites"]["total"]
+    ranked = board["phases"][0]["teams"][0]["metrics"]["total"]["figure"]
+    for one, other in (
+        (exact["confidence_interval"], ranked),
+        (exact["with_unseen_failures"], ranked["with_unseen_failures"]),
+    ):
+        assert (one["lower"], one["upper"], one["method"]) == (other["lower"], other["upper"], "MOVER")
+    published = metrics["ranking"]["composites"]["total"]
+    assert ("confidence_interval" in published) == shown
+    settings = json.loads(run("settings", phase).stdout)
+    error = "ranking.composites.total.confidence_interval.half_width" if shown else ""
+    assert (settings["score_jsonpath"], settings["score_error_jsonpath"]) == (
+        "ranking.composites.total.value",
+        error,
+    )
 
 
 def test_a_composite_is_rounded_once(tmp_path):
@@ -124,7 +159,7 @@ weights = { "size.mean_absolute_error" = 2 }
     write_table(tmp_path / "in" / "predictions.csv", {"case": names, "width": [1, 1, 1, 0, 0, 0, 0]})
     result = evaluation.evaluate(phase, tmp_path / "in", workers=0).to_dict()
     assert result["aggregates"]["size"]["mean_absolute_error"]["value"] == 0.4
-    assert result["ranking"]["composites"]["both"] == 0.9
+    assert result["ranking"]["composites"]["both"]["value"] == 0.9
 
 
 def test_the_recorded_declaration_gives_the_same_rules(result):

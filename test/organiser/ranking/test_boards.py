@@ -3,7 +3,6 @@
 import json
 import math
 from fractions import Fraction
-from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -14,14 +13,13 @@ from evaluation.challenges.edd2020.rules import ranking as edd2020_ranking
 from evaluation.challenges.refuge import RefugeOptions, ranking
 from evaluation.core.challenge import Composite
 from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score
-from evaluation.organiser.ranking.resampling import TeamIntervals, as_ranked, with_composite_intervals
+from evaluation.organiser.ranking.resampling import as_ranked
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.organiser.ranking.scheme_file import describe_scheme, read_scheme
 from evaluation.phase.config import PhaseConfig
 from evaluation.phase.leaderboard import platform_metrics
 from evaluation.phase.places import Better, place_teams, platform_scheme
 from evaluation.phase.registry import challenge_named
-from evaluation.stats.figure import Figure
 from test.faults import faulted
 
 NAN = math.nan
@@ -183,54 +181,6 @@ def test_the_platforms_schemes_leave_out_columns_that_are_excluded_from_the_rank
     metrics = platform_metrics(config, challenge, challenge.tasks(challenge.options()))
     (board,) = platform_scheme("mean", metrics).boards
     assert [term.metric for term in board.terms if isinstance(term, Rank)] == ranked
-
-
-PARTS = TeamIntervals(
-    {"t.a": {"one": Figure(0.8, 0.7, 0.86)}, "t.b": {"one": Figure(0.6, 0.5, 0.7)}}, {"t.c": "too few"}
-)
-SPREAD = 0.02
-TOGETHER, OPPOSITE = (([1, 2, 3, 4], other) for other in ([1, 2, 3, 4], [4, 3, 2, 1]))
-APART = ([1, 1, 2, 2], [1, 2, 1, 2])
-
-
-def composite(combine, metrics=("t.a", "t.b")):
-    return Composite("final", "Final", metrics, combine, 1, 0)
-
-
-def interval(combine, drawn, value):
-    values = {"one": {"t.a": 0.8, "t.b": 0.6, "final": value}}
-    # The spread of each part alone would give distances of 0.02 to its bounds.
-    resampled = {
-        name: SPREAD / NormalDist().inv_cdf(0.975) * np.array([column]).T / np.std(column, ddof=1)
-        for name, column in zip(("t.a", "t.b"), drawn, strict=True)
-    }
-    return with_composite_intervals(PARTS, [composite(combine)], values, resampled).found["final"]["one"]
-
-
-@pytest.mark.parametrize(
-    ("combine", "drawn", "value", "down", "up", "shared"),
-    [
-        (lambda a, b: (a + b) / 2, TOGETHER, 0.7, (0.05, 0.05), (0.03, 0.05), 0.5),
-        (lambda a, b: (a + b) / 2, OPPOSITE, 0.7, (0.05, 0.05), (0.03, 0.05), -0.5),
-        # The lower bound of a, the upper of b.
-        (lambda a, b: a - b, TOGETHER, 0.2, (0.1, 0.1), (0.06, 0.1), -2),
-        (lambda a, b: a - b, OPPOSITE, 0.2, (0.1, 0.1), (0.06, 0.1), 2),
-        (lambda a, b: a * b, APART, 0.48, (0.06, 0.08), (0.036, 0.08), 0),
-        (lambda a, b: 2 * a - 0.65, APART, 0.95, (0.2,), (0.05,), 0),  # cut at 1
-    ],
-)
-def test_distances_of_the_parts_are_combined(combine, drawn, value, down, up, shared):
-    """Squares add; twice the covariance of the spreads, of 0.02 for a weight of 1, is ``shared`` · 0.02²."""
-    found = interval(combine, drawn, value)
-    below, above = (np.sqrt(np.square(side).sum() + shared * SPREAD**2) for side in (down, up))
-    above = min(above, 1 - value)
-    assert (found.lower, found.upper) == pytest.approx((value - below, value + above), abs=1e-7)
-
-
-def test_without_the_interval_of_a_part_there_is_none():
-    found = with_composite_intervals(PARTS, [composite(min, ("t.a", "t.c"))], {"one": {"final": 0.5}}, {})
-    assert "final" not in found.found
-    assert found.missing == {"t.c": "too few", "final": "no interval of t.a"}
 
 
 SUM = Composite("sum", "Sum", ("t.a", "t.b"), lambda a, b: a + b, best=0, worst=2)
