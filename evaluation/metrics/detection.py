@@ -24,7 +24,7 @@ __all__ = ["box_average_precision"]
 
 CurveReading = Literal["all_points", "101_points", "11_points"]
 """Where a precision–recall curve is read: at all its points, or at equally spaced levels of recall."""
-BoxMatching = Literal["coco", "voc"]
+BoxMatching = Literal["by_confidence", "best_only"]
 Ties = Literal["order", "together"]
 """Whether detections of equal confidence are ranked by position, or pass a threshold together."""
 COCO_THRESHOLDS = tuple(hundredths / 100 for hundredths in range(50, 100, 5))
@@ -42,7 +42,7 @@ def box_average_precision(
     classes: ArrayLike | None = None,
     reference_classes: ArrayLike | None = None,
     iou_thresholds: Sequence[float] = COCO_THRESHOLDS,
-    matching: BoxMatching = "coco",
+    matching: BoxMatching = "by_confidence",
     inclusive_corners: bool = False,
     max_detections: int = 100,
     curve: CurveReading = "101_points",
@@ -56,14 +56,14 @@ def box_average_precision(
     boxes, reference_boxes: x1, y1, x2, y2 in pixels, shape (boxes, 4), of all images. images,
     reference_images: of each box. classes, reference_classes: of each box, where there are several. scores:
     the confidence of each detection. iou_thresholds: smallest of a hit, above 0 and at most 1, by default
-    0.5, 0.55, … 0.95. matching: detections are matched by falling score; with "coco" each takes the best
-    reference box that is not yet taken, with "voc" only its best box counts, and it is false if that is
-    taken. inclusive_corners: see `box_iou`. max_detections: of one class in one image, the most confident
-    ones. curve: read at 101 levels of recall (COCO), at "all_points" (PASCAL VOC from 2010 on) or at 11
-    levels (PASCAL VOC to 2009). ties: detections of equal confidence pass a threshold "together", of those in
-    one image the highest IoU first, so that no order changes the result, or rank in their "order", as in
-    pycocotools. 0 without detections; NaN without a reference box. Raises ValueError for shapes that
-    do not fit, boxes as in `box_iou`, a score that is not finite, or another option.
+    0.5, 0.55, … 0.95. matching: detections are matched by falling score; "by_confidence": each takes the best
+    reference box that is not yet taken (COCO), "best_only": only its best box counts, and it is false if that
+    is taken (PASCAL VOC). inclusive_corners: see `box_iou`. max_detections: of one class in one image, the
+    most confident ones. curve: read at 101 levels of recall (COCO), at "all_points" (PASCAL VOC from 2010 on)
+    or at 11 levels (PASCAL VOC to 2009). ties: detections of equal confidence pass a threshold "together", of
+    those in one image the highest IoU first, so that no order changes the result, or rank in their "order",
+    as in pycocotools. 0 without detections; NaN without a reference box. Raises ValueError for shapes that do
+    not fit, boxes as in `box_iou`, a score that is not finite, or another option.
     Source: Lin et al., ECCV 2014 (COCO); Everingham et al., International Journal of Computer Vision 88:303,
     2010 (PASCAL VOC).
 
@@ -128,7 +128,7 @@ def hits_at_thresholds(
 
     Rules: see `box_average_precision`; ``together`` for equal confidences.
     """
-    if matching == "voc":
+    if matching == "best_only":
         group, true_group = (np.zeros(len(of), dtype=np.int64) for of in (corners, true_corners))
         return match_boxes(
             corners, group, confidence, true_corners, true_group, inclusive_corners, together

@@ -57,7 +57,7 @@ def _described(model: type[BaseModel], **options: Any) -> dict[str, Any]:
 
 
 def _declare(
-    schema: dict[str, Any], options: Mapping[str, Any], definitions: Mapping[str, Any], prefix: str
+    schema: dict[str, Any], options: Mapping[str, Any], definitions: dict[str, Any], prefix: str
 ) -> None:
     """Add the tables that declare a challenge to the keys of a phase, which then names no challenge."""
     properties = schema["properties"]
@@ -82,7 +82,15 @@ def _declare(
         metric["description"] = card_of(described)
         # A metric may be named by the key of its table, or all of them by a list.
         metric["required"] = [key for key in metric["required"] if key != "metric"]
-    listed = {"type": "array", "items": {"enum": names}, "minItems": 1}
+    own = {"type": "string", "pattern": "^[a-z][a-z0-9_]*$", "not": {"enum": names}}
+    definitions["OwnMetric"] = {
+        "type": "object",
+        "description": "A function in `metrics.py`, whose keyword arguments are further keys.",
+        "properties": {"metric": own},
+        "required": ["metric"],
+    }
+    tables["anyOf"].append({"$ref": "#/$defs/OwnMetric"})
+    listed = {"type": "array", "items": {"anyOf": [{"enum": names}, own]}, "minItems": 1}
     table = {key: metrics.pop(key) for key in list(metrics) if key != "description"}
     metrics["anyOf"] = [table, listed]
 

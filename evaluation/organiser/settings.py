@@ -118,7 +118,7 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
                     for column in (*ranked, *unranked)
                 ],
                 "scoring_method_choice": _METHOD[_scoring_method(phase)],
-                "result_display_choice": _SHOWN[phase.config.counts or phase.challenge.counts],
+                "result_display_choice": _SHOWN[phase.config.platform.counts or phase.challenge.counts],
                 "display_all_metrics": True,
                 **_submission_settings(phase.config.submissions),
             },

@@ -196,12 +196,14 @@ def _each_column_once(subgroups: tuple[Subgroup, ...]) -> tuple[Subgroup, ...]:
 
 
 class PlatformTable(KeyTable):
-    """The leaderboard of the phase on the platform."""
+    """The leaderboard of the phase on the platform, and its output sockets."""
 
     score: str | None = None
     columns: Listed[str] | None = None
     unranked_columns: Listed[str] | None = None
     scoring_method: Literal["absolute", "mean", "median"] | None = None
+    counts: Literal["best", "last"] | None = None
+    sockets: dict[str, str] = Key(default={})
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -231,7 +233,6 @@ class PhaseConfig(KeyTable):
     on_deadline: Literal["fail", "worst"] = "fail"
     seed: int = Key(default=0, ge=0)
     resamples: int = Key(default=1000, ge=0, le=100_000)
-    counts: Literal["best", "last"] | None = None
     optional_tasks: Literal["all"] | Listed[str] | None = None
     titles: dict[str, _Text] = Key(default={})
     public_detail: Literal["value", "standard", "full"] = "standard"
@@ -249,7 +250,6 @@ class PhaseConfig(KeyTable):
     interval_maximum: int | None = Key(default=None, ge=2)
     interval: IntervalChoice = "field"
     subgroup_minimum: int = Key(default=10, ge=1)
-    sockets: dict[str, str] = Key(default={})
     input_socket: str | Listed[str] = ()
     interfaces: dict[Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")], InterfaceTable] = Key(default={})
     provided: Listed[_Text] | None = None

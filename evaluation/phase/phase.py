@@ -79,7 +79,7 @@ def _faults_of_sockets(config: PhaseConfig, tasks: tuple[Task, ...]) -> list[str
     """Return a fault for every socket of an unknown field, and for every field without a socket."""
     fields = fields_of(tasks)
     named = {
-        "sockets": config.sockets,
+        "platform.sockets": config.platform.sockets,
         **{f"interfaces.{name}.fields": table.fields or () for name, table in config.interfaces.items()},
     }
     return _unknown(named, [field.name for field in fields], "field") + [
@@ -337,7 +337,7 @@ class Phase:
             tasks=tuple(task.name for task in self.tasks),
             missing=self.missing,
             options=self.options.form_options(),
-            sockets=self.config.sockets,
+            sockets=self.config.platform.sockets,
             cases=self.cases.forms,
             optional_tasks=optional_tasks(self.config, self.challenge, self.tasks),
             input_sockets=self.config.input_sockets,

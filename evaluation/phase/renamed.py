@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-OF_THE_PLATFORM = ("score", "columns", "unranked_columns", "scoring_method")
+OF_THE_PLATFORM = ("score", "columns", "unranked_columns", "scoring_method", "counts", "sockets")
 """Keys of the phase that are keys of its table ``platform``."""
 
 _OF_FIELDS = {
@@ -15,6 +15,7 @@ _OF_FIELDS = {
 _REFERENCES = {"points": "reference_table", "keypoints": "reference_table", "boxes": "reference_table"}
 _WITH_FORMULA = ("lesion_f1", "multi_scale_structural_similarity")
 _WORDS = {"leave_out": "exclude", "left_out": "excluded"}
+_OF_MATCHING = {"coco": "by_confidence", "voc": "best_only"}
 
 
 def new_key(location: Sequence[str | int]) -> str | None:
@@ -35,6 +36,7 @@ def new_key(location: Sequence[str | int]) -> str | None:
     return None
 
 
-def new_word(word: object) -> str | None:
+def new_word(key: object, word: object) -> str | None:
     """Return the value that replaces another one of a key, None where there is none."""
-    return _WORDS.get(word) if isinstance(word, str) else None
+    words = _OF_MATCHING if key == "matching" else _WORDS
+    return words.get(word) if isinstance(word, str) else None

@@ -50,7 +50,7 @@ def _complaint(fault: Mapping[str, Any], prefix: str, schema: Schema) -> str:
     match fault["type"]:
         case "extra_forbidden" if now := new_key(fault["loc"]):
             return f"{key}: is {now} now"
-        case "literal_error" if now := new_word(fault["input"]):
+        case "literal_error" if now := new_word(fault["loc"][-1], fault["input"]):
             return f"{key}: {fault['input']!r} is {now!r} now"
         case "extra_forbidden" | "unexpected_keyword_argument":
             near = suggestion(str(fault["loc"][-1]), known_keys)

@@ -54,7 +54,7 @@ def test_nothing_found_or_nothing_there(found, true, expected):
     assert box_average_precision(*found, *true) == pytest.approx(expected, nan_ok=True)
 
 
-@pytest.mark.parametrize("matching", ["coco", "voc"])
+@pytest.mark.parametrize("matching", ["by_confidence", "best_only"])
 def test_corners_are_pixels_of_the_box_under_both_matchings(matching):
     """One pixel of two in common: with inclusive corners an IoU of 1/2, without both boxes are empty."""
     found, true = [[0, 0, 1, 0]], [[0, 0, 0, 0]]

@@ -8,6 +8,7 @@ from test.started import run
 HEAD = 'name = "old"\nsubmission = "archive"\n'
 OLD = {
     "score": (f'{HEAD}score = "all.auc"\n', "score: is platform.score now"),
+    "sockets": (f'{HEAD}[sockets]\nmap = "scores"\n', "sockets: is platform.sockets now"),
     "key": (
         f'{HEAD}[fields.map]\nkind = "label_map"\naxes = 2\nlabels = {{ 1 = "a" }}\n',
         "fields.map.axes: is fields.map.dimensions now",
@@ -25,6 +26,10 @@ OLD = {
         f'{HEAD}[fields.map]\nkind = "label_map"\nlabels = {{ 1 = "a" }}\n'
         '[tasks.t.metrics]\ndice = { absent = "leave_out" }\n',
         "'leave_out' is 'exclude' now",
+    ),
+    "matching": (
+        f'{HEAD}[fields.b]\nkind = "boxes"\n[tasks.t.metrics.box_average_precision]\nmatching = "voc"\n',
+        "'voc' is 'best_only' now",
     ),
 }
 

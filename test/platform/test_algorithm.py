@@ -120,7 +120,7 @@ def test_values_go_to_their_eyes_whatever_the_order_of_a_stack(tmp_path):
 
 
 def test_sockets_of_other_names(tmp_path):
-    phase = justraigs_phase(tmp_path / "phase", EYES, tables='[sockets]\nlikelihood = "scores"\n')
+    phase = justraigs_phase(tmp_path / "phase", EYES, tables='[platform.sockets]\nlikelihood = "scores"\n')
     plain = justraigs_phase(tmp_path / "plain", EYES)
 
     def rename(jobs):

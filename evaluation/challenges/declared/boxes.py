@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from evaluation.challenges.declared import detections
 from evaluation.challenges.declared.spaces import SingleFieldTable, figure_names
 from evaluation.challenges.declared.tables import (
+    MATCHING,
     FieldComparison,
     FieldTable,
     Measure,
@@ -27,6 +28,7 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import ThresholdMatches, iou_of_corners
 from evaluation.metrics.detection import (
     COCO_THRESHOLDS,
+    BoxMatching,
     CurveReading,
     DetectionTable,
     Ties,
@@ -70,12 +72,7 @@ class BoxMetric(detections.ObjectMetric):
         "`iou`. `centre`: one in whose box the prediction's centre lies.",
     )
     iou: float = Key(default=0.5, description="Smallest intersection over union of a hit.", gt=0, le=1)
-    matching: Literal["by_confidence", "optimal", "any"] = Key(
-        default="by_confidence",
-        description="`by_confidence`: each prediction, by falling probability, takes the best object that is "
-        "not yet taken. `optimal`: as many pairs as possible, of those the best ones. `any`: an object is "
-        "hit by the most probable of the predictions that can hit it, and the others of them do not count.",
-    )
+    matching: Literal["by_confidence", "optimal", "any"] = Key(default="by_confidence", description=MATCHING)
     minimum_probability: detections.MinimumProbability = 0.0
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
@@ -253,11 +250,7 @@ class _AverageOfBoxes(MetricTable):
         "0.55, … 0.95, as in COCO.",
         min_length=1,
     )
-    matching: Literal["coco", "voc"] = Key(
-        default="coco",
-        description="Predictions are matched by falling probability. `coco`: each takes the best object that "
-        "is not yet taken. `voc`: only its best object counts, and it is false if that is taken.",
-    )
+    matching: BoxMatching = Key(default="by_confidence", description=MATCHING)
     inclusive_corners: bool = Key(
         default=False, description="Whether a box includes the pixels of both its corners, as in PASCAL VOC."
     )

@@ -18,7 +18,7 @@ from evaluation.challenges.declared.maps import (
     extent_of,
     spacing_of,
 )
-from evaluation.challenges.declared.tables import LabelFigure, Part, Positive, described
+from evaluation.challenges.declared.tables import MATCHING, LabelFigure, Part, Positive, described
 from evaluation.core.keys import Key
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics import lesions as lesion_metrics
@@ -97,15 +97,7 @@ class LesionTable(ObjectTable):
     agreement: Agreement = Key(
         default="iou", description="The overlap: intersection over union, `iou`, or the Dice coefficient."
     )
-    matching: Matching = Key(
-        default="any",
-        description="Which pairs that overlap enough match. `any`: all of them. `optimal`: one to one, "
-        "as many as possible, and of these the largest sum of overlaps. `greedy`: one to one, the largest "
-        "overlap first. `best`: each object of the reference takes the predicted one of the largest overlap "
-        "(PENGWIN), `most_overlap` the one with most voxels in common, in an instance map of any class "
-        "(SPIDER); it may serve several, so that one object that fills the image matches all. With a strict "
-        "threshold of at least 0.5 of the `iou`, all but `most_overlap` are the same.",
-    )
+    matching: Matching = Key(default="any", description=MATCHING)
 
     def matched(self, comparison: MapComparison, structure: Structure) -> Overlaps:
         """Return the objects of one structure and the pairs that match, found once for all metrics."""

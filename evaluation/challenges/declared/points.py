@@ -132,16 +132,7 @@ class PointMetric(detections.ObjectMetric):
     boundary: Literal["included", "excluded"] = Key(
         default="included", description="Whether a prediction exactly at that distance can hit the object."
     )
-    matching: MatchingRule = Key(
-        default="nearest",
-        description="Which prediction is the hit of which object. `nearest`: each object, in the order of "
-        "the reference, takes the nearest prediction that is not yet taken. `by_confidence`: each "
-        "prediction, by falling probability, takes the nearest object that is not yet taken. `optimal`: as "
-        "many pairs as possible, of those the nearest ones. `any`: an object is hit by the most probable of "
-        "the predictions that are near, and the others of them do not count. `most_confident`: each object, "
-        "in the order of the reference, takes the most probable prediction that is not yet taken, of equal "
-        "ones the nearest (PUMA).",
-    )
+    matching: MatchingRule = Key(default="nearest", description=tables.MATCHING)
     minimum_probability: detections.MinimumProbability = 0.0
 
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (PointsField,)

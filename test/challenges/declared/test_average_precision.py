@@ -138,9 +138,12 @@ def test_the_rules_of_voc():
     options = {"iou_thresholds": [0.5], "curve": "all_points"}
     by_rule = {
         rule: figures(measure_of(PRECISION.model_copy(update={**options, "matching": rule})), [(found, true)])
-        for rule in ("coco", "voc")
+        for rule in ("by_confidence", "best_only")
     }
-    assert {rule: figure["figure"] for rule, figure in by_rule.items()} == {"coco": 1, "voc": 0.5}
+    assert {rule: figure["figure"] for rule, figure in by_rule.items()} == {
+        "by_confidence": 1,
+        "best_only": 0.5,
+    }
 
 
 def test_curves_are_those_of_the_whole_figure_at_its_first_threshold():
@@ -155,7 +158,7 @@ def test_curves_are_those_of_the_whole_figure_at_its_first_threshold():
     assert (candidates.confidence.tolist(), candidates.hit.tolist()) == ([0.9, 0.8], [True, False])
 
 
-@pytest.mark.parametrize("matching", ["coco", "voc"])
+@pytest.mark.parametrize("matching", ["by_confidence", "best_only"])
 @pytest.mark.parametrize(("inclusive", "expected"), [(True, 1), (False, 0)])
 def test_inclusive_corners(matching, inclusive, expected):
     """2 × 2 of 2 × 4 pixels with both corners, half of them; 1 × 1 of 1 × 3 without."""
@@ -165,7 +168,7 @@ def test_inclusive_corners(matching, inclusive, expected):
         assert figures(measure_of(table.model_copy(update=options)), images)["figure"] == expected
 
 
-@pytest.mark.parametrize("matching", ["coco", "voc"])
+@pytest.mark.parametrize("matching", ["by_confidence", "best_only"])
 @pytest.mark.parametrize("most", [100, 2])
 @pytest.mark.parametrize("table", [PRECISION, RECALL], ids=["precision", "recall"])
 def test_ties_together_depend_on_no_order(table, most, matching):
