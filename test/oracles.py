@@ -16,6 +16,7 @@ import importlib.util
 import inspect
 import re
 import sys
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
@@ -47,8 +48,9 @@ _NAMED = re.compile(r"(?:, | and )`(\w+)`|" + "|".join(map(re.escape, (BY_HAND, 
 _TESTS = Path(__file__).parent
 _Test = TypeVar("_Test", bound=Callable[..., Any])
 
-# The oracles with recorded values that the running test has read.
+# The oracles with recorded values that the running test has read, and metrics that its commands score.
 _read: set[str] = set()
+_by_command: set[str] = set()
 
 
 class Recorded(dict[Any, Any]):
@@ -61,6 +63,13 @@ class Recorded(dict[Any, Any]):
     def __getitem__(self, key: Any) -> Any:
         _read.add(self.oracle)
         return super().__getitem__(key)
+
+
+def scored_by_command(configuration: Path) -> None:
+    """Note the metrics of a `phase.toml` as scored: a command has done so in another process."""
+    tasks = tomllib.loads(configuration.read_text(encoding="utf-8"))["tasks"].values()
+    for name, metric in (pair for task in tasks for pair in task["metrics"].items()):
+        _by_command.add(metric.get("metric", name))
 
 
 def checked(**oracles: str | tuple[str, ...]) -> Callable[[_Test], _Test]:
@@ -135,6 +144,7 @@ def _watched(paths: Collection[str]) -> Iterator[tuple[set[str], set[str]]]:
     calls: set[str] = set()
     codes: dict[Any, str] = {}
     _read.clear()
+    _by_command.clear()
     with ExitStack() as stack:
         for path in paths:
             if (found := _callable(path)) is None:
@@ -169,6 +179,7 @@ def _watched(paths: Collection[str]) -> Iterator[tuple[set[str], set[str]]]:
         finally:
             sys.setprofile(before)
             calls |= _read
+            scored |= _by_command
 
 
 def _spy(function: Callable[..., Any], path: str, calls: set[str], *arguments: Any, **options: Any) -> Any:

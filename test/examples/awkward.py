@@ -16,7 +16,8 @@ import numpy as np
 import SimpleITK
 from scipy.spatial.transform import Rotation
 
-from test import started
+from test import oracles, started
+from test.examples.samples import EXAMPLES
 
 Map = np.ndarray
 Maps = Mapping[str, tuple[Map, Map]]
@@ -156,3 +157,32 @@ class Scored:
         """Yield each case with those of its figures that exist."""
         for case, figures in self.cases.items():
             yield case, {name: figures[name] for name in names if figures.get(name) is not None}
+
+
+def scored_in_full(folder: Path, example: str) -> Scored:
+    """Score an example's folder, with twelve decimals of the figures over all cases."""
+    text = (EXAMPLES / example / "phase.toml").read_text(encoding="utf-8")
+    configuration = folder / "in_full.toml"
+    configuration.write_text(f"value_digits = 12\n{text}", encoding="utf-8")
+    oracles.scored_by_command(configuration)
+    return Scored(folder, configuration)
+
+
+def write_jobs(folder: Path, socket: str, outputs: Mapping[str, Mapping[str, object]]) -> None:
+    """Write what an algorithm put out as the platform lists it: by the image's name JSON values by slug."""
+    jobs = []
+    for image, values in outputs.items():
+        for slug, value in values.items():
+            path = folder / "submission" / f"job-{image}" / "output" / f"{slug}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(value), encoding="utf-8")
+        made = [{"socket": {"slug": slug, "relative_path": f"{slug}.json"}} for slug in values]
+        given = [{"socket": {"slug": socket}, "image": {"name": image}}]
+        jobs.append({"pk": f"job-{image}", "status": "Succeeded", "inputs": given, "outputs": made})
+    (folder / "submission" / "predictions.json").write_text(json.dumps(jobs), encoding="utf-8")
+
+
+def row_of(example: str) -> str:
+    """Return what the table of examples says of one."""
+    lines = (EXAMPLES / "README.md").read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if f"]({example}/phase.toml)" in line)
