@@ -2,7 +2,6 @@
 
 import io
 import re
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -88,7 +87,7 @@ class MetaImageHeader:
 
 
 def read_image(data: memoryview, size: Size | None) -> NDArray[Any]:
-    """Return the values (y, x) of a MetaImage of one plane; a view of `data` if not compressed.
+    """Return the values (y, x) of a MetaImage of one plane.
 
     Sizes are (x, y) or (x, y, 1); pixels lie in the same file, plain or deflated.
 
@@ -100,25 +99,14 @@ def read_image(data: memoryview, size: Size | None) -> NDArray[Any]:
         raise ReadError(FaultKind.WRONG_VALUE, "an image of one plane", f"{header.size[2]} planes")
     found = Size(header.size[0], header.size[1])
     check_size(found, size)
-    dtype = header.dtype
-    if dtype is None:
+    if header.dtype is None:
         raise ReadError(FaultKind.WRONG_VALUE, NUMBERS, header.element_type)
-    pixels = found.width * found.height
-    expected_bytes = pixels * dtype.itemsize
-    content: memoryview | bytes = data[stream.tell() :]
-    if header.deflated:
-        inflater = zlib.decompressobj()
-        try:  # one byte more at most than there should be
-            content = inflater.decompress(content, expected_bytes + 1)
-        except zlib.error:
-            raise damaged(_IMAGE, "damaged or incomplete image data") from None
-        if header.ends and inflater.unused_data not in header.ends:
-            raise damaged(_IMAGE, "other bytes after its compressed ones")
-    if len(content) > expected_bytes and content[expected_bytes:] in header.ends:
-        content = content[:expected_bytes]
-    if len(content) != expected_bytes:
-        raise damaged(_IMAGE, f"{len(content) // dtype.itemsize} of {pixels} pixels")
-    return np.frombuffer(content, dtype).reshape(found.height, found.width)
+    values = np.zeros((found.height, found.width), header.dtype)
+    content = BegunStream(data[stream.tell() :], None)
+    voxels = VoxelBytes(content, _IMAGE, ZLIB if header.deflated else None, header.ends)
+    voxels.fill(values.view(np.uint8).reshape(-1).data)
+    voxels.finish()
+    return values
 
 
 def read_plane_geometry(stream: ByteStream, size: int) -> Geometry:

@@ -1,8 +1,8 @@
 """PNG images: the structure is checked here, then a decoder gets the pixels only."""
 
+import io
 import struct
 import zlib
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,6 @@ _HEADER_BYTES = 13
 _GREY, _COLOUR, _PALETTE, _GREY_ALPHA, _COLOUR_ALPHA = 0, 2, 3, 4, 6
 _CHANNELS = {_GREY: 1, _COLOUR: 3, _GREY_ALPHA: 2, _COLOUR_ALPHA: 4}
 _DEPTHS = {_GREY: (1, 2, 4, 8, 16), _PALETTE: (1, 2, 4, 8)}
-_UP = 2
 _CRITICAL = (b"IHDR", b"PLTE", b"IDAT", b"IEND")
 _ONCE = (b"IHDR", b"PLTE", b"tRNS", b"eXIf", b"sBIT")
 _BEFORE_PIXELS = (b"IHDR", b"PLTE", b"tRNS", b"sBIT")
@@ -85,31 +84,12 @@ def read_image(data: memoryview, size: Size | None) -> NDArray[Any]:
 
 
 def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
-    """Return the grey values of one plane, shape (1, y, x), of 8 or 16 bits, as a file."""
-    return write_png(np.ascontiguousarray(values[0]))
+    """Return the grey values of one plane, shape (1, y, x), of 8 or 16 bits, as a file without metadata."""
+    from PIL import Image  # needed by writers only
 
-
-def write_png(image: NDArray[np.unsignedinteger[Any]]) -> bytes:
-    """Return grey values (y, x) of 8 or 16 bits as a small PNG image without metadata."""
-    height, width = image.shape
-    if image.dtype == np.uint8 and image.size and (image == image[0, 0]).all():
-        return _write_uniform(Size(width, height), int(image[0, 0]))
-    return _write_rows(image)
-
-
-@lru_cache(maxsize=16)
-def _write_uniform(size: Size, value: int) -> bytes:
-    return _write_rows(np.full((size.height, size.width), value, dtype=np.uint8))
-
-
-def _write_rows(image: NDArray[np.unsignedinteger[Any]]) -> bytes:
-    height, width = image.shape
-    stored = np.ascontiguousarray(image, image.dtype.newbyteorder(">")).view(np.uint8)
-    rows = np.empty((height, stored.shape[1] + 1), dtype=np.uint8)
-    rows[:, 0] = _UP
-    rows[:, 1:] = np.diff(stored, axis=0, prepend=np.zeros_like(stored[:1]))
-    header = struct.pack(">IIBBBBB", width, height, 8 * image.itemsize, _GREY, 0, 0, 0)
-    return png_file(header, zlib.compress(rows.tobytes(), 9))
+    file = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(values[0])).save(file, "PNG", compress_level=9)
+    return file.getvalue()
 
 
 def _read_chunks(data: memoryview) -> _Chunks:

@@ -81,14 +81,11 @@ UNREADABLE = {
     ],
     "a header with Offset before NDims": [header().replace(b"NDims", b"Offset = 0 0\nNDims") + NOTHING],
     OFFSET: [header(HeaderSize="7") + bytes(19), header(BinaryData="False") + b"0 " * 12],
-    "9 of 12 pixels": [deflated(zlib.compress(bytes(9)))],
-    "11 of 12 pixels": [header() + bytes(11)],
-    "13 of 12 pixels": [
+    "a file that ends before its voxels": [deflated(zlib.compress(bytes(9))), header() + bytes(11)],
+    "more voxels than its header says": [
         header() + bytes(13),
         header(HeaderSize="-1") + NOTHING + b"\n",
         deflated(zlib.compress(bytes(1 << 22))),
-    ],
-    "other bytes after its compressed ones": [
         deflated(DEFLATED, CompressedDataSize="10"),
         deflated(DEFLATED) + b"x",
     ],
