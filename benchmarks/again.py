@@ -102,15 +102,13 @@ def rows(cases: int = 40, submissions: int = 24, rounds: int = 2) -> list[Row]:
             )
         tasks = _tasks(folder / "ground-truth" / _NAME, folder / "each")
         timed = _in_turn(tasks, rounds)
-        one, whole = timed[1, 1], timed[1, 1].passed / submissions
+        one, whole = timed[1], timed[1].passed / submissions
         add("each submission, 1 process", whole)
         for count in (2, 4):
-            figures, processors = timed[count, 1], min(count, os.cpu_count() or 1)
+            figures, processors = timed[count], min(count, os.cpu_count() or 1)
             efficiency, work = one.passed / figures.passed / processors, one.processor / figures.processor
             name = f"{count} processes: efficiency {efficiency:.2f}, of processor time {work:.2f}"
             add(name, figures.passed / submissions, figures.passed / one.passed)
-        added = timed[2, 2].processor - timed[2, 1].processor
-        add("processor time that each of 2 slices of a submission adds", added / submissions / 2)
         add("start of the processes to the first result", one.to_first)
         for name, seconds in _overheads(tasks[0], folder):
             add(name, seconds)
@@ -133,14 +131,14 @@ def _tasks(phase: Path, submissions: Path) -> list[ScoringTask]:
     ]
 
 
-def _in_turn(tasks: list[ScoringTask], rounds: int) -> dict[tuple[int, int], Figures]:
-    """Return the best figures for numbers of processes and slices."""
-    best: dict[tuple[int, int], Figures] = {}
+def _in_turn(tasks: list[ScoringTask], rounds: int) -> dict[int, Figures]:
+    """Return the best figures for numbers of processes."""
+    best: dict[int, Figures] = {}
     for _ in range(rounds):
-        for count, slices in ((1, 1), (2, 1), (4, 1), (2, 2)):
-            figures = _timed([replace(task, slices=slices) for task in tasks], count)
-            known = best.setdefault((count, slices), figures)
-            best[count, slices] = Figures(
+        for count in (1, 2, 4):
+            figures = _timed(tasks, count)
+            known = best.setdefault(count, figures)
+            best[count] = Figures(
                 min(known.passed, figures.passed),
                 min(known.processor, figures.processor),
                 min(known.to_first, figures.to_first),

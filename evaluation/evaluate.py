@@ -36,11 +36,9 @@ from evaluation.phase import registry
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import Scores
 from evaluation.platform import machine
-from evaluation.workers.batches import WHOLE, Slice
 from evaluation.workers.pool import PoolSettings
 from evaluation.workers.reader import ReaderSetup
 from evaluation.workers.reading import read_submission
-from evaluation.workers.reports import Used
 from evaluation.workers.scorer import ScorerSetup
 from evaluation.workers.scoring import score_cases, score_nothing
 
@@ -70,15 +68,14 @@ class Rejection:
 
 @dataclass(frozen=True)
 class CaseOutcomes:
-    """Outcomes of the cases of a submission, or of a slice of them, by position in the phase.
+    """Outcomes of the cases of a submission, in the order of the phase.
 
-    ``tasks`` are the tasks that the submission enters, ``used`` the bytes and the time that reading took.
+    ``tasks`` are the tasks that the submission enters.
     """
 
     tasks: tuple[str, ...]
     run_seconds: tuple[float | None, ...]
-    outcomes: Mapping[int, Outcome]
-    used: Used
+    outcomes: Sequence[Outcome]
 
 
 @dataclass(frozen=True)
@@ -111,28 +108,22 @@ def read_and_score(
     workers: int,
     started: float | None = None,
     progress: Progress = no_progress,
-    part: Slice = WHOLE,
 ) -> CaseOutcomes | Rejection:
-    """Return the outcome of every case of a submission, or of a slice of them; see `evaluate`."""
+    """Return the outcome of every case of a submission; see `evaluate`."""
     settings = _pool_settings(phase, workers, started)
     limits = phase.config.limits
     reader = _reader_setup(phase.form, submission, workers, limits.worker_memory_mb, limits.case_seconds)
     room, half = machine.held_memory(), _half(progress, 0)
-    read = read_submission(phase.form, reader, settings, room, half, part, partial(_meanwhile, phase))
+    read = read_submission(phase.form, reader, settings, room, half, partial(_meanwhile, phase))
     if read.faults:
         return Rejection(read.faults, read.notes)
-    chosen = sorted(read.unread + tuple(i for batch in read.batches for i in batch.positions.values()))
     run_seconds = read.run_seconds or (None,) * len(phase.rows)
-    jobs = [CaseJob(phase.cases.forms[i], phase.rows[i], "score", run_seconds[i]) for i in chosen]
+    cases = zip(phase.cases.forms, phase.rows, run_seconds, strict=True)
+    jobs = [CaseJob(form, row, "score", seconds) for form, row, seconds in cases]
     setup = scorer_setup(phase, read.tasks, workers)
-    number = {position: number for number, position in enumerate(chosen)}
-    batches = [
-        replace(batch, positions={key: number[i] for key, i in batch.positions.items()})
-        for batch in read.batches
-    ]
-    outcomes = score_cases(jobs, batches, setup, reader, settings, _half(progress, len(jobs)))
+    outcomes = score_cases(jobs, read.batches, setup, reader, settings, _half(progress, len(jobs)))
     PhaseError.raise_all(organisers_problems(outcomes))
-    return CaseOutcomes(read.tasks, read.run_seconds, dict(zip(chosen, outcomes, strict=True)), read.used)
+    return CaseOutcomes(read.tasks, read.run_seconds, outcomes)
 
 
 def _meanwhile(phase: Phase) -> None:
@@ -147,7 +138,7 @@ def result_of(phase: Phase, cases: CaseOutcomes) -> Result:
     from evaluation.summary import figures_of, summarise  # the first case need not wait for it
 
     tasks = tuple(task for task in phase.tasks if task.name in cases.tasks)
-    scored = _scored(phase, [cases.outcomes[position] for position in range(len(phase.rows))])
+    scored = _scored(phase, cases.outcomes)
     tables = tables_of(tasks, phase.cases.forms, scored)
     scores = Scores(phase, tasks, tables, scored, cases.run_seconds)
     figures = figures_of(scores)

@@ -28,7 +28,7 @@ _LATER = ("pandas", "scipy.stats", "sklearn.metrics", "rich.progress", "rich.tab
 """Packages that commands import when they need them."""
 WITHOUT_WORKERS = """\
 scores='^-m evaluation (evaluate|check|report submission|report leaderboard) '
-told='--(workers|cases-per-task|help)'
+told='--(workers|help)'
 if [[ "$*" =~ $scores && ! "$*" =~ $told ]]; then set -- "$@" --workers 0; fi"""
 """Lines of bash for `write_program`: commands score in their own process, which starts no others for it."""
 

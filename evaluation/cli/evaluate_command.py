@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
-from evaluation.cli.common import EXPECTED, add_workers, problems_of, progress_bar, status_after, whole_number
+from evaluation.cli.common import EXPECTED, add_workers, problems_of, progress_bar, status_after
 from evaluation.core.fault import PhaseError, printable
 from evaluation.core.formats import format_of_name
 from evaluation.core.trouble import raise_trouble_of
@@ -43,7 +43,7 @@ OUTPUT = Path("/output")
 
 _CHALLENGE = re.compile(r'^challenge *= *["\']([a-z][a-z0-9_]*)["\']', re.MULTILINE)
 
-_OF_EACH = ("since", "shard", "cases_per_task", "cluster")
+_OF_EACH = ("since", "shard", "cluster")
 
 _ORGANISERS = (
     "The evaluation stopped because of a fault of the organisers' or of the platform, not of your submission."
@@ -107,13 +107,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare with earlier results; writes OUTPUT/changes.json",
     )
     add("--shard", type=shard, metavar="I/N", help="score only the I-th of N shares, as one job of an array")
-    add(
-        "--cases-per-task",
-        type=whole_number(1),
-        metavar="N",
-        help="score a submission of more than N cases in slices of N, on several processes or "
-        "workers; without it, in slices of 4,300 million pixels or voxels",
-    )
     add(
         "--cluster",
         metavar="WHERE",

@@ -56,21 +56,6 @@ _LEAST_COST = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """One of ``count`` slices of the cases of a submission, which together are all; ``number`` is from 0."""
-
-    number: int = 0
-    count: int = 1
-
-    def of(self, batches: "Sequence[Batch]") -> "Sequence[Batch]":
-        """Return the batches of this slice: every ``count``-th, so that all slices cost about the same."""
-        return batches[self.number :: self.count]
-
-
-WHOLE = Slice()
-
-
-@dataclass(frozen=True, slots=True)
 class Batch:
     """The positions of some cases in the form, and the location of their values for readers.
 

@@ -15,7 +15,7 @@ from evaluation.core.outcome import Died, Progress, no_progress
 from evaluation.core.trouble import MEMORY, TIME, MachineTrouble
 from evaluation.io.handover import HandoverError
 from evaluation.phase.registry import tasks_of_form, tasks_to_read
-from evaluation.workers.batches import WHOLE, Batch, Columns, Content, Slice
+from evaluation.workers.batches import Batch, Columns, Content
 from evaluation.workers.pool import DeadlineExceeded, Jobs, PoolSettings, open_pool
 from evaluation.workers.processes import KILLED, OUT_OF_TIME
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
@@ -86,8 +86,8 @@ class BatchReading:
         """Find the fields, whose kinds check the values."""
         self._fields = {each.name: each for each in fields_of(tasks_to_read(self.setup.form))}
 
-    def run(self, batches: Sequence[Batch], pool: Jobs) -> tuple[tuple[ReadBatch, ...], tuple[int, ...]]:
-        """Return the batches that were read, and the positions of the cases that were not.
+    def run(self, batches: Sequence[Batch], pool: Jobs) -> tuple[ReadBatch, ...]:
+        """Return the batches that were read.
 
         The open ``pool`` is the first that is used, and is closed here. Raises as `read_submission` does.
         """
@@ -104,8 +104,7 @@ class BatchReading:
                 raise
         if self.problems and not (self.faults or self.lies):
             raise said_by_readers(self.problems)
-        unread = sorted(position for batch in left.values() for position in batch.positions)
-        return tuple(self.done), tuple(unread)
+        return tuple(self.done)
 
     def _read_until_one_dies(self, pool: Jobs, left: dict[int, Batch]) -> list[int]:
         """Read batches until a reader dies, and remove those that were read from ``left``.
@@ -265,8 +264,7 @@ _DEADLY_INDEX = ("a submission whose listing, tables and JSON can be read", DEAD
 class ReadSubmission:
     """A submission that has been read, or as much of it as its faults or the deadline allowed.
 
-    ``unread`` are the positions of cases not read before the deadline, ``used`` the bytes and time of
-    reading, ``notes`` are for the organiser alone.
+    ``batches`` lack the cases that were not read before the deadline; ``notes`` are for the organiser alone.
     """
 
     faults: Faults
@@ -274,8 +272,6 @@ class ReadSubmission:
     notices: tuple[str, ...] = ()
     run_seconds: tuple[float | None, ...] = ()
     batches: tuple[ReadBatch, ...] = ()
-    unread: tuple[int, ...] = ()
-    used: Used = NOTHING
     notes: tuple[str, ...] = ()
 
 
@@ -285,10 +281,9 @@ def read_submission(
     settings: PoolSettings,
     room_bytes: int | None,
     progress: Progress = no_progress,
-    part: Slice = WHOLE,
     meanwhile: Callable[[], None] | None = None,
 ) -> ReadSubmission:
-    """Return the values of a submission or of a slice of its cases, or the faults.
+    """Return the values of a submission, or its faults.
 
     ``meanwhile`` is called once, while the first reader is at work; its exceptions end the reading.
 
@@ -303,7 +298,7 @@ def read_submission(
     for tried in (settings, replace(settings, workers=min(1, settings.workers))):
         with ExitStack() as stack:
             pool = stack.enter_context(open_pool(replace(setup, formats=()), tried))
-            index = _index(pool, form, max(1, settings.workers) * part.count, meanwhile)
+            index = _index(pool, form, max(1, settings.workers), meanwhile)
             meanwhile = None
             if isinstance(index, Died):
                 continue
@@ -312,14 +307,14 @@ def read_submission(
                 stack.close()
                 pool = open_pool(setup, tried)
             stage = BatchReading(setup, settings, room_bytes, progress, index.faults, form.cases, limits)
-            done, left = stage.run(part.of(index.batches), pool)
+            done = stage.run(index.batches, pool)
             if stage.lies:
                 return ReadSubmission(Faults([_MISLED]), notes=(_NOTE, *sorted(stage.lies)))
             notices = index.notices
             if room_bytes is None and not stage.faults:
                 notices += tuple(_remarks(form, index.tasks, stage.tallies))
             about = (index.tasks, notices, index.run_seconds)
-            return ReadSubmission(stage.faults, *about, done, left, stage.used)
+            return ReadSubmission(stage.faults, *about, done)
     require_sound_readers(setup, settings)
     if isinstance(index, Died):
         require_no_lack(index, "the listing, tables and JSON of the submission")
@@ -355,8 +350,8 @@ def read_batches(
     settings = _of_readers(settings, room_bytes)
     stage = BatchReading(setup, settings, room_bytes, progress, Faults())
     with open_pool(setup, settings) as pool:
-        done, left = stage.run(batches, pool)
-    return ReadSubmission(stage.faults, batches=done, unread=left)
+        done = stage.run(batches, pool)
+    return ReadSubmission(stage.faults, batches=done)
 
 
 def _of_readers(settings: PoolSettings, room_bytes: int | None) -> PoolSettings:

@@ -175,12 +175,12 @@ def test_a_signal_stops_the_run_without_a_traceback_and_the_next_goes_on(
 
 
 @linux
-def test_on_a_terminal_there_is_a_bar_and_a_line_for_each_also_of_slices(scored, tmp_path):
+def test_on_a_terminal_there_is_a_bar_and_a_line_for_each(scored, tmp_path):
     phase, submissions = scored.phase, scored.submissions
     master, slave = pty.openpty()
     process = start(
         *("--each", submissions, "--ground-truth", phase, "--output", tmp_path / "o"),
-        *("--workers", "1", "--cases-per-task", "2"),
+        *("--workers", "1"),
         stdout=slave,
         stderr=slave,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
@@ -230,7 +230,6 @@ def test_phases_and_folders_are_told_apart(tmp_path):
     ("arguments", "told"),
     [
         (("--shard", "1/2"), "--shard: "),
-        (("--cases-per-task", "2"), "--cases-per-task: "),
         (("--each", "one=a", "b"), "--each b: "),
     ],
 )

@@ -118,7 +118,8 @@ def test_known_faults_come_first_at_the_deadline():
 def test_what_is_not_read_at_the_deadline_is_told_where_it_is_to_be_filled_up():
     cases = [case(number, "read:hang" if number == 1 else "well") for number in range(4)]
     settings = settings_of(1000.0, deadline=time.monotonic() + 3.0, fill_at_deadline=True)
-    assert 1 in read(cases, settings).unread
+    done = [position for batch in read(cases, settings).batches for position in batch.positions.values()]
+    assert set(done) <= {0, 2, 3}
 
 
 def test_in_this_process_faults_are_the_same():
@@ -150,8 +151,7 @@ def rooms(room_bytes, workers):
     batches = list(batches_of("/", [one.form for one in cases], sources, fields, workers=2))
     noting = Noting()
     reading = BatchReading(reader_setup(), settings_of(workers=workers), room_bytes, no_progress, Faults())
-    done, unread = reading.run(batches, noting)
-    assert not unread
+    done = reading.run(batches, noting)
     return noting.rooms, [len(one.values) for one in done]
 
 

@@ -18,7 +18,7 @@ from evaluation.core.field import Files
 from evaluation.io.files import scratch_folder, write_atomically
 from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.rescoring.kept import CHANGES, SEALED
-from evaluation.organiser.rescoring.run import MOST_OF_NAME, Summary, score_all, slices_of
+from evaluation.organiser.rescoring.run import MOST_OF_NAME, Summary, score_all
 from evaluation.organiser.rescoring.scorer import Scorer
 from evaluation.organiser.rescoring.submissions import fetch, find_submissions, is_address, local_path
 from evaluation.organiser.rescoring.task import Engine, ScoringTask, environment
@@ -189,7 +189,6 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
             submission=submission.location if path is None else str(path.absolute()),
             environment=environment(),
             isolated=arguments.require_isolation,
-            slices=slices_of(phase, arguments.cases_per_task),
         )
         for submission in found.submissions[arguments.shard or slice(None)]
         for path in [local_path(submission.location)]
@@ -227,7 +226,7 @@ def _engine(
     parallel = found_leaf("parallel.lanes") if workers and tasks else None
     if parallel is None:
         return Scorer(), [replace(task, workers=workers) for task in tasks]
-    lanes = min(workers, sum(task.slices for task in tasks))
+    lanes = min(workers, len(tasks))
     each = workers // lanes
     memory = (machine.worker_memory(lanes * each, None) or 0) // _MEBIBYTE
     engine = parallel.Lanes(lanes)

@@ -1,6 +1,6 @@
 """Submissions scored by the workers of a Dask scheduler; the extra `cluster` installs Dask.
 
-A task is one submission, or a slice of a large one. Only few more than there are threads are handed over at
+A task is one submission. Only few more than there are threads are handed over at
 once, which limits memory. If a worker dies, Dask runs its tasks elsewhere. A task with several dead workers
 then runs alone, and fails only if more die.
 
@@ -82,26 +82,11 @@ def _fetched_phase(task: ScoringTask, folder: Path) -> Path:
 @contextlib.contextmanager
 def _fetched(task: ScoringTask, folder: Path) -> Iterator[Path]:
     path = local_path(task.submission)
-    if path is not None or task.scored:
-        yield path or folder
-    elif task.once:
-        yield _fetched_for_slices(task, folder)
+    if path is not None:
+        yield path
     else:
         with tempfile.TemporaryDirectory(prefix="submission-", dir=folder) as temporary:
             yield fetch(task.submission, Path(temporary))
-
-
-def _fetched_for_slices(task: ScoringTask, folder: Path) -> Path:
-    """Return a submission, kept until slices of another one are scored on this thread."""
-    if getattr(_of_thread, "once", None) != task.once:
-        if before := getattr(_of_thread, "fetched", None):
-            before.cleanup()
-        _of_thread.once = None
-        _of_thread.fetched = tempfile.TemporaryDirectory(prefix="submission-", dir=folder)
-        _of_thread.submission = fetch(task.submission, Path(_of_thread.fetched.name))
-        _of_thread.once = task.once
-    submission: Path = _of_thread.submission
-    return submission
 
 
 def _share_mb(worker: Any, workers: int) -> int | None:
@@ -210,7 +195,7 @@ def _require_resources() -> None:
         )
 
 
-# --- The connection to a Dask scheduler; if it breaks, its pending tasks go to the next one ---
+# --- The connection to a Dask scheduler ---
 
 # Sent as text: the scheduler does not need this package, and a worker without it answers with an error. It
 # would die if it could not unpickle the task.
@@ -218,7 +203,6 @@ _CALL = "getattr(__import__('importlib').import_module(module), function)(__impo
 _TASKS_PER_THREAD = 2
 _LEAST_WINDOW = 4
 _LOOK_SECONDS = 2.0
-_RECONNECTIONS = 5
 
 
 @dataclass
@@ -244,14 +228,11 @@ class Scheduler:
         where: str,
         score: Callable[[ScoringTask], Answer],
         tell: Callable[[str], None],
-        reconnect_seconds: float,
         look_seconds: float = _LOOK_SECONDS,
     ) -> None:
         self._where, self._score, self._tell = where, score, tell
-        self._reconnect_seconds, self._look_seconds = reconnect_seconds, look_seconds
+        self._look_seconds = look_seconds
         self._client: Any = None
-        self._to: Any = where
-        self._reconnections = 0
         self._given: dict[str, _HandedOver] = {}
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._numbers = 0
@@ -263,16 +244,21 @@ class Scheduler:
         """The address of Dask's dashboard."""
         return str(self._client.dashboard_link)
 
-    def connect(self, cluster: Any) -> None:
+    def connect(self, cluster: Any, timeout_seconds: float) -> None:
         """Connect to a cluster that was started here, None for the address. Raises `PhaseError`."""
-        self._to = self._where if cluster is None else cluster
-        self._connect()
+        from distributed import Client
+
+        try:
+            self._client = Client(cluster or self._where, timeout=timeout_seconds)
+        except (OSError, ValueError) as error:
+            raise PhaseError(f"--cluster {self._where}: no scheduler answers ({error})") from None
 
     def close(self) -> None:
         """Cancel pending tasks, and disconnect."""
         with contextlib.suppress(Exception):  # a scheduler that has ended
             self._client.cancel([given.future for given in self._given.values()], force=True)
-        self._disconnect()
+        with contextlib.suppress(Exception):  # as above
+            self._client.close(timeout=5)
 
     def is_idle(self) -> bool:
         """Return whether no task is pending."""
@@ -315,24 +301,26 @@ class Scheduler:
         self._listen(future)
 
     def next(self) -> _HandedOver | None:
-        """Wait for a while, and return a finished task or None."""
+        """Wait for a while, and return a finished task or None. Raises `PhaseError` without a scheduler."""
         try:
             key = self._ended.get(timeout=self._look_seconds)
         except queue.Empty:
             if self._client.status != "running":
-                self._reconnect()
+                raise self._ended_itself() from None
             return None
         given = self._given.pop(key, None)
         if given is None or given.future.status in ("finished", "error"):
             return given
         self._given[key] = given
         if given.future.status == "cancelled":
-            # The scheduler has ended, and all pending tasks with it.
-            self._reconnect()
-        else:
-            # Its worker ended before the answer was fetched; Dask does it again.
-            self._listen(given.future)
+            raise self._ended_itself()
+        # Its worker ended before the answer was fetched; Dask does it again.
+        self._listen(given.future)
         return None
+
+    def _ended_itself(self) -> PhaseError:
+        again = "the same command goes on with what is left"
+        return PhaseError(f"--cluster {self._where}: the scheduler has ended: {again}")
 
     def _listen(self, future: Any) -> None:
         future.add_done_callback(lambda done: self._ended.put(done.key))
@@ -344,39 +332,6 @@ class Scheduler:
                 del self._given[key]
                 given.future.cancel()
                 self.give(given.task, given.alone, given.failed_on)
-
-    def _connect(self) -> None:
-        from distributed import Client
-
-        try:
-            self._client = Client(self._to, timeout=min(30.0, self._reconnect_seconds))
-        except (OSError, ValueError) as error:
-            raise PhaseError(f"--cluster {self._where}: no scheduler answers ({error})") from None
-
-    def _disconnect(self) -> None:
-        if self._client is not None:
-            with contextlib.suppress(Exception):  # as above
-                self._client.close(timeout=5)
-
-    def _reconnect(self) -> None:
-        """Find the next scheduler and hand all tasks over again. Raises `PhaseError` without any."""
-        self._reconnections += 1
-        if self._reconnections > _RECONNECTIONS:
-            raise PhaseError(f"--cluster {self._where}: the scheduler ended {self._reconnections} times")
-        self._tell("The scheduler has ended; waiting for the next one")
-        self._disconnect()
-        until = time.monotonic() + self._reconnect_seconds
-        while True:
-            try:
-                self._connect()
-                break
-            except PhaseError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(1.0)
-        lost, self._given = self._given, {}
-        for given in lost.values():
-            self.give(given.task, given.alone, given.failed_on)
 
 
 class OnCluster(Engine):
@@ -392,10 +347,10 @@ class OnCluster(Engine):
         workers: int | None,
         tell: Callable[[str], None],
         score: Callable[[ScoringTask], Answer] = score_on_worker,
-        reconnect_seconds: float = 120.0,
+        connect_seconds: float = 30.0,
     ) -> None:
         self._where, self._workers, self._tell = where, workers, tell
-        self._scheduler = Scheduler(where, score, tell, reconnect_seconds)
+        self._scheduler, self._connect_seconds = Scheduler(where, score, tell), connect_seconds
         self._named: set[str] = set()
         self._unsuited: set[str] = set()
 
@@ -407,7 +362,7 @@ class OnCluster(Engine):
                 cluster = start_cluster(self._where, self._workers)
             if cluster is not None:
                 opened.enter_context(cluster)
-            self._scheduler.connect(cluster)
+            self._scheduler.connect(cluster, self._connect_seconds)
             self._closing = opened.pop_all()
         if self._where != "local":
             self._tell(f"Dask's dashboard: {self._scheduler.dashboard}")
@@ -417,7 +372,7 @@ class OnCluster(Engine):
         self._scheduler.close()
         self._closing.close()
 
-    def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
+    def run(self, tasks: Iterator[ScoringTask]) -> Answers:
         """Yield every task with its answer, as they end. Raises `PhaseError` where the scheduler is lost."""
         scheduler = self._scheduler
         suspects: deque[ScoringTask] = deque()

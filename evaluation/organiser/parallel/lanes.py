@@ -26,9 +26,6 @@ from evaluation.organiser.rescoring.scorer import Scorer
 from evaluation.organiser.rescoring.task import ATTEMPTS, Answer, Answers, Engine, ScoringTask
 from evaluation.platform import machine
 
-# --- The outcomes of slices of a submission: packed for transport, and joined ---
-
-
 _LOG_CHARACTERS = 400
 
 
@@ -136,7 +133,7 @@ class Lanes(Engine):
         for lane in list(self._lanes):
             self._end(lane)
 
-    def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
+    def run(self, tasks: Iterator[ScoringTask]) -> Answers:
         """Yield every task with its answer, as they end.
 
         If its process dies, a task is given to a new one, three times in all. Where no more processes can be

@@ -379,8 +379,7 @@ def _evaluated(
     if isinstance(result, Rejection):
         problems = [f"the {submission} submission is rejected: {fault}" for fault in result.faults]
         raise PhaseError(*_first(problems), *result.notes)
-    outcomes = [result.outcomes[position] for position in range(len(phase.rows))]
-    return _all_scored(phase, submission, outcomes), result.tasks
+    return _all_scored(phase, submission, result.outcomes), result.tasks
 
 
 def _first(problems: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@
 - `scorer` scores one submission after the other in one process. Workers that read and score cases are forked
   from a clean server for each submission, as `evaluation.workers` describes.
 - `lanes` of the room `parallel` runs several such processes on this machine, `cluster` does it on the workers
-  of a Dask scheduler; `run` divides large submissions for either.
+  of a Dask scheduler.
 - `kept` writes results with the digests of their inputs, finds the ones that still hold, and keeps two runs
   from scoring the same submission into one folder.
 - `changes` compares the results with earlier ones.

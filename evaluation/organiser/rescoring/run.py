@@ -1,114 +1,15 @@
-"""One run over many submissions: finds the missing results, scores, and writes them.
+"""One run over many submissions: finds the missing results, scores, and writes them."""
 
-Large submissions are scored slice by slice, on as many processes as there are, with the same result.
-
-    submission ──► its slices: read, scored ──► outcomes of all cases ──► figures and files, one more task
-                      │ rejected, or they do not fit together
-                      └─► the whole submission as one task
-
-A slice reads its cases, and scores them if none has a fault. Once a slice is rejected, the submission is
-scored again as a whole, since its full list of faults needs all its files. The reference may then have been
-opened for one slice while another one was still being read. Participants cannot see the time this took, and
-no process that decodes a submission holds a label.
-"""
-
-import math
-import uuid
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evaluation.core.challenge import fields_of
 from evaluation.core.fault import printable
 from evaluation.core.trouble import MachineTrouble, trouble_of
 from evaluation.io.files import sha256_of
 from evaluation.organiser.rescoring.kept import Claims, Ingredients, Results, is_reserved, open_claims
 from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask
 from evaluation.phase import registry
-from evaluation.phase.phase import Phase
-from evaluation.workers.batches import WHOLE, Slice, costs_of
-
-# In pixels, see `costs_of`: 1,600 masks of 1634 × 1634, or 50 volumes of 512 × 512 × 320.
-_COST_PER_SLICE = 1 << 32
-
-
-def slices_of(phase: Phase, cases_per_task: int | None) -> int:
-    """Return the number of slices of the submissions to a phase.
-
-    Each has about the given number of cases, or with None about 4,300 million pixels or voxels.
-    """
-    if cases_per_task is not None:
-        return math.ceil(len(phase.rows) / cases_per_task)
-    cost = sum(costs_of(phase.cases.forms, fields_of(phase.tasks)))
-    return min(len(phase.rows), math.ceil(cost / _COST_PER_SLICE))
-
-
-def _in_slices(engine: Engine, tasks: Iterator[ScoringTask | None]) -> Answers:
-    """Yield every task with its answer, as they end; the engine gets tasks of several slices in slices."""
-    slices = _Slices(tasks)
-    for task, answer in engine.run(slices.to_do()):
-        yield from slices.ended(task, answer)
-
-
-class _Slices:
-    """The pending tasks, and the answers for the slices so far, by place and number."""
-
-    def __init__(self, tasks: Iterator[ScoringTask | None]) -> None:
-        self._tasks = tasks
-        self._next: deque[ScoringTask] = deque()
-        self._parted: dict[str, dict[int, Answer]] = {}
-        self._running = 0
-
-    def to_do(self) -> Iterator[ScoringTask | None]:
-        """Yield the next task; None while it depends on running ones."""
-        while True:
-            if not self._next:
-                task = next(self._tasks, None)
-                if task is not None and task.slices > 1:
-                    self._parted[task.place] = {}
-                    parts = (Slice(number, task.slices) for number in range(task.slices))
-                    once = uuid.uuid4().hex
-                    self._next.extend(replace(task, part=part, once=once) for part in parts)
-                elif task is not None:
-                    self._next.append(task)
-            if self._next:
-                self._running += 1
-                yield self._next.popleft()
-            elif self._running:
-                yield None
-            else:
-                return
-
-    def ended(self, task: ScoringTask, answer: Answer) -> Answers:
-        """Yield a submission with its answer, if this was its last task."""
-        self._running -= 1
-        if task.slices == 1:
-            yield task, answer
-            return
-        answers = self._parted.get(task.place)
-        if answers is None:
-            return  # another slice has decided it
-        undivided = replace(task, part=WHOLE, once="", scored=())
-        if answer.kind == "slice":
-            answers[task.part.number] = answer
-            if len(answers) == task.slices:
-                if len({one.digest for one in answers.values()}) == 1:
-                    outcomes = tuple(answers[number].outcomes for number in range(task.slices))
-                    self._next.appendleft(replace(undivided, scored=outcomes))
-                else:  # the submission has changed meanwhile
-                    del self._parted[task.place]
-                    self._next.appendleft(replace(undivided, slices=1))
-            return
-        del self._parted[task.place]
-        self._next = deque(other for other in self._next if other.place != task.place)
-        if answer.kind == "scored":
-            yield undivided, replace(answer, digest=answers[0].digest)
-        elif answer.kind == "rejected" or (answer.kind == "failed" and task.scored):
-            self._next.appendleft(replace(undivided, slices=1))
-        else:
-            yield undivided, answer
-
 
 MOST_OF_NAME = 400
 _NO_RECORD = "the result that was there had no record of what it was made of"
@@ -158,11 +59,11 @@ def score_all(tasks: Sequence[ScoringTask], output: Path, engine: Engine) -> Ans
     tasks = [task for task in tasks if not is_reserved(task.place)]
     with open_claims(output) as claims, engine:
         busy: list[ScoringTask] = []
-        yield from _published(_in_slices(engine, _claimed(tasks, claims, results, busy)), claims, results)
+        yield from _published(engine.run(_claimed(tasks, claims, results, busy)), claims, results)
         for task in busy:
             # One at a time, and none of our own claims held: two runs never wait for each other.
             claims.take(task.place, wait=True)
-            yield from _published(_in_slices(engine, iter([_with_kept(task, results)])), claims, results)
+            yield from _published(engine.run(iter([_with_kept(task, results)])), claims, results)
 
 
 def _claimed(

@@ -1,62 +1,25 @@
-"""Scores one submission after the other in one process, or a slice of one, and puts slices together."""
+"""Scores one submission after the other in one process."""
 
-import pickle
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults, FormFault, PhaseError
-from evaluation.core.limits import limits_of
-from evaluation.core.outcome import Outcome
 from evaluation.core.trouble import trouble_of
-from evaluation.evaluate import CaseOutcomes, Rejection, Result, evaluate, read_and_score, result_of
+from evaluation.evaluate import Rejection, Result, evaluate
 from evaluation.organiser.ranking.results import CASES, REJECTED
 from evaluation.organiser.rescoring.submissions import submission_digest
 from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask, environment
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.phase.registry import tasks_of_form
 from evaluation.platform import messages
 from evaluation.platform.result_file import FILE_NAME as METRICS
 from evaluation.platform.result_file import render
 from evaluation.summary import organiser_records
-from evaluation.workers.batches import WHOLE, packed_outcomes, unpacked_outcomes
 from evaluation.workers.confinement import missing_confinement
 from evaluation.workers.pool import DeadlineExceeded
 from evaluation.workers.reading import DEADLY
-from evaluation.workers.reports import Used
 from evaluation.workers.unpacking import unpacked
-
-# --- The outcomes of slices of a submission: packed for transport, and joined ---
-
-
-def packed_slice(cases: CaseOutcomes) -> bytes:
-    """Return the outcomes as bytes, for `put_together`."""
-    outcomes = packed_outcomes(list(cases.outcomes.values()))
-    return pickle.dumps((cases.tasks, cases.run_seconds, tuple(cases.outcomes), outcomes, cases.used))
-
-
-def put_together(phase: Phase, slices: Sequence[bytes]) -> CaseOutcomes:
-    """Return the outcomes of all cases from the slices' outcomes.
-
-    Raises `PhaseError` where slices contradict each other or together exceed the limits of a submission,
-    which must then be scored as a whole.
-    """
-    outcomes: dict[int, Outcome] = {}
-    used, about = Used(), set()
-    for packed in slices:
-        tasks, run_seconds, positions, of_slice, of_reading = pickle.loads(packed)  # noqa: S301 - of a lane
-        about.add((tasks, run_seconds))
-        outcomes.update(zip(positions, unpacked_outcomes(of_slice), strict=True))
-        used += of_reading
-    limits = limits_of(phase.form.cases, fields_of(tasks_of_form(phase.form)))
-    is_whole = len(about) == 1 and outcomes.keys() == set(range(len(phase.rows)))
-    exceeds = used.bytes > limits.bytes or used.items > limits.items
-    if exceeds or not is_whole:
-        raise PhaseError("the slices of the submission do not fit together")
-    ((tasks, run_seconds),) = about
-    return CaseOutcomes(tasks, run_seconds, outcomes, used)
 
 
 class Scorer(Engine):
@@ -65,9 +28,9 @@ class Scorer(Engine):
     def __init__(self) -> None:
         self._phases: dict[tuple[str, str, str], Phase] = {}
 
-    def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
+    def run(self, tasks: Iterator[ScoringTask]) -> Answers:
         """Yield every task with its answer, in order."""
-        while (task := next(tasks, None)) is not None:
+        for task in tasks:
             yield task, self.answer(task)
 
     def answer(self, task: ScoringTask) -> Answer:
@@ -89,9 +52,6 @@ class Scorer(Engine):
             return Answer.failed(f"--require-isolation: {missing}", unsuited=True)
         if difference := task.environment.difference(environment()):
             return Answer.failed(f"the worker has another environment: {difference}", unsuited=True)
-        if task.scored:
-            phase = self._phase(task)
-            return _scored(result_of(phase, put_together(phase, task.scored)), "")
         submission = Path(task.submission)
         digest = submission_digest(submission)
         if digest == task.kept:
@@ -99,11 +59,7 @@ class Scorer(Engine):
         phase = self._phase(task)
         try:
             with unpacked(submission, workers=task.workers) as folder:
-                result = (
-                    evaluate(phase, folder, task.workers)
-                    if task.part == WHOLE
-                    else read_and_score(phase, folder, task.workers, part=task.part)
-                )
+                result = evaluate(phase, folder, task.workers)
         except FormFault as fault:  # an archive that cannot be unpacked
             result = Rejection(Faults(fault.faults))
         except DeadlineExceeded:
@@ -112,8 +68,6 @@ class Scorer(Engine):
             return Answer.failed("the submission changed while it was scored")
         if isinstance(result, Rejection):
             return _rejected(result, digest)
-        if isinstance(result, CaseOutcomes):
-            return Answer("slice", "", digest, outcomes=packed_slice(result))
         return _scored(result, digest)
 
     def _phase(self, task: ScoringTask) -> Phase:

@@ -12,7 +12,6 @@ from typing import Literal, Self
 
 import evaluation
 from evaluation.phase.phase import Source
-from evaluation.workers.batches import WHOLE, Slice
 
 # --- The code behind a result: version and sources of the package, and its numerical libraries ---
 
@@ -78,9 +77,6 @@ class ScoringTask:
     or addresses. ``seal`` is the digest of the phase's manifest, ``kept`` the digest of the submission with
     an existing result. ``workers`` score its cases; ``memory_mb`` is for each of them, None for the phase's
     or machine's limit. ``isolated``: only where readers are confined in full (`missing_confinement`).
-
-    A large submission is divided into ``slices`` (see `run`): ``part`` is the one to score, ``once`` an
-    identifier of all of them. With ``scored``, the outcomes of all slices, they are only put together.
     """
 
     place: str
@@ -93,13 +89,9 @@ class ScoringTask:
     workers: int = 1
     memory_mb: int | None = None
     isolated: bool = False
-    slices: int = 1
-    part: Slice = WHOLE
-    once: str = ""
-    scored: tuple[bytes, ...] = ()
 
 
-Kind = Literal["scored", "rejected", "kept", "failed", "slice"]
+Kind = Literal["scored", "rejected", "kept", "failed"]
 
 
 @dataclass(frozen=True)
@@ -109,7 +101,7 @@ class Answer:
     ``digest``: of the submission. ``lasting``: another run would give the same result, so that it may be
     kept; false where the machine ran out of time or memory. ``elsewhere``: another machine may not fail;
     ``unsuited``: the machine can do no task of this run. ``worker`` is the address of the cluster's worker
-    that answered. ``outcomes``: of a scored slice.
+    that answered.
     """
 
     kind: Kind
@@ -120,7 +112,6 @@ class Answer:
     elsewhere: bool = False
     unsuited: bool = False
     worker: str = ""
-    outcomes: bytes = b""
 
     @classmethod
     def failed(cls, reason: str, elsewhere: bool = False, unsuited: bool = False) -> "Answer":
@@ -140,10 +131,9 @@ class Engine:
     def __exit__(self, *error: object) -> None:
         """End its processes, if it has any."""
 
-    def run(self, tasks: Iterator[ScoringTask | None]) -> Answers:
+    def run(self, tasks: Iterator[ScoringTask]) -> Answers:
         """Yield every task with its answer, as they end. Each task is taken when there is room for it.
 
-        None among them says that there is none before another one has ended. Raises `PhaseError` where
-        nothing can be scored.
+        Raises `PhaseError` where nothing can be scored.
         """
         raise NotImplementedError

@@ -116,15 +116,6 @@ def test_addresses_are_read_once_per_worker_and_their_seal_is_verified(
     readers = {process for process, _ in notes}
     assert Counter(name for _, name in notes)["phase.toml"] == len(readers) <= 2
     assert Counter(name for _, name in notes)["packed.zip"] == 1
-    # A worker keeps the submission of its last slice, and no other.
-    sliced = [replace(task, slices=3) for task in far if task.place == "packed"]
-    read.unlink()
-    engine = OnCluster(dask.address, None, tell)
-    assert set(run(sliced, tmp_path / "slices", engine).values()) == {"scored"}
-    expected = {name: data for name, data in quiet.items() if "packed" in name}
-    assert results_in(tmp_path / "slices") == expected
-    notes = [tuple(line.split()) for line in read.read_text().splitlines()]
-    assert max(Counter(note for note in notes if note[1] == "packed.zip").values()) == 1
     other = [replace(far[0], seal="0" * 64, kept=None)]
     answers = [
         answer for _, answer in score_all(other, tmp_path / "other", OnCluster(dask.address, None, tell))
@@ -153,7 +144,7 @@ def test_a_worker_that_is_killed_while_it_holds_a_submission_loses_nothing(dask,
 def test_a_submission_that_ends_its_worker_each_time_is_blamed_and_no_other(dask, teams, tmp_path):
     _, tell = told()
     engine = OnCluster(dask.address, None, tell, score=score_or_end)
-    tasks = tasks_of(*teams, slices=2, workers=0)[:3]
+    tasks = tasks_of(*teams, workers=0)[:3]
     answers = {t.place: a for t, a in score_all(tasks, tmp_path / "o", engine)}
     failures = {place: answer.line for place, answer in answers.items() if answer.kind == "failed"}
     assert list(failures) == ["folder"]
@@ -230,19 +221,13 @@ def test_a_worker_of_another_version_is_no_attempt(teams, answers, kind):
     assert [answer.kind for _, answer in engine.run(iter(tasks))] == [kind] * 2
 
 
-def test_the_next_scheduler_gets_what_was_handed_over(teams, quiet, tmp_path):
-    lines, tell = told()
+def test_a_scheduler_that_ends_ends_the_run(teams, tmp_path):
     with Dask(tmp_path / "scratch", 1, nanny="--no-nanny") as dask:
-        engine = OnCluster(dask.address, None, tell, reconnect_seconds=30.0)
-        answers = score_all(tasks_of(*teams, workers=0), tmp_path / "o", engine)
-        done = dict([next(answers)])
+        answers = score_all(tasks_of(*teams), tmp_path / "o", OnCluster(dask.address, None, told()[1]))
+        next(answers)
         dask.end()
-        time.sleep(0.5)
-        dask.start()
-        done.update(answers)
-    assert [line for line in lines if "waiting for the next one" in line]
-    assert "failed" not in {answer.kind for answer in done.values()}
-    assert results_in(tmp_path / "o") == quiet
+        with faulted(PhaseError, dask.address):
+            list(answers)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +241,7 @@ def test_the_next_scheduler_gets_what_was_handed_over(teams, quiet, tmp_path):
 )
 def test_a_cluster_that_cannot_be_used_is_named(where, workers, names):
     place = where.format(port=free_port())
-    engine = OnCluster(place, workers, told()[1], reconnect_seconds=1.0)
+    engine = OnCluster(place, workers, told()[1], connect_seconds=1.0)
     with faulted(PhaseError, place, *names):
         engine.__enter__()
 

@@ -190,7 +190,7 @@ class Client:
 
 @pytest.fixture
 def scheduler():
-    made = Scheduler("tcp://here", score_on_worker, [].append, 1.0, look_seconds=0.0)
+    made = Scheduler("tcp://here", score_on_worker, [].append, look_seconds=0.0)
     made._client = Client(["a", "b"])
     return made
 
@@ -216,20 +216,3 @@ def test_no_more_is_handed_over_than_there_is_room_for(scheduler):
     while scheduler.has_room():
         scheduler.give(replace(TASK, place="one"))
     assert len(scheduler._client.submitted) == 10  # two for each thread
-
-
-def test_without_a_next_scheduler_the_run_ends(scheduler, monkeypatch):
-    asked = []
-
-    def connect(to, timeout):
-        asked.append((to, timeout))
-        raise OSError("refused")
-
-    monkeypatch.setattr(distributed, "Client", connect)
-    scheduler.give(TASK)
-    scheduler._client.close = lambda timeout: None
-    scheduler._client.status = "closed"
-    with faulted(PhaseError, "tcp://here"):
-        scheduler.next()
-    assert 2 <= len(asked) <= 3  # a second, with a pause of a second
-    assert set(asked) == {("tcp://here", 1.0)}
