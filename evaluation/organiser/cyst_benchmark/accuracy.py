@@ -1,7 +1,7 @@
 """The step `accuracy`: reproducibility and accuracy of every annotator (Eq. 3)."""
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -100,33 +100,22 @@ def valued(
     return ValuedBScan(box, {key: levels[box.slices] for key, levels in b_scan.levels.items()}, values)
 
 
-ACCURACY, GROUPS, EFFECT = "accuracy.csv", "accuracy_by_group.csv", "interval_effect.csv"
+ACCURACY = "accuracy.csv"
 BY_CONFIDENCE = tuple(f"confidence_{c}" for c in data.CONFIDENCES)
 _OF_ACCURACY = ("reader", "measure", "overall", *BY_CONFIDENCE)
-_OF_GROUP = ("column", "value", "b_scans", *_OF_ACCURACY)
-_OF_EFFECT = ("reader", "measure", "voxels", *transform.EVERY_INTERVAL, "difference")
 _MEASURES = ("reproducibility", "accuracy")
 
 _Measured = tuple[str, str]
 """A measure and an annotator."""
 
 
-def write_accuracy(
-    evaluation_set: data.EvaluationSet, strata: Mapping[str, data.Stratum], work: Path, interval: Interval
-) -> dict[str, object]:
+def write_accuracy(evaluation_set: data.EvaluationSet, work: Path, interval: Interval) -> dict[str, object]:
     """Measure reproducibility and accuracy of every annotator; return the report's section."""
-    scales = {kind: transform.read_scale(work, kind) for kind in transform.EVERY_INTERVAL}
-    measured = transform.read_distinctions(work)
-    sums: dict[tuple[Interval, data.Group, _Measured], Floats] = defaultdict(lambda: np.zeros(SUMS))
-    b_scans: Counter[data.Group] = Counter()
+    scale, measured = transform.read_scale(work, interval), transform.read_distinctions(work)
+    sums: dict[_Measured, Floats] = defaultdict(lambda: np.zeros(SUMS))
     for b_scan in evaluation_set:
-        groups = data.groups_of(strata[b_scan.volume])
-        b_scans.update(groups)
-        for kind, scale in scales.items():
-            for key, added in _similarities(valued(b_scan, scale, measured), evaluation_set.annotators):
-                for group in groups:
-                    sums[kind, group, key] += added
-    results = {place: similarity_of(of_place) for place, of_place in sums.items()}
+        for key, added in _similarities(valued(b_scan, scale, measured), evaluation_set.annotators):
+            sums[key] += added
     order = [
         (measure, annotator)
         for measure in _MEASURES
@@ -134,33 +123,9 @@ def write_accuracy(
         if (measure, annotator) != ("accuracy", data.SUPERVISOR)
     ]
     rows = [
-        (annotator, measure, *results[interval, data.EVERYTHING, (measure, annotator)].figures)
-        for measure, annotator in order
+        (annotator, measure, *similarity_of(sums[measure, annotator]).figures) for measure, annotator in order
     ]
-    overall = write_rows(work / ACCURACY, _OF_ACCURACY, rows)
-    of_groups = [
-        (*group, b_scans[group], annotator, measure, *results[interval, group, (measure, annotator)].figures)
-        for group in sorted(b_scans)
-        if group != data.EVERYTHING
-        for measure, annotator in order
-    ]
-    grouped = write_rows(work / GROUPS, _OF_GROUP, of_groups)
-    effect = [
-        (annotator, measure, voxels, level, cyst, cyst - level)
-        for measure, annotator in order
-        for voxels, level, cyst in zip(
-            ("overall", *BY_CONFIDENCE),
-            *(results[kind, data.EVERYTHING, (measure, annotator)].figures for kind in scales),
-            strict=True,
-        )
-    ]
-    effects = write_rows(work / EFFECT, _OF_EFFECT, effect)
-    return {
-        "interval": interval,
-        "annotators": overall,
-        "groups": grouped,
-        "effect_of_the_interval": [row for row in effects if row["voxels"] == "overall"],
-    }
+    return {"interval": interval, "annotators": write_rows(work / ACCURACY, _OF_ACCURACY, rows)}
 
 
 def read_accuracy(work: Path) -> dict[str, SimilarityByConfidence]:

@@ -171,7 +171,6 @@ def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str
             }
             for stratum in sorted(set(strata.values()))
         ],
-        "scanners": data.write_scanners(work, strata, geometries),
     }
 
 

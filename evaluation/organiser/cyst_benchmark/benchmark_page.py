@@ -1,10 +1,8 @@
 """The page of a cyst benchmark: figures and tables of the measurements that `fuse cysts` wrote."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from evaluation.charts import chart as vl
@@ -16,11 +14,9 @@ from evaluation.phase.cases import organiser_table
 
 Record = dict[str, str | float | None]
 TABLES = (
-    *("distinctions", "histograms", "transforms", "levels", "distributions", "intervals"),
-    *("accuracy", "accuracy_by_group", "interval_effect", "combinations"),
-    *("scanners", "assignment", "workload"),
+    *("distinctions", "transforms", "levels", "accuracy", "combinations"),
+    *("assignment", "workload"),
 )
-
 
 Tables = dict[str, list[Record]]
 """The rows of every table by name; a table of a step that was not run has no rows."""
@@ -61,21 +57,16 @@ def _cell(text: str) -> str | float | None:
         return text
 
 
-# --- Figures of distinctions: two cysts, distributions, means and intervals (the paper's Figs. 5 to 7) ---
-
-SUPERVISOR = "supervisor"
-_KEY = ("reader", "run", "volume", "b_scan", "cyst")
+# --- Figures of distinctions: two cysts, distributions, means and intervals (the paper's Fig. 7) ---
 
 
-def _chart(
-    name: str, rows: Sequence[Record], template: str = "", further: Sequence[Record] = (), **content: Any
-) -> vl.Chart:
+def _chart(name: str, rows: Sequence[Record], further: Sequence[Record] = (), **content: Any) -> vl.Chart:
     """Return a figure whose words and specification are in `templates/benchmark.json`.
 
     Its first table has the rows, a second one called "labels" the further ones.
     """
     readers = vl.marks_of(str(row["reader"]) for row in rows if "reader" in row)
-    content |= {"name": template or name, "readers": readers, "down": vl.names_down}
+    content |= {"name": name, "readers": readers, "down": vl.names_down}
     words = json.loads(rendered("benchmark.json", {}, **content))
     specification = words.pop("specification")
     table = str(specification.get("data", {"name": name})["name"])
@@ -84,72 +75,9 @@ def _chart(
 
 
 def _distinction_charts(tables: Tables) -> Iterator[vl.Chart]:
-    yield from _two_cysts(tables)
-    if tables["distributions"]:
-        yield _distributions(tables["distributions"])
     if means := [row for row in tables["transforms"] if row["mean"] is not None]:
         yield _chart("means", means)
-    if intervals := [row for row in tables["intervals"] if row["interval"] is not None]:
-        yield _intervals(intervals)
-    if means:
         yield _chart("scale", means, further=list(_joined_labels(means)))
-
-
-def _two_cysts(tables: Tables) -> Iterator[vl.Chart]:
-    """Yield histograms of the supervisor's most and least distinct cysts of at least median size."""
-    cysts = [
-        row
-        for row in tables["distinctions"]
-        if row["reader"] == SUPERVISOR and row["distinction"] is not None and row["pixels"] is not None
-    ]
-    if not cysts:
-        return
-    usual = median(_number(row, "pixels") for row in cysts)
-    large = sorted(
-        (row for row in cysts if _number(row, "pixels") >= usual),
-        key=lambda row: (_number(row, "distinction"), *(str(row[name]) for name in _KEY)),
-    )
-    for which, cyst in (("most", large[-1]), ("least", large[0])):
-        found = [row for row in tables["histograms"] if all(row[name] == cyst[name] for name in _KEY)]
-        if found:
-            yield _histogram(which, cyst, found)
-
-
-def _histogram(which: str, cyst: Record, regions: Sequence[Record]) -> vl.Chart:
-    bars = []
-    for row in regions:
-        lowest, highest = _number(row, "lowest"), _number(row, "highest")
-        counts = [_number(row, f"bin_{number}") for number in range(1, 26)]
-        width, pixels = (highest - lowest) / len(counts), sum(counts)
-        for position, count in enumerate(counts):
-            if count:
-                ends = {"from": lowest + width * position, "to": lowest + width * (position + 1)}
-                bars.append({"region": row["region"], **ends, "share": count / pixels})
-    return _chart(f"{which}-distinct-cyst", bars, "distinct-cyst", which=which, cyst=cyst)
-
-
-def _distributions(rows: Sequence[Record]) -> vl.Chart:
-    bins = [name for name in rows[0] if name.startswith(("below_", "from_", "above_"))]
-    bars = [
-        {
-            "annotator": f"{row['reader']}, {row['stage']}",
-            "confidence": f"confidence {row['confidence']:g}",
-            "from": (position - 1) / 20,
-            "to": position / 20,
-            "cysts": _numeric(row, name),
-        }
-        for row in rows
-        for position, name in enumerate(bins)
-    ]
-    return _chart("distributions", bars, order=list(dict.fromkeys(bar["annotator"] for bar in bars)))
-
-
-def _intervals(rows: Sequence[Record]) -> vl.Chart:
-    bars = []
-    for row in sorted(rows, key=lambda row: _number(row, "from_confidence")):
-        pair = f"{row['from_confidence']:g} – {row['to_confidence']:g}"
-        bars.append({**row, "pair": pair, "interval": _number(row, "to_mean") - _number(row, "from_mean")})
-    return _chart("intervals", bars)
 
 
 def _joined_labels(rows: Sequence[Record]) -> Iterator[Record]:
@@ -196,21 +124,13 @@ _DISPUTE = (
     "A combined level 1 is low confidence or dispute: a voxel that one of three annotators marks at 4 or 5, "
     "and the others leave out, falls there too."
 )
-_WHOLE = frozenset(
-    {"confidence", "cysts", "found", "false", "volumes", "b_scans", "parts", "part", "from", "to", "pixels"}
-    | {"pooled_with"}
-)
+_WHOLE = frozenset({"confidence", "cysts", "volumes", "b_scans", "parts", "part", "pooled_with"})
 
 
 def benchmark_page(name: str, tables: Tables) -> Page:
     """Return the page of the tables of that name."""
-    everything = [
-        {name: cell for name, cell in row.items() if name not in ("column", "value")}
-        for row in tables["combinations"]
-        if row["column"] == "all"
-    ]
+    everything = tables["combinations"]
     combined = len({row["readers"] for row in everything})
-    groups = [row for row in tables["combinations"] if row["column"] in ("vendor", "quality")]
     distinctions: list[Block] = [
         *_distinction_charts(tables),
         *_table("values", "Value of every confidence", tables["levels"], _DISPUTE),
@@ -219,16 +139,12 @@ def benchmark_page(name: str, tables: Tables) -> Page:
     accuracy: list[Block] = [
         *_accuracy_charts(tables),
         *_table("accuracies", "Reproducibility and accuracy", tables["accuracy"]),
-        *_table("groups", "By vendor and quality", tables["accuracy_by_group"]),
-        *_table("effect", "Effect of --interval", tables["interval_effect"]),
     ]
     combinations: list[Block] = [
         *([_chart("combinations", everything, combined=combined)] if everything else []),
         *_table("combined", "On all B-scans", everything),
-        *_table("combined-groups", "By vendor and quality", groups),
     ]
     work: list[Block] = [
-        *_table("scanners", "Scanners", tables["scanners"]),
         *_table("parts", "Parts and their annotators", tables["assignment"]),
         *_table("workload", "Work of every annotator", tables["workload"]),
     ]
@@ -280,14 +196,10 @@ def _table(name: str, title: str, rows: Sequence[Record], note: str = "") -> Ite
     """Yield the table of rows as they are, numbers to three decimals; none without rows."""
     if rows:
         names = list(rows[0])
-        columns = (Column(_in_words(column), 0 if _is_whole(column) else 3) for column in names)
-        cells = ([_in_words(row[name]) if name == "voxels" else row[name] for name in names] for row in rows)
+        columns = (Column(_in_words(column), 0 if column in _WHOLE else 3) for column in names)
+        cells = ([row[name] for name in names] for row in rows)
         yield Table.of(name, title, columns, cells, note)
 
 
-def _in_words(name: Any) -> str:
-    return re.sub(r"\bum\b", "µm", str(name).replace("b_scan", "B-scan").replace("_", " "))
-
-
-def _is_whole(column: str) -> bool:
-    return column in _WHOLE or column.endswith("_pixels") or column.startswith("quality_")
+def _in_words(name: str) -> str:
+    return name.replace("b_scan", "B-scan").replace("_", " ")

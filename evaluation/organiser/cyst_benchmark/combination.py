@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from evaluation.challenges.cysts.rules import CHALLENGE
 from evaluation.core.challenge import references_of
@@ -242,35 +241,9 @@ def _combined(
 
 COMBINATIONS = "combinations.csv"
 ALONE, WEIGHTED, AVERAGE = "alone", "weighted", "average"
-_OF_COMBINATION = (
-    *("readers", "method", "column", "value", "b_scans", "overall", *accuracy.BY_CONFIDENCE),
-    *("cysts", "found", "false"),
-)
+_OF_COMBINATION = ("readers", "method", "overall", *accuracy.BY_CONFIDENCE)
 
 Members = tuple[str, ...]
-_Key = tuple[Members, str]
-_Results = Mapping[tuple[_Key, data.Group], SimilarityByConfidence]
-
-
-@dataclass(frozen=True, slots=True)
-class CystCounts:
-    """The numbers of the supervisor's cysts, of touched ones, and of components that touch none."""
-
-    cysts: int = 0
-    found: int = 0
-    false: int = 0
-
-    def __add__(self, other: "CystCounts") -> "CystCounts":
-        """Return the counts of both."""
-        return CystCounts(self.cysts + other.cysts, self.found + other.found, self.false + other.false)
-
-
-def count_cysts(marked: NDArray[np.bool_], true: NDArray[np.bool_]) -> CystCounts:
-    """Return the counts of one B-scan (y, x); a cyst is an 8-connected component of ``true``."""
-    cysts, count = ndimage.label(true, structure=data.EIGHT_NEIGHBOURS)
-    components, of_marked = ndimage.label(marked, structure=data.EIGHT_NEIGHBOURS)
-    found = len(np.unique(cysts[marked & true]))
-    return CystCounts(count, found, of_marked - len(np.unique(components[marked & true])))
 
 
 def groups_of_annotators(annotators: Sequence[str]) -> list[Members]:
@@ -279,9 +252,7 @@ def groups_of_annotators(annotators: Sequence[str]) -> list[Members]:
     return list(dict.fromkeys([*pairs, tuple(annotators)]))
 
 
-def write_comparison(
-    evaluation_set: data.EvaluationSet, strata: Mapping[str, data.Stratum], work: Path, interval: Interval
-) -> dict[str, object]:
+def write_comparison(evaluation_set: data.EvaluationSet, work: Path, interval: Interval) -> dict[str, object]:
     """Score every combination of annotators against the supervisor; return the report's section.
 
     Every annotator alone, every pair, and all of them together are scored as the annotators are (Eq. 3). Each
@@ -292,39 +263,22 @@ def write_comparison(
     measured = transform.read_distinctions(work)
     if unknown := sorted(set(evaluation_set.annotators) - set(accuracies)):
         raise PhaseError(f"{work}: expected the accuracy of {unknown[0]}, found none; repeat that step")
-    sums: dict[tuple[_Key, data.Group], Floats] = defaultdict(lambda: np.zeros(accuracy.SUMS))
-    cysts: dict[tuple[Members, data.Group], CystCounts] = defaultdict(CystCounts)
-    b_scans: Counter[data.Group] = Counter()
+    sums: dict[tuple[Members, str], Floats] = defaultdict(lambda: np.zeros(accuracy.SUMS))
     for annotated in evaluation_set:
-        groups = (*data.groups_of(strata[annotated.volume]), ("volume", annotated.volume))
-        b_scans.update(groups)
         b_scan = accuracy.valued(annotated, scale, measured)
         for members in groups_of_annotators(evaluation_set.annotators):
-            counts = count_cysts(marked_by(b_scan, members), marked_by(b_scan, (data.SUPERVISOR,)))
-            for group in groups:
-                cysts[members, group] += counts
             levels = [b_scan.levels[name, run] for name in (*members, data.SUPERVISOR) for run in data.RUNS]
             for method, values in combined_values(b_scan, members, accuracies).items():
-                added = accuracy.similarity_sums(values, b_scan.mean(data.SUPERVISOR), *levels)
-                for group in groups:
-                    sums[(members, method), group] += added
-    results = {place: accuracy.similarity_of(found) for place, found in sums.items()}
-    rows = []
-    # All volumes first, then group by group, few annotators before many.
-    order = sorted(results, key=lambda at: (at[1][0] == "volume", *at[1], len(at[0][0]), *at[0]))
-    for (members, method), group in order:
-        figures = (*results[(members, method), group].figures, *astuple(cysts[members, group]))
-        rows.append(("+".join(members), method, *group, b_scans[group], *figures))
-    written = write_rows(work / COMBINATIONS, _OF_COMBINATION, rows)
+                truth = b_scan.mean(data.SUPERVISOR)
+                sums[members, method] += accuracy.similarity_sums(values, truth, *levels)
+    rows = [
+        ("+".join(members), method, *accuracy.similarity_of(sums[members, method]).figures)
+        for members, method in sorted(sums, key=lambda at: (len(at[0]), *at))
+    ]
     return {
         "interval": interval,
         "note": "the weights of Eq. 4 were estimated on the same B-scans",
-        "combinations": [row for row in written if row["column"] == "all"],
-        "weighted_against_average": [
-            _against(members, results, sorted(evaluation_set.b_scans))
-            for members in groups_of_annotators(evaluation_set.annotators)
-            if len(members) > 1
-        ],
+        "combinations": write_rows(work / COMBINATIONS, _OF_COMBINATION, rows),
     }
 
 
@@ -343,28 +297,3 @@ def combined_values(
         ]
         methods[WEIGHTED] = (runs[0] + runs[1]) / 2
     return methods
-
-
-def marked_by(b_scan: ValuedBScan, members: Members) -> NDArray[np.bool_]:
-    """Return the voxels that any of the members marked in any run."""
-    levels = [b_scan.levels[name, run] > 0 for name in members for run in data.RUNS]
-    return np.asarray(np.logical_or.reduce(levels))
-
-
-def _against(members: Members, results: _Results, volumes: Sequence[str]) -> dict[str, object]:
-    """Return both methods over all B-scans, and in how many volumes each is better."""
-
-    def of(group: data.Group) -> tuple[float, float]:
-        weighted, average = (results[(members, method), group].overall for method in (WEIGHTED, AVERAGE))
-        return weighted, average
-
-    both = of(data.EVERYTHING)
-    gains = [weighted - average for weighted, average in (of(("volume", volume)) for volume in volumes)]
-    return {
-        "readers": "+".join(members),
-        **dict(zip(("weighted", "average"), both, strict=True)),
-        "difference": both[0] - both[1],
-        "volumes": len(volumes),
-        "volumes_better": sum(bool(gain > 0) for gain in gains),
-        "volumes_worse": sum(bool(gain < 0) for gain in gains),
-    }

@@ -1,6 +1,6 @@
 """The annotated data of a cyst benchmark: volumes, scanners, the evaluation set, contrast of cysts."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +18,6 @@ from evaluation.io.files import FileStream
 from evaluation.io.volume_header import Geometry, check_geometry
 from evaluation.io.volumes import EXTENSIONS, open_volume
 from evaluation.io.voxels import OpenVolume
-from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
 
 # --- Contrast of a marked cyst with its surroundings (Eq. 1 of the cyst benchmark) ---
@@ -30,7 +29,6 @@ EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=np.int64)
 
 Plane = NDArray[Any]
 Mask = NDArray[np.bool_]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +54,6 @@ class AnnotatedCyst:
         return self.box[1].start + x, self.box[0].start + y
 
 
-@dataclass(frozen=True, slots=True)
-class CystHistograms:
-    """Numbers of pixels of a cyst and of its ring in 25 equal bins of the volume's range."""
-
-    inside: Counts
-    ring: Counts
-
-    @property
-    def distinction(self) -> float:
-        """1 − Σ min(H_inner, H_outer) over the bins of the two normalised histograms, in [0, 1] (Eq. 1).
-
-        0 for equal histograms, 1 for histograms without a common bin; NaN where a region is empty.
-        """
-        if not self.inside.any() or not self.ring.any():
-            return nan
-        overlap = np.minimum(self.inside / self.inside.sum(), self.ring / self.ring.sum()).sum()
-        return float(min(1.0, max(0.0, 1.0 - overlap)))
-
-
 def cysts_of(levels: NDArray[np.uint8]) -> list[AnnotatedCyst]:
     """Return the cysts of one B-scan of confidences (y, x), by confidence and then from top to bottom.
 
@@ -91,10 +70,10 @@ def cysts_of(levels: NDArray[np.uint8]) -> list[AnnotatedCyst]:
     return found
 
 
-def histograms(
+def distinctions(
     image: Plane, levels: NDArray[np.uint8], cysts: Sequence[AnnotatedCyst], intensities: Range
-) -> list[CystHistograms]:
-    """Return the histograms of every cyst of one B-scan and of its ring.
+) -> list[float]:
+    """Return the distinction of every cyst of one B-scan from its ring, NaN if its ring is empty.
 
     image, levels: (y, x), intensities and one annotator's confidences. Rings exclude all pixels that this
     annotator marked, and can be empty.
@@ -110,15 +89,8 @@ def histograms(
         margins = [(part.start - wide.start, wide.stop - part.stop) for part, wide in window]
         inside = np.pad(cyst.pixels, margins)
         ring = ring_of(inside) & ~marked[rows, columns]
-        found.append(histograms_of(image[rows, columns], inside, ring, intensities))
+        found.append(distinction_of(image[rows, columns], inside, ring, intensities))
     return found
-
-
-def distinctions(
-    image: Plane, levels: NDArray[np.uint8], cysts: Sequence[AnnotatedCyst], intensities: Range
-) -> list[float]:
-    """Return the distinction of every cyst of one B-scan, NaN if its ring is empty; see `histograms`."""
-    return [found.distinction for found in histograms(image, levels, cysts, intensities)]
 
 
 def ring_of(inside: Mask, pixels: int = RING_PIXELS) -> Mask:
@@ -129,11 +101,20 @@ def ring_of(inside: Mask, pixels: int = RING_PIXELS) -> Mask:
     return (distance <= pixels) & ~inside
 
 
-def histograms_of(image: Plane, inside: Mask, ring: Mask, intensities: Range) -> CystHistograms:
-    """Return the histograms of two regions of an image (y, x) over 25 equal bins of the volume's range."""
+def distinction_of(image: Plane, inside: Mask, ring: Mask, intensities: Range) -> float:
+    """Return 1 − Σ min(H_inner, H_outer) of two regions of an image (y, x), in [0, 1] (Eq. 1).
+
+    H: normalised histograms over 25 equal bins of the volume's range. 0 for equal histograms, 1 for
+    histograms without a common bin; NaN where a region is empty.
+    """
+    if not inside.any() or not ring.any():
+        return nan
     limits = (intensities.lowest, intensities.highest)
-    found = (np.histogram(image[region].astype(np.float64), BINS, limits)[0] for region in (inside, ring))
-    return CystHistograms(*(counts.astype(np.int64) for counts in found))
+    inner, outer = (
+        np.histogram(image[region].astype(np.float64), BINS, limits)[0] for region in (inside, ring)
+    )
+    overlap = np.minimum(inner / inner.sum(), outer / outer.sum()).sum()
+    return float(min(1.0, max(0.0, 1.0 - overlap)))
 
 
 # --- Divide a data set into parts with the same mix of vendors and qualities ---
@@ -184,10 +165,6 @@ def partition(strata: Mapping[str, Stratum], parts: int, seed: int) -> dict[str,
 # --- `volumes.csv`: vendor and quality of every volume of the benchmark ---
 
 VOLUMES = "volumes.csv"
-Group = tuple[str, str]
-"""A column and one of its values; a volume belongs to several groups."""
-
-EVERYTHING: Group = ("all", "")
 _QUALITY = "quality"
 
 
@@ -209,11 +186,6 @@ def read_strata(folder: Path) -> dict[str, Stratum]:
             except ValueError as error:
                 row.fault(_QUALITY, str(error))
     return strata
-
-
-def groups_of(stratum: Stratum) -> tuple[Group, ...]:
-    """Return the groups of a volume: all volumes, its vendor, its quality."""
-    return (EVERYTHING, ("vendor", stratum.vendor), (_QUALITY, stratum.quality))
 
 
 # --- OCT volumes and annotators' volumes of confidences in the organiser's folder, one file each ---
@@ -401,43 +373,8 @@ def _missing(volumes: Collection[str], found: Mapping[str, Scan], folder: Path) 
     return [f"{folder}/{volume}: is missing" for volume in sorted(volumes) if volume not in found]
 
 
-# --- Size and resolution of the volumes of every scanner (Table 1) ---
-
-SCANNERS = "scanners.csv"
-_OF_SCANNER = (
-    *("vendor", "volumes", *(f"quality_{quality}" for quality in reversed(QUALITIES))),
-    *("b_scans", "depth_pixels", "width_pixels"),
-    *("b_scan_distance_um", "depth_um_per_pixel", "width_um_per_pixel"),
-    *("extent_mm", "depth_mm", "width_mm"),
-)
-
-
 def geometries_of(folder: Path, strata: Mapping[str, Stratum]) -> dict[str, Geometry]:
-    """Return size and spacing of every volume, from the headers. Raises `PhaseError` for all missing ones."""
+    """Return the geometry of every volume, from the headers. Raises `PhaseError` for all missing ones."""
     images = scans_in(folder / IMAGES)
     PhaseError.raise_all(_missing(strata, images, folder / IMAGES))
     return {name: images[name].geometry() for name in sorted(strata)}
-
-
-def write_scanners(
-    work: Path, strata: Mapping[str, Stratum], geometries: Mapping[str, Geometry]
-) -> list[dict[str, object]]:
-    """Write a row for every vendor and size; return the rows."""
-    names: dict[tuple[str, Geometry], list[str]] = defaultdict(list)
-    for name, geometry in geometries.items():
-        names[strata[name].vendor, Geometry(geometry.shape, geometry.spacing_mm)].append(name)
-    rows = []
-    for (vendor, geometry), volumes in sorted(names.items(), key=lambda item: str(item[0])):
-        counts = Counter(strata[name].quality for name in volumes)
-        qualities = [counts[quality] for quality in reversed(QUALITIES)]
-        rows.append((vendor, len(volumes), *qualities, *geometry.shape, *_lengths(geometry)))
-    return write_rows(work / SCANNERS, _OF_SCANNER, rows)
-
-
-def _lengths(geometry: Geometry) -> list[float | None]:
-    """Return spacings in µm and extents in mm, in the order z, y, x; None for a file without spacing."""
-    if geometry.spacing_mm is None:
-        return [None] * 6
-    spacing = geometry.spacing_mm[::-1]
-    extents = [size * step for size, step in zip(geometry.shape, spacing, strict=True)]
-    return [*(round(1000 * step, 3) for step in spacing), *(round(extent, 3) for extent in extents)]

@@ -40,16 +40,15 @@ def run_step(step: Step, benchmark: Benchmark) -> tuple[str, ...]:
     folder, work, interval = benchmark.folder, benchmark.work, benchmark.interval
     work.mkdir(parents=True, exist_ok=True)
     if step in ("distinction", "accuracy", "comparison"):
-        strata = read_strata(folder)
-        evaluation_set = open_evaluation_set(folder, strata, benchmark.b_scans_each)
+        evaluation_set = open_evaluation_set(folder, read_strata(folder), benchmark.b_scans_each)
     if step == "distinction":
         said = write_distinctions(evaluation_set, work)
     elif step == "transform":
         said = write_transforms(work)
     elif step == "accuracy":
-        said = write_accuracy(evaluation_set, strata, work, interval)
+        said = write_accuracy(evaluation_set, work, interval)
     elif step == "comparison":
-        said = write_comparison(evaluation_set, strata, work, interval)
+        said = write_comparison(evaluation_set, work, interval)
     elif step == "partition":
         said = assignment.write_partition(folder, work, benchmark.parts, benchmark.seed)
     elif step == "assignment":

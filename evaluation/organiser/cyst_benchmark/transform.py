@@ -15,40 +15,35 @@ from evaluation.core.fault import PhaseError
 from evaluation.organiser.cyst_benchmark import data
 from evaluation.organiser.cyst_benchmark.data import CONFIDENCES, SUPERVISOR
 from evaluation.organiser.output import write_rows
-from evaluation.phase.cases import TableRow, organiser_table
+from evaluation.phase.cases import organiser_table
 
-# The step `distinction`: every cyst of the evaluation set, its distinction and its histograms (Eq. 1).
+# The step `distinction`: every cyst of the evaluation set, and its distinction (Eq. 1).
 
-DISTINCTIONS, HISTOGRAMS = "distinctions.csv", "histograms.csv"
+DISTINCTIONS = "distinctions.csv"
 CYST = ("reader", "run", "volume", "b_scan", "cyst")
 """The columns that tell one cyst from all others; cysts of a B-scan are counted from 1."""
 
 CystKey = tuple[str, str, str, int]
 _OF_CYST = (*CYST, "confidence", "x", "y", "pixels", "distinction")
-_OF_HISTOGRAM = (*CYST, "region", "lowest", "highest", *(f"bin_{number + 1}" for number in range(data.BINS)))
 _MOST = 10**9
 
 
 def write_distinctions(evaluation_set: data.EvaluationSet, work: Path) -> dict[str, object]:
     """Measure every cyst of every annotator and run; return the report's section."""
     rows: list[tuple[object, ...]] = []
-    of_histograms: list[tuple[object, ...]] = []
     undefined = 0
     for b_scan in evaluation_set:
         for (annotator, run), levels in b_scan.levels.items():
             cysts = data.cysts_of(levels)
-            measured = data.histograms(b_scan.image, levels, cysts, b_scan.intensities)
-            for number, (cyst, found) in enumerate(zip(cysts, measured, strict=True), start=1):
+            measured = data.distinctions(b_scan.image, levels, cysts, b_scan.intensities)
+            for number, (cyst, distinction) in enumerate(zip(cysts, measured, strict=True), start=1):
                 key = (annotator, run, b_scan.volume, b_scan.b_scan, number)
                 x, y = (round(coordinate, 2) for coordinate in cyst.centre)
-                pixels, distinction = int(np.count_nonzero(cyst.pixels)), found.distinction
+                pixels = int(np.count_nonzero(cyst.pixels))
                 undefined += isnan(distinction)
                 rows.append((*key, cyst.confidence, x, y, pixels, distinction))
-                for region, counts in (("inside", found.inside), ("ring", found.ring)):
-                    limits = (b_scan.intensities.lowest, b_scan.intensities.highest)
-                    of_histograms.append((*key, region, *limits, *counts.tolist()))
-    write_rows(work / DISTINCTIONS, _OF_CYST, _sorted(rows))
-    write_rows(work / HISTOGRAMS, _OF_HISTOGRAM, _sorted(of_histograms))
+    # By annotator, run and volume; within a volume they keep their order.
+    write_rows(work / DISTINCTIONS, _OF_CYST, sorted(rows, key=lambda row: tuple(map(str, row[:3]))))
     return {
         "b_scans": sum(map(len, evaluation_set.b_scans.values())),
         "volumes": len(evaluation_set.b_scans),
@@ -65,11 +60,6 @@ def read_distinctions(work: Path) -> Mapping[CystKey, Mapping[int, float]]:
             key = (row.cells["reader"], row.cells["run"], row.cells["volume"], row.whole("b_scan", 1, _MOST))
             found[key][row.whole("cyst", 1, _MOST)] = row.number("distinction")
     return found
-
-
-def _sorted(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
-    """Return rows by annotator, run and volume; within a volume they keep their order."""
-    return sorted(rows, key=lambda row: tuple(map(str, row[:3])))
 
 
 # --- Map ordinal confidences to an interval scale, with one subjectivity for all (Eq. 2) ---
@@ -96,13 +86,9 @@ class Transform:
     a: float
     b: float
 
-    def of(self, distinction: float) -> float:
-        """Return a·D + b, which may lie outside [0, 1]; NaN of NaN."""
-        return self.a * distinction + self.b
-
     def __call__(self, distinction: float) -> float:
         """Return a·D + b, clipped to [0.01, 1]."""
-        return min(HIGHEST, max(LOWEST, self.of(distinction)))
+        return min(HIGHEST, max(LOWEST, self.a * distinction + self.b))
 
 
 @dataclass(frozen=True)
@@ -183,54 +169,6 @@ def supervisor_of(distinctions: Mapping[int, Sequence[float]]) -> Supervisor:
     return Supervisor(moments, dict(zip(CONFIDENCES, levels, strict=True)), pooled_with)
 
 
-# --- Distributions of distinctions before and after the transform (Fig. 6), and intervals (Fig. 7) ---
-
-DISTRIBUTIONS, INTERVALS = "distributions.csv", "intervals.csv"
-_STEPS = 20
-_BINS = ("below_0", *(f"from_{step / _STEPS:.2f}" for step in range(_STEPS)), "above_1")
-_OF_DISTRIBUTION = ("reader", "confidence", "stage", "cysts", "mean", "variance", *_BINS)
-_OF_INTERVAL = ("reader", "from_confidence", "to_confidence", "from_mean", "to_mean", "interval")
-
-ByConfidence = Mapping[int, Sequence[float]]
-
-
-def bin_counts(distinctions: ArrayLike) -> NDArray[np.int64]:
-    """Return how many values lie below 0, in each of 20 equal bins of [0, 1], and above 1, shape (22,).
-
-    A bin holds its lower limit; the last one holds 1 too. NaN is left out.
-    """
-    values = np.asarray(distinctions, dtype=np.float64)
-    values = values[~np.isnan(values)]
-    edges = [-np.inf, *(np.arange(_STEPS) / _STEPS), np.nextafter(1.0, 2.0), np.inf]
-    return np.histogram(values, edges)[0].astype(np.int64)
-
-
-def confidence_interval(lower: Moments, upper: Moments) -> float:
-    """Return |μ_upper − μ_lower| of two confidences (section 3); NaN where one of them has no cyst."""
-    return abs(upper.mean - lower.mean)
-
-
-def write_distributions(
-    work: Path, before: Mapping[str, ByConfidence], after: Mapping[str, ByConfidence]
-) -> None:
-    """Write the histograms of both stages, by annotator and confidence, and the intervals before."""
-    rows = [
-        (annotator, c, stage, *astuple(moments_of(values)), *bin_counts(values).tolist())
-        for stage, annotators in (("before", before), ("after", after))
-        for annotator, by_confidence in sorted(annotators.items())
-        for c in CONFIDENCES
-        for values in [by_confidence.get(c, ())]
-    ]
-    write_rows(work / DISTRIBUTIONS, _OF_DISTRIBUTION, rows)
-    intervals = [
-        (annotator, c, c + 1, lower.mean, upper.mean, confidence_interval(lower, upper))
-        for annotator, by_confidence in sorted(before.items())
-        for c in CONFIDENCES[:-1]
-        for lower, upper in [[moments_of(by_confidence.get(end, ())) for end in (c, c + 1)]]
-    ]
-    write_rows(work / INTERVALS, _OF_INTERVAL, intervals)
-
-
 # --- The interval scale: which value a marked voxel has (section 2.4 of the cyst benchmark) ---
 
 TRANSFORMS, LEVELS = "transforms.csv", "levels.csv"
@@ -292,7 +230,6 @@ def read_scale(work: Path, interval: Interval) -> Scale:
 
 # --- The step `transform`: annotators mapped to the supervisor, and the value of every level (Eq. 2) ---
 
-TRANSFORMED = "transformed.csv"
 _USED_BY = "cyst"
 """The interval that uses a and b; also a column of the table, so that nobody takes them for more."""
 
@@ -302,30 +239,24 @@ NOTE = (
 )
 _OF_TRANSFORM = ("reader", "confidence", "cysts", "mean", "variance", "a", "b", "used_by_interval")
 _OF_LEVEL = ("confidence", "cysts", "mean", "variance", "pooled_with", "value")
-_OF_TRANSFORMED = (*CYST, "confidence", "distinction", "transformed")
-
-_ByConfidence = dict[int, list[float]]
 
 
 def write_transforms(work: Path) -> dict[str, object]:
     """Fit every annotator's transform to the supervisor's distinctions; return the report's section."""
-    before: dict[str, _ByConfidence] = defaultdict(lambda: defaultdict(list))
-    cysts: list[tuple[TableRow, str, int, float]] = []
-    with organiser_table(work / DISTINCTIONS, (*CYST, "confidence", "distinction")) as table:
+    distinctions: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    with organiser_table(work / DISTINCTIONS, ("reader", "confidence", "distinction")) as table:
         for row in table.rows:
-            confidence, distinction = row.whole("confidence", 1, CONFIDENCES[-1]), row.number("distinction")
-            before[row.cells["reader"]][confidence].append(distinction)
-            cysts.append((row, row.cells["reader"], confidence, distinction))
-    if SUPERVISOR not in before:
+            confidence = row.whole("confidence", 1, CONFIDENCES[-1])
+            distinctions[row.cells["reader"]][confidence].append(row.number("distinction"))
+    if SUPERVISOR not in distinctions:
         raise PhaseError(f"{work / DISTINCTIONS}: expected cysts of the supervisor, found none")
-    supervisor = supervisor_of(before[SUPERVISOR])
-    rows, maps = [], {}
-    for annotator in sorted(before):
+    supervisor = supervisor_of(distinctions[SUPERVISOR])
+    rows = []
+    for annotator in sorted(distinctions):
         for c in CONFIDENCES:
-            moments = moments_of(before[annotator][c])
+            moments = moments_of(distinctions[annotator][c])
             # The others are mapped to the supervisor, who has the identity.
             map_to = Transform(1.0, 0.0) if annotator == SUPERVISOR else fit(moments, supervisor.moments[c])
-            maps[annotator, c] = map_to
             rows.append((annotator, c, *astuple(moments), *astuple(map_to), _USED_BY))
     transforms = write_rows(work / TRANSFORMS, _OF_TRANSFORM, rows)
     levels = [
@@ -333,15 +264,6 @@ def write_transforms(work: Path) -> dict[str, object]:
         for c, moments in supervisor.moments.items()
     ]
     write_rows(work / LEVELS, _OF_LEVEL, levels)
-    after: dict[str, _ByConfidence] = defaultdict(lambda: defaultdict(list))
-    transformed = []
-    for row, annotator, confidence, distinction in cysts:
-        moved = maps[annotator, confidence].of(distinction)
-        transformed.append((*(row.cells[name] for name in CYST), confidence, distinction, moved))
-        if annotator != SUPERVISOR:
-            after[annotator][confidence].append(moved)
-    write_rows(work / TRANSFORMED, _OF_TRANSFORMED, transformed)
-    write_distributions(work, before, after)
     return {
         "levels": dict(supervisor.levels),
         "levels_of_one_value": [list(group) for group in supervisor.tied],

@@ -13,7 +13,7 @@ from evaluation.organiser.cyst_benchmark.data import (
     RING_PIXELS,
     Range,
     cysts_of,
-    histograms_of,
+    distinction_of,
     ring_of,
 )
 
@@ -39,12 +39,11 @@ INTENSITIES = Range(0.0, 25.0)
 def test_distinction_by_hand(inner, outer, expected):
     image = np.array([[*inner, *outer]], dtype=np.float64)
     inside = np.arange(image.size).reshape(1, -1) < len(inner)
-    assert histograms_of(image, inside, ~inside, INTENSITIES).distinction == pytest.approx(
+    assert distinction_of(image, inside, ~inside, INTENSITIES) == pytest.approx(
         expected, abs=1e-12, nan_ok=True
     )
     if inner and outer:  # a volume of one intensity distinguishes nothing
-        alike = histograms_of(np.full_like(image, 7), inside, ~inside, Range(7.0, 7.0))
-        assert alike.distinction == 0.0
+        assert distinction_of(np.full_like(image, 7), inside, ~inside, Range(7.0, 7.0)) == 0.0
 
 
 def test_the_centre_of_a_cyst_is_where_it_lies_in_the_b_scan():

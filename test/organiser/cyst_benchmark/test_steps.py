@@ -13,7 +13,6 @@ import SimpleITK
 from scipy import ndimage
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cyst_benchmark.combination import CystCounts, count_cysts
 from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
 from test.faults import faulted
 from test.organiser.cyst_benchmark.annotators import CystAnnotators, cyst_annotators
@@ -87,48 +86,17 @@ def test_distinctions_are_eq_1(given, built):
         assert float(row["distinction"]) == pytest.approx(1 - overlap, abs=1e-9)
 
 
-def test_distributions_hold_the_transformed_distinctions(built):
-    maps = {(row["reader"], row["confidence"]): row for row in rows(built.work / "transforms.csv")}
-    assert {row["used_by_interval"] for row in maps.values()} == {"cyst"}
-    moved = {}
-    for row in rows(built.work / "transformed.csv"):
-        key = (row["reader"], row["confidence"])
-        expected = float(maps[key]["a"]) * float(row["distinction"]) + float(maps[key]["b"])
-        assert float(row["transformed"]) == pytest.approx(expected)
-        for stage, name in (("before", "distinction"), ("after", "transformed")):
-            moved.setdefault((*key, stage), []).append(float(row[name]))
+def test_the_transformed_distinctions_have_the_supervisors_mean_and_variance(built):
+    """The mean by construction: why a and b change nothing with --interval level."""
     levels = {row["confidence"]: row for row in rows(built.work / "levels.csv")}
-    stages = Counter()
-    for row in rows(built.work / "distributions.csv"):
-        values = moved.get((row["reader"], row["confidence"], row["stage"]), [])
-        assert int(row["cysts"]) == len(values)
-        assert sum(
-            int(value) for name, value in row.items() if name.startswith(("from", "bel", "abo"))
-        ) == len(values)
-        if values:
-            assert float(row["mean"]) == pytest.approx(np.mean(values))
-            assert float(row["variance"]) == pytest.approx(np.var(values))
-        if values and row["stage"] == "after":
-            # The supervisor's mean by construction: why a and b change nothing with --interval level.
-            assert float(row["mean"]) == pytest.approx(float(levels[row["confidence"]]["mean"]))
-        if row["stage"] == "after" and np.var(values or [0.0]):
-            assert float(row["variance"]) == pytest.approx(float(levels[row["confidence"]]["variance"]))
-        stages[row["stage"], row["reader"] == "supervisor"] += 1
-    assert stages == {("before", True): 5, ("before", False): 15, ("after", False): 15}
-
-
-def test_the_effect_of_the_interval(given, built, tmp_path):
-    """Accuracies with the other interval are those of a benchmark with that one."""
-    accuracy = {(row["reader"], row["measure"]): row for row in rows(built.work / "accuracy.csv")}
-    shutil.copytree(built.work, tmp_path / "cyst")
-    run_step("accuracy", Benchmark(given.folder, tmp_path / "cyst", None, "cyst"))
-    other = {(row["reader"], row["measure"]): row for row in rows(tmp_path / "cyst" / "accuracy.csv")}
-    effect = rows(built.work / "interval_effect.csv")
-    assert len(effect) == len(accuracy) * 6
-    assert any(row["level"] != row["cyst"] for row in effect)
-    for row in effect:
-        key = (row["reader"], row["measure"])
-        assert (row["level"], row["cyst"]) == (accuracy[key][row["voxels"]], other[key][row["voxels"]])
+    for row in rows(built.work / "transforms.csv"):
+        assert row["used_by_interval"] == "cyst"
+        if row["reader"] == "supervisor" or not int(row["cysts"]):
+            continue
+        a, supervisor = float(row["a"]), levels[row["confidence"]]
+        assert a * float(row["mean"]) + float(row["b"]) == pytest.approx(float(supervisor["mean"]))
+        if float(row["variance"]):
+            assert a**2 * float(row["variance"]) == pytest.approx(float(supervisor["variance"]))
 
 
 def test_workloads_are_counted_in_b_scans_and_hours(given, built):
@@ -197,7 +165,7 @@ def test_accuracy_and_reproducibility_are_eq_3(given, built, tmp_path):
             assert number(row[f"confidence_{c}"]) == pytest.approx(expected, nan_ok=True)
     run_step("comparison", Benchmark(given.folder, tmp_path / "work", None, "cyst"))
     for row in rows(tmp_path / "work" / "combinations.csv"):
-        if (row["method"], row["column"]) == ("alone", "all"):
+        if row["method"] == "alone":
             for name in ("overall", *(f"confidence_{c}" for c in CONFIDENCES)):
                 expected = number(found[row["readers"], "accuracy"][name])
                 assert number(row[name]) == pytest.approx(expected, nan_ok=True)
@@ -239,7 +207,6 @@ def test_combination_is_eq_4(given, built):
 def test_eq_4_and_the_average_are_scored_by_eq_3(given, built):
     values = np.array([0.0, *(float(row["value"]) for row in rows(built.work / "levels.csv"))])
     weights = weights_of(built.work)
-    vendors = {case.name: case.vendor for case in given.cases}
     planes = {
         (name, run, at): levels_of(given, name, run, *at)
         for name in (*given.annotators, "supervisor")
@@ -254,13 +221,8 @@ def test_eq_4_and_the_average_are_scored_by_eq_3(given, built):
     checked = set()
     for row in rows(built.work / "combinations.csv"):
         members = row["readers"].split("+")
-        if row["column"] == "quality":
-            continue
-        of = {"all": lambda name: "", "vendor": vendors.get, "volume": lambda name: name}[row["column"]]
-        chosen = [at for at in b_scans(given) if of(at[0]) == row["value"]]
-        assert int(row["b_scans"]) == len(chosen) > 0
         levels = {
-            (name, run): np.concatenate([planes[name, run, at].ravel() for at in chosen])
+            (name, run): np.concatenate([planes[name, run, at].ravel() for at in b_scans(given)])
             for name in (*members, "supervisor")
             for run in RUNS
         }
@@ -277,29 +239,14 @@ def test_eq_4_and_the_average_are_scored_by_eq_3(given, built):
             voxels = np.logical_or.reduce([of_run == c for of_run in levels.values()])
             expected = plain_dice(found[voxels], truth[voxels]) if voxels.any() else math.nan
             assert number(row[f"confidence_{c}"]) == pytest.approx(expected, abs=1e-9, nan_ok=True)
-        checked.add((row["readers"], row["method"], row["column"]))
-        if (row["method"], row["column"]) == ("alone", "all"):
+        checked.add((row["readers"], row["method"]))
+        if row["method"] == "alone":
             assert float(row["overall"]) == pytest.approx(overall[row["readers"]])
     pairs = ("high+low", "high+rough", "low+rough", "high+low+rough")
-    assert {key[:2] for key in checked} == {
+    assert checked == {
         *((name, "alone") for name in given.annotators),
         *((readers, method) for readers in pairs for method in ("weighted", "average")),
     }
-    assert {key[2] for key in checked} == {"all", "vendor", "volume"}
-    either = (np.maximum(*(planes["supervisor", run, at] for run in RUNS)) > 0 for at in b_scans(given))
-    cysts = sum(ndimage.label(plane, structure=np.ones((3, 3)))[1] for plane in either)
-    assert {int(row["cysts"]) for row in rows(built.work / "combinations.csv") if row["column"] == "all"} == {
-        cysts
-    }
-
-
-def test_counts_by_hand():
-    true = np.array([[1, 1, 0, 0, 1, 0, 1], [0, 0, 0, 0, 0, 1, 0]], dtype=bool)
-    marked = np.array([[0, 1, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0]], dtype=bool)
-    # The supervisor's cysts: the two pixels on the left, and three that touch at corners. One is touched; the
-    # marked pixel beside the other lies in none.
-    assert count_cysts(marked, true) == CystCounts(cysts=2, found=1, false=1)
-    assert count_cysts(marked, true) + CystCounts(1, 1, 1) == CystCounts(3, 2, 2)
 
 
 def test_an_organiser_may_change_a_table_between_two_steps(given, built, tmp_path):
