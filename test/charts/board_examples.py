@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.charts.chart import Chart, Estimated, marks_of
-from evaluation.organiser.ranking.across import Merge
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.stability import Influence, PlaceDistribution
@@ -17,7 +16,6 @@ from evaluation.organiser.report.charts.matrices import (
 )
 from evaluation.organiser.report.charts.teams import (
     blob_chart,
-    dendrogram_chart,
     influence_chart,
     place_lines_chart,
     podium_chart,
@@ -135,13 +133,6 @@ def board_examples() -> dict[str, Chart]:
             ("left", "right"),
             [SubgroupTest("dice", "one", "side", "left", "right", 0.7, 0.9, 0.03, None)],
             "Dice",
-        ),
-        dendrogram_chart(
-            "dendrogram",
-            "Similarity",
-            "Average linkage.",
-            [Merge(("a",), ("b",), 0.2), Merge(("c",), ("a", "b"), 0.6)],
-            "distance",
         ),
     )
     return {chart.name: chart for chart in charts}

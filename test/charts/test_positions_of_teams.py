@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from evaluation.charts.chart import BLUE, VERMILION, marks_of
-from evaluation.organiser.ranking.across import Merge
 from evaluation.organiser.report.charts.matrices import (
     Axes,
     HeatmapCell,
@@ -12,7 +11,6 @@ from evaluation.organiser.report.charts.matrices import (
     heatmap_chart,
 )
 from evaluation.organiser.report.charts.teams import (
-    dendrogram_chart,
     place_lines_chart,
     podium_chart,
     ranks_by_case,
@@ -94,24 +92,6 @@ def test_a_podium_of_many_values_holds_bins_and_no_single_case():
 @pytest.mark.parametrize(("better", "expected"), [("higher", [3, 1, 1]), ("lower", [1, 2, 2])])
 def test_equal_values_share_the_lowest_rank_of_a_case(better, expected):
     assert ranks_by_case(np.array([[0.1], [0.7], [0.7]]), better)[:, 0].tolist() == expected
-
-
-@by_hand(dendrogram_chart)
-def test_a_dendrogram_joins_groups_in_their_middle_from_left_to_right():
-    joins = [Merge(("a",), ("b",), 0.2), Merge(("c",), ("a", "b"), 0.6)]
-    chart = dendrogram_chart("d", "D", "Linkage.", joins, "distance")
-    # Leaves from top to bottom are c, a, b; a and b join at 0.2 in the middle of 1 and 2. Names stand above.
-    assert marks(chart, "text", "leaves", "text", "y") == [("c", -0.25), ("a", 0.75), ("b", 1.75)]
-    assert marks(chart, "rule", "lines", "x", "x2", "y", "y2") == [
-        (0, 0.2, 1, 1),
-        (0, 0.2, 2, 2),
-        (0.2, 0.2, 1, 2),
-        (0, 0.6, 0, 0),
-        (0.2, 0.6, 1.5, 1.5),
-        (0.6, 0.6, 0, 1.5),
-    ]
-    assert axis(chart, "x") == Axis("distance", (0, 0.6))
-    assert axis(chart, "y") == Axis("", (-0.6, 2.4), downwards=True)
 
 
 @by_hand(heatmap_chart)

@@ -103,7 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COLUMN",
-        help="of the case table: tests between subgroups within teams, difficulty by subgroup; repeatable",
+        help="of the case table: metrics in subgroups, and tests between them within teams; repeatable",
     )
     add(
         "--annotators",

@@ -151,11 +151,6 @@ def _print_across(console: Console, across: AcrossRankings, names: Names) -> Non
     )
     orders = "" if across.orders == 1 else f", one of {across.orders} equally good orders"
     console.print(one_line(f"consensus of {rankings} ({across.method}{orders}): {teams}"))
-    for merge in across.dendrogram:
-        groups = " + ".join(
-            "{" + ", ".join(map(names.of, group)) + "}" for group in (merge.first, merge.second)
-        )
-        console.print(one_line(f"  joined at 1 − τ-b = {merge.distance:.2f}: {groups}"))
 
 
 def _rule(phase: leaderboard_file.PhaseLeaderboard) -> str:

@@ -120,7 +120,7 @@ def _figures(phase: ReportedPhase) -> Iterator[str]:
     """Yield the names of a phase's figures that a paper shows; a report has more."""
     for kind in ("blobs", "superiority", "method-places"):
         yield phase.identifier(phase.boards[0], kind)
-    yield from ("final-blobs", phase.identifier("dendrogram", "tasks"))
+    yield "final-blobs"
     ranked = [name for name, metric in phase.board.metrics.items() if metric.in_ranking]
     for name in ranked:
         yield from (phase.identifier(name, kind) for kind in ("by-team", "roc", "froc", "times"))

@@ -1,4 +1,4 @@
-"""Rankings of several tasks or phases compared: consensus, agreement, and a dendrogram."""
+"""Rankings of several tasks or phases compared: consensus and agreement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -93,15 +93,6 @@ class ConsensusTeam:
 
 
 @dataclass(frozen=True)
-class Merge:
-    """A step of the dendrogram: two groups of rankings that are joined at a distance (1 − τ-b)."""
-
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    distance: float
-
-
-@dataclass(frozen=True)
 class AcrossRankings:
     """The rankings of tasks or phases, over the teams that have a place in all of them.
 
@@ -115,7 +106,6 @@ class AcrossRankings:
     orders: int
     disagreements: int
     tau_b: tuple[tuple[float | None, ...], ...]
-    dendrogram: tuple[Merge, ...]
 
 
 def across_rankings(teams: Sequence[str], rankings: Mapping[str, Sequence[int]]) -> AcrossRankings | None:
@@ -136,21 +126,4 @@ def across_rankings(teams: Sequence[str], rankings: Mapping[str, Sequence[int]])
     taus = np.array([kendall_tau_b(ranking, chosen) for ranking in chosen])
     ordered = tuple(sorted(named, key=lambda team: (team.place, team.team)))
     known = tuple(tuple(None if np.isnan(tau) else tau for tau in row) for row in taus.tolist())
-    of_consensus = found.method, ordered, found.orders, found.disagreements
-    return AcrossRankings(tuple(rankings), *of_consensus, known, dendrogram(tuple(rankings), taus))
-
-
-def dendrogram(names: Sequence[str], taus: NDArray[np.float64]) -> tuple[Merge, ...]:
-    """Return the steps of an average-linkage clustering by the distance 1 − τ-b.
-
-    taus: shape (rankings, rankings); an undefined τ-b (NaN) counts as 0. Source: Wiesenfarth et al. 2021.
-    """
-    from scipy.cluster.hierarchy import linkage  # takes longer than most rankings
-
-    distances = 1 - np.nan_to_num(taus)[np.triu_indices(len(names), 1)]
-    groups: list[tuple[str, ...]] = [(name,) for name in names]
-    merges = []
-    for first, second, distance, _ in linkage(np.maximum(distances, 0), "average").tolist():
-        merges.append(Merge(groups[int(first)], groups[int(second)], distance))
-        groups.append(groups[int(first)] + groups[int(second)])
-    return tuple(merges)
+    return AcrossRankings(tuple(rankings), found.method, ordered, found.orders, found.disagreements, known)

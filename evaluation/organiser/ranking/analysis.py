@@ -196,7 +196,6 @@ class Analysis:
         tested = self._cases.teams, self._choice
         return OrganiserPart(
             difficulties=tuple(difficulties),
-            groups=tuple(difficulty.group_difficulties(difficulties, cases, choices.subgroups)),
             influences=tuple(influence),
             values=_case_values(metrics, chosen),
             curves=_curves(metrics, chosen),

@@ -38,18 +38,6 @@ class CaseDifficulty:
 
 
 @dataclass(frozen=True)
-class GroupDifficulty:
-    """The mean difficulty of the cases that share a value of a column of the case table."""
-
-    metric: str
-    measure: str
-    column: str
-    value: str
-    cases: int
-    mean: float
-
-
-@dataclass(frozen=True)
 class SubgroupTest:
     """The rank-sum test of one team's per-case metric between two subgroups.
 
@@ -91,28 +79,6 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
             zip(names, means, teams.tolist(), strict=True), key=lambda case: (harder * case[1], case[0])
         )
         found += [CaseDifficulty(name, measure, place, *case) for place, case in enumerate(ordered, 1)]
-    return found
-
-
-def group_difficulties(
-    difficulties: list[CaseDifficulty], columns: RecordedColumns, chosen: tuple[str, ...]
-) -> list[GroupDifficulty]:
-    """Return the mean difficulty of the cases by every value or bin of the chosen columns."""
-    import pandas  # 0.2 s that only subgroups need
-
-    keys = ["metric", "measure", "group"]
-    found: list[GroupDifficulty] = []
-    for column in chosen:
-        group_of = dict(zip(columns.names, columns.labels(column), strict=True))
-        table = pandas.DataFrame(
-            [(case.metric, case.measure, group_of[case.case], case.value) for case in difficulties],
-            columns=[*keys, "value"],
-        )
-        groups = table.groupby(keys)["value"].agg(["size", "mean"])
-        found += [
-            GroupDifficulty(metric, measure, column, group, int(size), float(mean))
-            for (metric, measure, group), size, mean in groups.itertuples()
-        ]
     return found
 
 

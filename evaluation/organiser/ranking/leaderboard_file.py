@@ -195,7 +195,6 @@ class OrganiserPart:
     """The figures of single cases. They reveal labels and are written to separate files."""
 
     difficulties: tuple[difficulty.CaseDifficulty, ...] = ()
-    groups: tuple[difficulty.GroupDifficulty, ...] = ()
     influences: tuple[Influence, ...] = ()
     values: dict[str, CaseValues] = field(default_factory=dict)
     curves: dict[str, dict[str, CurvePoints]] = field(default_factory=dict)

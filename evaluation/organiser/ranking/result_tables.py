@@ -186,7 +186,8 @@ def _report_rows(
 ) -> None:
     """Add a problem for each row, by its line in the file; message: with ``found``, a format of its cell."""
     for row in rows[:_MAX_FAULTS]:
-        text = message if found is None else message.format(found[row])
+        cell = None if found is None else found[row]
+        text = message.format(cell.item() if isinstance(cell, np.generic) else cell)
         problems.append(f"{path}, line {row + 2}: {text}")
     if len(rows) > _MAX_FAULTS:
         problems.append(f"{path}: the same in {len(rows) - _MAX_FAULTS} further lines")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from evaluation.organiser.ranking.across import MAX_EXACT, Merge, across_rankings, consensus
+from evaluation.organiser.ranking.across import MAX_EXACT, across_rankings, consensus
 from evaluation.organiser.ranking.certainty import rank_confidence_sets, superiority
 from evaluation.stats.figure import Figure
 
@@ -70,16 +70,9 @@ def test_teams_with_a_place_everywhere_enter():
     assert found.tau_b[0][2] == found.tau_b[1][1] == 1
 
 
-def test_the_dendrogram_joins_what_agrees_first():
-    found = across_rankings(TEAMS, {"one": [1, 2, 3, 4], "two": [4, 3, 2, 1], "three": [1, 2, 4, 3]})
-    # τ of one and three is 4/6; of two with them −1 and −4/6, on average −5/6.
-    assert found.dendrogram == (
-        Merge(("one",), ("three",), pytest.approx(1 / 3)),
-        Merge(("two",), ("one", "three"), pytest.approx(11 / 6)),
-    )
+def test_the_agreement_of_two_rankings_is_none_where_all_tie():
     found = across_rankings(["a", "b"], {"one": [1, 1], "two": [1, 2]})
     assert found.tau_b == ((None, None), (None, 1.0))
-    assert found.dendrogram[0].distance == 1
 
 
 @pytest.mark.parametrize("rankings", [{"one": [1, 2]}, {"one": [1, 0], "two": [0, 1]}, {}])

@@ -49,7 +49,7 @@ KINDS = (
     *("places", "by-team", "boxes", "podium", "rank-counts", "blobs"),
     "superiority",
     *("method-places", "without-metric-places", "weight-places", "subgroup-places", "significance", "roc"),
-    *("hardest-cases", "influence", "left-right", "dendrogram-tasks", "agreement-tasks"),
+    *("hardest-cases", "influence", "left-right", "agreement-tasks"),
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evaluation.charts.chart import BLUE, GREEN, GREY, OCHRE, VERMILION, Chart, marks_of
-from evaluation.organiser.ranking.across import AcrossRankings, ConsensusTeam, Merge
+from evaluation.organiser.ranking.across import AcrossRankings, ConsensusTeam
 from evaluation.organiser.ranking.annotators import AnnotatorsSection, OperatingPoint
 from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.classifiers import ClassifierCurve, Classifiers
@@ -40,7 +40,6 @@ from evaluation.organiser.report.charts.matrices import heatmap_chart, significa
 from evaluation.organiser.report.charts.roc import roc_chart
 from evaluation.organiser.report.charts.teams import (
     blob_chart,
-    dendrogram_chart,
     influence_chart,
     place_lines_chart,
     podium_chart,
@@ -303,20 +302,11 @@ def test_signs_point_to_the_team_that_the_test_finds_better():
     assert compared(None, None) == "?"
 
 
-@by_hand(dendrogram_chart, heatmap_chart, page=RANKINGS)
-def test_rankings_are_joined_at_their_distance_and_agree_by_tau():
+@by_hand(heatmap_chart, page=RANKINGS)
+def test_rankings_agree_by_tau():
     consensus = tuple(ConsensusTeam(name, place, place, place) for place, name in enumerate("ba", start=1))
-    across = AcrossRankings(
-        ("y", "x"), "Kemeny", consensus, 1, 0, ((1.0, -0.5), (-0.5, None)), (Merge(("y",), ("x",), 1.5),)
-    )
-    found = charts(rankings.across_section(across, "tasks", str.upper))
-    tree, agreement = found["dendrogram-tasks"], found["agreement-tasks"]
-    assert marks(tree, "text", "leaves", "text", "y") == [("Y", -0.25), ("X", 0.75)]
-    assert marks(tree, "rule", "lines", "x", "x2", "y", "y2") == [
-        (0, 1.5, 0, 0),
-        (0, 1.5, 1, 1),
-        (1.5, 1.5, 0, 1),
-    ]
+    across = AcrossRankings(("y", "x"), "Kemeny", consensus, 1, 0, ((1.0, -0.5), (-0.5, None)))
+    (agreement,) = charts(rankings.across_section(across, "tasks", str.upper)).values()
     cells = [("Y", "Y", 1, "1.00"), ("Y", "X", -0.5, "-0.50"), ("X", "Y", -0.5, "-0.50")]
     rows = marks(agreement, "rect", "cells", "y", "x", "color")
     assert rows == [one[:3] for one in cells]

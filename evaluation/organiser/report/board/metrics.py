@@ -287,7 +287,7 @@ def _annotators(phase: ReportedPhase) -> Iterator[Table]:
         yield from phase.tables("agreement", section.agreement)
 
 
-# --- The section of subgroups of cases: means by team with tests, and difficulty ---
+# --- The section of subgroups of cases: means by team with tests ---
 
 
 def subgroups_section(phase: ReportedPhase) -> Section | None:
@@ -295,7 +295,6 @@ def subgroups_section(phase: ReportedPhase) -> Section | None:
     blocks: tuple[Block, ...] = (
         *_subgroup_charts(phase),
         *phase.tables("subgroup-tests", phase.board.subgroup_tests),
-        *phase.tables("difficulty", phase.organiser.groups),
     )
     return phase.section("subgroups", "Subgroups", blocks)
 

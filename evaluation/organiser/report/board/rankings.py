@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain, permutations, product
 
 from evaluation.charts.chart import Chart, Estimated
-from evaluation.organiser.ranking.across import AcrossRankings, Merge
+from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, Leaderboard
 from evaluation.organiser.ranking.robustness import Variation
@@ -129,7 +129,7 @@ def _who_is_first(phase: ReportedPhase, board: str) -> str:
 _MOST_NAMED = 3
 
 
-# --- The section across tasks or phases: consensus, agreement of the rankings, and a dendrogram ---
+# --- The section across tasks or phases: consensus and agreement of the rankings ---
 
 
 def across_section(
@@ -155,12 +155,6 @@ def across_section(
     note += f" In the rankings, {across.disagreements} pairs of teams have another order."
     title = f"Consensus of the {what} ({across.method})"
     table = Table.of(figure("consensus"), title, columns, rows, note)
-    joins = [
-        Merge(tuple(map(words, step.first)), tuple(map(words, step.second)), step.distance)
-        for step in across.dendrogram
-    ]
-    told = "Average linkage of the rankings by the distance 1 − Kendall's τ-b."
-    drawn = f"Similarity of the {what}", told, joins, "1 − τ-b", wiesenfarth("dendrogram")
     names = [words(name) for name in across.rankings]
     agreement = matrices.heatmap_chart(
         figure("agreement"),
@@ -174,8 +168,8 @@ def across_section(
         ],
         matrices.Axes("", "Kendall's τ-b", (-1, 1)),
     )
-    blocks = table, team_charts.dendrogram_chart(figure("dendrogram"), *drawn), agreement
-    return Section(figure("across"), f"Across {what} ({role})" if role else f"Across {what}", blocks, 0)
+    title = f"Across {what} ({role})" if role else f"Across {what}"
+    return Section(figure("across"), title, (table, agreement), 0)
 
 
 # --- The section of generalisation: changes from phase to phase ---

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from evaluation.charts import chart as vl
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.ranking.across import Merge
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.stability import Influence, PlaceDistribution
 from evaluation.organiser.report.charts.encodings import count, if_selected, point_of_case
@@ -396,43 +395,6 @@ def blob_chart(
     data: dict[str, Sequence[vl.Record]] = {"blobs": blobs, "spans": spans}
     figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(places)}
     return vl.Chart(name, title, described, data, {**figure, "usermeta": {"leastWidth": 420}}, follows)
-
-
-# --- Dendrogram: which rankings are similar, as a tree of joined groups ---
-
-
-def dendrogram_chart(
-    name: str, title: str, description: str, joins: Sequence[Merge], axis_title: str, follows: str = ""
-) -> vl.Chart:
-    """Return the tree of at least one join; the last one holds all leaves."""
-    leaves = (*joins[-1].first, *joins[-1].second)
-    # Where the line of a group begins: its height in the figure, and its distance.
-    ends: dict[frozenset[str], tuple[float, float]] = {
-        frozenset((leaf,)): (float(position), 0.0) for position, leaf in enumerate(leaves)
-    }
-    lines: list[vl.Record] = []
-    for join in joins:
-        (first, first_from), (second, second_from) = (ends[frozenset(g)] for g in (join.first, join.second))
-        at = join.distance
-        lines += [
-            {"x": first_from, "x_end": at, "y": first, "y_end": first},
-            {"x": second_from, "x_end": at, "y": second, "y_end": second},
-            {"x": at, "x_end": at, "y": first, "y_end": second},
-        ]
-        ends[frozenset(join.first + join.second)] = ((first + second) / 2, at)
-    names = [{"leaf": leaf, "y": position - 0.25} for position, leaf in enumerate(leaves)]
-    scale = {"domain": [-0.6, len(leaves) - 0.6], "reverse": True}
-    x = vl.quantity("x", axis_title, (0, max(join.distance for join in joins) or 1.0))
-    y = vl.quantitative("y", axis=None, scale=scale)
-    rule = {"type": "rule", "color": vl.BLUE, "strokeWidth": 2, "tooltip": None}
-    text = {"type": "text", "align": "left", "x": 6, "limit": 240, "tooltip": None}
-    layers = [
-        vl.layer("lines", rule, x=x, x2={"field": "x_end"}, y=y, y2={"field": "y_end"}),
-        vl.layer("leaves", text, y=y, text=vl.nominal("leaf")),
-    ]
-    data: dict[str, Sequence[vl.Record]] = {"lines": lines, "leaves": names}
-    figure = {"layer": layers, "height": 60 + 40 * len(leaves)}
-    return vl.Chart(name, title, description, data, figure, follows)
 
 
 # --- Bars of the cases whose removal moves the most teams ---
