@@ -79,50 +79,6 @@ def pairs(annotators: Sequence[str]) -> tuple[Pair, ...]:
     return tuple(found)
 
 
-MOST_TRIED = 200_000
-"""The number of arrangements, complete or begun, after which the search takes the best one so far."""
-
-
-def arrange(pairs: Sequence[Pair], b_scans: Sequence[int]) -> tuple[Pair, ...]:
-    """Return the pairs in the order of the parts, so that the busiest annotator has the fewest B-scans.
-
-    ``b_scans``: of every part. The given order is kept where no other is better; of several better ones, the
-    first is returned, in the pairs' order, part by part. Beyond ten parts or so, the search ends after
-    200,000 trials with the best so far.
-    """
-    order = tuple(dict.fromkeys(pairs))
-    left = Counter(pairs)
-    load = dict.fromkeys((annotator for pair in pairs for annotator in pair), 0)
-    best, least = tuple(pairs), max(loads(pairs, b_scans).values(), default=0)
-    chosen: list[Pair] = []
-    tried = 0
-
-    def search() -> None:
-        """Try the remaining pairs at the next part, wherever that can still be better."""
-        nonlocal best, least, tried
-        if len(chosen) == len(pairs):
-            best, least = tuple(chosen), max(load.values(), default=0)
-            return
-        more = b_scans[len(chosen)]
-        for pair in order:
-            tried += 1
-            busiest = max(load[annotator] for annotator in pair) + more
-            if tried > MOST_TRIED or not left[pair] or max(busiest, *load.values()) >= least:
-                continue
-            chosen.append(pair)
-            left[pair] -= 1
-            for annotator in pair:
-                load[annotator] += more
-            search()
-            for annotator in pair:
-                load[annotator] -= more
-            left[pair] += 1
-            chosen.pop()
-
-    search()
-    return best
-
-
 def loads(pairs: Sequence[Pair], b_scans: Sequence[int]) -> Mapping[str, int]:
     """Return the number of B-scans of every annotator in the pairs' order."""
     found: Counter[str] = Counter()
@@ -133,12 +89,10 @@ def loads(pairs: Sequence[Pair], b_scans: Sequence[int]) -> Mapping[str, int]:
 
 
 PARTITION, ASSIGNMENT, WORKLOAD = "partition.csv", "assignment.csv", "workload.csv"
-MINUTES_PER_B_SCAN = 15.0
-"""The time of one annotation of a B-scan in the example of section 2.3."""
 
 _OF_VOLUME = ("volume", "vendor", "quality", "part", "b_scans")
-_OF_PART = ("part", "reader_1", "reader_2", "volumes", "b_scans", "hours", "complementarity")
-_OF_WORKLOAD = ("reader", "parts", "volumes", "b_scans", "hours")
+_OF_PART = ("part", "reader_1", "reader_2", "volumes", "b_scans", "complementarity")
+_OF_WORKLOAD = ("reader", "parts", "volumes", "b_scans")
 _MAX_PARTS = 1000
 _MAX_B_SCANS = 100_000
 
@@ -183,10 +137,8 @@ def _read_parts(work: Path) -> dict[str, tuple[int, int]]:
         }
 
 
-def write_assignment(work: Path, minutes: float) -> dict[str, object]:
-    """Assign two annotators to every part; return the report's section. ``minutes``: of one per B-scan."""
-    if not minutes > 0:
-        raise PhaseError(f"minutes per B-scan: expected a number above 0, found {minutes:g}")
+def write_assignment(work: Path) -> dict[str, object]:
+    """Assign two annotators to every part; return the report's section."""
     accuracies = read_accuracy(work)
     volumes: Counter[int] = Counter()
     b_scans: Counter[int] = Counter()
@@ -195,29 +147,22 @@ def write_assignment(work: Path, minutes: float) -> dict[str, object]:
         b_scans[part] += number
     parts = sorted(volumes)
     try:
-        pairs = arrange(assign(accuracies, len(parts)), [b_scans[part] for part in parts])
+        pairs = assign(accuracies, len(parts))
     except ValueError as error:
         raise PhaseError(f"{work}: {error}") from None
 
-    def hours(number: int) -> float:
-        return number * minutes / 60
-
-    rows = []
-    for part, (first, second) in zip(parts, pairs, strict=True):
-        work_of_part = (volumes[part], b_scans[part], hours(b_scans[part]))
-        rows.append(
-            (part, first, second, *work_of_part, complementarity(accuracies[first], accuracies[second]))
-        )
+    rows = [
+        (part, *pair, volumes[part], b_scans[part], complementarity(*(accuracies[name] for name in pair)))
+        for part, pair in zip(parts, pairs, strict=True)
+    ]
     of_parts = write_rows(work / ASSIGNMENT, _OF_PART, rows)
     of_annotators = loads(pairs, [b_scans[part] for part in parts])
     in_volumes = loads(pairs, [volumes[part] for part in parts])
     in_parts_of = loads(pairs, [1] * len(parts))
     of_readers = (
-        (name, in_parts_of[name], in_volumes[name], of_annotators[name], hours(of_annotators[name]))
-        for name in sorted(accuracies)
+        (name, in_parts_of[name], in_volumes[name], of_annotators[name]) for name in sorted(accuracies)
     )
     return {
-        "minutes_per_b_scan": minutes,
         "parts": of_parts,
         "workload": write_rows(work / WORKLOAD, _OF_WORKLOAD, of_readers),
     }

@@ -40,8 +40,6 @@ def add_part(parts: Parts) -> None:
     add("--seed", type=int, default=0, help="random seed of the partition (default: 0)")
     words = "B-scans of every volume in the evaluation set; 0 allows any number (default: 5)"
     add("--b-scans", type=int, default=5, metavar="N", help=words)
-    words = "time of one annotation of a B-scan, for the estimated hours (default: 15)"
-    add("--minutes", type=float, default=15.0, help=words)
 
 
 def _fuse(arguments: argparse.Namespace) -> list[Path]:
@@ -54,7 +52,6 @@ def _fuse(arguments: argparse.Namespace) -> list[Path]:
         parts=arguments.parts,
         seed=arguments.seed,
         b_scans_each=arguments.b_scans,
-        minutes=arguments.minutes,
     )
     steps = [arguments.step] if arguments.step else STEPS[: STEPS.index(arguments.until) + 1]
     if "combination" in steps and arguments.output is None:

@@ -21,8 +21,7 @@ STEPS: tuple[Step, ...] = get_args(Step)
 class Benchmark:
     """The organiser's folder, the folder of tables, the phase folder to write, and the options.
 
-    ``b_scans_each``: of every volume in the evaluation set; 0 allows any number. ``minutes``: that one
-    annotator needs for one B-scan.
+    ``b_scans_each``: of every volume in the evaluation set; 0 allows any number.
     """
 
     folder: Path
@@ -32,7 +31,6 @@ class Benchmark:
     parts: int = 3
     seed: int = 0
     b_scans_each: int = B_SCANS_EACH
-    minutes: float = assignment.MINUTES_PER_B_SCAN
 
 
 def run_step(step: Step, benchmark: Benchmark) -> tuple[str, ...]:
@@ -52,7 +50,7 @@ def run_step(step: Step, benchmark: Benchmark) -> tuple[str, ...]:
     elif step == "partition":
         said = assignment.write_partition(folder, work, benchmark.parts, benchmark.seed)
     elif step == "assignment":
-        said = assignment.write_assignment(work, benchmark.minutes)
+        said = assignment.write_assignment(work)
     else:
         if benchmark.output is None:
             raise PhaseError("combination: expected a phase folder to write, found none")

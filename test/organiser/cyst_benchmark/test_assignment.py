@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence
-from evaluation.organiser.cyst_benchmark.assignment import arrange, assign, complementarity, loads, pairs
+from evaluation.organiser.cyst_benchmark.assignment import assign, complementarity, pairs
 from evaluation.organiser.cyst_benchmark.data import QUALITIES, Stratum, median_quality, partition
 
 values = st.integers(0, 8).map(lambda eighths: eighths / 8)
@@ -55,24 +55,6 @@ def test_best_of_all_balanced_assignments(of_annotators, parts):
     balanced = [choice for choice in everything if max(shares(choice)) - min(shares(choice)) <= 1]
     assert value(found) == max(map(value, balanced))
     assert found == next(choice for choice in balanced if value(choice) == value(found))
-
-
-@settings(max_examples=60)
-@given(st.lists(st.tuples(st.sampled_from(pairs("abcd")), st.integers(1, 9)), min_size=1, max_size=5))
-def test_no_order_is_better(parts):
-    given_pairs, b_scans = [pair for pair, _ in parts], [number for _, number in parts]
-    found = arrange(given_pairs, b_scans)
-    assert sorted(found) == sorted(given_pairs)
-    least = min(max(loads(order, b_scans).values()) for order in itertools.permutations(given_pairs))
-    assert max(loads(found, b_scans).values()) == least
-
-
-def test_many_parts_end_in_time_and_no_worse_than_they_came():
-    given_pairs, b_scans = [*pairs("abcdef"), *pairs("abcdef")], [7 * n % 31 + 1 for n in range(30)]
-    found = arrange(given_pairs, b_scans)
-    assert sorted(found) == sorted(given_pairs)
-    assert max(loads(found, b_scans).values()) <= max(loads(given_pairs, b_scans).values())
-    assert found == arrange(given_pairs, b_scans)
 
 
 # --- Parts that are small copies of the whole ---

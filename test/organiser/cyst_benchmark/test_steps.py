@@ -99,7 +99,7 @@ def test_the_transformed_distinctions_have_the_supervisors_mean_and_variance(bui
             assert a**2 * float(row["variance"]) == pytest.approx(float(supervisor["variance"]))
 
 
-def test_workloads_are_counted_in_b_scans_and_hours(given, built):
+def test_workloads_are_counted_in_b_scans(given, built):
     depth = {case.name: case.geometry.shape[0] for case in given.cases}
     parts = {}
     for row in rows(built.work / "partition.csv"):
@@ -108,11 +108,11 @@ def test_workloads_are_counted_in_b_scans_and_hours(given, built):
     work = Counter()
     for row in rows(built.work / "assignment.csv"):
         b_scans = sum(depth[name] for name in parts[row["part"]])
-        assert (int(row["b_scans"]), float(row["hours"])) == (b_scans, b_scans * 15 / 60)
+        assert int(row["b_scans"]) == b_scans
         for name in ("reader_1", "reader_2"):
             work[row[name]] += b_scans
     for row in rows(built.work / "workload.csv"):
-        assert (int(row["b_scans"]), float(row["hours"])) == (work[row["reader"]], work[row["reader"]] / 4)
+        assert int(row["b_scans"]) == work[row["reader"]]
         assert int(row["parts"]) == 2
 
 
@@ -369,13 +369,6 @@ def test_any_number_of_b_scans_on_request(given, built, tmp_path):
     run_step("distinction", Benchmark(tmp_path / "in", tmp_path / "work", None, b_scans_each=0))
     report = json.loads((tmp_path / "work" / "report.json").read_text())["distinction"]
     assert (report["volumes"], report["b_scans"]) == (3, 15)
-
-
-@pytest.mark.parametrize("minutes", [0, math.nan])
-def test_hours_need_minutes(built, tmp_path, minutes):
-    shutil.copytree(built.work, tmp_path / "work")
-    with faulted(PhaseError, "minutes per B-scan"):
-        run_step("assignment", Benchmark(tmp_path, tmp_path / "work", None, minutes=minutes))
 
 
 def test_changed_annotations_ask_for_the_first_step_again(given, built, tmp_path):
