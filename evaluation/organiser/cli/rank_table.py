@@ -13,7 +13,7 @@ from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.methods import METHODS, SCALED
 from evaluation.organiser.ranking.stability import PlaceDistribution
-from evaluation.organiser.report.sentences import Names, change_in_words, names_in
+from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.phase.leaderboard import rounded_outwards
 
 _MOST_PAIRS = 15
@@ -75,7 +75,6 @@ def subgroup_table(phase: leaderboard_file.PhaseLeaderboard) -> Table:
 
 _MAX_METRICS = 6
 _INTERVAL_DIGITS = 3
-_MAX_TEAMS = 12
 _LOG_WIDTH = 160
 
 
@@ -98,8 +97,6 @@ def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
             console.print(table)
         if phase.subgroup_tests:
             console.print(subgroup_table(phase))
-        if phase.robustness:
-            console.print(*_robustness(phase))
         if phase.across:
             _print_across(console, phase.across, _names(phase))
     if board.final is not None:
@@ -120,27 +117,6 @@ def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
         _print_across(console, board.across, Names({}))
     for notice in board.notices:
         console.print(one_line(f"note: {notice}"))
-
-
-def _robustness(phase: leaderboard_file.PhaseLeaderboard) -> Iterator[Table | str]:
-    """Yield the rankings that differ from the one in force in one thing, and give a team another place."""
-    places = {
-        board: {team.team: team.boards[board].place for team in phase.teams if team.boards[board].place}
-        for board in {one.board for one in phase.robustness}
-    }
-    moving = [one for one in phase.robustness if one.places != places[one.board]]
-    of = f"{len(moving)} of {len(phase.robustness)} rankings"
-    yield f"If one thing differed, {of} would give other places (all are in robustness.csv)"
-    if not moving:
-        return
-    teams = [team.team for team in phase.teams if any(team.team in of for of in places.values())][:_MAX_TEAMS]
-    rows, names = [], _names(phase)
-    titles = {name: metric.title for name, metric in phase.metrics.items()}
-    for one in moving:
-        tau_b = "" if one.tau_b is None else f"{one.tau_b:.2f}"
-        changed = names.of(one.board), one.kind, change_in_words(one, names, titles), tau_b
-        rows.append((*changed, *(_text(one.places.get(team)) for team in teams)))
-    yield text_table(None, ("board", "what differs", "change"), ("τ-b", *teams), rows)
 
 
 def _print_across(console: Console, across: AcrossRankings, names: Names) -> None:
