@@ -72,16 +72,6 @@ def board_examples() -> dict[str, Chart]:
             MARKS,
             "Dice",
         ),
-        podium_chart(
-            "podium-binned",
-            "Podium",
-            np.array([np.full(4_001, 0.9), np.full(4_001, 0.1)]),
-            TEAMS,
-            [str(case) for case in range(4_001)],
-            "higher",
-            MARKS,
-            "Dice",
-        ),
         heatmap_chart(
             "heatmap",
             "Ranks",

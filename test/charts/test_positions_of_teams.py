@@ -77,18 +77,6 @@ def test_a_podium_stands_at_the_rank_of_the_team_in_the_case():
     assert lower.single_cases
 
 
-@by_hand(podium_chart)
-def test_a_podium_of_many_values_holds_bins_and_no_single_case():
-    values = np.array([np.full(4_001, 24.0), np.full(4_001, 0.0)])
-    chart = podium_chart("p", "P", values, ["b", "a"], [""] * 4_001, "higher", MARKS, "Dice")
-    # 24 bins of 0 … 24: the last and the first one, at their middles.
-    assert marks(chart, "circle", "values", "x", "y", "size", "color") == [
-        (pytest.approx(0.8), 23.5, 4_001, VERMILION),
-        (pytest.approx(2.2), 0.5, 4_001, BLUE),
-    ]
-    assert not chart.single_cases
-
-
 @pytest.mark.parametrize(("better", "expected"), [("higher", [3, 1, 1]), ("lower", [1, 2, 2])])
 def test_equal_values_share_the_lowest_rank_of_a_case(better, expected):
     assert ranks_by_case(np.array([[0.1], [0.7], [0.7]]), better)[:, 0].tolist() == expected

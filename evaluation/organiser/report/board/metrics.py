@@ -112,12 +112,13 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         yield boxes.measured_in(metric.unit, arrow)
     teams, cases, matrix = complete_values(phase, name)
     if len(teams) > 1 and cases:
-        figure, values_of_cases = phase.identifier(name, "podium"), (matrix, teams, cases, metric.better)
-        drawn = phase.marks, axis, wiesenfarth("podium plot")
-        podium = team_charts.podium_chart(
-            figure, f"Who is best in which case: {title}", *values_of_cases, *drawn
-        )
-        yield podium.measured_in(metric.unit, arrow)
+        if matrix.size <= team_charts.MOST_VALUES:
+            figure, values_of_cases = phase.identifier(name, "podium"), (matrix, teams, cases, metric.better)
+            drawn = phase.marks, axis, wiesenfarth("podium plot")
+            podium = team_charts.podium_chart(
+                figure, f"Who is best in which case: {title}", *values_of_cases, *drawn
+            )
+            yield podium.measured_in(metric.unit, arrow)
         yield _rank_heatmap(phase, name, title, teams, team_charts.ranks_by_case(matrix, metric.better))
 
 

@@ -257,9 +257,8 @@ _MOST_LEVEL = 3
 
 # --- Podium plot: the values of all teams in every case, arranged by their rank in that case ---
 
-MOST_POINTS = 8_000
-"""Above so many values, bins replace the points and lines."""
-_BINS = 24
+MOST_VALUES = 8_000
+"""A podium plot of more values shows nothing; the ranks of the cases are counted in a heat map, too."""
 _WIDTH = 0.8
 
 
@@ -286,8 +285,7 @@ def podium_chart(
     ranks = ranks_by_case(values, better)
     position = np.arange(len(teams))[:, np.newaxis] + 0.5
     places = ranks + _WIDTH * (position / len(teams) - 0.5)
-    few = values.size <= MOST_POINTS
-    rows = _points(values, ranks, places, teams, cases) if few else _bins(values, ranks, places, teams)
+    rows = _points(values, ranks, places, teams, cases)
     ticks = list(range(1, len(teams) + 1))
     axis = {"values": ticks, "format": "d", "grid": False}
     x = vl.quantity("position", "rank in the case", (0.5, len(teams) + 0.5), axis=axis)
@@ -295,39 +293,32 @@ def podium_chart(
     rule = {"type": "rule", "color": vl.GREY, "opacity": 0.4, "tooltip": None}
     separators = vl.layer("separators", rule, x=x)
     encoding: vl.Record = {"x": x, "y": y, "color": _by_team(marks, "colour", legend=True)}
-    if few:
-        line = {"type": "line", "strokeWidth": 1, "tooltip": None}
-        by_case = {"detail": vl.nominal("case"), "order": vl.quantitative("position")}
-        colour = if_selected("case", vl.VERMILION, {"value": vl.GREY})
-        faint = if_selected("case", 1, {"value": round(max(0.04, min(0.2, 20 / len(cases))), 3)})
-        lines = vl.layer("values", line, x=x, y=y, **by_case, color=colour, opacity=faint)
-        points = vl.layer(
+    line = {"type": "line", "strokeWidth": 1, "tooltip": None}
+    by_case = {"detail": vl.nominal("case"), "order": vl.quantitative("position")}
+    colour = if_selected("case", vl.VERMILION, {"value": vl.GREY})
+    faint = if_selected("case", 1, {"value": round(max(0.04, min(0.2, 20 / len(cases))), 3)})
+    layers: list[vl.Record] = [
+        separators,
+        vl.layer("values", line, x=x, y=y, **by_case, color=colour, opacity=faint),
+        vl.layer(
             "values",
             {"type": "point", "filled": True, "cursor": "pointer", "opacity": 1},
             **encoding,
             shape=_by_team(marks, "shape", legend=True),
             size=if_selected("case", 160, {"value": round(max(8, min(40, 40_000 / values.size)))}),
             tooltip=vl.tooltip("case", "team", "rank", numbers=("value",)),
-        )
-        layers: list[vl.Record] = [separators, lines, points]
-        described = "A dot is the value of a team in a case; a thin line joins the teams of one case."
-    else:
-        bins = vl.layer(
-            "values",
-            {"type": "circle", "opacity": 1},
-            **encoding,
-            size=vl.quantitative("cases", scale={"range": [12, 140]}, legend=None),
-            tooltip=vl.tooltip("team", "rank", "cases", numbers=("value",)),
-        )
-        layers = [separators, bins]
-        described = "A dot stands for the cases of a team with similar values; its area is their number."
-    described += " Cases are arranged by the rank that the team has in them, and by team within a rank."
+        ),
+    ]
+    described = (
+        "A dot is the value of a team in a case; a thin line joins the teams of one case. "
+        "Cases are arranged by the rank that the team has in them, and by team within a rank."
+    )
     data: dict[str, Sequence[vl.Record]] = {
         "values": rows,
         "separators": [{"position": tick + 0.5} for tick in ticks[:-1]] or [{"position": 0.5}],
     }
     specification = {"layer": layers, "height": 420, "usermeta": {"leastWidth": 26 * len(teams)}}
-    return vl.Chart(name, title, described, data, specification, follows, single_cases=few, wide=True)
+    return vl.Chart(name, title, described, data, specification, follows, single_cases=True, wide=True)
 
 
 def _points(
@@ -339,21 +330,6 @@ def _points(
         for i, team in enumerate(teams)
         for j, case in enumerate(cases)
     ]
-
-
-def _bins(values: Floats, ranks: NDArray[np.int64], places: Floats, teams: Sequence[str]) -> list[vl.Record]:
-    edges = np.histogram_bin_edges(values, _BINS)
-    rows: list[vl.Record] = []
-    for i, team in enumerate(teams):
-        for rank in np.unique(ranks[i]).tolist():
-            here = ranks[i] == rank
-            counts, _ = np.histogram(values[i, here], edges)
-            rows += [
-                {"team": team, "rank": rank, "position": float(places[i, here][0])}
-                | {"value": float(edges[k] + edges[k + 1]) / 2, "cases": int(counts[k])}
-                for k in np.flatnonzero(counts)
-            ]
-    return rows
 
 
 # --- Blob plot: how often each team takes each place when the cases are resampled ---
