@@ -23,7 +23,6 @@ NUCLEI = "melanoma-10-class-nuclei-segmentation"
 SMALL = {
     "hecktor2025": {},
     "learn2reg": {"scans": 2},
-    "midog2025-classification": {},
     "ocelot2023": {},
     "puma": {"images": 3},
     "synthrad2025": {"scans": 1},
@@ -263,54 +262,3 @@ def test_puma_leaves_out_a_class_that_no_image_has(tmp_path):
     evaluation.seal(tmp_path / "phase")
     result = scores_of(tmp_path / "phase", tmp_path / "submission")
     assert result["ranking"]["composites"]["macro_f1"]["value"] == 1
-
-
-def test_midog_tells_atypical_figures(scored):
-    folder, figures, _ = scored["midog2025-classification"]
-    true = [row["class"] == "atypical" for row in rows_of(folder / "phase" / "cases.csv")]
-    numbers = np.array([float(row["atypical"]) for row in rows_of(folder / "submission" / "predictions.csv")])
-    decided = numbers >= 0.5
-    expected = {
-        "balanced_accuracy": metrics.balanced_accuracy_score(true, decided),
-        "auc": metrics.roc_auc_score(true, numbers),
-        "sensitivity": metrics.recall_score(true, decided),
-        "specificity": metrics.recall_score(true, decided, pos_label=0),
-    }
-    assert {name.partition(".")[2]: value for name, value in figures.items()} == pytest.approx(
-        expected, abs=5e-5
-    )
-
-
-def outputs(sample, slug, names):
-    """Return the values of an output for the cases, given as (stack, index)."""
-    found = {}
-    for job in json.loads((sample / "submission" / "predictions.json").read_text()):
-        stack = job["inputs"][0]["image"]["name"]
-        path = sample / "submission" / job["pk"] / "output" / f"{slug}.json"
-        found |= {(stack, index): value for index, value in enumerate(json.loads(path.read_text()))}
-    return np.array([found[name] for name in names])
-
-
-def test_the_figures_are_those_of_scikit_learn(tmp_path):
-    sample, found, _ = scored_sample(tmp_path, "airogs")
-    with (sample / "phase" / "cases.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    names = [(row["stack_name"], int(row["stack_index"])) for row in rows]
-    classes = np.array([row["class"] for row in rows])
-    likelihood = outputs(sample, "multiple-referable-glaucoma-likelihoods", names)
-    referral = outputs(sample, "multiple-referable-glaucoma-binary-decisions", names)
-    score = outputs(sample, "multiple-referable-ungradability-scores", names)
-    ungradable = outputs(sample, "multiple-referable-ungradability-binary-decisions", names)
-
-    gradable = classes != "U"
-    referable = classes[gradable] == "RG"
-    rates, sensitivities, _ = metrics.roc_curve(referable, likelihood[gradable], drop_intermediate=False)
-    expected = {
-        "screening.alpha": metrics.roc_auc_score(referable, likelihood[gradable], max_fpr=0.1),
-        "screening.beta": sensitivities[rates <= 0.05].max(),
-        "screening.referral_accuracy": np.mean(referral[gradable] == referable),
-        "robustness.gamma": metrics.cohen_kappa_score(~gradable, ungradable),
-        "robustness.delta": metrics.roc_auc_score(~gradable, score),
-    }
-    assert found == pytest.approx(expected, abs=5e-5)
-    assert all(0.3 < value < 0.99 for value in found.values())
