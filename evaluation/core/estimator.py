@@ -570,7 +570,7 @@ class RatioOfSums(_OfSums):
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         columns = np.nan_to_num(np.stack([table[name] for name in self._columns]))
         above, below, *total = columns
-        size, others = float(below.mean()), [float(of.mean()) for of in total]
+        size, others = float(below.mean()) or 1.0, [float(of.mean()) for of in total]
 
         def figure(sums: Floats) -> Floats:
             return self._ratio(*np.moveaxis(sums, -1, 0))
@@ -579,8 +579,8 @@ class RatioOfSums(_OfSums):
             lowest = [[self.of_failure, 0.0, *others], [0.0, 1.0, *others]]
             highest = [[1.0, 1.0, *others]]
         else:
-            # A case of the mean denominator; an infinite end is that of the numerator.
-            ends = [end * size if math.isfinite(end) and size else end for end in (worst, best)]
+            # A case of the mean denominator, 1 where all are 0; an infinite end is that of the numerator.
+            ends = [end * size if math.isfinite(end) else end for end in (worst, best)]
             low, high = _reach(above, *ends)
             lowest, highest = [[low, size, *others]], [[high, size, *others]]
         return FigureOfSums(columns, figure, np.array(lowest), np.array(highest), of_ratio=not total)

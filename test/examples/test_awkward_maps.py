@@ -4,10 +4,20 @@ import shutil
 
 import numpy as np
 import pytest
+import SimpleITK
 
 from test.examples import test_further_fields, test_instances, test_own_metrics, test_segmentation
-from test.examples.awkward import Scored, awkward_maps, spacing_of, write_maps, write_table
+from test.examples.awkward import (
+    Scored,
+    awkward_maps,
+    row_of,
+    scored_in_full,
+    spacing_of,
+    write_maps,
+    write_table,
+)
 from test.examples.samples import EXAMPLES
+from test.examples.test_instances import conic
 
 pytestmark = pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
 
@@ -53,6 +63,37 @@ def test_cells_of_awkward_images(tmp_path):
     expected = test_instances.cellseg([(*pair, None) for pair in maps.values()])
     assert found == pytest.approx(expected, abs=6e-5)
     assert 0.1 < expected["f1_mean"] < expected["f1"] < 1
+
+
+def test_nuclei_of_awkward_images_with_types(tmp_path):
+    """No image has two of the types; the one connective cell is false, with a pixel of another type."""
+    maps = planes()
+    maps["nothing"] = (np.zeros_like(maps["noise"][0]),) * 2
+    here, there = {}, {}
+    for number, (name, pair) in enumerate(maps.items()):
+        numbers = [70000 * of.astype(np.int32) for of in pair]
+        types = [np.where(of > 0, of + (number % 5 == 2 - side), 0) for side, of in enumerate(pair)]
+        if name == "false":
+            types[1][pair[1] == 1] = 6
+        here[name] = [np.stack(planes) for planes in zip(numbers, types, strict=True)]
+        if name == "false":
+            types[1][tuple(np.argwhere(pair[1] == 1)[0])] = 1
+        there[name] = [np.stack(planes) for planes in zip(numbers, types, strict=True)]
+        for side, image in zip(("phase", "submission"), there[name], strict=True):
+            (tmp_path / side / "nuclei").mkdir(parents=True, exist_ok=True)
+            written = SimpleITK.GetImageFromArray(image.astype(np.int32))
+            SimpleITK.WriteImage(written, str(tmp_path / side / "nuclei" / f"{name}.mha"))
+    rows = [{"name": name, "width": of.shape[1], "height": of.shape[0]} for name, (of, _) in maps.items()]
+    write_table(tmp_path / "phase" / "cases.csv", rows)
+    found = scored_in_full(tmp_path, "conic").figures
+    expected, program = conic(here.values()), conic(there.values(), added=1e-6, of_nothing=0.0)
+    for figures in (expected, program):
+        numbers = [of for name, of in figures.items() if name.startswith("count_determination")]
+        figures["count_determination"] = np.mean(numbers)
+    assert found == pytest.approx(expected, abs=1e-9)
+    words = {"panoptic_quality": "mPQ+", "panoptic_quality_of_images": "PQ", "count_determination": "R²"}
+    for name, word in words.items():
+        assert f"{word} {program[name]:.4f} for {found[name]:.4f}" in row_of("conic")
 
 
 @pytest.mark.parametrize("name", ["panther", "pinkcc", "sts"])

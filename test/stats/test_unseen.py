@@ -48,6 +48,12 @@ def test_shares_are_exact(total, level):
         assert (found.lower, found.upper) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
+def test_a_ratio_of_nothing_may_be_any():
+    """Such as the overlap of a class that no case has, neither in the reference nor in the prediction."""
+    found, value = interval_of(RatioOfSums("a", "b", of_nothing=1.0), {"a": np.zeros(3), "b": np.zeros(3)})
+    assert (value, found.lower, found.upper) == (1, 0, 1)
+
+
 @pytest.mark.parametrize("failures", [0, 5, 12, 40])
 def test_a_mean_of_zeros_and_ones_has_the_exact_interval(failures):
     values = (np.arange(40) >= failures) * 1.0
