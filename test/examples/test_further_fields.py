@@ -14,7 +14,6 @@ from skimage.metrics import peak_signal_noise_ratio
 from sklearn import metrics
 
 import evaluation
-from test.challenges.declared.test_displacement import learn2reg
 from test.challenges.declared.test_images import synthrad
 from test.examples.samples import scored_sample, scores_of, write_sample
 
@@ -22,7 +21,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning
 NUCLEI = "melanoma-10-class-nuclei-segmentation"
 SMALL = {
     "hecktor2025": {},
-    "learn2reg": {"scans": 2},
     "ocelot2023": {},
     "puma": {"images": 3},
     "synthrad2025": {"scans": 1},
@@ -137,31 +135,6 @@ def test_synthrad_inside_the_body(scored):
     similarity = np.mean([synthrad(*row[2:]) for row in rows])
     assert 0.1 < similarity < 0.995
     assert figures["images.ms_ssim"] == pytest.approx(similarity, abs=5e-5)
-
-
-def test_learn2reg_by_landmarks_and_warped_labels(scored):
-    folder, figures, _ = scored["learn2reg"]
-    points = [rows_of(folder / "phase" / f"{side}.csv") for side in ("fixed", "moving")]
-    maps = (volumes(folder, f"phase/disp_{side}") for side in ("fixed", "moving"))
-    each = []
-    for path, *both in zip(sorted((folder / "submission" / "disp").iterdir()), *maps, strict=True):
-        ends = (
-            np.array([[float(row[axis]) for axis in "xyz"] for row in rows if row["case"] == path.stem])
-            for rows in points
-        )
-        field = np.load(path)["arr_0"].astype(float)
-        each.append(learn2reg(field, *(of.transpose() for of in both), *ends, (1.5, 1.5, 2.0)))
-    errors, dice, rough = (
-        [of[name] for of in each] for name in ("target_registration_error", "dice", "log_jacobian_deviation")
-    )
-    expected = {
-        "registration.tre": np.mean(errors),
-        "registration.tre_robust": np.quantile(errors, 0.7),
-        "registration.dice": np.mean(dice),
-        "registration.dice_robust": np.quantile(dice, 0.3),
-        "registration.sdlogj": np.mean(rough),
-    }
-    assert {name: figures[name] for name in expected} == pytest.approx(expected, abs=5e-5)
 
 
 def greedy(found, true, radius):
