@@ -5,9 +5,13 @@ import shutil
 import nibabel
 import numpy as np
 import pytest
+from scipy.integrate import quad, trapezoid
+from scipy.special import softmax
+from scipy.stats import norm
 
 from test.challenges.declared.test_displacement import learn2reg
 from test.examples.awkward import awkward_maps, row_of, scored_in_full, spacing_of, write_maps, write_table
+from test.oracles import BY_HAND, checked
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning"),
@@ -84,3 +88,105 @@ def test_learn2reg(tmp_path):
 
 
 ORGANS = {1: "pancreas", 2: "kidney", 3: "liver"}
+
+
+def calibration_error(shares, true):
+    """Return the error in 50 bins, of which the last holds probabilities of 1 as in torchmetrics."""
+    confidence, right = shares.max(axis=0).ravel(), (shares.argmax(axis=0) == true).ravel()
+    edges = [*np.linspace(0, 1, 51), 2]
+    sums = [np.histogram(confidence, edges, weights=of)[0] for of in (confidence, right * 1.0)]
+    return np.abs(sums[0] - sums[1]).sum() / right.size
+
+
+def crps(volume, volumes, points=0):
+    """Return the score within three standard deviations; points: of the program's interpolation."""
+    mean, deviation = np.mean(volumes), np.std(volumes)
+    low, high = mean - 3 * deviation, mean + 3 * deviation
+    step = np.clip(volume, low, high)
+    if points:
+        known = np.linspace(*norm.ppf([0.01, 0.99], mean, deviation), points)
+        grid = np.linspace(low, high, 200_001)
+        share = np.interp(grid, known, norm.cdf(known, mean, deviation), left=0, right=1)
+        return trapezoid((share - (grid >= volume)) ** 2, grid)
+    below = quad(lambda at: norm.cdf(at, mean, deviation) ** 2, low, step, epsabs=1e-12)[0]
+    return below + quad(lambda at: norm.sf(at, mean, deviation) ** 2, step, high, epsabs=1e-12)[0]
+
+
+def dice_of_rows(true, found):
+    """Return what the program has: the mean over rows with the organ, without the first one, then slices."""
+    both, total = 2 * (true & found).sum(axis=2), true.sum(axis=2) + found.sum(axis=2)
+    rows = np.where(true.any(axis=2), both / np.maximum(total, 1), np.nan)[:, 1:]
+    slices = [np.nanmean(row) for row in rows if not np.isnan(row).all()]
+    return np.mean(slices) if slices else 0.0
+
+
+def curvas(references, prediction, shares, voxel_ml):
+    """Return the figures of a case by name and organ, NaN where there is none, and those of the program."""
+    here, there = {}, {}
+    for label, name in ORGANS.items():
+        votes = sum((of == label).astype(int) for of in references)
+        none, every, found, of_organ = votes == 0, votes == 3, prediction == label, shares[label - 1]
+        total = every.sum() + found[none | every].sum()
+        here["dice", name] = 2 * (every & found).sum() / total if total else 1.0
+        there["dice", name] = dice_of_rows(every, found & (none | every))
+        around = of_organ[none].mean() if none.any() else 0  # NaN there
+        here["consensus_confidence", name] = (1 - around + of_organ[every].mean()) / 2
+        volumes, volume = [(of == label).sum() * voxel_ml for of in references], of_organ.sum() * voxel_ml
+        here["volume_crps", name] = abs(volume - volumes[0])
+        if len(set(volumes)) > 1:
+            here["volume_crps", name] = crps(volume, volumes)
+            there["volume_crps", name] = crps(volume, volumes, points=100)
+    whole = np.concatenate([1 - shares.sum(axis=0, keepdims=True), shares])
+    for side, of in ((here, whole.clip(0)), (there, softmax(whole, axis=0) if whole.min() < 0 else whole)):
+        side["voxel_calibration_error", ""] = np.mean([calibration_error(of, true) for true in references])
+    return here, there
+
+
+@checked(
+    volume_crps="scipy.integrate.quad",
+    voxel_calibration_error="numpy.histogram",
+    consensus_confidence=BY_HAND,
+)
+def test_curvas(tmp_path):
+    """Two cases have annotators that agree to the voxel, one a voxel whose probabilities exceed 1."""
+    random = np.random.default_rng(8)
+    cases = {}
+    for number, (name, (one, other)) in enumerate(awkward_maps([1, 2, 3]).items()):
+        readers = [one, other, np.roll(one, number % 3, axis=1)]
+        if name in ("tie", "exchanged"):
+            readers = [one] * 3
+        shares = random.dirichlet([1, 0.3, 0.3, 0.3], one.shape).transpose(3, 0, 1, 2)[1:]
+        for label in ORGANS:
+            shares[:, other == label] /= 3
+            shares[label - 1, other == label] += 0.6
+        shares[:, :3] = 0
+        shares[0, 1], shares[1, 2] = 1, 0.5
+        if name == "corner":
+            shares[:, 8, 0, 0] = 0.5, 0.5, 2**-20
+        cases[name] = readers, np.roll(other, number % 2, axis=2), shares.astype(np.float32)
+    for reader in range(3):
+        references = {name: (of[0][reader],) * 2 for name, of in cases.items()}
+        write_maps(tmp_path, f"organs/reader_{reader + 1}", references)
+    shutil.rmtree(tmp_path / "submission")
+    write_maps(tmp_path / "made", "organs", {name: (of[1],) * 2 for name, of in cases.items()})
+    for label, organ in ORGANS.items():
+        write_maps(tmp_path / "made", organ, {name: (of[2][label - 1],) * 2 for name, of in cases.items()})
+    (tmp_path / "made" / "submission").rename(tmp_path / "submission")
+    scored = scored_in_full(tmp_path, "curvas2024")
+    each = [
+        curvas(readers, made, shares.astype(float), np.prod(spacing_of(number)) / 1000)
+        for number, (readers, made, shares) in enumerate(cases.values())
+    ]
+    figures = {}
+    for case, (here, _) in zip(cases, each, strict=True):
+        named = {"_".join(filter(None, key)): of for key, of in here.items() if not np.isnan(of)}
+        assert {name: scored.cases[case].get(name) for name in named} == pytest.approx(named, abs=1e-9), case
+        for of in {of for of, _ in here}:
+            figures.setdefault(of, []).append(np.nanmean([here[key] for key in here if key[0] == of]))
+    means = {of: np.nanmean(values) for of, values in figures.items()}
+    assert {of: scored.figures[of] for of in means} == pytest.approx(means, abs=1e-9)
+    for of, words in (("dice", "Dice"), ("volume_crps", "the score")):
+        pairs = [(there[key], here[key]) for here, there in each for key in there if key[0] == of]
+        assert "{} {:.6f} for {:.6f}".format(words, *np.mean(pairs, axis=0)) in row_of("curvas2024")
+    here, there = (of["voxel_calibration_error", ""] for of in each[-1])
+    assert f"error {there:.6f} for {here:.6f}" in row_of("curvas2024")

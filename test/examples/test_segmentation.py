@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import SimpleITK
 from scipy import ndimage
-from scipy.integrate import quad
-from scipy.stats import norm
 from skimage.morphology import skeletonize
 from sklearn.metrics import f1_score, precision_score, recall_score
 from surface_distance import metrics as oracle
@@ -14,7 +12,7 @@ from test.challenges.declared.test_detection_map import expected_of
 from test.challenges.declared.test_lesions import components
 from test.examples.samples import scored_sample
 from test.metrics.test_lesion_wise import expected_figures
-from test.oracles import BY_HAND, checked
+from test.oracles import checked
 
 pytestmark = pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
 
@@ -235,60 +233,3 @@ def test_the_figures_are_those_of_an_independent_computation(name, tmp_path):
 )
 def test_lesions_of_brats_one_at_a_time(tmp_path):
     compare(tmp_path, "brats2023", brats2023, scans=3)
-
-
-# --- CURVAS 2024: three readers, and a probability of each organ ---
-
-CURVAS = {1: "pancreas", 2: "kidney", 3: "liver"}
-
-
-def calibration_error(shares, true):
-    """Return the error in 50 bins, of which the last holds probabilities of 1 as in torchmetrics."""
-    confidence, right = shares.max(axis=0).ravel(), (shares.argmax(axis=0) == true).ravel()
-    edges = [*np.linspace(0, 1, 51), 2]
-    sums = [np.histogram(confidence, edges, weights=of)[0] for of in (confidence, right * 1.0)]
-    return np.abs(sums[0] - sums[1]).sum() / right.size
-
-
-def crps(volume, volumes):
-    mean, deviation = np.mean(volumes), np.std(volumes)
-    ends = mean - 3 * deviation, mean + 3 * deviation
-    step = np.clip(volume, *ends)
-    below = quad(lambda at: norm.cdf(at, mean, deviation) ** 2, ends[0], step)[0]
-    return below + quad(lambda at: norm.sf(at, mean, deviation) ** 2, step, ends[1])[0]
-
-
-def curvas2024(scan, folder):
-    def array(path):
-        return SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(folder / path / scan)))
-
-    references = [array(f"phase/organs/reader_{number}") for number in (1, 2, 3)]
-    prediction = array("submission/organs")
-    shares = np.array([array(f"submission/{name}") for name in CURVAS.values()], float)
-    figures = {}
-    for label, name in CURVAS.items():
-        votes = sum((reference == label).astype(int) for reference in references)
-        agreed, of_organ = (votes == 0) | (votes == 3), shares[label - 1]
-        figures["dice", name] = f1_score(votes[agreed] == 3, prediction[agreed] == label)
-        sure = of_organ[votes == 0].mean(), of_organ[votes == 3].mean()
-        figures["consensus_confidence", name] = (1 - sure[0] + sure[1]) / 2
-        volumes = [(reference == label).sum() * 0.012 for reference in references]
-        figures["volume_crps", name] = crps(of_organ.sum() * 0.012, volumes)
-    background = np.maximum(1 - shares.sum(axis=0, keepdims=True), 0)
-    errors = [calibration_error(np.concatenate([background, shares]), true) for true in references]
-    return figures, np.mean(errors)
-
-
-@checked(
-    dice="sklearn.metrics.f1_score",
-    volume_crps="scipy.integrate.quad",
-    voxel_calibration_error="numpy.histogram",
-    consensus_confidence=BY_HAND,
-)
-def test_probabilities_of_curvas_beside_three_readers(tmp_path):
-    folder, found, _ = scored_sample(tmp_path, "curvas2024", scans=2)
-    scans = sorted(path.name for path in (folder / "submission/organs").iterdir())
-    rows, errors = zip(*(curvas2024(scan, folder) for scan in scans), strict=True)
-    expected = means(rows) | {"voxel_calibration_error": np.mean(errors)}
-    assert found == pytest.approx({f"organs.{name}": of for name, of in expected.items()}, abs=5e-5)
-    assert 0.01 < np.mean(errors) < 0.2

@@ -142,15 +142,17 @@ class VolumeCrps(_LabelProbabilityTable, VolumeTable):
 
     def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         extent = self.voxel_extent(comparison.reference)
-        volumes = extent * np.array([one.counts.reference for one in comparison.by_annotator])
+        # Of whole numbers, so that equal ones have a deviation of 0, which products with an extent may miss.
+        counts = np.array([one.counts.reference for one in comparison.by_annotator])
+        means, deviations = extent * counts.mean(axis=0), extent * counts.std(axis=0)
         table = comparison.table
 
         def score(structure: Structure) -> float:
-            of = volumes[:, table.structures.index(structure)]
+            at = table.structures.index(structure)
             values = self.probability_of(comparison, structure.name).probabilities
             volume = extent * float(values.sum(dtype=np.float64))
             limit = self.worst_value(comparison.reference, table, structure)
-            return min(normal_crps(volume, of.mean(), of.std(), self.deviations or math.inf), limit)
+            return min(normal_crps(volume, means[at], deviations[at], self.deviations or math.inf), limit)
 
         return [score(structure) for structure in structures]
 
