@@ -135,6 +135,7 @@ class Scored:
 
     def __init__(self, folder: Path, configuration: Path) -> None:
         shutil.copy(configuration, folder / "phase" / "phase.toml")
+        oracles.scored_by_command(configuration)
         phase, places = folder / "phase", {"--output": folder / "output", "--cases": folder / "cases.json"}
         given = {"--ground-truth": phase, "--input": folder / "submission", **places}
         for command in (("seal", phase), ("evaluate", *(word for pair in given.items() for word in pair))):
@@ -164,7 +165,6 @@ def scored_in_full(folder: Path, example: str) -> Scored:
     text = (EXAMPLES / example / "phase.toml").read_text(encoding="utf-8")
     configuration = folder / "in_full.toml"
     configuration.write_text(f"value_digits = 12\n{text}", encoding="utf-8")
-    oracles.scored_by_command(configuration)
     return Scored(folder, configuration)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import SimpleITK
 
-from test.examples import test_further_fields, test_instances, test_own_metrics, test_segmentation
+from test.examples import test_further_fields, test_own_metrics, test_segmentation
 from test.examples.awkward import (
     Scored,
     awkward_maps,
@@ -16,8 +16,8 @@ from test.examples.awkward import (
     write_maps,
     write_table,
 )
+from test.examples.instances import cellseg, conic, isles2024
 from test.examples.samples import EXAMPLES
-from test.examples.test_instances import conic
 
 pytestmark = pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
 
@@ -25,7 +25,7 @@ FORMULAS = {
     "autopet": (test_segmentation.autopet, [1, 0, 0]),
     "brats2023": (test_segmentation.brats2023, [3, 1, 2]),
     "isles2022": (test_segmentation.isles2022, [1, 0, 0]),
-    "isles2024": (test_instances.isles2024, [1, 0, 0]),
+    "isles2024": (isles2024, [1, 0, 0]),
     "kits2023": (test_segmentation.EXPECTED["kits2023"], [1, 2, 3]),
     "multi-organ-ct": (test_segmentation.EXPECTED["multi-organ-ct"], [1, 3, 5]),
     "toothfairy2": (test_further_fields.toothfairy2, [1, 11, 48]),
@@ -59,9 +59,9 @@ def planes():
 def test_cells_of_awkward_images(tmp_path):
     maps = planes()
     write_maps(tmp_path, "cells", maps, extension=".tif")
-    found = Scored(tmp_path, EXAMPLES / "cellseg" / "phase.toml").figures
-    expected = test_instances.cellseg([(*pair, None) for pair in maps.values()])
-    assert found == pytest.approx(expected, abs=6e-5)
+    found = scored_in_full(tmp_path, "cellseg").figures
+    expected = cellseg([(*pair, None) for pair in maps.values()])
+    assert found == pytest.approx(expected, abs=1e-9)
     assert 0.1 < expected["f1_mean"] < expected["f1"] < 1
 
 

@@ -8,8 +8,8 @@ from scipy import ndimage
 from scipy.stats import rankdata
 from sklearn.metrics import precision_recall_curve
 
+from test.examples.instances import ious
 from test.examples.samples import EXAMPLES, scored_sample
-from test.examples.test_instances import ious
 from test.examples.test_segmentation import pairs
 
 OWN = sorted(path.parent.name for path in EXAMPLES.glob("*/metrics.py"))
