@@ -68,6 +68,9 @@ def _begin_bundled(source: Source, folder: Path) -> None:
 
 def _begin_example(source: Source, folder: Path) -> None:
     place = source.configuration.with_name("sample.py")
+    if not place.exists():
+        _begin_program(source, folder)
+        return
     specification = importlib.util.spec_from_file_location(f"sample_{source.name}", place)
     assert specification is not None
     assert specification.loader is not None
