@@ -16,6 +16,7 @@ from evaluation.metrics.arrays import Bools, Floats, Integers
 Matching = Literal["any", "optimal", "greedy", "best", "most_overlap"]
 Agreement = Literal["iou", "dice"]
 AnyIntegers = NDArray[np.integer[Any]]
+_TIE = 1e-13  # the share of a gain that decides between equal ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,7 @@ def overlaps_of(
 def optimal_pairs(first: Integers, second: Integers, gain: Floats) -> Bools:
     """Return which pairs of objects to take, none of them twice, so that the sum of their gains is largest.
 
-    first, second, gain: shape (pairs,); gains are above 0.
+    first, second, gain: shape (pairs,); gains are above 0. Ties go to the lowest numbers of ``first``.
     """
     chosen = _alone(first) & _alone(second)
     rest = np.flatnonzero(~chosen)
@@ -182,7 +183,8 @@ def optimal_pairs(first: Integers, second: Integers, gain: Floats) -> Bools:
         columns, column = np.unique(second[rest], return_inverse=True)
         # Each may stay alone, which is a match with a column of its own that gains nothing.
         own = np.arange(len(rows))
-        weights = np.concatenate([1 + gain[rest], np.ones(len(rows))])
+        gains = gain[rest] * (1 - _TIE * row / len(rows))
+        weights = np.concatenate([1 + gains, np.ones(len(rows))])
         places = np.concatenate([row, own]), np.concatenate([column, len(columns) + own])
         graph = csr_array((weights, places), shape=(len(rows), len(columns) + len(rows)))
         taken = min_weight_full_bipartite_matching(graph, maximize=True)[1]
