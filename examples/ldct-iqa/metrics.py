@@ -4,5 +4,5 @@ from scipy.stats import kendalltau
 
 
 def kendall_tau(prediction, reference):
-    """Kendall's rank correlation of all cases (tau-b); NaN where one side has one value only."""
-    return kendalltau(prediction, reference).statistic
+    """Kendall's rank correlation of all cases (tau-b); 0 for one and the same number in every case."""
+    return kendalltau(prediction, reference).statistic if len(set(prediction)) > 1 else 0.0

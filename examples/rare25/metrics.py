@@ -4,9 +4,10 @@ import numpy as np
 
 
 def ppv_at_recall(prediction, reference, *, recall):
-    """Precision at the highest threshold that has the recall, of all cases; NaN without a positive one."""
-    positive = np.sort(prediction[reference == 1])[::-1]
-    if not len(positive):
+    """Precision at a recall of all cases, linear between thresholds; NaN without a positive case."""
+    order = np.argsort(-prediction)
+    hits = np.cumsum(reference[order] == 1)
+    if not hits[-1]:
         return np.nan
-    threshold = positive[int(np.ceil(recall * len(positive) - 1e-9)) - 1]
-    return np.mean(reference[prediction >= threshold])
+    last = np.flatnonzero(np.diff(prediction[order], append=-1))  # of the cases at each threshold
+    return np.interp(recall, [0, *hits[last] / hits[-1]], [1, *hits[last] / (last + 1)])
