@@ -164,19 +164,27 @@ def scored_in_full(folder: Path, example: str) -> Scored:
     """Score an example's folder, with twelve decimals of the figures over all cases."""
     text = (EXAMPLES / example / "phase.toml").read_text(encoding="utf-8")
     configuration = folder / "in_full.toml"
+    text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("value_digits"))
     configuration.write_text(f"value_digits = 12\n{text}", encoding="utf-8")
     return Scored(folder, configuration)
 
 
 def write_jobs(folder: Path, socket: str, outputs: Mapping[str, Mapping[str, object]]) -> None:
-    """Write what an algorithm put out as the platform lists it: by the image's name JSON values by slug."""
+    """Write what an algorithm put out as the platform lists it: by the image's name JSON or maps by slug."""
     jobs = []
     for image, values in outputs.items():
+        made: list[dict[str, object]] = []
         for slug, value in values.items():
-            path = folder / "submission" / f"job-{image}" / "output" / f"{slug}.json"
+            relative = f"images/{slug}" if isinstance(value, np.ndarray) else f"{slug}.json"
+            path = folder / "submission" / f"job-{image}" / "output" / relative
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(value), encoding="utf-8")
-        made = [{"socket": {"slug": slug, "relative_path": f"{slug}.json"}} for slug in values]
+            made.append({"socket": {"slug": slug, "relative_path": relative}})
+            if isinstance(value, np.ndarray):
+                path.mkdir()
+                SimpleITK.WriteImage(SimpleITK.GetImageFromArray(value), str(path / "output.tif"))
+                made[-1]["image"] = {"name": "output.tif"}
+            else:
+                path.write_text(json.dumps(value), encoding="utf-8")
         given = [{"socket": {"slug": socket}, "image": {"name": image}}]
         jobs.append({"pk": f"job-{image}", "status": "Succeeded", "inputs": given, "outputs": made})
     (folder / "submission" / "predictions.json").write_text(json.dumps(jobs), encoding="utf-8")

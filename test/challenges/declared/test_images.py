@@ -136,13 +136,6 @@ def test_images_of_two_dimensions_have_masks_too(tmp_path):
         assert found[name]["value"] == pytest.approx(expected[name], rel=1e-5, abs=5e-4)
 
 
-def test_a_scale_without_mask_does_not_count():
-    made, true, _ = scan(6)
-    mask = np.zeros(SHAPE, bool)
-    mask[6, 9, 9] = True
-    assert 0 < image_similarity.multi_scale_similarity(made, true, mask, 4095, "wang") <= 1
-
-
 @pytest.mark.parametrize("metric", ["structural_similarity", "multi_scale_structural_similarity"])
 def test_a_case_in_whose_mask_no_window_fits_does_not_enter(tmp_path, metric):
     """It would count 0 whatever is submitted, also where there is no result; the other scan is as alone."""
