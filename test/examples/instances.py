@@ -86,3 +86,16 @@ def isles2024(images):
             }
         )
     return {key: np.mean([row[key] for row in rows]) for key in rows[0]}
+
+
+def sts(scans):
+    figures = []
+    for true, found, _ in scans:
+        table, total = ious(true, found), 0.0
+        teeth, hits, objects = len(table), (table > 0.5).sum(), sum(table.shape)
+        while table.size and table.max() >= 0.5:
+            total += table.max()
+            one, other = np.unravel_index(table.argmax(), table.shape)
+            table = np.delete(np.delete(table, one, axis=0), other, axis=1)
+        figures.append((total / teeth, 2 * hits / objects))
+    return dict(zip(("instance_iou", "recognition_quality"), np.mean(figures, axis=0), strict=True))

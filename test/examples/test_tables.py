@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from test.examples.samples import EXAMPLES, lines_of
 from test.repository import REPOSITORY
 
@@ -39,3 +41,9 @@ def test_the_table_has_every_example_with_its_lines():
     found = {name: int(lines) for name, lines in rows}
     assert found == {path.parent.name: lines_of(path.parent.name) for path in EXAMPLES.glob("*/phase.toml")}
     assert max(found.values()) <= 60
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in EXAMPLES.glob("*/metrics.py")))
+def test_an_organiser_writes_at_most_60_lines(name):
+    texts = [(EXAMPLES / name / file).read_text() for file in ("phase.toml", "metrics.py", "sample.py")]
+    assert sum(len(text.splitlines()) for text in texts) <= 60
