@@ -46,7 +46,7 @@ class Figures:
     """
 
     aggregates: Estimates
-    composites: dict[str, Estimate]
+    composites: dict[str, Estimate] | None
     subgroups: Subgroups
 
 
@@ -63,7 +63,7 @@ def figures_of(scores: Scores) -> Figures:
         for subgroup in config.subgroups
         if (values := _subgroup_values(scores, subgroup))
     }
-    return Figures(aggregates, composites, subgroups)
+    return Figures(aggregates, composites or None, subgroups)
 
 
 def organiser_records(scores: Scores, figures: Figures) -> dict[str, Any]:
@@ -95,7 +95,9 @@ def summarise(scores: Scores, figures: Figures | None = None) -> result_file.Met
         ),
         cases=result_file.CasesSection(len(phase.rows), len(phase.rows) - worst, worst),
         aggregates=aggregates,
-        ranking=_ranking(scores, aggregates, public_composites(figures.composites, phase.challenge, config)),
+        ranking=_ranking(
+            scores, aggregates, public_composites(figures.composites or {}, phase.challenge, config)
+        ),
         subgroups=public_subgroups(figures.subgroups, config),
         case=_public_cases(scores) if config.publish_cases else None,
     )

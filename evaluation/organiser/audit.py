@@ -474,7 +474,7 @@ def _figures(scores: Scores, sizes: Mapping[str, LabelCount]) -> Iterator[Publis
                         yield PublishedFigure(name, "subgroups", 1, extent, digits.value, values)
         if config.publish_cases:
             yield _cases(task, table, config)
-    combined = public_composites(figures.composites, phase.challenge, config)
+    combined = public_composites(figures.composites or {}, phase.challenge, config)
     for composite in phase.challenge.composites:
         if estimate := combined.get(composite.name):
             name, tasks = composite.name, tuple(one.partition(".")[0] for one in composite.metrics)

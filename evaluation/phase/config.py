@@ -137,11 +137,6 @@ def moved_declaration(content: Mapping[str, Any], file: str) -> dict[str, Any]:
         raise PhaseError(f"{file}: {keys}: expected only without 'challenge', found challenge {challenge!r}")
     if challenge != DECLARED:
         return dict(content)
-    board = tables.get("ranking", {})
-    platform = content.get("platform")
-    ranked, score = (of.get("score") if isinstance(of, dict) else None for of in (board, platform))
-    if None not in (ranked, score) and ranked != score:
-        raise PhaseError(f"{file}: platform.score: expected {ranked!r} as in ranking.score, found {score!r}")
     others = {key: value for key, value in content.items() if key not in tables}
     return {**others, "challenge": challenge, "options": tables}
 

@@ -11,6 +11,7 @@ _OF_FIELDS = {
     "references": "reference_columns",
     "ignored": "excluded_table",
     "ignored_lesions": "excluded_lesions",
+    "others": "background",
 }
 _REFERENCES = {"points": "reference_table", "keypoints": "reference_table", "boxes": "reference_table"}
 _WITH_FORMULA = ("lesion_f1", "multi_scale_structural_similarity")
@@ -27,12 +28,16 @@ def new_key(location: Sequence[str | int]) -> str | None:
     match location:
         case (str(key),) if key in OF_THE_PLATFORM:
             return f"platform.{key}"
+        case ("ranking", "score"):
+            return "platform.score"
         case ("fields", str(name), str(kind), "reference"):
             return f"fields.{name}.{_REFERENCES.get(kind, 'reference_column')}"
         case ("fields", str(name), _, str(key)) if key in _OF_FIELDS:
             return f"fields.{name}.{_OF_FIELDS[key]}"
         case ("tasks", str(task), "metrics", str(name), str(metric), "reading") if metric in _WITH_FORMULA:
             return f"tasks.{task}.metrics.{name}.formula"
+        case ("tasks", str(task), "metrics", str(name), "lesion_froc", "rates"):
+            return f"tasks.{task}.metrics.{name}.false_positives_per_case"
     return None
 
 

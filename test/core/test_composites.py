@@ -72,7 +72,7 @@ def test_parts_of_other_cases_are_independent():
 
 def test_an_interval_ends_at_the_best_and_the_worst_value():
     tables = {"t": table(a=draws(1, 12)[0])}
-    _, one = found([task("t", "a")], tables, lambda a: 2 * a - 0.65, ("t.a",))
+    _, one = found([task("t", "a")], tables, lambda a: 2 * a - 0.75, ("t.a",))
     assert (one.confidence_interval.upper, one.with_unseen_failures.upper) == (1, 1)
     assert one.with_unseen_failures.lower < one.confidence_interval.lower
 

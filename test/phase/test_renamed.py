@@ -9,6 +9,11 @@ HEAD = 'name = "old"\nsubmission = "archive"\n'
 OLD = {
     "score": (f'{HEAD}score = "all.auc"\n', "score: is platform.score now"),
     "sockets": (f'{HEAD}[sockets]\nmap = "scores"\n', "sockets: is platform.sockets now"),
+    "ranking": (
+        f'{HEAD}[fields.map]\nkind = "label_map"\nlabels = {{ 1 = "a" }}\n'
+        '[tasks.t]\nmetrics = ["dice"]\n[ranking]\nscore = "t.dice"\n',
+        "ranking.score: is platform.score now",
+    ),
     "key": (
         f'{HEAD}[fields.map]\nkind = "label_map"\naxes = 2\nlabels = {{ 1 = "a" }}\n',
         "fields.map.axes: is fields.map.dimensions now",

@@ -146,8 +146,8 @@ class MeanRadialError(LandmarkMetric):
 
     metric: Literal["mean_radial_error"]
     worst: tables.Positive | maps.Extent = Key(
-        description="The largest distance that counts, or a length of the case's image: `diagonal`, "
-        "`shape_norm` (the same in pixels, whatever the unit is) or `longest_side`. `cases.csv` then has its "
+        description="The largest distance that counts, or a length of the case's image: `diagonal` or "
+        "`shape_norm` (the same in pixels, whatever the unit is). `cases.csv` then has its "
         "`width` and `height`, for three axes its `depth`, and for positions in mm `spacing_mm` (x, y(, z))."
     )
     unpredicted: Literal["worst", "exclude"] = Key(

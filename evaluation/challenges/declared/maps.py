@@ -410,16 +410,16 @@ def spacing_of(reference: LabelMapValue, table: ImageFieldTable) -> tuple[float,
     return (reference.spacing_mm or (1.0, 1.0, 1.0))[-table.dimensions :]
 
 
-Extent = Literal["diagonal", "shape_norm", "longest_side"]
+Extent = Literal["diagonal", "shape_norm"]
 WORST = (
     "`diagonal`, the default: that of the case's image. `shape_norm`: the diagonal in voxels, whatever the "
-    "unit is. `longest_side`: the largest of its sides."
+    "unit is."
 )
 
 
 def extent_of(shape: Sequence[int], spacing: Sequence[float], extent: Extent = "diagonal") -> float:
     """Return a length of an image in the unit of its spacing, of its last axes."""
-    sides = [size * step for size, step in zip(shape[-len(spacing) :], spacing, strict=True)]
-    if extent == "longest_side":
-        return max(sides)
-    return math.hypot(*(sides if extent == "diagonal" else shape[-len(spacing) :]))
+    sides = shape[-len(spacing) :]
+    if extent == "shape_norm":
+        return math.hypot(*sides)
+    return math.hypot(*(size * step for size, step in zip(sides, spacing, strict=True)))

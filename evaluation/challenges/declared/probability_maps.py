@@ -34,7 +34,7 @@ class ForegroundFieldTable(ImageFieldTable):
         description="Numbers of the reference that mean that the condition is present.",
         min_length=1,
     )
-    others: list[Label] = Key(
+    background: list[Label] = Key(
         default=[], description="Further numbers of the reference beside 0, which mean that it is absent."
     )
 
@@ -46,9 +46,9 @@ class ForegroundFieldTable(ImageFieldTable):
     @property
     def reference_map(self) -> LabelMap:
         """The kind of the reference: first the labels that count, then the others."""
-        numbers = [*self.foreground, *self.others]
+        numbers = [*self.foreground, *self.background]
         if len(set(numbers)) < len(numbers):
-            raise ValueError("expected different numbers in foreground and others")
+            raise ValueError("expected different numbers in foreground and background")
         return LabelMap({number: str(number) for number in numbers}, 0, self.dimensions)
 
     @property
@@ -209,14 +209,15 @@ class LesionFroc(_FindingTable):
     """
 
     metric: Literal["lesion_froc"]
-    rates: list[detections.Rate] = Key(
+    false_positives_per_case: list[detections.Rate] = Key(
         default=detections.RATES, description="Numbers of false findings per case.", min_length=1
     )
     reading: FrocReading = Key(default="step", description=detections.READING)
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         found = self.case_detections(field_name, table)
-        return detections.froc_measure(name, self.title_of(name), self.rates, found, self.reading)
+        title, rates = self.title_of(name), self.false_positives_per_case
+        return detections.froc_measure(name, title, rates, found, self.reading)
 
 
 class CaseAreaUnderCurve(tables.MetricTable):

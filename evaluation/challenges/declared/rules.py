@@ -43,7 +43,6 @@ class RankingTable(KeyTable):
     overall: str | None = None
     method: MethodName = "mean-then-rank"
     ties: Ties = "min"
-    score: str | None = None
 
     @pydantic.model_validator(mode="after")
     def _metrics_or_boards(self) -> RankingTable:
@@ -335,10 +334,6 @@ def declare(options: DeclaredOptions) -> Challenge:
         for name in scheme.metrics
         if name not in known
     ]
-    if options.ranking.score is not None and options.ranking.score not in known:
-        problems.append(
-            f"ranking.score: {options.ranking.score!r} is not a metric or composite of this phase"
-        )
     PhaseError.raise_all(problems)
     composites = tuple(table.composite(name, metrics) for name, table in sums.items())
     columns = {column.name: column for table in options.fields.values() for column in table.form_columns()}
@@ -350,7 +345,6 @@ def declare(options: DeclaredOptions) -> Challenge:
         components=scheme.metrics,
         form_columns=tuple(columns.values()),
         composites=composites,
-        score=options.ranking.score,
         ranking=lambda options: scheme,
         reading=partial(_reading, tasks=tasks),
     )

@@ -15,13 +15,13 @@ TABLES = """\
 [fields.map]
 kind = "detection_map"
 foreground = [2, 3]
-others = [1]
+background = [1]
 
 [tasks.scans.metrics]
 lesion_average_precision = {}
 case_auc = {}
-lesion_froc = { rates = [0.2] }
-linear = { metric = "lesion_froc", rates = [0.2], reading = "linear" }
+lesion_froc = { false_positives_per_case = [0.2] }
+linear = { metric = "lesion_froc", false_positives_per_case = [0.2], reading = "linear" }
 """
 SHAPE = (4, 8, 9)
 
@@ -145,7 +145,7 @@ def test_any_positive_confidence(tmp_path):
     references, predictions = scans(7)
     figures = {}
     for factor, keys in ((1, ""), (1000, "any_confidence = true")):
-        tables = TABLES.replace("others", f"{keys}\nothers")
+        tables = TABLES.replace("background", f"{keys}\nbackground")
         folder = tmp_path / str(factor)
         phase = volume_phase(folder, tables, references, keys='missing = "worst"')
         given = {name: values * np.float32(factor) for name, values in list(predictions.items())[1:]}
@@ -156,7 +156,7 @@ def test_any_positive_confidence(tmp_path):
 @pytest.mark.parametrize(("keys", "value"), [("", 1.5), ("any_confidence = true", np.inf)])
 def test_confidences_that_are_too_high(tmp_path, keys, value):
     references, _ = scans(7, count=1)
-    phase = volume_phase(tmp_path, TABLES.replace("others", f"{keys}\nothers"), references)
+    phase = volume_phase(tmp_path, TABLES.replace("background", f"{keys}\nbackground"), references)
     given = {name: np.full(SHAPE, value, np.float32) for name in references}
     with pytest.raises(SubmissionRejected) as rejected:
         figures_of(phase, tmp_path, given)

@@ -239,7 +239,6 @@ def test_a_missing_scan_is_worth_one_with_as_many_voxels_that_are_all_elsewhere(
     [
         (None, math.hypot(9, 20, 11)),
         ("diagonal", math.hypot(9, 20, 11)),
-        ("longest_side", 20),
         ("shape_norm", math.hypot(9, 10, 11)),
         (50.0, 50),
     ],

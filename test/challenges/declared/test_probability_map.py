@@ -8,7 +8,7 @@ from test.challenges.declared.images import figures_of, volume_phase
 from test.challenges.declared.scalars import rehearsed
 from test.oracles import checked
 
-FIELD = '[fields.map]\nkind = "probability_map"\nforeground = [2, 3]\nothers = [1]\n'
+FIELD = '[fields.map]\nkind = "probability_map"\nforeground = [2, 3]\nbackground = [1]\n'
 TABLES = f"""{FIELD}
 [tasks.scans]
 metrics = ["dice_at_threshold"]

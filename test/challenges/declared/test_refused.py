@@ -12,7 +12,7 @@ PRESENT = 'reference_column = "class"\npositive = ["RG"]\nnegative = ["NRG"]'
 SCORE = f"minimum = 0\nmaximum = 1\n{PRESENT}"
 MAP = 'labels = { 1 = "cup", 2 = "disc" }'
 TWICE = f'{MAP}\nannotators = ["A", "B"]'
-BESIDE = f'{TWICE}\n[fields.o]\nkind = "probability_map"\nothers = [2]\nreference_folder = "f/B"'
+BESIDE = f'{TWICE}\n[fields.o]\nkind = "probability_map"\nbackground = [2]\nreference_folder = "f/B"'
 CELLS = 'dimensions = 2\nunit = "pixels"\nclasses = ["cell", "other"]\nprobability = true'
 
 # The keys of a field f by its kind, and what is told of the fault: its place, and what was found.
@@ -35,9 +35,9 @@ KEYS = {
         f"{MAP}\nranges = {{ 1 = [1, 9], 2 = [9, 20] }}": ("f: ranges",),
     },
     "probability_map": {
-        "foreground = [1]\nothers = [1]": ("f",),
-        "others = [0]": ("f",),
-        "others = [70000]": ("f",),
+        "foreground = [1]\nbackground = [1]": ("f",),
+        "background = [0]": ("f",),
+        "background = [70000]": ("f",),
     },
     "flags": {'classes = ["a", "b"]\nreference_columns = ["x"]': ("f: reference_columns",)},
     "class": {

@@ -112,8 +112,8 @@ def test_a_submission_is_scored_as_declared(result, columns):
 def test_the_interval_of_a_composite_is_the_same_in_the_result_and_in_the_ranking(
     columns, tmp_path, keys, shown
 ):
-    tables = AGE.replace("[ranking]", '[ranking]\nscore = "total"')
-    phase = write_phase(tmp_path, columns, tables, keys=f"interval_minimum = 5\n{keys}")
+    keys = f'interval_minimum = 5\nplatform.score = "total"\n{keys}'
+    phase = write_phase(tmp_path, columns, keys=keys)
     table = {"case": columns["name"], "likelihood": columns["likelihood"], "age": columns["guess"]}
     write_table(tmp_path / "in" / "predictions.csv", table)
     given = ("--input", tmp_path / "in", "--ground-truth", phase, "--output", tmp_path / "each" / "team")
@@ -224,7 +224,6 @@ FAULTS = {
 BOARD = '{ name = "all", terms = [{ rank = "screening.auc" }] }'
 ADDED = {
     'ranking]\nmetrics = ["screening.dice"]': ("ranking", "'screening.dice'"),
-    'ranking]\nscore = "screening.dice"': ("ranking.score", "'screening.dice'"),
     'ranking]\noverall = "overall"': ("ranking: overall",),
     "ranking]\nmetrics = ['screening.auc']\nweights = { 'screening.dice' = 2 }": (
         "weights",
@@ -296,9 +295,9 @@ def test_all_faults_are_listed_at_once_and_none_that_follows_from_another(tmp_pa
     composites = (
         '[composites.one]\nweights = { "screening.x" = 1 }\n[composites.two]\nweights = { "y" = 1 }\n'
     )
-    ranking = '[ranking]\nmetrics = ["screening.z"]\nscore = "screening.s"\n'
+    ranking = '[ranking]\nmetrics = ["screening.z"]\n'
     composites += "[composites.three]\nweights = { four = 1 }\n[composites.four]\nweights = { three = 1 }\n"
-    places = [*(f"composites.{name}" for name in ("one", "two", "three", "four")), "ranking", "ranking.score"]
+    places = [*(f"composites.{name}" for name in ("one", "two", "three", "four")), "ranking"]
     faults = refused(tmp_path, f"{SCREENING}\n{composites}{ranking}")
     assert [fault.partition(":")[0] for fault in faults] == places
     assert faults[4].endswith("known are screening.auc, one, two, three, four")

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.challenges.declared.aliases import USUAL_NAMES, meant_by
 from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of
-from test.challenges.declared.phases import SCREENING, declared_phase
+from test.challenges.declared.phases import declared_phase
 from test.started import run
 
 IMAGE = "minimum = 0\nmaximum = 255\ndimensions = 2"
@@ -86,10 +86,3 @@ def test_every_answer_can_be_declared_as_it_is_written():
             assert set(keys) <= set(table.model_fields), name
             for kind in (field for field in FIELDS if issubclass(field, table.kinds)):
                 assert one in meant_by(name, name_of(kind)) or METRICS.named(name) is not None
-
-
-def test_two_scores_are_refused(tmp_path):
-    ranked = 'platform.score = "screening.auc"\n'
-    tables = f'{SCREENING}\n[ranking]\nscore = "screening.other"\n'
-    phase = declared_phase(tmp_path / "two", tables, {"name": ["a"]}, keys=ranked)
-    assert "platform.score: expected 'screening.other' as in ranking.score" in run("seal", phase).stderr
