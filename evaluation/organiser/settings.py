@@ -97,7 +97,7 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
     known = _columns(phase, least)
     score, *ranked = [known[name] for name in platform_metrics(phase.config, phase.challenge, phase.tasks)]
     unranked = [known[name] for name in unranked_metrics(phase.config, phase.challenge, phase.tasks)]
-    titles = Counter(column.title for column in (score, *ranked, *unranked))
+    titles = Counter(column.figure.title for column in (score, *ranked, *unranked))
     try:
         settings = read_table(
             PhaseSettings,
@@ -105,13 +105,13 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
                 "score_title": score.titled(titles),
                 "score_jsonpath": score.path,
                 "score_error_jsonpath": score.error_path,
-                "score_default_sort": _ORDER[score.better],
+                "score_default_sort": _ORDER[score.figure.better],
                 "score_decimal_places": digits_of(phase.config, score.name).value,
                 "extra_results_columns": [
                     {
                         "title": column.titled(titles),
                         "path": column.path,
-                        "order": _ORDER[column.better],
+                        "order": _ORDER[column.figure.better],
                         **({"error_path": column.error_path} if column.error_path else {}),
                         **({"exclude_from_ranking": True} if column in unranked else {}),
                     }
@@ -294,19 +294,10 @@ class _LeaderboardColumn:
     path: str
     error_path: str
 
-    @property
-    def title(self) -> str:
-        """The figure's own title."""
-        return self.figure.title
-
-    @property
-    def better(self) -> Literal["higher", "lower"]:
-        """Which direction is better."""
-        return self.figure.better
-
     def titled(self, titles: Mapping[str, int]) -> str:
         """Return the title, with the task's title where several columns have the same one."""
-        return f"{self.task}: {self.title}" if self.task and titles[self.title] > 1 else self.title
+        title = self.figure.title
+        return f"{self.task}: {title}" if self.task and titles[title] > 1 else title
 
 
 def _columns(phase: Phase, least: Mapping[str, Any]) -> dict[str, _LeaderboardColumn]:
