@@ -131,6 +131,7 @@ def test_the_interval_of_a_composite_is_the_same_in_the_result_and_in_the_rankin
         assert (one["lower"], one["upper"], one["method"]) == (other["lower"], other["upper"], "MOVER")
     published = metrics["ranking"]["composites"]["total"]
     assert ("confidence_interval" in published) == shown
+    assert "composite" in run("summary", tmp_path / files[0]).stdout
     settings = json.loads(run("settings", phase).stdout)
     error = "ranking.composites.total.confidence_interval.half_width" if shown else ""
     assert (settings["score_jsonpath"], settings["score_error_jsonpath"]) == (
