@@ -17,10 +17,7 @@ _MAX_NESTING = 64
 _MAX_DIGITS = 400
 # Possessive quantifiers and an optional closing quote keep the search linear on any input.
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
-_PIECE_BYTES = 1 << 20
 _BEGINNINGS = frozenset(bytes([one]) for one in b'[{"-0123456789 \n')
-_SQUARE = bytes.maketrans(b"{}", b"[]")
-_NO_MARKS = bytes(set(range(256)) - set(b'"\\[]{},'))
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _START_OF_LIST = re.compile(r"[ \t\n\r]*+\[[ \t\n\r]*+")
 _AFTER_ENTRY = re.compile(r"[ \t\n\r]*+(?:,[ \t\n\r]*+|(\])[ \t\n\r]*+\Z)")
@@ -97,17 +94,18 @@ def _text_of(data: bytes | bytearray | memoryview, max_values: int | None) -> tu
         head = bytes(data[:HEAD_BYTES])
         if format_of_content(head):
             raise other_content(head, "a JSON file")
-    # Too short for too many values or levels, as most files of one value are.
-    is_short = len(data) <= (_MAX_NESTING if max_values is None else min(_MAX_NESTING, max_values))
-    marks = b"" if is_short else _marks_of(data, max_values)
+    raw = bytes(data)
+    brackets = raw.count(b"[") + raw.count(b"{")
+    if max_values is not None and brackets + raw.count(b",") > max_values:
+        raise ReadError(FaultKind.TOO_LARGE, f"JSON of at most {max_values} values", "more")
     try:
         text = str(data, "utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = bytes(data[: error.start]).count(b"\n") + 1
         raise ReadError(FaultKind.UNREADABLE, "JSON in UTF-8", "other bytes", line) from None
-    if not _is_flat(marks):
+    if brackets > _MAX_NESTING:
         _check_nesting(text)
-    return text, is_short or b"\\" in marks
+    return text, b"\\" in raw
 
 
 def _value_of(text: str, may_escape: bool, decoder: json.JSONDecoder) -> object:
@@ -119,37 +117,6 @@ def _value_of(text: str, may_escape: bool, decoder: json.JSONDecoder) -> object:
     if may_escape and _SURROGATE_ESCAPE.search(text):
         _refuse_lone_surrogates(value)
     return value
-
-
-def _marks_of(data: bytes | bytearray | memoryview, max_values: int | None) -> bytes:
-    """Return the quotes, backslashes and brackets of a document, all brackets as square ones.
-
-    Of adjacent quotes at most one is left. Raises `ReadError` at more than ``max_values`` commas and opening
-    brackets.
-    """
-    marks, values = [], 0
-    for start in range(0, len(data), _PIECE_BYTES):
-        piece = bytes(data[start : start + _PIECE_BYTES]).translate(_SQUARE, _NO_MARKS)
-        values += piece.count(b",") + piece.count(b"[")
-        if max_values is not None and values > max_values:
-            raise ReadError(FaultKind.TOO_LARGE, f"JSON of at most {max_values} values", "more")
-        marks.append(piece.translate(None, b",").replace(b'""', b""))
-    return b"".join(marks).replace(b'""', b"")
-
-
-def _is_flat(marks: bytes) -> bool:
-    """Return whether the marks of a document show that it is nested in at most 64 levels, and has no escapes.
-
-    Without escapes, strings lie between every second quote and the next. Those without brackets are two
-    quotes side by side, which are no marks; one with brackets leaves a quote on each side of them.
-    """
-    if marks.count(b"[") <= _MAX_NESTING:
-        return True
-    for _ in range(_MAX_NESTING):
-        if not marks:
-            break
-        marks = marks.replace(b"[]", b"")  # the innermost brackets
-    return not marks
 
 
 def _check_nesting(text: str) -> None:

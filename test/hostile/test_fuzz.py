@@ -7,10 +7,9 @@ import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
+from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from evaluation.evaluate import Rejection, Result, evaluate
 from evaluation.phase.manifest import scan, seal
@@ -22,43 +21,30 @@ from test.repository import PHASES, REPOSITORY
 EXAMPLES = int(os.environ.get("EVALUATION_FUZZ_EXAMPLES", "100"))
 
 # What stands in cells and JSON values, good, odd and bad.
-TOKENS = st.sampled_from(
-    [
-        *b'0 1 -1 0.5 1e999 nan NaN null true [] {} " \\ , ; %s ../'.split(b" "),
-        *(b"", b"\0", b"\xff", b"\t", b"\r\n", b"\n\n", b"\xef\xbb\xbf", b"\xe2\x80\xae", b"1" * 400),
-    ]
-)
-Change = tuple[str, int, float, bytes]
+TOKENS = [
+    *b'0 1 -1 0.5 1e999 nan NaN null true [] {} " \\ , ; %s ../'.split(b" "),
+    *(b"", b"\0", b"\xff", b"\t", b"\r\n", b"\n\n", b"\xef\xbb\xbf", b"\xe2\x80\xae", b"1" * 400),
+]
+CHANGES = ("delete", "truncate", "overwrite", "insert", "cut", "copy", "rename", "swap")
 
 
-@st.composite
-def changes(draw: st.DrawFn) -> Change:
-    """Return what is done to which of the files and where: fractions, since files differ in length."""
-    kind = draw(
-        st.sampled_from(["delete", "truncate", "overwrite", "insert", "cut", "copy", "rename", "swap"])
-    )
-    return kind, draw(st.integers(0, 10_000)), draw(st.floats(0, 1)), draw(TOKENS | st.binary(max_size=12))
-
-
-def apply(folder: Path, change: Change) -> None:
-    kind, number, fraction, token = change
+def spoil(folder: Path, kind: str, random: Random) -> None:
+    """Change a file; half of the changes go to tables and JSON, of which there are few."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     if not files:
         return
-    # Half of the changes go to tables and JSON, of which there are few.
     texts = [path for path in files if path.suffix in (".csv", ".json", ".txt")]
-    chosen = texts if texts and number % 2 else files
-    path = chosen[number % len(chosen)]
+    path = random.choice(texts if texts and random.randrange(2) else files)
     data = path.read_bytes()
-    place = int(fraction * len(data))
+    place, token = random.randrange(len(data) + 1), random.choice([*TOKENS, random.randbytes(12)])
     if kind == "delete":
         path.unlink()
     elif kind == "copy":
-        path.with_name(path.stem + f"_{number % 3}" + path.suffix).write_bytes(data)
+        path.with_name(f"{path.stem}_{random.randrange(3)}{path.suffix}").write_bytes(data)
     elif kind == "rename":
-        path.rename(path.with_name(path.name.swapcase() if number % 3 else f"x{path.name}"))
+        path.rename(path.with_name(random.choice([path.name.swapcase(), f"x{path.name}"])))
     elif kind == "swap":
-        other = files[(number * 7) % len(files)]
+        other = random.choice(files)
         path.write_bytes(other.read_bytes())
         other.write_bytes(data)
     else:
@@ -81,13 +67,13 @@ def phase_named(name: str) -> Phase:
     return load_phase(folder)
 
 
-def assert_rejected_or_scored_within_bounds(name: str, spoilt: list[Change]) -> None:
+def assert_rejected_or_scored_within_bounds(name: str, changes: list[str], random: Random) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         submission = Path(
             shutil.copytree(REPOSITORY / "test" / "input" / name, Path(temporary) / "submission")
         )
-        for change in spoilt:
-            apply(submission, change)
+        for change in changes:
+            spoil(submission, change, random)
         result = evaluate(phase_named(name), submission, 0)
     if isinstance(result, Rejection):
         line = participant_line(result.faults)
@@ -110,17 +96,18 @@ def assert_rejected_or_scored_within_bounds(name: str, spoilt: list[Change]) -> 
 
 @pytest.mark.weekly
 @pytest.mark.parametrize("name", PHASES)
-@settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-@given(spoilt=st.lists(changes(), min_size=1, max_size=3))
-def test_spoilt_submission_is_rejected_or_scored_within_bounds(name, spoilt):
-    assert_rejected_or_scored_within_bounds(name, spoilt)
+def test_spoilt_submission_is_rejected_or_scored_within_bounds(name):
+    """A number that fails makes its submission again."""
+    for number in range(EXAMPLES):
+        random = Random(number)
+        changes = random.choices(CHANGES, k=random.randint(1, 3))
+        try:
+            assert_rejected_or_scored_within_bounds(name, changes, random)
+        except Exception as error:
+            raise AssertionError(number) from error
 
 
-@pytest.mark.parametrize(
-    "change",
-    [("delete", 3, 0.0, b""), ("truncate", 1, 0.5, b""), ("insert", 1, 0.9, b"1e999"), ("swap", 2, 0.0, b"")],
-    ids=lambda change: change[0],
-)
+@pytest.mark.parametrize("change", ["delete", "truncate", "insert", "swap"])
 def test_a_few_changes_of_a_small_phase(change):
     """One of each way to spoil a file; the weekly test draws many, of every phase."""
-    assert_rejected_or_scored_within_bounds("cysts", [change])
+    assert_rejected_or_scored_within_bounds("cysts", [change], Random(0))

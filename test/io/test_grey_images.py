@@ -10,7 +10,6 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.core.formats import FORMATS, PNG, image_formats
 from evaluation.io import grey_images as masks_module
 from evaluation.io.grey_images import read_cropped, read_numbers, write_grey
 from evaluation.io.pixels import Size, check_size
@@ -86,15 +85,6 @@ def test_decoded_pixels_outlive_the_decoder():
     for grey in decoded:
         np.testing.assert_array_equal(grey, image)
         assert not grey.flags.writeable
-
-
-def test_what_was_expected_follows_the_extension():
-    for path, formats in {"disc/V0012.PNG": [PNG], "disc/V0012": image_formats(2)}.items():
-        with faulted(ReadError, "other content", kind=FaultKind.UNREADABLE) as raised:
-            read_grey(memoryview(b"junk"), path, None)
-        assert [row for row in FORMATS if row.name in raised.value.expected] == [
-            row for row in FORMATS if row in formats
-        ]
 
 
 @settings(max_examples=40)

@@ -1,13 +1,10 @@
 """Files of other people's writers: read as the same library reads them, or refused for a reason."""
 
-import cv2
 import nibabel
-import nrrd
 import numpy as np
 import pytest
 
 from evaluation.core.fault import ReadError
-from evaluation.io.grey_images import read_numbers
 from evaluation.io.volume_header import Geometry, check_geometry
 from test.io.volumes.files import VALUES, read
 
@@ -53,39 +50,3 @@ def test_volumes_of_nibabel(kind, name, tmp_path):
     direction = (matrix[:, :3] / spacing).ravel().tolist()
     expected = Geometry(found.shape, spacing, tuple(matrix[:, 3].tolist()), tuple(direction))
     assert check_geometry(header.geometry, expected) == []
-
-
-@pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
-@pytest.mark.parametrize("compression", [5, 8, 32946, 32773])
-def test_compressed_images_of_opencv(compression, dtype, tmp_path):
-    """LZW, both numbers of deflate, and PackBits; with differences, where the library writes them."""
-    values = np.kron(LABELS[0], np.ones((11, 13))).astype(dtype)
-    path = str(tmp_path / "a.tif")
-    cv2.imwrite(path, values, (cv2.IMWRITE_TIFF_COMPRESSION, compression))
-    found = read_numbers(memoryview((tmp_path / "a.tif").read_bytes()), "a.tif", None)
-    np.testing.assert_array_equal(found, cv2.imread(path, cv2.IMREAD_UNCHANGED))
-    np.testing.assert_array_equal(found, values)
-
-
-@pytest.mark.parametrize("encoding", ["raw", "gzip", "ascii"])
-@pytest.mark.parametrize("dtype", ["u1", ">i2", "f4"])
-def test_volumes_of_pynrrd(encoding, dtype, tmp_path):
-    values = LABELS.astype(dtype)
-    header = {
-        "space": "right-anterior-superior",
-        "space directions": AFFINE[:3, :3].T,
-        "space origin": AFFINE[:3, 3],
-        "encoding": encoding,
-    }
-    nrrd.write(str(tmp_path / "V.nrrd"), values.T, header)
-    data = (tmp_path / "V.nrrd").read_bytes()
-    if encoding == "ascii":
-        with pytest.raises(ReadError):
-            read(data, ".nrrd")
-        return
-    found_header, found = read(data, ".nrrd")
-    np.testing.assert_array_equal(found, nrrd.read(str(tmp_path / "V.nrrd"))[0].T)
-    np.testing.assert_array_equal(found, values)
-    assert found_header.geometry.spacing_mm == pytest.approx((0.7, 0.8, 2.5))
-    origin = (TO_LEFT_AND_BACK @ AFFINE[:3, 3]).tolist()
-    assert found_header.geometry.origin_mm == pytest.approx(origin)

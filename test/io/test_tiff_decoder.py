@@ -10,9 +10,7 @@ import tifffile
 from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.pixels import Size
 from evaluation.io.tiff import (
-    KIND_TAGS,
     PAGE_TAGS,
     check_pages,
     decode_page,
@@ -106,11 +104,6 @@ def test_differences_of_floating_point_numbers(order, tile):
     np.testing.assert_array_equal(read(by_hand(tags, encoded, order))[..., 0], values)
 
 
-def test_bits_are_0_and_1():
-    bits = GREY > 127
-    np.testing.assert_array_equal(read(tiff(bits))[..., 0], bits)
-
-
 @pytest.mark.parametrize("compression", ["tiff_lzw", "packbits", "tiff_adobe_deflate"])
 def test_channels_that_pillow_encoded_as_columns(compression):
     """Without differences, rows of interleaved channels are encoded as rows of so many more columns are."""
@@ -165,11 +158,6 @@ def test_strips_that_do_not_hold_what_the_tags_say(tags, strips):
     assert caught.value.kind == FaultKind.UNREADABLE
 
 
-def test_a_type_without_a_reader():
-    with faulted(ReadError, "another type of values", kind=FaultKind.WRONG_VALUE):
-        read(tiff(GREY.astype(np.complex64)))
-
-
 def pages(*arrays, **options):
     file = io.BytesIO()
     with tifffile.TiffWriter(file, **options) as writer:
@@ -179,21 +167,6 @@ def pages(*arrays, **options):
 
 
 GREY_PAGES = np.zeros((3, 4), np.uint8)
-
-
-@pytest.mark.parametrize("bigtiff", [False, True])
-@pytest.mark.parametrize("byteorder", ["<", ">"])
-@pytest.mark.parametrize("dtype", ["u1", "u2", "i4", "f4"])
-def test_what_the_tags_say(bigtiff, byteorder, dtype):
-    data = memoryview(
-        pages(GREY_PAGES.astype(dtype), GREY_PAGES.astype(dtype), bigtiff=bigtiff, byteorder=byteorder)
-    )
-    first, second = read_pages(data, KIND_TAGS)
-    assert first.size == second.size == Size(4, 3)
-    assert first.dtype == np.dtype(f"{byteorder}{dtype}")
-    assert first.following > 0 == second.following
-    tags, count = check_pages(data, (1,), max_pages=2)
-    assert (tags, count) == (first, 2)
 
 
 def in_a_circle(page):
@@ -222,18 +195,3 @@ def test_pages_unlike_the_first(other):
 def test_too_many_pages():
     with faulted(ReadError, "more", kind=FaultKind.TOO_LARGE):
         check_pages(memoryview(pages(GREY_PAGES, GREY_PAGES, GREY_PAGES)), (1,), max_pages=2)
-
-
-@pytest.mark.parametrize(
-    ("content", "found"),
-    [
-        (b"", "other content"),
-        (b"II*", "other content"),
-        (b"II*\0", "a header that points outside the file"),
-        (b"MM\0*\0\0\0\x08\0\2" + bytes(12), "an incomplete header"),
-    ],
-)
-def test_what_is_no_page(content, found):
-    with pytest.raises(ReadError) as caught:
-        read_page(memoryview(content), KIND_TAGS)
-    assert caught.value.found == found

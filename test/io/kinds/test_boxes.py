@@ -9,7 +9,7 @@ import pytest
 from evaluation.core.fault import FormFault
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import FileSource, JsonSource, RowsSource
+from evaluation.core.sources import FileSource, JsonSource
 from evaluation.io.kinds.annotation_json import boxes_of_json, written_box
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.objects import Attributes, Space
@@ -74,28 +74,6 @@ def test_faults_of_boxes_of_the_platform():
 
 FLAT = BoxesInSpace(Space(2, "pixels"), Attributes(("cyst", "stone"), with_probability=True))
 DEEP = BoxesInSpace(Space(3))
-
-
-def rows(kind, *lines):
-    numbered = tuple((number, tuple(line.split(","))) for number, line in enumerate(lines, start=2))
-    return RowsSource(numbered, "boxes.csv", kind.columns)
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("3,2,1,4,stone,1", "expected x1 ≤ x2, found x1 = 3, x2 = 1"),
-        ("1,2,101,4,stone,1", "expected x2 from 0 to 100, found x2 = 101"),
-        ("-1,2,3,4,stone,1", "expected x1 from 0 to 100, found x1 = -1"),
-        ("1,2,3,inf,stone,1", 'expected a finite number, found "inf"'),
-        ("1,2,3,4,rock,1", 'expected a class (cyst, stone), found "rock"'),
-        ("1,2,3,4,stone,2", "expected a number from 0 to 1, found 2"),
-    ],
-)
-def test_faults_of_rows(line, expected):
-    (fault,) = faults_of(FLAT, rows(FLAT, line))
-    assert fault.startswith("boxes.csv, line 2, ")
-    assert fault.endswith(f": {expected}")
 
 
 def test_variants_for_a_rehearsal():

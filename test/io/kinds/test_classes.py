@@ -62,22 +62,12 @@ def test_a_class_is_read_as_its_position(kind, source, position):
     ("kind", "source", "fault_kind", "found"),
     [
         (EYES, cell(""), FaultKind.WRONG_VALUE, "nothing"),
-        (EYES, cell("NaN"), FaultKind.WRONG_VALUE, "'NaN'"),
         (EYES, value(None), FaultKind.MALFORMED, "null"),
-        (EYES, value(True), FaultKind.MALFORMED, "true"),
-        (EYES, value(["RG"]), FaultKind.MALFORMED, "a list of 1"),
-        (EYES, value(float("nan")), FaultKind.MALFORMED, "the number nan"),
         (GRADES, cell("2.7"), FaultKind.WRONG_VALUE, "2.7"),
-        (GRADES, cell("5"), FaultKind.WRONG_VALUE, "5"),
-        (GRADES, cell("-1"), FaultKind.WRONG_VALUE, "-1"),
         (GRADES, cell("nan"), FaultKind.MALFORMED, '"nan"'),
-        (GRADES, value(2.7), FaultKind.WRONG_VALUE, "2.7"),
         (GRADES, value(True), FaultKind.MALFORMED, "true"),
-        (GRADES, value("2"), FaultKind.MALFORMED, "the text '2'"),
         (GRADES, value(10**399), FaultKind.MALFORMED, "a number that is not finite"),
         (DECISION, value("malignant"), FaultKind.MALFORMED, "the text 'malignant'"),
-        (DECISION, value(1), FaultKind.MALFORMED, "the number 1"),
-        (LABEL, cell("0.5"), FaultKind.WRONG_VALUE, "0.5"),
     ],
 )
 def test_what_is_none_of_the_classes(kind, source, fault_kind, found):
@@ -98,12 +88,6 @@ def test_what_is_none_of_the_classes(kind, source, fault_kind, found):
 )
 def test_a_class_that_is_nearly_one_is_hinted_at(kind, source, meant):
     assert fault_of(kind, source).hint == f"did you mean {meant}?"
-
-
-def test_a_text_of_a_megabyte_is_cut():
-    fault = fault_of(EYES, value("R" * 1_000_000))
-    assert len(str(fault)) < 300
-    assert fault.hint is None
 
 
 @pytest.mark.parametrize(
@@ -219,13 +203,6 @@ def test_a_tolerance_is_a_number_of_at_least_zero(tolerance):
         ClassProbabilities(CLASSES, tolerance)
 
 
-def test_classes_are_named():
-    with pytest.raises(ValueError, match=r"^classes:"):
-        ClassProbabilities(("melanoma",))
-    with pytest.raises(TypeError):
-        KIND.read(FileSource("classes.png"), CASE, None)
-
-
 FLAGS = FlagSet(("large cup", "laminar dots", "disc hemorrhages"))
 
 
@@ -255,9 +232,7 @@ def test_reads_objects(value, expected):
     [
         ({"large  cup": True}, FaultKind.UNKNOWN, "only the keys large cup, ", "the key 'large  cup'"),
         ({"large cup": 1}, FaultKind.MALFORMED, "true, false or null for 'large cup'", "the number 1"),
-        ({"large cup": "true"}, FaultKind.MALFORMED, "true, false or null", "the text 'true'"),
         ([True, False, True], FaultKind.MALFORMED, "an object", "a list of 3"),
-        (True, FaultKind.MALFORMED, "an object", "true"),
     ],
 )
 def test_faults_name_place_and_index(value, kind, expected, found):

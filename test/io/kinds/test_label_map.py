@@ -76,26 +76,6 @@ def pillow(values, kind):
     return file.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("data", "extension"),
-    [
-        (pillow(PLANE, "PNG"), ".png"),
-        (pillow(PLANE.astype(np.uint16), "PNG"), ".png"),
-        (pillow(PLANE, "BMP"), ".bmp"),
-        *((tiff(PLANE.astype(dtype)), ".tif") for dtype in ("u1", "u2", "i2", "u4", "i4", "u8", "i8")),
-        *((tiff(PLANE.astype(dtype), compression="zlib"), ".tif") for dtype in ("u2", "f4", "f8")),
-        (tiff(PLANE.astype("u2"), tile=(16, 16), byteorder=">"), ".tiff"),
-        *((written(PLANE.astype(dtype), ".mha"), ".mha") for dtype in ("u1", "i2", "u2", "f4", "i8")),
-        (written(PLANE[np.newaxis].astype("u2"), ".mha"), ".mha"),
-    ],
-)
-def test_an_image_of_any_type_is_read_cropped(data, extension):
-    found = read(data, extension, REGIONS)
-    assert found.positions.tolist() == [[[3, 0], [1, 2]]]
-    assert (found.corner, found.shape) == ((0, 1, 2), (1, 4, 5))
-    assert found.spacing_mm == (1.0, 0.25, 0.5)
-
-
 def test_positions_are_packed_and_people_see_numbers():
     kind = LabelMap({600: "a", 0: "b"}, background=255, dimensions=2)
     values = np.full((4, 5), 255, np.uint16)
@@ -196,15 +176,6 @@ def test_a_large_volume_is_read_and_counted_as_any_other(labels, fill, counts_as
 
 ORGANS_LISTED = ListedLabels((1, 2, 3), 0)
 CODES = ListedLabels((500, 7), 255)
-
-
-@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", ">u2", "i2", "u4", ">i4", "u8", "i8", "f4", ">f8"])
-def test_positions_in_values_of_any_type(dtype):
-    assert ORGANS_LISTED.positions(np.array([[0, 3], [1, 2]], dtype)).tolist() == [[0, 3], [1, 2]]
-    if dtype not in ("u1", "i1"):
-        found = CODES.positions(np.array([[255, 7], [500, 255]], dtype))
-        assert found.dtype == np.uint8
-        assert found.tolist() == [[0, 2], [1, 0]]
 
 
 @pytest.mark.parametrize(

@@ -36,47 +36,6 @@ def fault_of(kind, source):
     return fault
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        (cell("0.25"), 0.25),
-        (cell(" -3 "), -3.0),
-        (cell("1e-7"), 1e-7),
-        (cell(".5"), 0.5),
-        (value(1), 1.0),
-        (value(-0.5), -0.5),
-        (value(10**300), 1e300),
-    ],
-)
-def test_a_number_is_read(source, expected):
-    assert Number().read(source, CASE, None) == expected
-
-
-@pytest.mark.parametrize(
-    "text", ["", "nan", "inf", "-Infinity", "1e999", "0,5", "1_000", "0x10", "٣", "high"]
-)
-def test_a_cell_that_is_no_number(text):
-    fault = fault_of(Number(), cell(text))
-    assert (fault.kind, fault.file, fault.line, fault.field) == (FaultKind.MALFORMED, "risks.csv", 7, "Risk")
-    assert fault.found == (f'"{text}"' if text else "nothing")
-
-
-@pytest.mark.parametrize(
-    ("json_value", "found"),
-    [
-        (True, "true"),
-        ([0.5], "a list of 1"),
-        ({"risk": 1}, "an object"),
-        (10**400, "a number that is not finite"),
-        (float("nan"), "a number that is not finite"),
-    ],
-)
-def test_json_that_is_no_number(json_value, found):
-    fault = fault_of(Number(), value(json_value))
-    assert fault.kind is FaultKind.MALFORMED
-    assert str(fault) == f"output/risk.json, [3]: expected a finite number, found {found}"
-
-
 @pytest.mark.parametrize("text", ["0", "1", "0.5", "-0.0"])
 def test_a_range_includes_its_ends(text):
     assert Number(0, 1).read(cell(text), CASE, None) == float(text)
@@ -95,20 +54,6 @@ def test_a_number_outside_its_range(text, found):
     fault = fault_of(Number(0, 1), cell(text))
     assert fault.kind is FaultKind.WRONG_VALUE
     assert str(fault) == f"risks.csv, line 7, Risk: expected a finite number from 0 to 1, found {found}"
-
-
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        (Number(), "a finite number"),
-        (Number(0, 1), "a finite number from 0 to 1"),
-        (Number(maximum=1), "a finite number of at most 1"),
-        (Number(0, unit="years"), "a finite number of at least 0 years"),
-        (Number(maximum=0, unit="dB"), "a finite number of at most 0 dB"),
-    ],
-)
-def test_description(kind, words):
-    assert kind.describe() == words
 
 
 KIND = TwoClasses(("RG", "suspect"), ("NRG",), ("U", ""))

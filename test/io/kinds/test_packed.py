@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from evaluation.core.form import CaseForm
-from evaluation.io.handover import HandoverError, decode, encode
-from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
+from evaluation.io.handover import HandoverError
+from evaluation.io.kinds.boxes import BoxesInSpace, BoxList
 from evaluation.io.kinds.classes import LABEL, ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.masks import MultilabelMask
@@ -109,28 +109,6 @@ FORGED = {
     "a confidence below 0": (VOLUME, [[0, 0, np.full((1, 1), -1, np.float32)]] * 2),
     "no number as confidence": (VOLUME, [[0, 0, np.full((1, 1), np.nan, np.float32)]] * 2),
 }
-
-
-@pytest.mark.parametrize(
-    ("kind", "values"),
-    [
-        (FLAGS, [(True, None, False), (False, False, True)]),
-        (Number(0, 1), [0.0, 0.1, 1.0]),
-        (LABEL, [1, 0, 1]),
-    ],
-)
-def test_small_values_of_many_cases_are_packed_together(kind, values):
-    found = kind.unpack_all(decode(b"".join(encode(kind.pack_all(values)))), len(values))
-    assert (found, [*map(type, found)]) == (values, [*map(type, values)])
-    assert kind.unpack_all(decode(b"".join(encode(kind.pack_all([])))), 0) == []
-
-
-def test_boxes_of_many_cases_are_packed_together():
-    values = [Boxes(np.array([[1, 0.5, 1, 2, 3, 4], [0, 1.0, 0, 0, 5, 4]]), 1), Boxes(np.zeros((0, 6)))] * 2
-    found = BOXES.unpack_all(decode(b"".join(encode(BOXES.pack_all(values)))), 4)
-    assert [(one.rows.tolist(), one.outside) for one in found] == [
-        (one.rows.tolist(), one.outside) for one in values
-    ]
 
 
 @pytest.mark.parametrize("name", FORGED)

@@ -169,39 +169,13 @@ SMALL = CaseForm("V0001", width=16, height=12)
 IN_IMAGE = PointInImage()
 
 
-def cells(x, y):
-    return CellsSource((x, y), "fovea.csv", 3, ("Fovea_X", "Fovea_Y"))
-
-
-def faults_of(source):
-    with pytest.raises(FormFault) as caught:
-        IN_IMAGE.read(source, SMALL, None)
-    return caught.value.faults
-
-
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (16, 12), (16, 0), (7.25, 3.5)])
 def test_a_point_is_read_from_cells_and_json(x, y):
     # A third coordinate of the platform is left aside.
     in_json = (JsonSource([x, y, *more], "fovea.json") for more in ([], [0]))
-    for source in (cells(str(x), str(y)), *in_json):
+    cells = CellsSource((str(x), str(y)), "fovea.csv", 3, ("Fovea_X", "Fovea_Y"))
+    for source in (cells, *in_json):
         assert IN_IMAGE.read(source, SMALL, None).positions.tolist() == [[x, y]]
-
-
-BOTH = "Fovea_X, Fovea_Y"
-
-
-@pytest.mark.parametrize(
-    ("x", "y", "faults"),
-    [
-        ("16.5", "3", [(BOTH, "x = 16.5")]),
-        ("3", "13", [(BOTH, "y = 13")]),
-        ("-1", "nan", [("Fovea_Y", '"nan"'), (BOTH, "x = -1")]),
-        ("", "left", [("Fovea_X", "nothing"), ("Fovea_Y", '"left"')]),
-    ],
-)
-def test_the_faults_of_both_coordinates_are_reported(x, y, faults):
-    assert [(fault.field, fault.found) for fault in faults_of(cells(x, y))] == faults
-    assert {(fault.file, fault.line) for fault in faults_of(cells(x, y))} == {("fovea.csv", 3)}
 
 
 SIZED, UNSIZED = CaseForm("a", 100, 50), CaseForm("a")

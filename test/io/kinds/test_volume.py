@@ -54,25 +54,6 @@ def test_a_volume_is_kept_cut_to_its_content(tmp_path, extension, dtype, kept):
     np.testing.assert_array_equal(plane.within(WHOLE), array[1])
 
 
-@pytest.mark.parametrize(
-    ("value", "dtype", "found"),
-    [
-        (1.5, "f4", "1.5 in B-scan 2"),
-        (-0.25, "f4", "-0.25 in B-scan 2"),
-        (np.nan, "f4", "nan in B-scan 2"),
-        (np.inf, "f8", "inf in B-scan 2"),
-        (255, "u1", "255 in B-scan 2"),
-        (-1, "i2", "-1 in B-scan 2"),
-    ],
-)
-def test_values_beyond_0_to_1_are_faults(tmp_path, value, dtype, found):
-    with pytest.raises(FormFault) as error:
-        read(tmp_path, values((1, 0, 0), value, dtype))
-    (fault,) = error.value.faults
-    assert (fault.kind, fault.file) == (FaultKind.WRONG_VALUE, "V1.mha")
-    assert (fault.expected, fault.found) == ("values from 0 to 1", found)
-
-
 def test_a_stack_has_a_size_only(tmp_path):
     assert read(tmp_path, values(), geometry=Geometry((2, 3, 4)), extension=".tif")
     with faulted(FormFault, "V1.tif", "3 B-scans of 4 × 3 pixels", kind=FaultKind.WRONG_SIZE):

@@ -11,7 +11,7 @@ from evaluation.io.volumes import open_volume
 TILTED = (0.8, -0.6, 0.0, 0.6, 0.8, 0.0, 0.0, 0.0, 1.0)
 GEOMETRY = Geometry((3, 4, 5), (0.5, 0.25, 0.125), (1.5, -2.0, 3.25), TILTED)
 VALUES = np.random.default_rng(0).random((3, 4, 5)).astype(np.float32)
-EXTENSIONS = (".mha", ".nii.gz", ".nii", ".tif")
+EXTENSIONS = (".mha", ".nii.gz", ".nii", ".nrrd", ".tif")
 
 
 class Bytes(io.BytesIO):

@@ -260,22 +260,6 @@ def nrrd(old: str = "", new: str = "", values: bytes = BYTES.tobytes()) -> bytes
     return HEADER.replace(old, new).encode() + values
 
 
-@pytest.mark.parametrize("compress", [False, True])
-@pytest.mark.parametrize("file_type", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
-def test_what_simpleitk_writes_is_read(tmp_path, file_type, compress):
-    values = (100 * VALUES).astype(file_type)
-    header, found = read(written_by_simpleitk(tmp_path / "V.nrrd", values, compress), ".nrrd")
-    np.testing.assert_array_equal(found, values)
-    assert (found.dtype, check_geometry(header.geometry, GEOMETRY)) == (values.dtype, [])
-
-
-def test_simpleitk_reads_what_is_written(tmp_path):
-    (tmp_path / "V.nrrd").write_bytes(write_volume(VALUES, GEOMETRY, ".nrrd"))
-    image = SimpleITK.ReadImage(tmp_path / "V.nrrd")
-    np.testing.assert_array_equal(SimpleITK.GetArrayFromImage(image), VALUES)
-    np.testing.assert_allclose(image.GetDirection(), GEOMETRY.direction)
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [

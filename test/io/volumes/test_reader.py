@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import SimpleITK
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -23,7 +23,11 @@ from test.io.volumes.files import EXTENSIONS, GEOMETRY, TILTED, VALUES, Bytes, r
 @pytest.mark.parametrize("direction", [UPRIGHT, TILTED, (0, 0, 1, -1, 0, 0, 0, -1, 0)], ids=str)
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
 @pytest.mark.parametrize(
-    ("extension", "compress"), [(".mha", True), (".mha", False), (".nii.gz", True), (".nii", False)]
+    ("extension", "compress"),
+    [
+        *((".mha", True), (".mha", False), (".nii.gz", True)),
+        *((".nii", False), (".nrrd", True), (".nrrd", False)),
+    ],
 )
 def test_what_simpleitk_writes_is_read(tmp_path, extension, compress, dtype, direction):
     values = (VALUES * 100).astype(dtype)
@@ -193,27 +197,3 @@ def test_zeros_are_left_as_they_are_and_all_else_is_named(form, data):
         assert any(data[first:last])
         data = data[:first] + bytes(last - first) + data[last:]
     assert not any(data)
-
-
-def test_a_checksum_that_is_cut_short_is_a_file_that_ends_early():
-    voxels = VoxelBytes(Bytes(FORMS[ZLIB][:-1]), "a volume", ZLIB)
-    with faulted(ReadError, "a file that ends before its voxels", kind=FaultKind.UNREADABLE):
-        read_all(voxels)
-
-
-@given(header=st.binary(min_size=2, max_size=2))
-@settings(max_examples=300)
-@example(header=bytes([0x78, 0xBB]))  # a dictionary
-@example(header=bytes([0x88, 0x1C]))  # a larger window than there is
-@example(header=bytes([0x79, 0x18]))  # another method
-@example(header=bytes([0x08, 0x1D]))  # the smallest window
-def test_headers_are_those_that_zlib_takes(header):
-    data = header + FORMS[ZLIB][2:]
-    try:
-        expected = zlib.decompress(data)
-    except zlib.error:
-        with faulted(ReadError, "damaged or incomplete image data", kind=FaultKind.UNREADABLE):
-            read_all(VoxelBytes(Bytes(data), "a volume", ZLIB))
-    else:
-        assert expected == DATA
-        read_all(VoxelBytes(Bytes(data), "a volume", ZLIB))
