@@ -4,15 +4,13 @@ Its kinds run in processes that are confined (`evaluation.workers.confinement`).
 no fault of a file. It is the organiser's, with the line of `challenge.py`, where the rehearsal finds it.
 """
 
-import ast
 import importlib
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import Any
 
 from evaluation.core.fault import PhaseError
@@ -30,64 +28,22 @@ _OF_CODECS = (
 _OF_PACKAGES = {"PIL.Image": ("PIL._webp", "PIL._avif")}
 
 
-def import_ahead(file: Path) -> None:
-    """Import all that a challenge at home imports, in functions too, and the parts of packages that it names.
+def import_ahead() -> None:
+    """Import native parts that Python's library and the packages of a challenge at home import late.
 
-    ``file`` defines the challenge and has been loaded. The modules beside it that are imported count as well.
-    Modules that cannot be imported are left to the function that wants them.
+    All else that is native, or lies beside the challenge, it imports itself, at the top of its file. Modules
+    that cannot be imported are left to the function that wants them.
     """
     for name in _OF_CODECS:
         _import(name)
-    known: set[str] = set()
-    with registry.importing_beside(file):
-        while new := [module for module in _modules_at_home() if module.__name__ not in known]:
-            for module in new:
-                known.add(module.__name__)
-                with suppress(OSError, SyntaxError, ValueError):
-                    _import_all_of(module)
     for package, natives in _OF_PACKAGES.items():
         for name in natives if package in sys.modules else ():
             _import(name)
 
 
-def _modules_at_home() -> list[ModuleType]:
-    loaded = list(sys.modules.values())
-    return [module for module in loaded if registry.is_at_home(getattr(module, "__file__", None) or "")]
-
-
-def _import_all_of(module: ModuleType) -> None:
-    """Import what a module imports and names. Raises errors of reading and parsing it."""
-    tree = ast.parse(Path(str(module.__file__)).read_bytes())
-    names = dict(vars(module))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                _import(alias.name)
-                place = alias.name if alias.asname else alias.name.partition(".")[0]
-                names.setdefault(alias.asname or place, sys.modules.get(place))
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            owner = _import(node.module)
-            for alias in node.names:
-                if owner is not None and not hasattr(owner, alias.name):
-                    _import(f"{node.module}.{alias.name}")
-    for node in ast.walk(tree):
-        _named(node, names)
-
-
-def _import(name: str) -> ModuleType | None:
+def _import(name: str) -> None:
     with suppress(Exception, SystemExit):
-        return importlib.import_module(name)
-    return None
-
-
-def _named(node: ast.AST, names: Mapping[str, object]) -> object:
-    """Return the object of a dotted name; a package such as NumPy imports its parts when they are named."""
-    if isinstance(node, ast.Name):
-        return names.get(node.id)
-    if isinstance(node, ast.Attribute) and isinstance(owner := _named(node.value, names), ModuleType):
-        with suppress(Exception, SystemExit):
-            return getattr(owner, node.attr)
-    return None
+        importlib.import_module(name)
 
 
 # --- In a confined reader ---
@@ -111,8 +67,8 @@ _ASKS_BY_PATH = ("stat", "lstat")
 _OF_PYTHON = frozenset({"os", "genericpath", "posixpath", "pathlib", "glob", "shutil"})
 _NO_THREAD = ("can't start new thread",)
 MAY_NOT = (
-    "a process that reads submissions opens no other file, asks nothing by path, and has no threads, "
-    "processes and connections: see docs/add-a-challenge.md"
+    "a process that reads submissions opens no other file, asks nothing by path, imports nothing native in a "
+    "function, and has no threads, processes and connections: see docs/add-a-challenge.md"
 )
 
 

@@ -96,7 +96,7 @@ class ReaderSetup:
         """Return the handler of a reader's jobs, with all that it ever imports."""
         if self.home is not None:
             registry.load(Path(self.home))
-            _own_code().import_ahead(Path(self.home))
+            _own_code().import_ahead()
         # Imported by name: the main process, which makes the setup, needs no module that reads.
         handler: Handler = importlib.import_module(_READING).SubmissionReader(self)
         return handler

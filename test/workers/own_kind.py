@@ -41,12 +41,6 @@ def packages():
     return colorsys, xml.dom.minidom.parseString("<a/>")
 
 
-def beside():
-    import helper
-
-    return helper.VALUE
-
-
 def pipe():
     return os.pipe()
 
@@ -57,7 +51,6 @@ WORKS = {
     "now": datetime.now,
     "cp1252": lambda: b"\x80".decode("cp1252"),
     "packages": packages,
-    "beside": beside,
 }
 REFUSED = {
     "file": lambda: (HERE / "cases.csv").read_text(),

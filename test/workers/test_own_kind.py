@@ -29,7 +29,6 @@ def phase_of(folder: Path, names) -> tuple[Path, Path]:
     (phase / "phase.toml").write_text(keys, encoding="utf-8")
     write_table(phase / "cases.csv", {"name": names, "age": [30] * len(names)})
     shutil.copy(own_kind.__file__, phase / "challenge.py")
-    (phase / "helper.py").write_text("VALUE = 1\n", encoding="utf-8")
     write_table(folder / "submission" / "ages.csv", {"case": names, "age": [31] * len(names)})
     evaluation.seal(phase)
     return phase, folder / "submission"
