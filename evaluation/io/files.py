@@ -391,7 +391,7 @@ def open_regular_file(
         if folder is None:
             own.close()
     try:
-        mode, size, _ = file_status(descriptor)
+        mode, size = file_status(descriptor)
         if not stat.S_ISREG(mode):
             raise not_regular(mode)
         if size > limit_bytes:

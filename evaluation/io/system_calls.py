@@ -19,7 +19,7 @@ _ENTRY = struct.Struct("=QqHB")
 
 
 class _Machine(NamedTuple):
-    """Numbers of two calls of a processor, and the layout of fstat's answer: mode, size, time of change."""
+    """Numbers of two calls of a processor, and the layout of fstat's answer: mode and size."""
 
     fstat: int
     getdents64: int
@@ -27,17 +27,16 @@ class _Machine(NamedTuple):
 
 
 _MACHINES = {
-    "x86_64": _Machine(5, 217, struct.Struct("=24xI20xq32xq")),
-    "aarch64": _Machine(80, 61, struct.Struct("=16xI28xq32xq")),
+    "x86_64": _Machine(5, 217, struct.Struct("=24xI20xq")),
+    "aarch64": _Machine(80, 61, struct.Struct("=16xI28xq")),
 }
 
 
 class FileStatus(NamedTuple):
-    """Type and rights of an open file as in `os.stat_result`, its size, and when its content was changed."""
+    """Type and rights of an open file as in `os.stat_result`, and its size."""
 
     mode: int
     size_bytes: int
-    modified_seconds: int
 
 
 def call(number: int, *arguments: int | bytes | ctypes.Array[ctypes.c_char] | None) -> int:
@@ -72,7 +71,7 @@ def file_status(descriptor: int) -> FileStatus:
 @cache
 def _file_status() -> Callable[[int], FileStatus]:
     known = architecture()
-    if known is None or not _asks_by_path():
+    if known is None:
         return _status_of_python
     machine = _MACHINES[known]
     # A library that keeps Python's lock, so that no other thread uses the answer's memory meanwhile.
@@ -94,7 +93,7 @@ def _file_status() -> Callable[[int], FileStatus]:
 
 def _status_of_python(descriptor: int) -> FileStatus:
     status = os.fstat(descriptor)
-    return FileStatus(status.st_mode, status.st_size, int(status.st_mtime))
+    return FileStatus(status.st_mode, status.st_size)
 
 
 def folder_entries(folder: int | str) -> Iterator[tuple[str, int]]:
@@ -140,12 +139,3 @@ def _type_by_opening(name: str, folder: int) -> int:
         return stat.S_IFMT(file_status(opened).mode)
     finally:
         os.close(opened)
-
-
-def _asks_by_path() -> bool:
-    """Return whether `os.fstat` asks by an empty path."""
-    if "CS_GNU_LIBC_VERSION" not in os.confstr_names:
-        return False
-    _, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "glibc 0.0").partition(" ")
-    major, minor, *_ = (*map(int, version.split(".")), 0)
-    return (2, 33) <= (major, minor) < (2, 39)

