@@ -1,20 +1,15 @@
 """Evaluations of submissions by the command, each in a process of its own that is held to limits.
 
-`in_processes` starts the command as anybody does, with its workers; `Forks` forks it from a process in which
-all is imported. Without workers this takes a tenth of the time.
+It is forked from a process in which all is imported, which takes a tenth of the time without workers.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import resource
-import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +21,6 @@ MEMORY = 1 << 30
 SCORED = "scored"
 """A file that a fork leaves where scoring began."""
 
-_EVENT = struct.Struct("iIII")
-_IN_OPEN, _IN_FOLDER = 0x20, 0x40000000
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONWARNINGS": "always"}
 # A process of one thread is safe to fork.
 ONE_THREAD = {
@@ -39,7 +32,7 @@ ONE_THREAD = {
 
 @dataclass(frozen=True)
 class Run:
-    """The output of a run, and whether it opened any file of the reference, as all scoring does."""
+    """The output of a run, and whether its scoring began, which alone opens files of the reference."""
 
     status: int
     stdout: bytes
@@ -59,53 +52,6 @@ def limited() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 
-def in_processes(phases: tuple[Path, ...], submission: Path, folder: Path) -> list[Run]:
-    """Evaluate against each of the phases, at the same time, from folders in which paths are the same."""
-    folders = [_folder_of(phase, folder) for phase in phases]
-    with ExitStack() as files:
-        witnesses = [files.enter_context(witness(phase)) for phase in phases]
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-m", "evaluation", *arguments_of(submission)],
-                cwd=here,
-                stdout=files.enter_context((here / "stdout").open("wb")),
-                stderr=files.enter_context((here / "stderr").open("wb")),
-                env=ENVIRONMENT,
-                preexec_fn=limited,
-            )
-            for here in folders
-        ]
-        statuses = [process.wait(600) for process in processes]
-        opened = [any_opened() for any_opened in witnesses]
-    return [_run(*ended) for ended in zip(statuses, folders, opened, strict=True)]
-
-
-@contextmanager
-def witness(phase: Path) -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether any file in the folders of a phase was opened since."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    events = libc.inotify_init1(os.O_NONBLOCK)
-    try:
-        for folder in phase.rglob("*"):
-            if folder.is_dir():
-                assert libc.inotify_add_watch(events, os.fsencode(folder), _IN_OPEN) >= 0
-
-        def any_opened() -> bool:
-            data = b""
-            with suppress(BlockingIOError):
-                data = os.read(events, 1 << 16)
-            position, opened = 0, False
-            while position < len(data):
-                _, mask, _, length = _EVENT.unpack_from(data, position)
-                opened |= not mask & _IN_FOLDER  # a folder is opened to list it
-                position += _EVENT.size + length
-            return opened
-
-        yield any_opened
-    finally:
-        os.close(events)
-
-
 class Forks:
     """Evaluations in forks of one process; to be closed."""
 
@@ -122,7 +68,7 @@ class Forks:
     def __call__(
         self, phases: tuple[Path, ...], submission: Path, folder: Path, workers: int = 0
     ) -> list[Run]:
-        """Evaluate against each of the phases, one after the other; see `in_processes`."""
+        """Evaluate against each of the phases in turn, from folders in which paths are the same."""
         runs = []
         for phase in phases:
             here = _folder_of(phase, folder)

@@ -22,7 +22,7 @@ from test.messages import table
 from test.messages.faults import ROWS_OF
 from test.repository import REPOSITORY
 
-from .runs import Forks, Run, in_processes
+from .runs import Forks, Run
 from .submissions import AS_BEFORE, ROWS, WITH_MASK, Row, good_with_mask
 
 GOOD = "refuge-onsite"
@@ -121,7 +121,7 @@ def prepared(tmp_path_factory, forks) -> Callable[[str], Prepared]:
         if name == GOOD:
             changed = Path(shutil.copytree(good, folder / "changed"))
             good_with_mask(changed)
-            (with_mask,) = in_processes(phases[:1], changed, tmp_path_factory.mktemp("scores"))
+            (with_mask,) = forks(phases[:1], changed, tmp_path_factory.mktemp("scores"), workers=2)
             assert with_mask.metrics not in (None, done.metrics), with_mask
             scores[WITH_MASK] = with_mask.metrics
         return phases, good, scores
@@ -171,9 +171,7 @@ ALWAYS_WITH_WORKERS = (FaultKind.MISSING, FaultKind.UNREADABLE, FaultKind.FORBID
     ],
 )
 def test_message_or_score_with_workers(kind: FaultKind | None, forks, prepared, tmp_path):
-    """The command starts from nothing for an image that a worker cannot decode, as for good submissions."""
-    name = AS_IN_THE_CONTAINER[kind]
-    run = in_processes if kind is FaultKind.UNREADABLE else partial(forks, workers=2)
+    name, run = AS_IN_THE_CONTAINER[kind], partial(forks, workers=2)
     done = assert_message_or_score(ROWS[name], name, run, *prepared(GOOD), tmp_path)
     assert kind is None or f" {kind} (first: " in done.stderr.decode()
 

@@ -53,26 +53,16 @@ def test_good_files(text, rows):
 
 BAD = {
     "BE 0.5 1 2 3": "expected 6 fields (class confidence x1 y1 x2 y2), found 5",
-    "BE 0.5 1 2 3 4 5": "expected 6 fields (class confidence x1 y1 x2 y2), found 7",
     "BE,0.5,1,2,3,4": "expected 6 fields (class confidence x1 y1 x2 y2), found 1",
     "polyp 0.5 1 2 3 4": 'expected a class (BE, HGD), found "polyp"',
-    "hdg 0.5 1 2 3 4": 'expected a class (BE, HGD), found "hdg"',
     "BE 1.5 1 2 3 4": "expected a number from 0 to 1, found 1.5",
-    "BE -1e-9 1 2 3 4": "expected a number from 0 to 1, found -1e-09",
     "BE nan 1 2 3 4": 'expected a number from 0 to 1, found "nan"',
-    "BE inf 1 2 3 4": 'expected a number from 0 to 1, found "inf"',
-    "BE 1e999 1 2 3 4": 'expected a number from 0 to 1, found "1e999"',
     "BE 0.5 1_0 2 30 4": 'expected a finite number, found "1_0"',
     "BE 0.5 1 ٢ 3 4": 'expected a finite number, found "٢"',
-    "BE 0.5 1 2 0x3 4": 'expected a finite number, found "0x3"',
     "BE 0.5 3 2 1 4": "expected x1 ≤ x2, found x1 = 3, x2 = 1",
-    "BE 0.5 1 4 3 2": "expected y1 ≤ y2, found y1 = 4, y2 = 2",
     "BE 0.5 -1 2 3 4": "expected x1 from 0 to 100, found x1 = -1",
     "BE 0.5 1 2 100.5 4": "expected x2 from 0 to 100, found x2 = 100.5",
-    "BE 0.5 1 2 3 51": "expected y2 from 0 to 50, found y2 = 51",
-    "BE 0.5 1 2 3 1e400": 'expected a finite number, found "1e400"',
     "BE\x0b0.5 1 2 3 4": "expected 6 fields (class confidence x1 y1 x2 y2), found 5",
-    "BE\r0.5 1 2 3 4": "expected 6 fields (class confidence x1 y1 x2 y2), found 5",
     "BE\xa00.5 1 2 3 4": "expected 6 fields (class confidence x1 y1 x2 y2), found 5",
 }
 

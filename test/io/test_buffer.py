@@ -144,13 +144,6 @@ def test_no_folder_is_listed_through_a_link_or_out_of_the_root(root_d, path):
         list_below(root_d, path)
 
 
-def test_what_is_no_folder_is_not_listed(root_d):
-    with pytest.raises(NotADirectoryError):
-        list_below(root_d, "job/output/a.png")
-    with pytest.raises(FileNotFoundError):
-        list_below(root_d, "job/outputs")
-
-
 def test_every_byte_is_read_as_it_is(root_d):
     descriptor = OpenFolder().open_below(root_d, "job/output/a.png")
     try:
@@ -234,20 +227,6 @@ def test_parts_are_read_from_anywhere_without_moving(tmp_path):
         for part in (slice(0, 4), slice(990, 2000), slice(5, 5), slice(2000, 3000), slice(7, 900)):
             assert bytes(stream[part]) == content[part]
         assert stream.read(1000) == content[10:]
-
-
-def test_a_stream_is_refused_as_a_file_is_and_leaves_no_descriptor(tmp_path):
-    (tmp_path / "large.mha").write_bytes(b"12345")
-    (tmp_path / "empty.mha").touch()
-    descriptors = open_descriptors()
-    for path, kind in {
-        "none.mha": FaultKind.MISSING,
-        "empty.mha": FaultKind.UNREADABLE,
-        "large.mha": FaultKind.TOO_LARGE,
-    }.items():
-        with faulted(ReadError, kind=kind):
-            FileStream(str(tmp_path), path, 4)
-    assert open_descriptors() == descriptors
 
 
 def test_sha256_of_the_standards_example():
