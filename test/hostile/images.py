@@ -96,7 +96,3 @@ def bmp(*, width=SIZE, height=SIZE, bits=8, compression=0, start=1078, colours=2
     header = struct.pack("<2sI4xI", b"BM", 1078 + len(rows), start)
     header += struct.pack("<IiiHHIIiiII", 40, width, height, 1, bits, compression, 0, 0, 0, colours, 0)
     return header + palette + rows
-
-
-def exif_of_orientation(orientation: int) -> bytes:
-    return tiff({274: (3, 1, orientation)})

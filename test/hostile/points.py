@@ -49,23 +49,18 @@ LUNA16 = {
 }
 
 MIDOG = {
-    "points: a list alone": value(lambda content: content["points"]),
     "points: another type": value(lambda content: content.update(type="Multiple polygons")),
     "points: no version": value(lambda content: content.pop("version") and None),
     "points: another key": value(lambda content: content.update(labels=[])),
     "points: a thousand other keys": value(
         lambda content: content.update({f"key {number}": 0 for number in range(1000)})
     ),
-    "points: an object": value(lambda content: content.update(points={})),
     "points: ten thousand and one": value(
         lambda content: content.update(points=[{"point": [1, 1, 0]}] * 10_001)
     ),
     "points: a million brackets": entry("[" + "[]," * 500_000 + "[]]"),
-    "point: two coordinates": entry('{"point": [1, 2]}'),
     "point: an integer beyond floats": entry('{"point": [1' + "0" * 350 + ", 2, 0]}"),
     "point: another galaxy": entry('{"point": [1e300, 2, 0]}'),
-    "point: a probability of 2": entry('{"point": [1, 2, 0], "probability": 2}'),
-    "point: a name that is none": entry('{"point": [1, 2, 0], "name": 7}'),
     "odd points: names, types and probabilities": value(
         lambda content: content.update(
             name="figures",
