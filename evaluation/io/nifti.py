@@ -6,9 +6,7 @@ and up: x and y change their signs.
 """
 
 import math
-import struct
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, product
 from typing import Any, Literal
 
@@ -20,56 +18,34 @@ from evaluation.core.formats import GZIP, NIFTI, format_of_content
 from evaluation.io.volume_header import Geometry, header_of, skew_of
 from evaluation.io.voxels import GZIPPED, BegunStream, OpenVolume, VoxelBytes, volume_of, write_with_simpleitk
 
-
-@dataclass(frozen=True)
-class _Layout:
-    """Where the fields of a header of ``length`` bytes lie; ``word`` is at ``magic``, ``real`` a number."""
-
-    length: int
-    word: bytes
-    magic: int
-    real: str
-    sizes: tuple[str, int]
-    type: int
-    start: tuple[str, int]
-    scale: tuple[str, int]
-    spacing: int
-    codes: tuple[str, int]
-    rotation: int
-    matrix: int
-    units: tuple[str, int]
-
-
-_FIRST = _Layout(
-    length=348,
-    word=b"n+1\0",
-    magic=344,
-    real="f",
-    sizes=("8h", 40),
-    type=70,
-    start=("f", 108),
-    scale=("2f", 112),
-    spacing=76,
-    codes=("2h", 252),
-    rotation=256,
-    matrix=280,
-    units=("B", 123),
+_FIELDS = (
+    *("length", "word", "sizes", "type", "bits", "start", "scale", "spacing"),
+    *("codes", "rotation", "matrix", "units"),
 )
-_SECOND = _Layout(
-    length=540,
-    word=b"n+2\0",
-    magic=4,
-    real="d",
-    sizes=("8q", 16),
-    type=12,
-    start=("q", 168),
-    scale=("2d", 176),
-    spacing=104,
-    codes=("2i", 344),
-    rotation=352,
-    matrix=400,
-    units=("i", 500),
+_FIRST = np.dtype(
+    {
+        "names": _FIELDS,
+        "formats": [
+            *("i4", "S4", "8i2", "i2", "i2", "f4", "2f4", "8f4"),
+            *("2i2", "6f4", "(3,4)f4", "u1"),
+        ],
+        "offsets": [0, 344, 40, 70, 72, 108, 112, 76, 252, 256, 280, 123],
+        "itemsize": 348,
+    }
 )
+_SECOND = np.dtype(
+    {
+        "names": _FIELDS,
+        "formats": [
+            *("i4", "S4", "8i8", "i2", "i2", "i8", "2f8", "8f8"),
+            *("2i4", "6f8", "(3,4)f8", "i4"),
+        ],
+        "offsets": [0, 4, 16, 12, 14, 168, 176, 104, 344, 352, 400, 500],
+        "itemsize": 540,
+    }
+)
+_WORDS = ((_FIRST, b"n+1"), (_SECOND, b"n+2"))
+_OF_TWO_FILES = (b"ni1", b"ni2")
 _ORDERS: tuple[Literal["<", ">"], ...] = ("<", ">")
 _SCALED = "save the values themselves, a mask as integers"
 
@@ -104,39 +80,35 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int, components
     space, another unit than mm, a scale, or a type that contradicts the number of bits.
     """
     voxels = VoxelBytes(stream, NIFTI.name, GZIPPED if GZIP.begins(stream.head) else None)
-    layout, order, data = _header(voxels, GZIP.begins(stream.head))
-
-    def values(letters: str, offset: int) -> tuple[Any, ...]:
-        return struct.unpack_from(order + letters, data, offset)
-
-    axes, *sizes = values(*layout.sizes)
+    fields, order = _header(voxels, GZIP.begins(stream.head))
+    axes, *sizes = fields["sizes"].tolist()
     further = sizes[3:axes] if 3 <= axes <= 7 else [0]
     if max(further, default=1) != components or math.prod(further) != components:
-        of_second = "a NIfTI-2 header of " * (layout is _SECOND)
+        of_second = "a NIfTI-2 header of " * (fields.nbytes == _SECOND.itemsize)
         expected = "a volume of three axes" + f", and a last one of {components}" * (components > 1)
         found = f"{axes} axes" + f" of {' × '.join(map(str, sizes[:axes]))}" * (components > 1 and axes > 3)
         raise ReadError(FaultKind.WRONG_SIZE, expected, f"{of_second}{found}")
-    code, bits = values("2h", layout.type)
-    (offset,), (slope, intercept) = values(*layout.start), values(*layout.scale)
+    code, bits, offset = (fields[name].item() for name in ("type", "bits", "start"))
+    slope, intercept = fields["scale"].tolist()
     if not (slope in (0, 1) or math.isnan(slope)) or not (intercept == 0 or math.isnan(intercept)):
         is_scaled = slope != 0 and not math.isnan(slope)
         scale = f" × {in_digits(slope, 1, digits=3)}" if is_scaled else ""
         added = f" + {intercept:g}" if intercept != 0 else ""
         found = f"voxels stored as value{scale}{added}"
         raise ReadError(FaultKind.WRONG_VALUE, "values without a scale", found, hint=_SCALED)
-    (units,) = values(*layout.units)
-    if units & 7 not in _UNITS_OF_MM:
-        found = _OTHER_UNITS.get(units & 7, f"the unit {units & 7}")
+    unit = fields["units"].item() & 7
+    if unit not in _UNITS_OF_MM:
+        found = _OTHER_UNITS.get(unit, f"the unit {unit}")
         raise ReadError(FaultKind.WRONG_VALUE, "lengths in mm", f"{found} (xyzt_units)")
     dtype = np.dtype(_TYPES[code]).newbyteorder(order) if code in _TYPES else None
     if dtype is not None and bits != 8 * dtype.itemsize:
         raise ReadError(FaultKind.UNREADABLE, NIFTI.name, f"{bits} bits of a type of {8 * dtype.itemsize}")
-    header = header_of(sizes[:3], dtype, *_place(layout, values), NIFTI.name)
+    header = header_of(sizes[:3], dtype, *_place(fields), NIFTI.name)
     depth, height, width = header.geometry.shape
     header = replace(header, geometry=replace(header.geometry, shape=(components * depth, height, width)))
-    if not (layout.length + 4 <= offset <= _MAX_OFFSET and offset == int(offset)):
+    if not (fields.nbytes + 4 <= offset <= _MAX_OFFSET and offset == int(offset)):
         raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "an invalid offset of its voxels")
-    voxels.fill(memoryview(bytearray(int(offset) - layout.length)))
+    voxels.fill(memoryview(bytearray(int(offset) - fields.nbytes)))
     return volume_of(header, voxels, slab_bytes)
 
 
@@ -152,33 +124,30 @@ def write_components(values: NDArray[Any]) -> bytes:
     """
     components, depth, height, width = values.shape
     code = next(code for code, name in _TYPES.items() if np.dtype(f"<{name}") == values.dtype)
-    header = bytearray(_FIRST.length + 4)
-    struct.pack_into("<i", header, 0, _FIRST.length)
-    struct.pack_into("<8h", header, _FIRST.sizes[1], 4, width, height, depth, components, 1, 1, 1)
-    struct.pack_into("<2h", header, _FIRST.type, code, 8 * values.itemsize)
-    struct.pack_into("<8f", header, _FIRST.spacing, *(1.0,) * 8)
-    struct.pack_into("<f", header, _FIRST.start[1], len(header))
-    header[_FIRST.magic : _FIRST.magic + len(_FIRST.word)] = _FIRST.word
-    return bytes(header) + values.tobytes()
+    fields = np.zeros((), _FIRST.newbyteorder("<"))
+    fields["length"], fields["word"], fields["start"] = _FIRST.itemsize, b"n+1", _FIRST.itemsize + 4
+    fields["sizes"] = 4, width, height, depth, components, 1, 1, 1
+    fields["type"], fields["bits"], fields["spacing"] = code, 8 * values.itemsize, 1.0
+    return fields.tobytes() + bytes(4) + values.tobytes()
 
 
-def _header(voxels: VoxelBytes, compressed: bool) -> tuple[_Layout, Literal["<", ">"], bytes]:
-    """Return the layout, the byte order and the bytes of a header. Raises `ReadError` for other content."""
-    view = bytearray(_FIRST.length)
+def _header(voxels: VoxelBytes, compressed: bool) -> tuple[np.void, Literal["<", ">"]]:
+    """Return the fields of a header, and its byte order. Raises `ReadError` for other content."""
+    view = bytearray(_FIRST.itemsize)
     try:
         voxels.fill(memoryview(view))
     except ReadError as error:
         raise _other_content(bytes(view), compressed) or error from None
     data = bytes(view)
-    for layout, order in product((_FIRST, _SECOND), _ORDERS):
-        word = data[layout.magic : layout.magic + len(layout.word)]
-        if struct.unpack_from(f"{order}i", data)[0] != layout.length:
+    for (layout, word), order in product(_WORDS, _ORDERS):
+        fields = np.frombuffer(data.ljust(layout.itemsize, b"\0"), layout.newbyteorder(order))[0]
+        if fields["length"] != layout.itemsize:
             continue
-        if word == layout.word:
-            rest = bytearray(layout.length - len(data))
+        if fields["word"] == word:
+            rest = bytearray(layout.itemsize - len(data))
             voxels.fill(memoryview(rest))
-            return layout, order, data + rest
-        if word in (b"ni1\0", b"ni2\0"):
+            return np.frombuffer(data + rest, layout.newbyteorder(order))[0], order
+        if fields["word"] in _OF_TWO_FILES:
             raise ReadError(FaultKind.FORBIDDEN, "values in the same file", "a header of another file")
     other = ReadError(FaultKind.UNREADABLE, NIFTI.name, "another header")
     raise _other_content(data, compressed) or other
@@ -192,27 +161,23 @@ def _other_content(data: bytes, compressed: bool) -> ReadError | None:
     return ReadError(FaultKind.UNREADABLE, NIFTI.name, f"a gzip archive of {content.name}")
 
 
-def _place(
-    layout: _Layout, values: Callable[[str, int], tuple[Any, ...]]
-) -> tuple[Numbers, Numbers | None, Numbers | None]:
+def _place(fields: np.void) -> tuple[Numbers, Numbers | None, Numbers | None]:
     """Return spacing, origin and direction cosines, from the rotation, the matrix or both if they agree.
 
     Without either, the file gives a spacing alone.
 
     The matrix is the more exact one: the cosines of a small rotation as float32 can be wrong by 5e-4.
     """
-    real = layout.real
-    factor, *spacing = values(f"4{real}", layout.spacing)
+    factor, *spacing = fields["spacing"].tolist()[:4]
     if factor not in (-1, 0, 1):
         raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "an invalid orientation (pixdim[0])")
-    by_rotation, by_matrix = values(*layout.codes)
+    by_rotation, by_matrix = fields["codes"].tolist()
     places = []
     if by_rotation > 0:
-        b, c, d, *origin = values(f"6{real}", layout.rotation)
+        b, c, d, *origin = fields["rotation"].tolist()
         places.append((spacing, origin, _rotation(b, c, d, -1.0 if factor < 0 else 1.0)))
     if by_matrix > 0:
-        numbers = values(f"12{real}", layout.matrix)
-        matrix = [numbers[row : row + 4] for row in (0, 4, 8)]
+        matrix = fields["matrix"].tolist()
         lengths = [math.hypot(*(matrix[row][axis] for row in range(3))) for axis in range(3)]
         rows = [[row[axis] / (lengths[axis] or math.nan) for axis in range(3)] for row in matrix]
         if all(map(math.isfinite, chain(*rows))) and (skewed := skew_of(tuple(chain(*rows)))):
