@@ -6,7 +6,7 @@ apart.
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from evaluation.core.fault import Fault, FaultKind, FormFault
@@ -201,6 +201,11 @@ class JsonSource(_OfOneCase):
         """Return where the value is in the file."""
         index = "" if self.index is None else f"index {self.index}"
         return None, ", ".join(part for part in (self.place, index) if part) or None
+
+    def within(self, place: str) -> Self:
+        """Return the same value, of which a part at ``place`` is meant."""
+        _, here = self.line_and_field()
+        return replace(self, place=", ".join(part for part in (here, place) if part), index=None)
 
     def read_by(self, kind: Readers, case: CaseForm, files: FileAccess) -> Any:
         """Return the value in the JSON."""

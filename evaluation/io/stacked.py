@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, shorten
@@ -47,7 +46,7 @@ def divided(source: JsonSource, by: EntriesBy, names: Sequence[str]) -> list[Any
         if len(faults) < _MOST_FAULTS:
             expected = "the name of an image" if by == "name" else f"a number from 0 to {len(names) - 1}"
             shown = json_kind(found) if not isinstance(found, str) else "the name of none"
-            faults.extend(fault_at(_at(source, place), expected, shown, FaultKind.UNKNOWN).faults)
+            faults.extend(fault_at(source.within(place), expected, shown, FaultKind.UNKNOWN).faults)
         return None
 
     key = next(
@@ -70,7 +69,7 @@ def divided(source: JsonSource, by: EntriesBy, names: Sequence[str]) -> list[Any
         for place, mark, value in _single_values(source, by):
             found = place_of(mark, place)
             if found is not None and values[found] is not None:
-                faults += fault_at(_at(source, place), "one value of an image", "a second one").faults
+                faults += fault_at(source.within(place), "one value of an image", "a second one").faults
             elif found is not None:
                 values[found] = value
     FormFault.raise_all(faults)
@@ -126,7 +125,3 @@ def _marked(entry: Mapping[str, Any], by: EntriesBy, number: int, names: Sequenc
     if "point" in entry:
         return {**entry, "point": [*entry["point"][:2], number]}
     return {**entry, "corners": [[*corner[:2], number] for corner in entry["corners"]]}
-
-
-def _at(source: JsonSource, place: str) -> JsonSource:
-    return replace(source, place=", ".join(part for part in (source.place, place) if part))

@@ -615,15 +615,13 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVol
 
 
 def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
-    """Return pages (page, y, x) of 8 or 32 bits as a file, which has no position."""
-    return write_tiff(values)
+    """Return pages (page, y, x) of 8 or 32 bits as a deflated file, which has no position.
 
-
-def write_tiff(pages: NDArray[Any]) -> bytes:
-    """Return pages (page, y, x) of 8 or 32 bits as a deflated file; the same array gives the same bytes."""
+    The same array gives the same bytes.
+    """
     from PIL import Image  # needed by writers only
 
-    first, *others = map(Image.fromarray, pages)
+    first, *others = map(Image.fromarray, values)
     file = io.BytesIO()
     first.save(file, "TIFF", save_all=True, append_images=others, compression="tiff_adobe_deflate")
     return file.getvalue()

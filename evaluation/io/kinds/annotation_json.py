@@ -69,13 +69,13 @@ def read_annotations(source: JsonSource, of: AnnotationType, most: int) -> Itera
     entries = source.value[of.list_key]
     if not isinstance(entries, list):
         found = json_kind(entries)
-        raise fault_at(_within(source, of.list_key), "a list", found, FaultKind.MALFORMED)
+        raise fault_at(source.within(of.list_key), "a list", found, FaultKind.MALFORMED)
     if len(entries) > most:
         expected = f"at most {most} {of.list_key}"
-        raise fault_at(_within(source, of.list_key), expected, str(len(entries)), FaultKind.TOO_LARGE)
+        raise fault_at(source.within(of.list_key), expected, str(len(entries)), FaultKind.TOO_LARGE)
     faulty = 0
     for position, entry in enumerate(entries):
-        place = replace(_within(source, f"{of.list_key}[{position}]"), value=entry)
+        place = replace(source.within(f"{of.list_key}[{position}]"), value=entry)
         try:
             _require_keys(place, of.one, (of.key,), ("name", "type", "probability", *of.beside))
             yield _annotation(place, entry, of)
@@ -112,18 +112,18 @@ def _annotation(source: JsonSource, value: Mapping[str, Any], of: AnnotationType
     fits = isinstance(raw, list) and (len(raw) == of.triples or (not of.triples and len(raw) >= _FEWEST))
     if of.triples != 1 and not fits:
         expected = f"a list of {of.triples or f'at least {_FEWEST}'} corners [x, y, z]"
-        faults += fault_at(_within(source, of.key), expected, json_kind(raw), FaultKind.MALFORMED).faults
+        faults += fault_at(source.within(of.key), expected, json_kind(raw), FaultKind.MALFORMED).faults
     else:
         for triple in [raw] if of.triples == 1 else raw:
             try:
-                triples.append(_triple(_within(source, of.key), triple))
+                triples.append(_triple(source.within(of.key), triple))
             except FormFault as fault:
                 faults += fault.faults
     name, probability = value.get("name"), value.get("probability")
     if "name" in value and not isinstance(name, str):
-        faults += fault_at(_within(source, "name"), "a text", json_kind(name), FaultKind.MALFORMED).faults
+        faults += fault_at(source.within("name"), "a text", json_kind(name), FaultKind.MALFORMED).faults
     if "probability" in value:
-        place = _within(source, "probability")
+        place = source.within("probability")
         try:
             probability = number_of_json(place, probability, "a number from 0 to 1")
             if not 0 <= probability <= 1:
@@ -167,9 +167,9 @@ def _require_keys(source: JsonSource, name: str, required: Sequence[str], option
                 break
     if "version" in required and not _is_version(value.get("version", _VERSION)):
         expected, found = 'a version, for example {"major": 1, "minor": 0}', json_kind(value["version"])
-        faults += fault_at(_within(source, "version"), expected, found, FaultKind.MALFORMED).faults
+        faults += fault_at(source.within("version"), expected, found, FaultKind.MALFORMED).faults
     if value.get("type", name) != name:
-        place, found = _within(source, "type"), json_kind(value["type"])
+        place, found = source.within("type"), json_kind(value["type"])
         faults += fault_at(place, f'"{name}"', found, FaultKind.MALFORMED).faults
     FormFault.raise_all(faults)
 
@@ -179,13 +179,6 @@ def _is_version(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() != _VERSION.keys():
         return False
     return all(type(number) in (int, float) and number >= 0 and number % 1 == 0 for number in value.values())
-
-
-def _within(source: JsonSource, place: str) -> JsonSource:
-    """Return the place of a part of a value."""
-    index = "" if source.index is None else f"index {source.index}"
-    joined = ", ".join(part for part in (source.place, index, place) if part)
-    return replace(source, place=joined, index=None)
 
 
 # --- Axis-parallel boxes in the platform's JSON of four corners ---

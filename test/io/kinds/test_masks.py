@@ -9,7 +9,7 @@ from evaluation.core.sources import FileSource
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.volume import Volume
-from evaluation.io.tiff import write_tiff
+from evaluation.io.tiff import write
 from test.io.memory import InMemory
 
 CASE = CaseForm("V0001", width=5, height=4)
@@ -74,7 +74,7 @@ PATH = "semantic_masks/E1_mask.tif"
 
 
 def read_channels(values):
-    return KIND.read(FileSource(PATH), CaseForm("E1", 5, 4), InMemory({PATH: write_tiff(values)}))
+    return KIND.read(FileSource(PATH), CaseForm("E1", 5, 4), InMemory({PATH: write(values, None, ".tif")}))
 
 
 def test_each_class_is_a_region_of_its_own():
