@@ -1,95 +1,46 @@
 """REFUGE, the Retinal Fundus Glaucoma Challenge (Orlando et al., Medical Image Analysis 59, 2020).
 
-Section 3.2: glaucoma classification (3.2.1), segmentation of optic disc and cup (3.2.2), and the optional
-localisation of the fovea.
+Section 3.2: glaucoma classification by the AUC, and by the sensitivity at 85 % specificity (3.2.1);
+segmentation by the Dice of optic disc and cup (Eq. 1) and the absolute error of the vertical cup-to-disc
+ratio (Eq. 2); the optional fovea by its distance (3.2.2). Each is a declared metric; the ratio and the
+definitions of two public scripts are added here.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from math import inf, nan
+from math import nan
 from typing import Annotated, Literal
 
-import numpy as np
-
+from evaluation.challenges.declared.label_maps import Dice
+from evaluation.challenges.declared.landmarks import MeanRadialError, PointField
+from evaluation.challenges.declared.maps import LabelMapField
+from evaluation.challenges.declared.rules import DeclaredOptions, declared_tasks
+from evaluation.challenges.declared.scalars import NumberField
+from evaluation.challenges.declared.scores import (
+    AreaUnderCurve,
+    ScoreMetric,
+    ScoreSensitivityAtSpecificity,
+    decimal_of,
+)
+from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values
 from evaluation.core.class_estimators import SensitivityAtSpecificity
-from evaluation.core.classification import auc, binary_classification
-from evaluation.core.field import CaseColumns, Field, Files, Reference, Socket, TableColumns
+from evaluation.core.field import CaseColumns, Field, Reference, TableColumns
 from evaluation.core.keys import IN_FORM, KeyTable, Weight
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Place, Rank, Scheme
-from evaluation.io.kinds.classes import LABEL
-from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.kinds.number import Number
-from evaluation.io.kinds.points import PointInImage, distance
+from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.io.kinds.points import PointInImage
 from evaluation.metrics.crops import Crop
-from evaluation.metrics.points import image_diagonal
-from evaluation.metrics.segmentation import (
-    VerticalDiameter,
-    dice_of_counts,
-    overlap_of,
-    vertical_cup_to_disc_ratio,
-    vertical_diameter,
-)
-
-VERTICAL, HORIZONTAL = "vertical_cup_to_disc_ratio", "horizontal_cup_to_disc_ratio"
-DISC_AREA, CUP_AREA = "disc_area", "cup_area"
-_RATIOS = (VERTICAL, HORIZONTAL)
-_MEASURES = (*_RATIOS, DISC_AREA, CUP_AREA)
-PREDICTED, REFERENCE = "predicted", "reference"
-
-
-def measured(cup: Crop, disc: Crop, definition: VerticalDiameter) -> Mapping[str, float]:
-    """Return the cup-to-disc ratios, 0 without a disc, and the areas in pixels; the disc includes the cup.
-
-    The horizontal diameter is defined as the vertical one, of the image turned by a right angle: the largest
-    number of pixels in one row, or the last column minus the first plus one.
-    """
-    upright, turned = (
-        vertical_cup_to_disc_ratio(*(vertical_diameter(region, definition) for region in regions))
-        for regions in ((cup.values, disc.values), (cup.values.T, disc.values.T))
-    )
-    disc_area, cup_area = (float(np.count_nonzero(region.values)) for region in (disc, cup))
-    return dict(zip(_MEASURES, (upright, turned, disc_area, cup_area), strict=True))
-
-
-def columns_of(predicted: Mapping[str, float] | None, reference: Mapping[str, float]) -> dict[str, float]:
-    """Return the columns of one image: errors of both ratios, and all measures of prediction and reference.
-
-    A signed error is prediction minus reference. Without a prediction all values that depend on it are NaN,
-    and the error of the vertical ratio, a metric, takes its worst value.
-    """
-    values = {
-        f"{side}_{name}": nan if head is None else head[name]
-        for side, head in ((PREDICTED, predicted), (REFERENCE, reference))
-        for name in _MEASURES
-    }
-    signed = {ratio: values[f"{PREDICTED}_{ratio}"] - values[f"{REFERENCE}_{ratio}"] for ratio in _RATIOS}
-    errors = {
-        **{f"{ratio}_signed_error": error for ratio, error in signed.items()},
-        **{f"{ratio}_error": abs(error) for ratio, error in signed.items()},
-    }
-    if predicted is None:
-        del errors[f"{VERTICAL}_error"]
-    return {**errors, **values}
-
-
-UNPUBLISHED = frozenset(
-    {
-        *(f"{PREDICTED}_{name}" for name in _MEASURES),
-        *(f"{REFERENCE}_{name}" for name in _MEASURES if name != VERTICAL),
-        *(f"{ratio}_signed_error" for ratio in _RATIOS),
-        f"{HORIZONTAL}_error",
-    }
-)
-"""The columns that only the organiser's file holds."""
-
+from evaluation.metrics.segmentation import VerticalDiameter, vertical_cup_to_disc_ratio, vertical_diameter
 
 CUP, DISC, ELSEWHERE = 0, 128, 255
 IMAGES = (".bmp", ".png", ".tif")
+RATIO = "vertical_cup_to_disc_ratio"
+RATIOS = (f"predicted_{RATIO}", f"reference_{RATIO}")
+"""The columns of the ratios themselves, of which participants may learn the second."""
 
 
 class RefugeWeights(KeyTable):
@@ -116,103 +67,154 @@ class RefugeOptions(Options):
     weights: RefugeWeights = RefugeWeights()
 
 
-def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
-    return (
-        binary_classification(
-            "classification",
-            "Glaucoma classification",
-            LIKELIHOOD,
-            label="glaucoma",
-            metrics=(
-                auc("glaucoma"),
-                Metric(
-                    "reference_sensitivity",
-                    "Sensitivity at 85 % specificity",
-                    SensitivityAtSpecificity(
-                        "likelihood", "glaucoma", Fraction(85, 100), options.sensitivity_at_specificity
-                    ),
-                    best=1,
-                    worst=0,
-                ),
-            ),
-        ),
-        Task(
-            name="segmentation",
-            title="Segmentation of optic disc and cup",
-            fields=(_segmentation(options),),
-            score=_score_segmentation(options.vertical_diameter),
-            metrics=(
-                *(
-                    mean_metric(
-                        f"dice_{of}",
-                        f"Dice of the {of}",
-                        best=1,
-                        worst=0,
-                        field="segmentation",
-                        structures=(f"optic {of}",),
-                    )
-                    for of in ("cup", "disc")
-                ),
-                mean_metric(f"{VERTICAL}_error", "Absolute error of the vertical cup-to-disc ratio", 0, 1),
-            ),
-            # The measures of the reference are kept without a result: its ratio is tested as a classifier.
-            worst=lambda case, reference: columns_of(
-                None, measured(*regions_of(reference["segmentation"]), options.vertical_diameter)
-            ),
-            classifiers=tuple(f"{side}_{VERTICAL}" for side in (PREDICTED, REFERENCE)),
-            unpublished=UNPUBLISHED,
-        ),
-        Task(
-            name="fovea",
-            title="Localisation of the fovea",
-            fields=(FOVEA,),
-            score=lambda prediction, reference: {
-                "distance": distance(prediction["fovea"], reference["fovea"])
-            },
-            metrics=(mean_metric("distance", "Euclidean distance in pixels", best=0, worst=inf, unit="px"),),
-            worst=lambda case, reference: {"distance": image_diagonal(case.width, case.height)},
-            optional=True,
-        ),
-    )
-
-
-def _score_segmentation(definition: VerticalDiameter) -> Callable[[Values, Values], Row]:
-    """Return the function that scores one image (Eq. 1 and 2).
-
-    Dice is 1 where both regions are empty; the ratio is 0 where the disc is empty.
-    """
-
-    def score(prediction: Values, reference: Values) -> Row:
-        predicted_cup, predicted_disc = regions_of(prediction["segmentation"])
-        true_cup, true_disc = regions_of(reference["segmentation"])
-        return {
-            "dice_cup": dice_of_counts(overlap_of(predicted_cup, true_cup), both_empty=1.0),
-            "dice_disc": dice_of_counts(overlap_of(predicted_disc, true_disc), both_empty=1.0),
-            **columns_of(
-                measured(predicted_cup, predicted_disc, definition), measured(true_cup, true_disc, definition)
-            ),
-        }
-
-    return score
-
-
 def regions_of(mask: LabelMapValue) -> tuple[Crop, Crop]:
     """Return the regions of cup and disc; the disc includes the cup."""
     return mask.region(1), mask.region(1, 2)
 
 
-def _segmentation(options: RefugeOptions) -> Field:
-    labels = {CUP: "optic cup", DISC: "optic disc"}
-    strict = LabelMap(labels, ELSEWHERE, dimensions=2, nested=options.vertical_diameter)
-    lenient = replace(strict, unlisted_as=DISC)
-    return Field(
-        name="segmentation",
-        title="Segmentation of optic disc and cup",
-        kind=strict if options.unlisted_labels == "error" else lenient,
-        archive=Files("segmentation", IMAGES),
-        socket=Socket("optic-disc-and-cup-segmentation", "images/optic-disc-and-cup-segmentation"),
-        reference=Reference(strict, Files("masks", (".png", ".bmp", ".tif"))),
+def cup_to_disc_ratio(mask: LabelMapValue, definition: VerticalDiameter) -> float:
+    """Return the vertical cup-to-disc ratio, 0 without a disc."""
+    cup, disc = (vertical_diameter(region.values, definition) for region in regions_of(mask))
+    return vertical_cup_to_disc_ratio(cup, disc)
+
+
+class _Mask(LabelMapField):
+    options: RefugeOptions
+
+    def field(self, name: str) -> Field:
+        strict = replace(self.map, nested=self.options.vertical_diameter)
+        lenient = replace(strict, unlisted_as=DISC)
+        submitted = strict if self.options.unlisted_labels == "error" else lenient
+        return self.file_field(name, submitted, strict, IMAGES)
+
+
+class _Fovea(PointField):
+    """The fovea as REFUGE writes it: in a table of either name, or in JSON as the list ``[x, y]``."""
+
+    def field(self, name: str) -> Field:
+        columns = TableColumns(
+            ("fovea_location_results.csv", "fovea_localization_results.csv"),
+            "ImageName",
+            ("Fovea_X", "Fovea_Y"),
+        )
+        reference = Reference(PointInImage(), CaseColumns(("fovea_x", "fovea_y")))
+        return self.declared_field(name, PointInImage(), columns, reference)
+
+
+class _OfLikelihood(ScoreMetric):
+    def columns(self, field_name: str) -> tuple[str, str]:
+        return "likelihood", "glaucoma"
+
+
+class _Area(_OfLikelihood, AreaUnderCurve):
+    pass
+
+
+class _Sensitivity(_OfLikelihood, ScoreSensitivityAtSpecificity):
+    reading: Literal["step", "interpolated", "between_kept_points"]
+
+    def figure(self, name: str, score: str, label: str) -> Metric:
+        estimator = SensitivityAtSpecificity(score, label, decimal_of(self.specificity), self.reading)
+        return Metric(name, self.title_of(name), estimator, best=1, worst=0)
+
+
+class _Dice(Dice):
+    """Dice of one region, which pictures show as the label that it is named by, as it includes the cup."""
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        measure = super().measure(name, field_name, table)
+        (metric,) = measure.metrics
+        return replace(measure, metrics=(replace(metric, structures=metric.structures[-1:]),))
+
+
+class _RatioError(MetricTable):
+    """The absolute error of the vertical cup-to-disc ratio; 1, the largest, of an image without a result."""
+
+    definition: VerticalDiameter
+    kinds = (_Mask,)
+
+    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
+        predicted, reference = RATIOS
+
+        def row(comparison: FieldComparison) -> Row:
+            masks = comparison.submitted, comparison.reference
+            found, true = (cup_to_disc_ratio(mask, self.definition) for mask in masks)
+            return {name: abs(found - true), predicted: found, reference: true}
+
+        # The ratio of the reference is kept without a result: it is tested as a classifier.
+        def worst(references: Values) -> Row:
+            return {predicted: nan, reference: cup_to_disc_ratio(references[field_name], self.definition)}
+
+        return Measure((mean_metric(name, self.title_of(name), best=0, worst=1),), row, worst)
+
+
+def _declared(options: RefugeOptions) -> DeclaredOptions:
+    """Return the declaration: what is submitted, and how it is scored."""
+    risk = NumberField(
+        kind="number",
+        title="Likelihood of glaucoma",
+        table="classification_results.csv",
+        key_column="FileName",
+        column="Glaucoma Risk",
+        reference_column="glaucoma",
+        positive=["1", "1.0"],
+        negative=["0", "0.0"],
     )
+    mask = _Mask(
+        kind="label_map",
+        title="Segmentation of optic disc and cup",
+        socket="optic-disc-and-cup-segmentation",
+        reference_folder="masks",
+        dimensions=2,
+        labels={str(CUP): "optic cup", str(DISC): "optic disc"},
+        regions={"cup": [CUP], "disc": [CUP, DISC]},
+        background=ELSEWHERE,
+        options=options,
+    )
+    fovea = _Fovea(
+        kind="point", title="Location of the fovea", socket="fovea-location", dimensions=2, unit="pixels"
+    )
+    classification = {
+        "auc": _Area(metric="auc"),
+        "reference_sensitivity": _Sensitivity(
+            metric="sensitivity_at_specificity",
+            title="Sensitivity at 85 % specificity",
+            specificity=0.85,
+            reading=options.sensitivity_at_specificity,
+        ),
+    }
+    segmentation = {
+        "dice_cup": _Dice(metric="dice", labels=["cup"], title="Dice of the cup"),
+        "dice_disc": _Dice(metric="dice", labels=["disc"], title="Dice of the disc"),
+        f"{RATIO}_error": _RatioError(
+            metric="cup_to_disc_ratio_error",
+            title="Absolute error of the vertical cup-to-disc ratio",
+            definition=options.vertical_diameter,
+        ),
+    }
+    distance = MeanRadialError(
+        metric="mean_radial_error", worst="diagonal", title="Euclidean distance in pixels"
+    )
+    return DeclaredOptions.model_validate(
+        {
+            "fields": {"glaucoma_risk": risk, "segmentation": mask, "fovea": fovea},
+            "tasks": {
+                "classification": {"title": "Glaucoma classification", "metrics": classification},
+                "segmentation": {"title": mask.title, "metrics": segmentation},
+                "fovea": {
+                    "title": "Localisation of the fovea",
+                    "metrics": {"distance": distance},
+                    "optional": True,
+                },
+            },
+        }
+    )
+
+
+def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
+    classification, segmentation, fovea = declared_tasks(_declared(options))
+    ratios = replace(segmentation, classifiers=RATIOS, unpublished=frozenset(RATIOS[:1]))
+    return classification, ratios, fovea
 
 
 def ranking(options: RefugeOptions) -> Scheme:
@@ -237,26 +239,6 @@ def ranking(options: RefugeOptions) -> Scheme:
     )
 
 
-LIKELIHOOD = Field(
-    name="glaucoma_risk",
-    title="Likelihood of glaucoma",
-    kind=Number(),
-    archive=TableColumns(("classification_results.csv",), "FileName", ("Glaucoma Risk",)),
-    socket=Socket("glaucoma-risk", "glaucoma-risk.json"),
-    reference=Reference(LABEL, CaseColumns(("glaucoma",))),
-)
-
-FOVEA = Field(
-    name="fovea",
-    title="Location of the fovea",
-    kind=PointInImage(),
-    archive=TableColumns(
-        ("fovea_location_results.csv", "fovea_localization_results.csv"), "ImageName", ("Fovea_X", "Fovea_Y")
-    ),
-    socket=Socket("fovea-location", "fovea-location.json"),
-    reference=Reference(PointInImage(), CaseColumns(("fovea_x", "fovea_y"))),
-)
-
 CHALLENGE = Challenge(
     name="refuge",
     title="REFUGE: glaucoma assessment from fundus photographs",
@@ -267,7 +249,7 @@ CHALLENGE = Challenge(
         "classification.auc",
         "segmentation.dice_cup",
         "segmentation.dice_disc",
-        "segmentation.vertical_cup_to_disc_ratio_error",
+        f"segmentation.{RATIO}_error",
     ),
     ranking=ranking,
 )

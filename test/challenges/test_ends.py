@@ -42,7 +42,7 @@ REFERENCES: dict[str, dict[str, list]] = {
     "refuge": {
         "classification": [({}, {"glaucoma_risk": label}) for label in (0, 1)],
         "segmentation": [({}, {"segmentation": mask(disc=128, cup=0)})],
-        "fovea": [({}, {"fovea": point_at(3.0, 2.0)})],
+        "fovea": [({}, {"fovea": point_at(3.0, 2.0), "image_width_height": SIZE["size"]})],
     },
     "adam": {
         "classification": [({}, {"amd_risk": label}) for label in (0, 1)],

@@ -115,11 +115,11 @@ def test_a_phase_with_a_fault_of_its_configuration_is_not_built(engine, sources)
 def test_a_phase_whose_challenge_scores_wrongly_is_not_built(engine, sources):
     """A metric says that lower is better, and a missing result is scored as a right one."""
     challenge = sources / "ground-truth/faulty/challenge.py"
-    best_and_worst = "best={},\n                        worst={},"
-    replace_in(challenge, best_and_worst.format(1, 0), best_and_worst.format(0, 1))
-    replace_in(challenge, '"distance": image_diagonal(case.width, case.height)', '"distance": 0.0')
+    replace_in(challenge, "best=0, worst=1", "best=1, worst=0")
+    shown = "structures=metric.structures[-1:]),)"
+    replace_in(challenge, shown, f"{shown}, worst=lambda references: {{name: 1.0}}")
     assert_not_built(
         sources,
-        "segmentation.dice_cup: the perfect submission gets 1, not the best value 0",
-        "fovea.distance: the missing submission gets 0 and beats the near-perfect one",
+        "segmentation.vertical_cup_to_disc_ratio_error: the perfect submission gets 0, not the best value 1",
+        "segmentation.dice_cup: the missing submission gets 1 and beats the near-perfect one",
     )

@@ -297,8 +297,8 @@ class _Scored:
     labels: tuple[HiddenField, ...]
 
 
-def declare(options: DeclaredOptions) -> Challenge:
-    """Return the declared challenge. Raises `PhaseError` listing every fault."""
+def declared_tasks(options: DeclaredOptions) -> tuple[Task, ...]:
+    """Return the declared tasks. Raises `PhaseError` listing every fault."""
     problems: list[str] = []
     used = {name: set[str]() for name in options.fields}
     tasks = []
@@ -315,7 +315,14 @@ def declare(options: DeclaredOptions) -> Challenge:
         for name, users in used.items()
         if not users and not problems
     ]
-    PhaseError.raise_all(problems)  # what follows names metrics, which are known of tasks without a fault
+    PhaseError.raise_all(problems)
+    return tuple(tasks)
+
+
+def declare(options: DeclaredOptions) -> Challenge:
+    """Return the declared challenge. Raises `PhaseError` listing every fault."""
+    tasks = declared_tasks(options)  # what follows names metrics, which are known of tasks without a fault
+    problems: list[str] = []
     metrics, sums = metrics_of(tasks), {}
     for name, composite in options.composites.items():
         try:
@@ -341,7 +348,7 @@ def declare(options: DeclaredOptions) -> Challenge:
         name=DECLARED,
         title=" and ".join(task.title for task in tasks),
         options=DeclaredOptions,
-        tasks=lambda options: tuple(tasks),
+        tasks=lambda options: tasks,
         components=scheme.metrics,
         form_columns=tuple(columns.values()),
         composites=composites,

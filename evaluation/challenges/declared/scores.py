@@ -29,8 +29,12 @@ class ScoreMetric(MetricTable, ABC):
     def figure(self, name: str, score: str, label: str) -> Metric:
         """Return the figure of the columns of a number and of its class (1, 0, or NaN: left out)."""
 
+    def columns(self, field_name: str) -> tuple[str, str]:
+        """Return the names of the columns of a number and of its class."""
+        return f"{field_name}_score", f"{field_name}_class"
+
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        score, label = f"{field_name}_score", f"{field_name}_class"
+        score, label = self.columns(field_name)
         check_classes(table)
 
         def row(number: float | None, present: float) -> Row:

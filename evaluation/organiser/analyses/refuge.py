@@ -13,7 +13,7 @@ from math import isnan, nan
 import numpy as np
 from scipy import ndimage
 
-from evaluation.challenges.refuge import VERTICAL, RefugeOptions, measured, regions_of
+from evaluation.challenges.refuge import RATIO, RefugeOptions, cup_to_disc_ratio, regions_of
 from evaluation.core.class_estimators import RocArea
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -86,9 +86,9 @@ def rim_of(mask: LabelMapValue) -> Rim | None:
 
 _RIM, _ASYMMETRY = "rim", "asymmetry"
 _NARROWEST, _ISNT = "narrowest_rim", "isnt"
-_MEASURES = (VERTICAL, _NARROWEST, "inferior", "superior", "nasal", "temporal", _ISNT)
-_LARGER_IN_GLAUCOMA = (VERTICAL, _ISNT)
-_OF_EYES = (VERTICAL, _NARROWEST)
+_MEASURES = (RATIO, _NARROWEST, "inferior", "superior", "nasal", "temporal", _ISNT)
+_LARGER_IN_GLAUCOMA = (RATIO, _ISNT)
+_OF_EYES = (RATIO, _NARROWEST)
 _METRICS = (
     plain_mean("difference", "Submitted − reference"),
     plain_mean("error", "Absolute error", low=0),
@@ -101,12 +101,11 @@ def _measures(
     mask: LabelMapValue, rim: Rim, nasal_is_right: bool | None, options: RefugeOptions
 ) -> dict[str, float]:
     """Return the measures of a mask with a disc; NaN for those of a side that is not known."""
-    cup, disc = regions_of(mask)
     sides = ("right", "left") if nasal_is_right else ("left", "right")
     nasal, temporal = (nan, nan) if nasal_is_right is None else map(rim.quadrant, sides)
     isnt = (rim.quadrant("inferior"), rim.quadrant("superior"), nasal, temporal)
     broken = nan if nasal_is_right is None else float(sum(b > a for a, b in pairwise(isnt)))
-    ratio = measured(cup, disc, options.vertical_diameter)[VERTICAL]
+    ratio = cup_to_disc_ratio(mask, options.vertical_diameter)
     return dict(zip(_MEASURES, (ratio, rim.narrowest, *isnt, broken), strict=True))
 
 

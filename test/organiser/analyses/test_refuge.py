@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import quad
 from sklearn.metrics import roc_auc_score
 
-from evaluation.challenges.refuge import CUP, DISC, ELSEWHERE, VERTICAL, RefugeOptions
+from evaluation.challenges.refuge import CUP, DISC, ELSEWHERE, RATIO, RefugeOptions
 from evaluation.core.form import CaseForm
 from evaluation.core.resampling import Resampling
 from evaluation.io.kinds.label_map import LabelMap
@@ -148,9 +148,9 @@ def test_patients_with_both_eyes_are_compared_and_others_are_not():
     found = {(row.case, row.part): row.values for row in pairs}
     assert {name for name, _ in found} == {"P1-0", "P2-0"}
     # Cups of 101 and 121 rows in a disc of 201; radii of 50 and 60 in a diameter of 200.
-    assert found["P1-0", VERTICAL]["submitted"] == pytest.approx(20 / 201)
+    assert found["P1-0", RATIO]["submitted"] == pytest.approx(20 / 201)
     assert found["P1-0", "narrowest_rim"]["reference"] == pytest.approx(0.05, abs=0.006)
-    assert [found[name, VERTICAL]["glaucoma"] for name in ("P1-0", "P2-0")] == [1, 0]
+    assert [found[name, RATIO]["glaucoma"] for name in ("P1-0", "P2-0")] == [1, 0]
 
 
 def test_every_part_has_a_title_and_a_phase_without_masks_no_analysis():
