@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, model_validator
 
-from evaluation.challenges.cysts.components import LEVELS, ComponentCounter
+from evaluation.challenges.cysts.components import LEVELS, component_counts
 from evaluation.challenges.cysts.confidence import (
     ConfidenceSums,
     highest_binary_dice,
@@ -39,7 +39,8 @@ from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
 from evaluation.io.volume_header import B_SCAN_COLUMNS, geometry_of
 from evaluation.metrics import segmentation
-from evaluation.metrics.crops import EMPTY, Box, Crop, box_of_content
+from evaluation.metrics.arrays import Bools
+from evaluation.metrics.crops import EMPTY, Box, Crop, box_of_content, stack_of, together
 from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention
 
 Counts = NDArray[np.int64]
@@ -55,7 +56,7 @@ class ComparedVolume:
     marked ones. ``cysts`` counts its components by their highest level and by whether they are touched
     (level, untouched | touched), ``false_components`` the predicted components that touch no voxel of level >
     0. ``confidences`` are the distinct confidences of the reference above 0, with the number of voxels of
-    each. The planes hold the marked voxels.
+    each. ``marked`` and ``annotated`` are the marked voxels and those of level > 0 in the box around both.
     """
 
     sums: ConfidenceSums
@@ -68,21 +69,19 @@ class ComparedVolume:
     false_components: int
     confidences: NDArray[np.float64]
     voxels_of_confidence: Counts
-    predicted_planes: tuple[Crop, ...]
-    reference_planes: tuple[Crop, ...]
+    marked: Bools
+    annotated: Bools
 
 
 class VolumeComparison:
     """Collects a `ComparedVolume` from the planes of a volume, in order.
 
-    ``width``: of a row in pixels. ``marked_from``: the lowest prediction of a marked voxel.
-    ``across_planes``: whether components join planes.
+    ``marked_from``: the lowest prediction of a marked voxel. ``across_planes``: whether components join
+    planes.
     """
 
-    def __init__(self, width: int, marked_from: float, across_planes: bool, annotators: int = 0) -> None:
-        self._marked_from = marked_from
-        self._cysts = ComponentCounter(width, across_planes)
-        self._predicted = ComponentCounter(width, across_planes)
+    def __init__(self, marked_from: float, across_planes: bool, annotators: int = 0) -> None:
+        self._marked_from, self._across_planes = marked_from, across_planes
         self._sums: list[tuple[float, ...]] = [(0.0, 0.0, 0.0)]
         self._overlap = np.zeros(3, dtype=np.int64)
         # The last row is their intersection.
@@ -90,8 +89,8 @@ class VolumeComparison:
         self._voxels = np.zeros(LEVELS, dtype=np.int64)
         self._found = np.zeros(LEVELS, dtype=np.int64)
         self._distinct = Counter[float]()
-        self._predicted_planes: list[Crop] = []
-        self._reference_planes: list[Crop] = []
+        self._marked: list[Crop] = []
+        self._levels: list[Crop] = []
 
     def add(self, prediction: Crop, level: Crop, confidence: Crop, annotators: Sequence[Crop] = ()) -> None:
         """Add a plane: the prediction in [0, 1], level 0 to 5, confidence, and each annotator's level.
@@ -107,11 +106,8 @@ class VolumeComparison:
         self._overlap += _counts(marked, annotated)
         self._voxels += np.bincount(levels[annotated], minlength=LEVELS)
         self._found += np.bincount(levels[marked & annotated], minlength=LEVELS)
-        corner = (box.top, box.left)
-        self._cysts.add(annotated, marked, corner, levels)
-        self._predicted.add(marked, annotated, corner)
-        self._predicted_planes.append(_cropped(marked, box))
-        self._reference_planes.append(_cropped(annotated, box))
+        self._marked.append(_cropped(marked, box))
+        self._levels.append(_cropped(levels.astype(np.uint8), box))
         if annotators:
             annotator_overlaps = [annotator.within(box) > 0 for annotator in annotators]
             annotator_overlaps.append(np.logical_and.reduce(annotator_overlaps))
@@ -121,6 +117,8 @@ class VolumeComparison:
         """Return the comparison; no plane can be added afterwards."""
         annotators = [segmentation.OverlapCounts(*row) for row in self._of_annotators.tolist()]
         distinct = sorted((value, voxels) for value, voxels in self._distinct.items() if value > 0)
+        marked, levels = together(stack_of(self._marked, np.bool_), stack_of(self._levels, np.uint8))
+        annotated = levels > 0
         return ComparedVolume(
             sums=ConfidenceSums(*map(math.fsum, zip(*self._sums, strict=True))),
             overlap=segmentation.OverlapCounts(*self._overlap.tolist()),
@@ -128,12 +126,14 @@ class VolumeComparison:
             intersection_overlap=annotators[-1] if len(annotators) > 1 else None,
             voxels=self._voxels,
             found=self._found,
-            cysts=self._cysts.counts(),
-            false_components=int(self._predicted.counts()[:, 0].sum()),
+            cysts=component_counts(annotated, marked, levels, self._across_planes),
+            false_components=int(
+                component_counts(marked, annotated, levels, self._across_planes)[:, 0].sum()
+            ),
             confidences=np.array([confidence for confidence, _ in distinct], dtype=np.float64),
             voxels_of_confidence=np.array([voxels for _, voxels in distinct], dtype=np.int64),
-            predicted_planes=tuple(self._predicted_planes),
-            reference_planes=tuple(self._reference_planes),
+            marked=marked,
+            annotated=annotated,
         )
 
     def _add_sums(self, predicted: NDArray[Any], true: NDArray[Any], at_true: NDArray[Any]) -> None:
@@ -145,12 +145,10 @@ class VolumeComparison:
         self._distinct.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
 
-def _cropped(mask: NDArray[np.bool_], box: Box) -> Crop:
-    """Return a mask in a box as a plane cropped to its content. It is copied to release the full plane."""
-    own = box_of_content(mask)
-    if own.is_empty:
-        return Crop(np.zeros((0, 0), dtype=np.bool_))
-    return Crop(mask[own.slices].copy(), own.top + box.top, own.left + box.left)
+def _cropped(values: NDArray[Any], box: Box) -> Crop:
+    """Return values in a box as a plane cropped to its content. They are copied to release the full plane."""
+    own = box_of_content(values)
+    return Crop(values[own.slices].copy(), own.top + box.top, own.left + box.left)
 
 
 def _counts(prediction: NDArray[np.bool_], reference: NDArray[np.bool_]) -> Counts:
@@ -186,8 +184,8 @@ class VolumeScoring:
             case = reference["cysts"].case
             spacing = _spacing_zyx(case)
             distances = surface_distances(
-                compared.predicted_planes,
-                compared.reference_planes,
+                compared.marked,
+                compared.annotated,
                 spacing,
                 _diagonal_mm(geometry_of(case).shape, spacing),
                 self.surfaces,
@@ -225,7 +223,7 @@ class VolumeScoring:
         annotators = [reference[annotator_field(name)] for name in self.annotators]
         streams = [volume.planes() for volume in annotators if volume is not None]
         across_planes = _spacing_zyx(case)[0] < self.continuity_mm
-        comparison = VolumeComparison(case.width, self.marked_from, across_planes, len(streams))
+        comparison = VolumeComparison(self.marked_from, across_planes, len(streams))
         volumes = zip(planes, reference["level"].planes(), reference["cysts"].planes(), *streams, strict=True)
         for z, (prediction, level, confidence, *annotator_overlaps) in enumerate(volumes):
             try:

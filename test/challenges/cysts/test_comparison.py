@@ -9,7 +9,7 @@ SHAPE = (6, 20, 30)
 
 
 def compared(prediction, level, confidence, annotators=(), across_planes=True):
-    comparison = VolumeComparison(SHAPE[2], 0.01, across_planes, len(annotators))
+    comparison = VolumeComparison(0.01, across_planes, len(annotators))
     for z in range(SHAPE[0]):
         planes = [cropped(volume[z]) for volume in (prediction, level, confidence, *annotators)]
         comparison.add(*planes[:3], planes[3:])
@@ -74,13 +74,14 @@ def test_components_join_planes_only_where_these_are_near(share, across_planes):
 
 
 def test_planes_that_are_given_cut_keep_their_place():
-    found = VolumeComparison(width=20, marked_from=0.5, across_planes=True)
+    found = VolumeComparison(marked_from=0.5, across_planes=True)
     marks = np.zeros((4, 3), np.float32)
     marks[1:, 2] = 1
     found.add(Crop(marks, 5, 6), Crop(marks[1:].astype(np.uint8), 7, 9), Crop(marks[1:], 7, 9))
     result = found.result()
-    assert result.predicted_planes[0].box.slices == (slice(6, 9), slice(8, 9))
-    assert result.reference_planes[0].box.slices == (slice(7, 10), slice(11, 12))
+    # Rows 6 to 8 of column 8, and rows 7 to 9 of column 11.
+    assert np.argwhere(result.marked).tolist() == [[0, row, 0] for row in (0, 1, 2)]
+    assert np.argwhere(result.annotated).tolist() == [[0, row, 3] for row in (1, 2, 3)]
     assert result.overlap.intersection == 0
     assert result.false_components == 1
 

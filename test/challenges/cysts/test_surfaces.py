@@ -15,7 +15,6 @@ from surface_distance.metrics import (
 
 from evaluation.challenges.cysts import surfaces
 from evaluation.challenges.cysts.surfaces import surface_distances
-from evaluation.metrics.crops import Crop, box_of_content
 from evaluation.metrics.surfaces import SurfaceConvention
 
 SPACING_OF_SURFACE_DISTANCE = (0.05, 0.002, 0.0117)
@@ -25,14 +24,8 @@ DIAGONAL = 9.5
 VOLUMES = arrays(np.bool_, (3, 5, 4))
 
 
-def planes(volume):
-    return [Crop(plane[box.slices], box.top, box.left) for plane in volume for box in [box_of_content(plane)]]
-
-
 def distances(prediction, reference, spacing=SPACING_OF_SURFACE_DISTANCE, **convention):
-    return surface_distances(
-        planes(prediction), planes(reference), spacing, DIAGONAL, SurfaceConvention(**convention)
-    )
+    return surface_distances(prediction, reference, spacing, DIAGONAL, SurfaceConvention(**convention))
 
 
 @pytest.mark.parametrize("filled", [False, True])
