@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.edd2020.confusion import BoxConfusion, LabelledBoxes, confuse_boxes
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.estimator import CaseFigure, DetectionCurves, Estimator, Figure, Strata
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.boxes import match_boxes
+from evaluation.metrics.boxes import BoxMatches, match_boxes
 from evaluation.metrics.detection import CurveReading, DetectionTable, mean_over_classes
 
 MAX_CASES = 2000
@@ -67,21 +66,35 @@ class DetectionRules:
             if name in stated and count != stated[name]
         ]
 
-    def _match(self, table: CaseTable) -> DetectionTable:
+    def counts_of_images(self, table: CaseTable) -> NDArray[np.int64]:
+        """Return the true, false and missed boxes of every image at the IoU `HIT`, shape (images, 3)."""
+        _, images = stacked(table.objects("predicted"))
+        matches, of_classes = self._matches(table)
+        hit = matches.found(np.array([HIT]))[:, 0]
+        true, false = (np.bincount(images[one], minlength=len(table)) for one in (hit, ~hit))
+        return np.stack([true, false, of_classes.sum(axis=1) - true], axis=1).astype(np.int64)
+
+    def _matches(self, table: CaseTable) -> tuple[BoxMatches, NDArray[np.int64]]:
+        """Return the matches of all predicted boxes, and the reference boxes, shape (images, classes)."""
         predicted, images = stacked(table.objects("predicted"))
         reference, reference_images = stacked(table.objects("reference"))
         size = len(self.classes)
-        classes = predicted[:, 0].astype(np.int64)
         reference_groups = reference_images * size + reference[:, 0].astype(np.int64)
         matches = match_boxes(
             predicted[:, 2:],
-            images * size + classes,
+            images * size + predicted[:, 0].astype(np.int64),
             predicted[:, 1],
             reference[:, 2:],
             reference_groups,
             self.inclusive_corners,
         )
-        counts = np.bincount(reference_groups, minlength=len(table) * size).reshape(len(table), size)
+        counts = np.bincount(reference_groups, minlength=len(table) * size)
+        return matches, counts.reshape(len(table), size)
+
+    def _match(self, table: CaseTable) -> DetectionTable:
+        predicted, images = stacked(table.objects("predicted"))
+        classes = predicted[:, 0].astype(np.int64)
+        matches, counts = self._matches(table)
         missing = table["missing"].astype(np.int64)
         return DetectionTable(
             images, classes, predicted[:, 1], matches, counts, self.thresholds, counts * missing[:, None]
@@ -212,7 +225,10 @@ def f1_of_images(rules: DetectionRules, within: str | None = None) -> CaseFigure
     """Return the F1 of the boxes of single images, NaN for those that are 0 in the column ``within``."""
 
     def values(table: CaseTable) -> Floats:
-        f1 = image_detections(rules, table).f1
+        true, false, missed = rules.counts_of_images(table).T
+        boxes = 2 * true + false + missed
+        f1 = np.divide(2 * true, boxes, out=np.ones(len(boxes)), where=boxes > 0)  # 1 without any box
+        f1 = np.where(table["missing"] > 0, 0.0, f1)
         return f1 if within is None else np.where(table[within] == 1, f1, np.nan)
 
     return CaseFigure(f"F1 of the image's boxes at IoU {HIT:g}", values)
@@ -255,7 +271,7 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Figure:
 
 
 def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
-    """Return figures of single images, confused classes, and the points of every precision–recall curve.
+    """Return figures of single images, and the points of every precision–recall curve.
 
     A curve has a point at each true positive.
     """
@@ -276,114 +292,27 @@ def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, A
                     "precision": points.precision.tolist(),
                 }
             )
-    return {**image_detections(rules, table).details(), "precision_recall": curves}
+    return {**image_details(rules, table), "precision_recall": curves}
 
 
-# --- Detections in single images, for the organiser: hits, confused classes, presence of classes ---
-
-_LEAST_CONFIDENCES = (0.0, 0.5)
+# --- Detections in single images, for the organiser ---
 
 
-@dataclass(frozen=True)
-class ImageDetections:
-    """The boxes of some images, and the match of each at the IoU `HIT`."""
-
-    names: tuple[str, ...]
-    classes: tuple[str, ...]
-    missing: NDArray[np.bool_]
-    predicted: LabelledBoxes
-    reference: LabelledBoxes
-    confusion: BoxConfusion
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """True, false and missed boxes of every image, shape (images, 3)."""
-        found = self.confusion.found
-        of_kinds = (
-            self.reference.images[found],
-            self.predicted.images[~self.confusion.hit],
-            self.reference.images[~found],
-        )
-        columns = [np.bincount(images, minlength=len(self.names)) for images in of_kinds]
-        return np.stack(columns, axis=1).astype(np.int64)
-
-    @property
-    def f1(self) -> Floats:
-        """F1 of the boxes of every image, shape (images,); 1 without any box, 0 without a result."""
-        true, false, missed = self.counts.T
-        boxes = 2 * true + false + missed
-        f1 = np.divide(2 * true, boxes, out=np.ones(len(boxes)), where=boxes > 0)
-        return np.where(self.missing, 0.0, f1)
-
-    def accuracy(self, least_confidence: float) -> tuple[Floats, float]:
-        """Return the share of images with the correct presence of each class, and of all classes.
-
-        A class is predicted if a box of it has at least ``least_confidence``. A missing result is wrong.
-        """
-        kept = self.predicted.take(self.predicted.confidence >= least_confidence)
-        right = self._present(kept) == self._present(self.reference)
-        right[self.missing] = False
-        of_classes: Floats = right.mean(axis=0)
-        return of_classes, float(right.all(axis=1).mean())
-
-    def _present(self, boxes: LabelledBoxes) -> NDArray[np.bool_]:
-        present = np.zeros((len(self.names), len(self.classes)), dtype=np.bool_)
-        present[boxes.images, boxes.classes] = True
-        return present
-
-    def details(self) -> Mapping[str, Any]:
-        """Return the tables of the organiser's file."""
-        counts = self.confusion.counts(self.reference.classes, len(self.classes))
-        size = len(self.classes)
-        on_another = np.bincount(self.confusion.called[self.confusion.called >= 0], minlength=size)
-        false = np.bincount(self.predicted.classes[~self.confusion.hit], minlength=size) - on_another
-        boxes = np.bincount(self.reference.classes, minlength=size)
-        missed = boxes - counts.sum(axis=1)
-        rows = zip(self.classes, counts.tolist(), missed.tolist(), strict=True)
-        present = self._present(self.reference).sum(axis=0)
-        return {
-            "reference_boxes": {
-                name: {"boxes": of_class, "images": images}
-                for name, of_class, images in zip(self.classes, boxes.tolist(), present.tolist(), strict=True)
-            },
-            "class_confusion": {
-                "iou_threshold": HIT,
-                "reference": {
-                    name: {**dict(zip(self.classes, called, strict=True)), "no box": not_called}
-                    for name, called, not_called in rows
-                },
-                "no box": dict(zip(self.classes, false.tolist(), strict=True)),
-            },
-            "boxes_of_images": {
-                name: dict(zip(("true", "false", "missed"), image, strict=True))
-                for name, image in zip(self.names, self.counts.tolist(), strict=True)
-            },
-            "image_level_accuracy": [
-                {
-                    "least_confidence": least,
-                    "all_classes": of_all,
-                    "classes": dict(zip(self.classes, of_classes.tolist(), strict=True)),
-                }
-                for least in _LEAST_CONFIDENCES
-                for of_classes, of_all in [self.accuracy(least)]
-            ],
-        }
-
-
-def image_detections(
-    rules: DetectionRules, table: CaseTable, chosen: NDArray[np.bool_] | None = None
-) -> ImageDetections:
-    """Return the boxes of the images, or of the ``chosen`` ones, shape (images,)."""
-    if chosen is not None:
-        table = table.take(np.flatnonzero(chosen))
-    predicted, reference = (_boxes(table, side) for side in ("predicted", "reference"))
-    confusion = confuse_boxes(predicted, reference, HIT, rules.inclusive_corners)
-    return ImageDetections(table.names, rules.classes, table["missing"] > 0, predicted, reference, confusion)
-
-
-def _boxes(table: CaseTable, side: str) -> LabelledBoxes:
-    rows, images = stacked(table.objects(side))
-    return LabelledBoxes(rows[:, 2:], images, rows[:, 0].astype(np.int64), rows[:, 1])
+def image_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
+    """Return the boxes of each class, and the true, false and missed boxes of each image."""
+    of_classes = rules.table(table).reference_counts.astype(np.int64)
+    counts = rules.counts_of_images(table).tolist()
+    boxes, images = of_classes.sum(axis=0).tolist(), (of_classes > 0).sum(axis=0).tolist()
+    return {
+        "reference_boxes": {
+            name: {"boxes": of_class, "images": with_class}
+            for name, of_class, with_class in zip(rules.classes, boxes, images, strict=True)
+        },
+        "boxes_of_images": {
+            name: dict(zip(("true", "false", "missed"), image, strict=True))
+            for name, image in zip(table.names, counts, strict=True)
+        },
+    }
 
 
 # --- The generalisation task (section IV-C): detection in one set of images compared with a second set ---
@@ -456,9 +385,9 @@ class TwoSets:
         ]
 
     def details(self, table: CaseTable) -> Mapping[str, Any]:
-        """Return figures of single images of the second set, and its confused classes."""
-        second = table[self.column] == 1
-        return image_detections(self.rules, table, second).details() if second.any() else {}
+        """Return figures of single images of the second set."""
+        second = np.flatnonzero(table[self.column] == 1)
+        return image_details(self.rules, table.take(second)) if second.size else {}
 
     def _precisions(self, cases: WeightedCases, value: int) -> Floats:
         """Return the AP of each class in one of the sets, shape (resamples, classes), NaN for absent ones."""

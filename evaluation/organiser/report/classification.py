@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -305,8 +304,6 @@ def detection_charts(results: SubmissionResults) -> Iterator[Chart]:
             own = len(drawn) > 1
             name, title = (f"{task.name}-{metric.name}", metric.title) if own else (task.name, task.title)
             yield from _Drawn(results, task, metric, detections, identifier(name), title).charts()
-        if confusion := task.details(results.tables[task.name]).get("class_confusion"):
-            yield _class_confusion(task, confusion)
 
 
 def _hits(detections: DetectionCurves, table: CaseTable) -> tuple[bytes, ...]:
@@ -315,23 +312,6 @@ def _hits(detections: DetectionCurves, table: CaseTable) -> tuple[bytes, ...]:
         return ()
     found = detections.candidates(table)
     return tuple(part.tobytes() for part in (found.case, found.confidence, found.hit, found.references))
-
-
-_NO_BOX = "no box"
-
-
-def _class_confusion(task: Task, confusion: Mapping[str, Any]) -> Chart:
-    """Return the confusion of the classes of boxes: found as which class or not, and false boxes."""
-    classes = [*confusion["reference"], _NO_BOX]
-    rows = {**confusion["reference"], _NO_BOX: {**confusion[_NO_BOX], _NO_BOX: 0}}
-    return confusion_chart(
-        identifier(f"{task.name}-class-confusion"),
-        f"{task.title}: which class boxes were taken for",
-        np.array([[rows[true][called] for called in classes] for true in classes]),
-        classes,
-        "Boxes of the reference by the class that they were called, at IoU "
-        f"{confusion['iou_threshold']:g} or more; in the last row, predicted boxes that stand for none.",
-    )
 
 
 @dataclass(frozen=True)

@@ -17,19 +17,6 @@ IMAGES = [
 def test_details_by_hand():
     detection = task("detection")
     details = detection.details(table_of(IMAGES, detection))
-    confusion = details["class_confusion"]
-    none = dict.fromkeys(("BE", "suspicious", "HGD", "cancer", "polyp"), 0)
-    assert confusion == {
-        "iou_threshold": 0.5,
-        "reference": {
-            "BE": {**none, "BE": 2, "no box": 1},
-            "suspicious": {**none, "no box": 0},
-            "HGD": {**none, "no box": 1},
-            "cancer": {**none, "polyp": 1, "no box": 0},
-            "polyp": {**none, "no box": 0},
-        },
-        "no box": {**none, "polyp": 1},
-    }
     assert details["reference_boxes"] == {
         "BE": {"boxes": 3, "images": 2},
         "suspicious": {"boxes": 0, "images": 0},
@@ -43,14 +30,6 @@ def test_details_by_hand():
         "E2": {"true": 0, "false": 0, "missed": 0},
         "E3": {"true": 0, "false": 0, "missed": 1},
     }
-    any_box, half = details["image_level_accuracy"]
-    assert (any_box["least_confidence"], half["least_confidence"]) == (0, 0.5)
-    # The image without a result is wrong throughout. E0 lacks cancer and has a polyp, E1 has a polyp.
-    assert any_box["classes"] == {"BE": 0.75, "suspicious": 0.75, "HGD": 0.75, "cancer": 0.5, "polyp": 0.25}
-    assert any_box["all_classes"] == 0.25
-    # Barrett's of E0 is not sure enough, nor is the polyp of E1.
-    assert half["classes"] == {"BE": 0.5, "suspicious": 0.75, "HGD": 0.75, "cancer": 0.5, "polyp": 0.5}
-    assert half["all_classes"] == 0.5
 
 
 def test_the_second_set_by_itself():
