@@ -19,8 +19,9 @@ import numpy as np
 import evaluation
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import TableColumns
+from evaluation.core.field import AnyField, CaseColumns, TableColumns
 from evaluation.core.form import INPUT_VALUE, INTERFACE, STACK_INDEX, STACK_NAME, CaseForm
+from evaluation.core.sources import CellsSource
 from evaluation.io.volume_header import GEOMETRY_COLUMNS
 from evaluation.organiser.starter.predictions import ORDINARY, POOR, Predictor
 from evaluation.organiser.submission_writer import (
@@ -31,6 +32,7 @@ from evaluation.organiser.submission_writer import (
     SampleCase,
     write_phase,
 )
+from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.config import name_from
 from evaluation.phase.registry import read_configuration, within_interfaces
 
@@ -89,6 +91,11 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
     metrics = [one for task in found.tasks for one in metric_tables(found.options, task.name).values()]
     radii = [getattr(metric, "radius", None) for metric in metrics]
     radius = min((one for one in radii if one is not None), default=None)
+    by_columns: dict[tuple[str, ...], list[AnyField]] = {}
+    for field in references:
+        if isinstance(location := field.reference.location, CaseColumns):
+            by_columns.setdefault(location.columns, []).append(field)
+    shared = {columns: several for columns, several in by_columns.items() if len(several) > 1}
 
     def cases() -> Iterator[SampleCase]:
         for item in inputs:
@@ -108,10 +115,24 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
                 deviation = POOR if poor else ORDINARY * random.uniform(*_SPREAD)
             predictor = Predictor(case, random, deviation, radius)
             true, predicted = {}, {}
+            # Each field in turn draws the cells that several read, so that all their classes occur.
+            drawn: dict[tuple[str, ...], CellsSource] = {}
+            for of, several in shared.items():
+                here = [field for field in several if field.cases(case)]
+                if not here:
+                    continue
+                drawing = here[len(forms) % len(here)]
+                kind = drawing.reference.kind
+                value = true[drawing.name] = kind.example(case, random)
+                drawn[of] = CellsSource(kind.write_cells(value), CASES, len(forms) + 1, of)
             for field in references:
                 if field.cases(case):
-                    value = field.reference.kind.example(case, random)
-                    true[field.name] = field.reference.kind.writable(value, case)
+                    kind, location = field.reference.kind, field.reference.location
+                    if isinstance(location, CaseColumns) and location.columns in drawn:
+                        value = kind.read_cells(drawn[location.columns], case)
+                    else:
+                        value = kind.example(case, random)
+                        true[field.name] = kind.writable(value, case)
                     if field in fields:
                         prediction = predictor.predicted(field.kind, value)
                         predicted[field.name] = field.kind.writable(prediction, case)
