@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable, quotation, shorten
-from evaluation.core.field import Field, Kind
+from evaluation.core.field import ColumnKind, Field, Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.trouble import WORDS_FOR_LACKS, MachineTrouble
 from evaluation.io.handover import (
@@ -284,7 +284,7 @@ def _kind(packed: Packed) -> FaultKind:
 class ValuesOfBatch:
     """Collects values up to ``room_bytes``; None: values are not wanted.
 
-    Small values of one field (`Kind.in_arrays`) are packed together, as arrays; large ones, such as masks,
+    Small values of one field (`ColumnKind`) are packed together, as arrays; large ones, such as masks,
     one by one.
     """
 
@@ -299,45 +299,33 @@ class ValuesOfBatch:
         self._values = {}
 
     def add(self, number: int, predictions: Mapping[str, Any]) -> bool:
-        """Keep the values of a case; return false if they are wanted and there is no room for them.
+        """Keep the values of one case as `add_all` does."""
+        return self.add_all({name: {number: value} for name, value in predictions.items()})
+
+    def add_all(self, predictions: Mapping[str, Mapping[int, Any]]) -> bool:
+        """Keep values by field and case; return false if they are wanted and there is no room for them.
 
         Raises `PhaseError` for a value that cannot be handed over, whose kind is at fault.
         """
         if self._room is None:
             return True
-        kept, size = {}, 0.0
-        for name, value in predictions.items():
+        kept: dict[str, Mapping[int, Any]] = {}
+        size = 0.0
+        for name, values in predictions.items():
             kind = self._fields[name].kind
-            if (small := kind.in_arrays) is not None:
-                kept[name] = value
-                size += small.item_bytes * kind.items(value)
-            else:
-                kept[name] = kind.pack(value)
-                try:
-                    size += size_of(kept[name])
-                except TypeError as error:
-                    of = f"field {name}: {type(kind).__name__}.pack"
-                    raise PhaseError(f"{of}: {error}") from None
+            if isinstance(kind, ColumnKind):
+                kept[name] = values
+                size += kind.item_bytes * sum(map(kind.items, values.values()))
+                continue
+            kept[name] = {number: kind.pack(value) for number, value in values.items()}
+            try:
+                size += sum(map(size_of, kept[name].values()))
+            except TypeError as error:
+                raise PhaseError(f"field {name}: {type(kind).__name__}.pack: {error}") from None
         if size > self._room:
             return False
         self._room -= size
-        for name, value in kept.items():
-            self._values[name][number] = value
-        return True
-
-    def add_all(self, predictions: Mapping[str, Mapping[int, Any]]) -> bool:
-        """Keep small values of several cases, by field and case; return false if there is no room."""
-        if self._room is None:
-            return True
-        size = 0
-        for name, values in predictions.items():
-            kind = self._fields[name].kind.in_arrays
-            assert kind is not None
-            size += kind.item_bytes * sum(map(kind.items, values.values()))
-        if size > self._room:
-            return False
-        self._room -= size
-        for name, values in predictions.items():
+        for name, values in kept.items():
             self._values[name] |= values
         return True
 
@@ -350,9 +338,8 @@ class ValuesOfBatch:
         }
 
     def _packed_values(self, name: str, values: Mapping[int, Any]) -> Packed:
-        kind = self._fields[name].kind.in_arrays
-        in_order = list(values.values())
-        return in_order if kind is None else kind.pack_all(in_order)
+        kind, in_order = self._fields[name].kind, list(values.values())
+        return kind.pack_all(in_order) if isinstance(kind, ColumnKind) else in_order
 
 
 class PackedValues:
@@ -369,8 +356,8 @@ class PackedValues:
             numbers, values = list_of(of_field, 2)
             numbers = array_of(numbers, ["<i8"], 1).tolist()
             kind = fields[name].kind
-            if (small := kind.in_arrays) is not None:
-                values = small.unpack_all(values, len(numbers))
+            if isinstance(kind, ColumnKind):
+                values = kind.unpack_all(values, len(numbers))
             else:
                 self._packed_one_by_one[name] = kind
             self._values[name] = dict(zip(numbers, list_of(values, len(numbers)), strict=True))
