@@ -235,10 +235,11 @@ def check_pages(data: FileContent, photometrics: Collection[int], max_pages: int
 _HEADER_BYTES = 8
 _LONG, _LARGEST_LONG = 4, 0xFFFFFFFF
 BATCH_BYTES = 1 << 24
+_MOST_LEFT_OUT, _LONGEST_LEFT_OUT = 32, 1 << 16
 
 
 def decode_page(data: FileContent, tags: Tags) -> NDArray[Any]:
-    """Return the values (y, x, channel) of a page.
+    """Return the values (y, x, channel) of a page, a view of `data` if they are contiguous there.
 
     ``tags`` holds all of `PAGE_TAGS`; several channels must have 1 or 8 bits each. Raises `ReadError`
     (unreadable or wrong value).
@@ -254,6 +255,8 @@ def decode_page(data: FileContent, tags: Tags) -> NDArray[Any]:
 def _decode(data: FileContent, tags: Tags, channels: int, part: slice) -> NDArray[Any]:
     """Return the values of those strips or tiles."""
     segments = _Segments(data, tags, channels, part)
+    if (rows := segments.whole()) is not None:
+        return rows
     values = np.zeros((tags.size.height, tags.size.width, channels), segments.dtype.newbyteorder("="))
     for top, left, block in segments:
         space = values[top : top + len(block), left : left + block.shape[1]]
@@ -266,12 +269,15 @@ def decode_parts(data: FileContent, tags: Tags, background: int) -> Iterator[Cro
 
     Each is valid until the next one. Raises `ReadError` as `decode_page` does.
     """
-    for top, left, block in _Segments(data, tags, 1, slice(None)):
+    segments = _Segments(data, tags, 1, slice(None))
+    for top, left, block in segments:
         inside = block[: tags.size.height - top, : tags.size.width - left, 0]
         differs = inside != background
         box = crop(differs.view(np.uint8), 0).box
         if not box.is_empty:
             yield Crop(inside[box.slices], top + box.top, left + box.left)
+        elif (block == background).all():
+            segments.leave_out_such()
 
 
 class _Segments:
@@ -326,6 +332,8 @@ class _Segments:
             kind = "tiles" if tags.is_tiled else "strips"
             raise damaged(IMAGE, f"{kind} of another length than their rows")
         self._places = list(zip(offsets, lengths, strict=True))
+        self._number = 0
+        self._left_out: set[tuple[int, bytes]] = set()
         if self._are_plain_rows():
             self._divide_rows()
 
@@ -354,11 +362,29 @@ class _Segments:
             (place, self._rows(number) * self._row_bytes) for number, (place, _) in enumerate(self._places)
         ]
 
+    def whole(self) -> NDArray[Any] | None:
+        """Return the values of an image in memory that is stored row by row, as a view; None for others."""
+        if not isinstance(self._data, memoryview) or self._bits == 1 or not self._are_plain_rows():
+            return None
+        (start, _), (last, count) = self._places[0], self._places[-1]
+        found = np.frombuffer(self._data[start : last + count], self.dtype)
+        return found.reshape(self._tags.size.height, self._tags.size.width, self._channels)
+
     def __iter__(self) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """Yield the segments from left to right and from top to bottom. Raises `ReadError`."""
         for number, rows in self._decoded():
+            self._number = number
             line, column = divmod(number, self._across)
             yield line * self._tall, column * self._step, self._values(rows)
+
+    def leave_out_such(self) -> None:
+        """Yield no more segments whose encoded bytes are those of the last one: most of a slide is empty."""
+        if len(self._left_out) < _MOST_LEFT_OUT and self._places[self._number][1] <= _LONGEST_LEFT_OUT:
+            self._left_out.add(self._key(self._number))
+
+    def _key(self, number: int) -> tuple[int, bytes]:
+        start, count = self._places[number]
+        return self._rows(number), bytes(self._data[start : start + min(count, _LONGEST_LEFT_OUT + 1)])
 
     def _values(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
         """Return the values (y, x, channel) of the bytes (y, byte) of a segment."""
@@ -378,6 +404,8 @@ class _Segments:
         together = max(1, BATCH_BYTES // (self._tall * width))
         for first in range(0, len(self._places), together):
             places = dict(enumerate(self._places[first : first + together], start=first))
+            if self._left_out:
+                places = {one: place for one, place in places.items() if self._key(one) not in self._left_out}
             pieces = {number: self._data[at : at + count] for number, (at, count) in places.items() if count}
             decoded = self._decode(pieces, width)
             for number in places:
@@ -496,7 +524,7 @@ _IN_MEMORY_BYTES = 1 << 26
 
 
 def read_image(data: FileContent, size: Size | None) -> NDArray[Any]:
-    """Return the values (y, x) of a TIFF image of one page.
+    """Return the values (y, x) of a TIFF image of one page, a view of `data` if not compressed.
 
     Accepted are grey, a palette of grey values, and RGB with equal channels with or without an opaque alpha
     channel; strips or tiles; uncompressed, LZW, deflate, PackBits or fax. Channels have 8 bits; a single one

@@ -60,7 +60,7 @@ def test_refuses(data, kind, found, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("name", ["bmp", "bmp top-down"])
+@pytest.mark.parametrize("name", ["bmp", "bmp top-down", "tiff", "tiff of many strips"])
 def test_raw_pixels_are_not_copied(name):
     data = bytearray(READABLE[name][0])
     image = read_grey(memoryview(data), "x", None)

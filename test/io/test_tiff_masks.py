@@ -161,3 +161,33 @@ def test_of_a_pyramid_the_largest_level_is_read(sub_pages):
 def test_other_pages_are_refused(data):
     with faulted(ReadError, "several pages", kind=FaultKind.WRONG_VALUE):
         read_grey(memoryview(data), "x.tif", None)
+
+
+BLOCKS = {
+    "tiles": lambda image: tiff_of(image, compression="zlib", tile=(16, 16)),
+    "strips": lambda image: tiff_of(image, compression="zlib", rowsperstrip=16),
+    "plain": lambda image: tiff_of(image, tile=(16, 16)),
+    "LZW": lambda image: lzw_tiles(image, 16),
+}
+
+
+@pytest.mark.parametrize("blocks", BLOCKS)
+@pytest.mark.parametrize("background", [0, 7])
+def test_equal_empty_blocks_are_left_out_and_nothing_else(blocks, background, monkeypatch):
+    """Among empty blocks: some that differ in a pixel, and the last ones, which are cut by the edge."""
+    image = np.full((90, 100), background, np.uint8)
+    image[40, 70] = image[89, 99] = image[17, 33] = 3
+    monkeypatch.setattr(tiff, "LARGE_PIXELS", 1)
+    whole = np.full_like(image, background)
+    for part in tiff.read_parts(memoryview(BLOCKS[blocks](image)), size_of(image), background):
+        whole[part.box.slices] = part.values
+    np.testing.assert_array_equal(whole, image)
+
+
+def test_an_empty_block_of_fewer_rows_is_not_taken_for_a_whole_one():
+    """The last strip has the bytes of the others, which are too many for its rows."""
+    data = bytearray(tiff_of(np.zeros((32, 64), np.uint8), compression="zlib", rowsperstrip=16))
+    tags = tiff.read_page(memoryview(data), tiff.PAGE_TAGS)
+    tags.values[tiff.HEIGHT] = (20,)
+    with pytest.raises(ReadError):
+        list(tiff.decode_parts(memoryview(data), tags, 0))
