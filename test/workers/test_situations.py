@@ -103,7 +103,7 @@ EXEMPT = {
     "FaultKind.TOO_LARGE, path, expected": "names in a zip, see `test_unpacking`",
     'f"an integer of {digits} digits"': "JSON files of organisers alone",
     '"another type of values"': "a type that was refused with the header",
-    "fault_at(_at(source, place)": "JSON of a stack, see `test_stacked`",
+    "fault_at(source.within(place)": "JSON of a stack, see `test_stacked`",
     'f"one under {shorten(listed[0])}"': "JSON of a stack, see `test_stacked`",
     '"an image of one plane"': "sizes that `cases` reads from the organisers' images",
     'damaged(_IMAGE, "a header with invalid numbers")': "sizes that `cases` reads of organisers",
