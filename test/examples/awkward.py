@@ -161,8 +161,10 @@ class Scored:
 
 
 def scored_in_full(folder: Path, example: str) -> Scored:
-    """Score an example's folder, with twelve decimals of the figures over all cases."""
-    text = (EXAMPLES / example / "phase.toml").read_text(encoding="utf-8")
+    """Score the folder of an example or a program, with twelve decimals of the figures over all cases."""
+    program = EXAMPLES / "programs" / f"{example}.toml"
+    source = program if program.exists() else EXAMPLES / example / "phase.toml"
+    text = source.read_text(encoding="utf-8")
     configuration = folder / "in_full.toml"
     text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("value_digits"))
     configuration.write_text(f"value_digits = 12\n{text}", encoding="utf-8")
