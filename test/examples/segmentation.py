@@ -1,5 +1,8 @@
 """Published formulas of examples of label maps, computed from arrays."""
 
+import re
+import tomllib
+
 import numpy as np
 from scipy import ndimage
 from scipy.spatial.distance import cdist
@@ -8,6 +11,7 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 from surface_distance import metrics as oracle
 
 from test.challenges.declared.test_lesions import components
+from test.examples.samples import EXAMPLES
 from test.metrics.test_lesion_wise import expected_figures
 
 
@@ -179,21 +183,21 @@ def pooled_percentile(true, found):
 
 
 def toothfairy2(scans):
-    labels = [*range(1, 11), *(ten + tooth for ten in (10, 20, 30, 40) for tooth in range(1, 9))]
-    dice, distance = [], []
-    for true, found, *_ in scans:
-        for label in labels:
-            pair = true == label, found == label
+    text = (EXAMPLES / "toothfairy2" / "phase.toml").read_text(encoding="utf-8")
+    labels = tomllib.loads(text)["fields"]["structures"]["labels"]
+
+    def row(true, found, *_):
+        figures = {}
+        for label, name in labels.items():
+            pair = true == int(label), found == int(label)
             sizes = [mask.sum() for mask in pair]
-            dice.append(2 * (pair[0] & pair[1]).sum() / sum(sizes) if sum(sizes) else 1)
             norm = np.linalg.norm(true.shape) if any(sizes) else 0
-            distance.append(pooled_percentile(*pair) if all(sizes) else norm)
-    of_tooth = dice[labels.index(48) :: len(labels)]
-    return {
-        "dice": np.mean(dice),
-        "hd95": np.mean(distance),
-        "dice_Lower_Right_Third_Molar_Wisdom_Tooth": np.mean(of_tooth),
-    }
+            region = re.sub(r"\W+", "_", name).strip("_")
+            figures["dice", region] = 2 * (pair[0] & pair[1]).sum() / sum(sizes) if any(sizes) else 1
+            figures["hd95", region] = pooled_percentile(*pair) if all(sizes) else norm
+        return figures
+
+    return means([row(*scan) for scan in scans])
 
 
 def panther(scans):
