@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.arrays import Bools, Floats, Integers
 
-Matching = Literal["any", "optimal", "greedy", "best", "most_overlap"]
+Matching = Literal["any", "optimal", "best", "most_overlap"]
 Agreement = Literal["iou", "dice"]
 AnyIntegers = NDArray[np.integer[Any]]
 _TIE = 1e-13  # the share of a gain that decides between equal ones
@@ -102,7 +102,7 @@ class Overlaps:
 
         "any": each of them. "optimal": one to one, as many as possible, and of these the largest sum of the
         agreement; Source: Kirillov et al. 2019, CVPR, p. 9396, where it is more than ½ and so unique.
-        "greedy": one to one, those that agree best first. "best", "most_overlap": each reference object takes
+        "best", "most_overlap": each reference object takes
         the predicted one with which it agrees best, or has most voxels in common, which may serve several.
         Ties go to the first predicted object.
         """
@@ -115,8 +115,6 @@ class Overlaps:
             return kept
         if matching == "best":
             return kept._of_each_reference(score)
-        if matching == "greedy":
-            return kept.take(_greedy(kept.pair_prediction, kept.pair_reference, score))
         fewer = max(1, min(len(self.prediction_voxels), len(self.reference_voxels)))
         return kept.take(optimal_pairs(kept.pair_prediction, kept.pair_reference, 1 + score / (2 * fewer)))
 
@@ -195,18 +193,6 @@ def optimal_pairs(first: Integers, second: Integers, gain: Floats) -> Bools:
 def _alone(objects: Integers) -> Bools:
     """Return for each pair whether its object is in no other one."""
     return np.asarray(np.bincount(objects)[objects] == 1)
-
-
-def _greedy(first: Integers, second: Integers, score: Floats) -> Bools:
-    chosen = _alone(first) & _alone(second)
-    taken: tuple[set[int], set[int]] = (set(), set())
-    for pair in np.lexsort((second, first, -score)).tolist():
-        one, other = int(first[pair]), int(second[pair])
-        if not chosen[pair] and one not in taken[0] and other not in taken[1]:
-            chosen[pair] = True
-            taken[0].add(one)
-            taken[1].add(other)
-    return chosen
 
 
 # --- Instances of a map ---

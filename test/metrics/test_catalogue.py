@@ -25,7 +25,6 @@ OF_PHASES = {
     "absent": "the caller leaves a label out",
     "mean": "the caller averages over labels and cases",
     "unit": "the caller divides mm³ by 1000",
-    "minimum_probability": "the caller leaves predictions out",
     "strict": "the functions of masks take what touches, those of quality what overlaps by more than half",
     "agreement": "as strict",
     "matching": "as strict",

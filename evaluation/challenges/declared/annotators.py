@@ -53,9 +53,7 @@ class _ProbabilityTable(MetricTable):
         return tuple(self.probabilities.values())
 
     def check_kind(self, table: FieldTable) -> None:
-        """Raise ValueError for labels that a displacement field warps, and for a mask."""
-        if isinstance(table, LabelMapField) and table.mask_folder:
-            raise ValueError("mask_folder: expected none, since this metric counts all voxels")
+        """Raise ValueError for labels that a displacement field warps."""
         if table.kind != "label_map":
             raise ValueError(f"expected a field of the kind label_map, found {table.kind!r}")
 

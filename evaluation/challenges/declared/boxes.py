@@ -73,7 +73,6 @@ class BoxMetric(detections.ObjectMetric):
     )
     iou: float = Key(default=0.5, description="Smallest intersection over union of a hit.", gt=0, le=1)
     matching: Literal["by_confidence", "optimal", "any"] = Key(default="by_confidence", description=MATCHING)
-    minimum_probability: detections.MinimumProbability = 0.0
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = (BoxesField,)
 
@@ -81,19 +80,16 @@ class BoxMetric(detections.ObjectMetric):
         assert isinstance(table, BoxesField)
         if self.matching != "optimal" and not table.probability:
             raise ValueError(f"matching: {self.matching!r} needs probability = true in field {field_name!r}")
-        options = (self.hit, self.iou, self.matching, self.minimum_probability)
+        options = (self.hit, self.iou, self.matching)
         return self.detections_of(field_name, table, options, _labels)
 
     def matched(self, field_name: str, submitted: Boxes, references: Values) -> detections.MatchedObjects:
         found, true = submitted.rows, references[field_name].rows
-        counted = found[:, 1] >= self.minimum_probability
-        sides = (found[counted], true)
         return detections.MatchedObjects(
             _labels(submitted),
             found[:, 1],
-            counted,
             _labels(references[field_name]),
-            lambda label: self._matches(*(side[side[:, 0] == label] for side in sides)),
+            lambda label: self._matches(*(side[side[:, 0] == label] for side in (found, true))),
         )
 
     def _matches(self, found: Floats, true: Floats) -> PointMatches:

@@ -31,10 +31,6 @@ CERTAIN = sys.float_info.max
 MOST_OBJECTS = 100_000
 Share = Literal["f1", "precision", "recall"]
 Rate = Annotated[float, Key(gt=0, allow_inf_nan=False)]
-MinimumProbability = Annotated[
-    float,
-    Key(description="Predictions of a lower probability are left out.", ge=0, le=1, allow_inf_nan=False),
-]
 
 READING = (
     "Sensitivity between the points of the curve. `linear`: interpolated (LUNA16: Setio et al., 2017). "
@@ -85,13 +81,12 @@ class Verdicts:
 class MatchedObjects:
     """The predictions and the objects of one case, which are matched class by class.
 
-    labels, probabilities, counted: shape (predictions,); ``counted`` ones enter. true_labels: shape
-    (objects,). matches: returns the matches of the counted predictions within one class.
+    labels, probabilities: shape (predictions,). true_labels: shape (objects,). matches: returns the matches
+    of the predictions within one class.
     """
 
     labels: NDArray[np.int64]
     probabilities: Floats
-    counted: NDArray[np.bool_]
     true_labels: NDArray[np.int64]
     matches: Callable[[int], PointMatches]
 
@@ -100,7 +95,7 @@ class MatchedObjects:
         found = []
         for label in range(classes):
             matches = self.matches(label)
-            of_class = self.probabilities[self.counted & (self.labels == label)]
+            of_class = self.probabilities[self.labels == label]
             hits = of_class[matches.hit[matches.hit >= 0]]
             found.append(Hits(hits, of_class[matches.false], len(matches.hit)))
         return found
@@ -111,7 +106,7 @@ class MatchedObjects:
         found = np.zeros(len(self.true_labels), dtype=np.bool_)
         for label in np.union1d(self.labels, self.true_labels).tolist():
             matches = self.matches(label)
-            chosen = np.flatnonzero(self.counted & (self.labels == label))
+            chosen = np.flatnonzero(self.labels == label)
             hit[chosen[matches.hit[matches.hit >= 0]]] = True
             false[chosen[matches.false]] = True
             found[self.true_labels == label] = matches.hit >= 0

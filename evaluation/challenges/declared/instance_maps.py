@@ -1,6 +1,5 @@
 """The field of instance maps, and the comparison of two of them."""
 
-from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
 from typing import Annotated, Any, Literal
@@ -9,15 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.challenges.declared import tables
-from evaluation.challenges.declared.maps import LabelMapField, MapComparison, Structure, StructureField
-from evaluation.core.challenge import Values
+from evaluation.challenges.declared.maps import MapComparison, Structure, StructureField
 from evaluation.core.formats import PNG, extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.io.kinds.instance_map import (
     LARGEST_NUMBER,
     InstanceMap,
     InstanceMapValue,
-    class_of_most,
 )
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.arrays import Bools
@@ -34,7 +31,7 @@ class InstanceMapField(StructureField):
     It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes; `.tif`, `.mha` or
     `.png` for images; in an algorithm phase it is an image. Numbers are whole, from 1 to 4294967295, of any
     type, and an image may have any number of them. An object need not be connected. `labels` are the classes
-    of the objects: of one class are all, of several classes one of `class_plane`, `class_field` and `ranges`
+    of the objects: of one class are all, of several classes either `class_plane` or `ranges`
     says which. Size and position are compared as for a `label_map`. The reference is such a file.
     """
 
@@ -43,12 +40,6 @@ class InstanceMapField(StructureField):
         default=False,
         description="Images: whether a file has a second plane or page with the numbers of the classes. An "
         "object has the class of most of its pixels.",
-    )
-    class_field: str | None = Key(
-        default=None,
-        description="Name of the field that has the classes, for reference and prediction alike: of the kind "
-        "`label_map` with the same labels. An object has the class of most of its voxels; one without any "
-        "counts for no class.",
     )
     ranges: dict[str, Annotated[list[Number], Key(min_length=2, max_length=2)]] | None = Key(
         default=None,
@@ -67,13 +58,13 @@ class InstanceMapField(StructureField):
     def map(self) -> InstanceMap:
         """The kind of the values. Raises ValueError for classes that are said in no or several ways."""
         named = {int(number): name for number, name in self.labels.items()}
-        ways = [self.class_plane, self.class_field is not None, self.ranges is not None]
-        if sum(ways) > 1 or (len(named) > 1 and not any(ways)):
-            raise ValueError("expected one of class_plane, class_field and ranges for several labels")
+        ways = [self.class_plane, self.ranges is not None]
+        if all(ways) or (len(named) > 1 and not any(ways)):
+            raise ValueError("expected class_plane or ranges for several labels")
         if self.class_plane and self.dimensions == 3:
-            raise ValueError("class_plane: expected none of volumes, use class_field")
+            raise ValueError("class_plane: expected none of volumes, use ranges")
         if self.class_plane and self.stacked:
-            raise ValueError("class_plane: expected none in stacks, use class_field")
+            raise ValueError("class_plane: expected none in stacks, use ranges")
         spans = None
         if self.ranges is not None:
             spans = {int(number): (span[0], span[1]) for number, span in self.ranges.items()}
@@ -96,38 +87,20 @@ class InstanceMapField(StructureField):
         assert isinstance(value, InstanceMapValue)
         return int(np.isin(value.classes, structure.positions).sum())
 
-    def further_fields(self, fields: Mapping[str, tables.FieldTable]) -> tuple[str, ...]:
-        if self.class_field is None:
-            return ()
-        match fields.get(self.class_field):
-            case LabelMapField() as other if other.labels == self.labels and not other.annotators:
-                return (self.class_field,)
-        raise ValueError(f"class_field: expected a label_map with these labels, found {self.class_field!r}")
-
 
 class InstanceComparison(MapComparison):
-    """The comparison of two instance maps, without the objects at the border and with all classes known."""
+    """The comparison of two instance maps, without the objects at the border."""
 
     def __init__(
         self, table: InstanceMapField, comparison: tables.FieldComparison, field: str | None = None
     ) -> None:
         super().__init__(table, comparison, field)
-        self.border, self.class_field = table.border, table.class_field
-        self.submitted: InstanceMapValue = self._scored(self.submitted, self.all_submitted)
+        self.border = table.border
+        self.submitted: InstanceMapValue = self._inside(self.submitted)
 
     def read_reference(self) -> InstanceMapValue:
         """Return the objects of the reference that count."""
-        return self._scored(self.references[self.field], self.references)
-
-    def _scored(self, value: InstanceMapValue, beside: Values) -> InstanceMapValue:
-        if self.class_field is not None:
-            # A reference that stands for a prediction has the classes of the reference.
-            classes: LabelMapValue = beside.get(self.class_field, self.references[self.class_field])
-            own = np.zeros(value.objects.shape, np.uint8)
-            inside, within = value.crop.shared_with(classes.crop)
-            own[inside] = classes.positions[within]
-            value = value.of_classes(class_of_most(value, own, len(self.table.labels)))
-        return self._inside(value)
+        return self._inside(self.references[self.field])
 
     def _inside(self, value: InstanceMapValue) -> InstanceMapValue:
         """Return the objects that are not too near the border."""

@@ -68,12 +68,6 @@ class StructureMetricTable(tables.MetricTable):
         """Return the properties of a figure. Raises ValueError for options that do not fit the field."""
         return tables.LabelFigure(best=1, worst=0)
 
-    def further_fields(
-        self, table: tables.FieldTable, fields: Mapping[str, tables.FieldTable]
-    ) -> tuple[str, ...]:
-        assert isinstance(table, StructureField)
-        return table.further_fields(fields)
-
     @abstractmethod
     def case_values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
         """Return the figure of each structure of a case; NaN only by the reference."""

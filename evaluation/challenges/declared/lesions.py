@@ -236,7 +236,7 @@ class LesionF1(LesionTable):
 
     @property
     def caution(self) -> str:
-        if self.matching in ("optimal", "greedy") or self.threshold > 0:
+        if self.matching == "optimal" or self.threshold > 0:
             return ""
         return (
             "a mask of the whole image touches all lesions and has the best F1; rank with an overlap beside "

@@ -133,7 +133,6 @@ class PointMetric(detections.ObjectMetric):
         default="included", description="Whether a prediction exactly at that distance can hit the object."
     )
     matching: MatchingRule = Key(default="nearest", description=tables.MATCHING)
-    minimum_probability: detections.MinimumProbability = 0.0
 
     kinds: ClassVar[tuple[type[tables.FieldTable], ...]] = (PointsField,)
 
@@ -147,19 +146,16 @@ class PointMetric(detections.ObjectMetric):
             table.probability or table.lesions
         ):
             raise ValueError(f"matching: {self.matching!r} needs probability = true in field {field_name!r}")
-        options = (self.matching, self.radius, self.boundary, self.minimum_probability)
+        options = (self.matching, self.radius, self.boundary)
         return self.detections_of(field_name, table, options, lambda points: points.classes)
 
     def matched(self, field_name: str, submitted: PointSet, references: Values) -> detections.MatchedObjects:
-        counted = submitted.probabilities >= self.minimum_probability
         true, others = references[field_name], references.get(_ignored(field_name))
-        sides = (submitted.take(counted), true, others)
         return detections.MatchedObjects(
             submitted.classes,
             submitted.probabilities,
-            counted,
             true.classes,
-            lambda label: self._matches(*(_of_class(points, label) for points in sides)),
+            lambda label: self._matches(*(_of_class(points, label) for points in (submitted, true, others))),
         )
 
     def _matches(self, found: PointSet, true: PointSet, ignored: PointSet) -> PointMatches:

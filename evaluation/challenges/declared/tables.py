@@ -440,7 +440,7 @@ MATCHING = (
     "Which prediction is the hit of which object, of those that are near enough or overlap enough; the "
     "best is the nearest, or the one of the largest overlap. A metric has some of these words. `any`: an "
     "object is hit by the most probable of them, and no other of them is false. `optimal`: one to one, as "
-    "many pairs as possible, and of these the best ones. `greedy`: one to one, the best pair first. "
+    "many pairs as possible, and of these the best ones. "
     "`by_confidence`: each prediction, by falling probability, takes the best object that is not yet "
     "taken (COCO). `best_only`: it may take its best object alone, and is false if that is taken (PASCAL "
     "VOC). `nearest`: each object, in the order of the reference, takes the nearest prediction that is "
@@ -449,7 +449,7 @@ MATCHING = (
     "(PUMA). `best`: each object takes its best prediction (PENGWIN), `most_overlap`: the one with most "
     "voxels in common, in an instance map of any class (SPIDER); either may serve several objects, so "
     "that one that fills the image matches all. With a strict threshold of at least 0.5 of the `iou`, "
-    "`any`, `optimal`, `greedy` and `best` are the same."
+    "`any`, `optimal` and `best` are the same."
 )
 """The description of the key ``matching``, one vocabulary for points, boxes, lesions and instances."""
 

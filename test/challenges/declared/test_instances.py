@@ -17,7 +17,6 @@ from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.crops import VolumeCrop
 from evaluation.metrics.matching import in_order
 from test.challenges.declared.images import figures_of, volume_phase, write_images
-from test.challenges.declared.scalars import rehearsed
 from test.oracles import checked
 
 LABELS = {"1": "a", "2": "b"}
@@ -203,45 +202,3 @@ def test_counts_over_cases():
     worst = measure.worst({"map": value_of(np.array([[1, 0, 2, 0, 3]], np.uint32))})
     assert (worst["figure_a_predicted"], worst["figure_a_true"]) == (7, 3)
     assert (worst["figure_b_predicted"], worst["figure_b_true"]) == (1, 0)
-
-
-TABLES = """\
-[fields.map]
-kind = "instance_map"
-labels = { 1 = "a", 2 = "b" }
-class_field = "classes"
-
-[fields.classes]
-kind = "label_map"
-labels = { 1 = "a", 2 = "b" }
-
-[tasks.scans.metrics]
-panoptic_quality = { field = "map", over_cases = "pooled", mean = "of_labels" }
-lesion_f1 = { field = "map", threshold = 0.2, strict = false, formula = "counts" }
-matched_surface_distance = { field = "map", worst = 9 }
-
-[ranking]
-metrics = ["scans.panoptic_quality"]
-"""
-
-
-def test_classes_in_label_maps_of_volumes(tmp_path):
-    """Of numbers that 32 bits hold, in a phase that is sealed, rehearsed and scored from files."""
-    references, predictions = {}, {}
-    totals = {1: np.zeros(4), 2: np.zeros(4)}
-    for seed in range(3):
-        made, true = (np.stack([numbers] * 2) for numbers in drawn(seed))
-        for label, span in ((1, (1, 100)), (2, (100, 999))):
-            totals[label] += quality(masks(made, *span), masks(true, *span))
-        sides = (("phase", true, references, 70_000), ("submission", made, predictions, 9))
-        for folder, numbers, images, first in sides:
-            images[f"scan{seed}"] = np.where(numbers, numbers + np.uint32(first), 0).astype(np.int32)
-            classes = np.select([numbers == 0, numbers < 100], [0, 1], 2).astype(np.uint8)
-            write_images(tmp_path / folder / "classes", {f"scan{seed}": classes})
-    phase = volume_phase(tmp_path, TABLES, references)
-    figures = figures_of(phase, tmp_path, predictions)
-    for label, (hits, false, missed, total) in zip("ab", totals.values(), strict=True):
-        expected = total / (hits + (false + missed) / 2)
-        assert figures[f"panoptic_quality_{label}"] == pytest.approx(expected, abs=5e-5)
-    rehearsal = rehearsed(phase)
-    assert (rehearsal.problems, rehearsal.without_perfect) == ((), ())

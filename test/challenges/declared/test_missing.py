@@ -62,7 +62,7 @@ KINDS = {
     "label_map": Example("dice", keys='labels = { 1 = "lesion" }', image=LESION),
     "instance_map": Example(
         "recognition_quality",
-        keys='labels = { 1 = "lesion" }\nclass_field = "label_map"',
+        keys='labels = { 1 = "lesion" }',
         image=LESION,
     ),
     "image": Example("image_mean_absolute_error", options="worst = 9", image=LESION.astype(np.float32)),

@@ -25,7 +25,6 @@ probability = true
 
 [tasks.detection.metrics]
 point_f1 = { radius = 5, matching = "by_confidence" }
-sure = { metric = "point_recall", radius = 5, minimum_probability = 0.5 }
 """
 CASES = {"name": ["a", "b"], "width": [100, 100], "height": [80, 80]}
 REFERENCE = {
@@ -60,9 +59,6 @@ def test_points_hit_objects_of_their_class(tmp_path):
             "point_f1": 4 / 7,
             "point_f1_mitotic_figure": 2 / 3,
             "point_f1_other": 0.5,
-            "sure": 1 / 3,
-            "sure_mitotic_figure": 1,
-            "sure_other": 0,
         },
         abs=5e-5,
     )

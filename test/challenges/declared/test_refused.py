@@ -96,9 +96,6 @@ OPTIONS = {
         'volume_crps = { field = "f", probabilities = { cup = "o" }, labels = ["disc"] }': ("labels", "disc"),
         'voxel_calibration_error = { field = "f", probabilities = { cup = "o" } }': ("probabilities",),
     },
-    ("label_map", f'mask_folder = "m"\n{BESIDE}'): {
-        'volume_crps = { field = "f", probabilities = { cup = "o" } }': ("mask_folder",)
-    },
     ("displacement_field", ""): {"target_registration_error = { worst = 9 }": ("target_registration_error",)},
     ("image", "minimum = 0\nmaximum = 1"): {
         "image_mean_absolute_error = { clip = [1, 0] }": ("image_mean_absolute_error: clip",),
