@@ -3,7 +3,7 @@
 Section 3.2: glaucoma classification by the AUC, and by the sensitivity at 85 % specificity (3.2.1);
 segmentation by the Dice of optic disc and cup (Eq. 1) and the absolute error of the vertical cup-to-disc
 ratio (Eq. 2); the optional fovea by its distance (3.2.2). Each is a declared metric; the ratio and the
-definitions of two public scripts are added here.
+interpolated sensitivity are added here.
 """
 
 from dataclasses import replace
@@ -63,7 +63,7 @@ class RefugeOptions(Options):
 
     unlisted_labels: Annotated[Literal["error", "disc"], IN_FORM] = "error"
     vertical_diameter: VerticalDiameter = "column_count"
-    sensitivity_at_specificity: Literal["step", "interpolated", "between_kept_points"] = "step"
+    sensitivity_at_specificity: Literal["step", "interpolated"] = "step"
     weights: RefugeWeights = RefugeWeights()
 
 
@@ -111,7 +111,7 @@ class _Area(_OfLikelihood, AreaUnderCurve):
 
 
 class _Sensitivity(_OfLikelihood, ScoreSensitivityAtSpecificity):
-    reading: Literal["step", "interpolated", "between_kept_points"]
+    reading: Literal["step", "interpolated"]
 
     def figure(self, name: str, score: str, label: str) -> Metric:
         estimator = SensitivityAtSpecificity(score, label, decimal_of(self.specificity), self.reading)

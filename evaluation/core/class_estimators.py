@@ -17,8 +17,6 @@ from evaluation.metrics import classification
 from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
 from evaluation.metrics.confusion import Confusion, weighted_confusion, weighted_f1_score
 from evaluation.metrics.operating_points import (
-    sensitivity_at_first_kept_point,
-    sensitivity_between_kept_points,
     weighted_interpolated_sensitivity,
     weighted_sensitivity_at_specificity,
 )
@@ -161,15 +159,14 @@ class PartialRocArea(_OfScores):
         )
 
 
-SpecificityReading = Literal["step", "interpolated", "first_kept_point", "between_kept_points"]
+SpecificityReading = Literal["step", "interpolated"]
 
 
 @dataclass(frozen=True)
 class SensitivityAtSpecificity(_OfScores):
     """The sensitivity at a specificity of at least ``target``.
 
-    reading: "step" (at a threshold), "interpolated" (on the curve), or the definition of a public script in
-    `evaluation.metrics.operating_points`.
+    reading: "step" (at a threshold) or "interpolated" (on the curve).
     """
 
     target: Fraction
@@ -183,21 +180,14 @@ class SensitivityAtSpecificity(_OfScores):
 
     def values(self, cases: WeightedCases, /) -> Floats:
         table = roc_table_of(cases.table, self.score, self.label)
-        if self.reading in {"step", "interpolated"}:
-            return self._figure(table, roc_counts_of(cases, self.score, self.label))
-        return self._figure(table, labelled_weights(cases, self.label))
+        return self._figure(table, roc_counts_of(cases, self.score, self.label))
 
     def _figure(
         self, table: classification.RocTable, weights: ArrayLike | classification.WeightedCounts
     ) -> Floats:
         if self.reading == "step":
             return weighted_sensitivity_at_specificity(table, weights, self.target)
-        if self.reading == "interpolated":
-            return weighted_interpolated_sensitivity(table, weights, self.target)
-        assert not isinstance(weights, classification.WeightedCounts)
-        if self.reading == "first_kept_point":
-            return sensitivity_at_first_kept_point(table, weights, self.target)
-        return sensitivity_between_kept_points(table, weights, self.target)
+        return weighted_interpolated_sensitivity(table, weights, self.target)
 
     def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
         return self.of_unseen_negative(table, self._figure, size)
@@ -206,7 +196,7 @@ class SensitivityAtSpecificity(_OfScores):
         return table[self.label] > 0
 
     def possible_values(self, table: CaseTable) -> int | None:
-        return self.classes(table)[0] + 1 if self.reading in {"step", "first_kept_point"} else None
+        return self.classes(table)[0] + 1 if self.reading == "step" else None
 
 
 @dataclass(frozen=True)

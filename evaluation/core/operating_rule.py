@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from evaluation.metrics.operating_points import (
     ThresholdPoint,
     point_at,
     threshold_at_specificity,
-    threshold_of_first_kept_point,
 )
 
 
@@ -24,20 +23,17 @@ from evaluation.metrics.operating_points import (
 class OperatingRule:
     """The rule that chooses a threshold of a likelihood as the operating point.
 
-    ``score`` and ``label`` are columns; NaN labels are left out. ``definition``: "step" is the highest
-    sensitivity at a specificity of at least ``specificity``, "first_kept_point" as in
-    `evaluation.metrics.operating_points`.
+    It is the highest sensitivity at a specificity of at least ``specificity``. ``score`` and ``label`` are
+    columns; NaN labels are left out.
     """
 
     score: str
     label: str
     specificity: Fraction
-    definition: Literal["step", "first_kept_point"] = "step"
 
     def threshold(self, table: CaseTable) -> float:
         """Return the threshold; infinite where no positive is found, NaN where a class is empty."""
-        find = threshold_at_specificity if self.definition == "step" else threshold_of_first_kept_point
-        return find(roc_table_of(table, self.score, self.label), self.specificity)
+        return threshold_at_specificity(roc_table_of(table, self.score, self.label), self.specificity)
 
     def point(self, table: CaseTable) -> ThresholdPoint | None:
         """Return the operating point; None where a class is empty."""
@@ -75,7 +71,6 @@ def curve_details(rule: OperatingRule, table: CaseTable) -> Mapping[str, Any]:
     return {
         "operating_point": {
             "specificity_at_least": float(rule.specificity),
-            "definition": rule.definition,
             "threshold": written(point.threshold),
             "sensitivity": point.sensitivity,
             "specificity": point.specificity,

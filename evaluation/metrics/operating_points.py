@@ -1,12 +1,5 @@
-"""Points of the ROC curve: sensitivity at a specificity, the reverse, and the threshold there.
+"""Points of the ROC curve: sensitivity at a specificity, the reverse, and the threshold there."""
 
-Definitions at "kept points" are taken from two public scripts, which read the ROC points that scikit-learn
-keeps. By default scikit-learn's `roc_curve` drops points on straight parts of the curve, and the values read
-from the others depend on the dropped ones. These definitions serve to compare with published figures only;
-all others do not depend on it.
-"""
-
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -20,7 +13,6 @@ from evaluation.metrics.classification import (
     WeightedCounts,
     counts_under,
     labelled_roc_table,
-    roc_points,
     roc_table,
 )
 
@@ -131,76 +123,6 @@ def _check_target(target: Fraction) -> None:
         raise ValueError(f"target: expected a specificity in [0, 1], found {target}")
 
 
-def sensitivity_at_first_kept_point(table: RocTable, weights: ArrayLike, target: Fraction) -> Floats:
-    """Return the sensitivity of the first kept point with a false-positive rate of at least 1 − ``target``.
-
-    The specificity of that point is at most the target, and below it with tied scores or few negatives. A
-    constant score has sensitivity 1. weights: shape (resamples, cases), whole numbers. Returns shape
-    (resamples,) in [0, 1]; NaN where a class has total weight 0. Missing results count as in
-    `weighted_sensitivity_at_specificity`.
-    Source: the public evaluator of JustRAIGS.
-    """
-    return _of_each_row(table, weights, lambda false, true: float(true[_first_kept(false, target)]))
-
-
-def first_kept_point(table: RocTable, target: Fraction) -> tuple[float, float]:
-    """Return the point that `sensitivity_at_first_kept_point` reads, of all cases with equal weight.
-
-    Returns its false-positive rate and its sensitivity; NaN where a class is empty.
-    """
-    ones = np.ones((1, table.score.size))
-    rate = _of_each_row(table, ones, lambda false, true: float(false[_first_kept(false, target)]))
-    return float(rate[0]), float(sensitivity_at_first_kept_point(table, ones, target)[0])
-
-
-def _first_kept(false_positive_rate: Floats, target: Fraction) -> int:
-    return int(np.argmax(false_positive_rate >= 1 - float(target)))
-
-
-def sensitivity_between_kept_points(table: RocTable, weights: ArrayLike, target: Fraction) -> Floats:
-    """Return the sensitivity on a line from the lower to the higher specificity around ``target``.
-
-    It joins the highest sensitivity at the one to the lowest at the other, so that a perfect score has 0.15
-    at a specificity of 85 %. weights and result as in `sensitivity_at_first_kept_point`. Source: the public
-    evaluator of REFUGE, which interpolates over specificities that occur repeatedly.
-    """
-
-    def read(false_positive_rate: Floats, sensitivity: Floats) -> float:
-        specificity = 1 - false_positive_rate
-        order = np.argsort(specificity, kind="stable")
-        return float(np.interp(float(target), specificity[order], sensitivity[order]))
-
-    return _of_each_row(table, weights, read)
-
-
-def _of_each_row(table: RocTable, weights: ArrayLike, read: Callable[[Floats, Floats], float]) -> Floats:
-    matrix = np.asarray(weights, dtype=np.float64)
-    usable = np.ones(table.score.size, dtype=np.bool_)
-    usable[table.missing_positives] = False
-    _, group = np.unique(-table.score, return_inverse=True)
-    result = np.full(len(matrix), np.nan)
-    for number, row in enumerate(matrix):
-        positives, negatives = row[table.positive].sum(), row[~table.positive].sum()
-        if positives > 0 and negatives > 0:
-            false, true = _kept(
-                np.bincount(group, row * ~table.positive).astype(np.float64),
-                np.bincount(group, row * (table.positive & usable)).astype(np.float64),
-            )
-            result[number] = read(false / negatives, true / positives)
-    return result
-
-
-def _kept(negatives: Floats, positives: Floats) -> tuple[Floats, Floats]:
-    """Return false and true positives at the points that `roc_curve` keeps, (0, 0) first."""
-    scored = (negatives > 0) | (positives > 0)
-    false, true = np.cumsum(negatives[scored]), np.cumsum(positives[scored])
-    if false.size > 2:
-        corners = (np.diff(false, 2) != 0) | (np.diff(true, 2) != 0)
-        kept = np.concatenate(([True], corners, [True]))
-        false, true = false[kept], true[kept]
-    return np.concatenate(([0.0], false)), np.concatenate(([0.0], true))
-
-
 @dataclass(frozen=True, slots=True)
 class ThresholdPoint:
     """The decisions "score ≥ threshold" against the reference, as counts of cases.
@@ -256,16 +178,6 @@ def threshold_at_specificity(table: RocTable, specificity: Fraction) -> float:
         return float("nan")
     found = round(sensitivity * int(np.count_nonzero(table.positive)))
     return float(table.score[table.positive_order[-found]]) if found else float("inf")
-
-
-def threshold_of_first_kept_point(table: RocTable, specificity: Fraction) -> float:
-    """Return the threshold of what `sensitivity_at_first_kept_point` reads; NaN where a class is empty."""
-    false_positive_rate, sensitivity = first_kept_point(table, specificity)
-    if np.isnan(sensitivity):
-        return float("nan")
-    points = roc_points(table, np.ones(table.score.size))
-    same = (points.false_positive_rate == false_positive_rate) & (points.sensitivity == sensitivity)
-    return float(points.threshold[np.argmax(same)])
 
 
 def _share(part: int, whole: int) -> float:

@@ -34,14 +34,9 @@ PERFECT, TIED = ([9, 9], range(9)), ([1, 1], [1] * 10)
 @pytest.mark.parametrize(
     ("definition", "scores", "expected"),
     [
-        # All positives above all negatives: of the curve scikit-learn keeps (0, 0), (0, 1) and (1, 1), and
-        # the public script draws a line from specificity 0 and sensitivity 1 to specificity 1 and sensitivity
-        # 0.
         ("step", PERFECT, 1.0),
-        ("between_kept_points", PERFECT, 0.15),
         # All tied: the curve is the diagonal.
         ("interpolated", TIED, 0.15),
-        ("between_kept_points", TIED, 0.15),
         # Above 2, 3 and 4 of 20 negatives, and above all: three are just allowed, 17 of 20 are 85 %.
         ("step", ([0.175, 0.165, 0.155, 0.5], np.arange(20) / 100), 3 / 4),
     ],

@@ -63,10 +63,3 @@ def test_decisions_leave_out_cases_without_a_label():
 def test_without_a_class_there_is_no_point():
     assert curve_details(RULE, table_of((0.5, 1), (0.4, 1))) == {}
     assert RULE.point(table_of((0.5, 0))) is None
-
-
-def test_the_public_evaluators_point():
-    rule = OperatingRule("score", "sick", Fraction(95, 100), "first_kept_point")
-    # The first kept point with at least 5 % false positives: all cases tied, so everything is positive.
-    point = rule.point(table_of((0.5, 1), (0.5, 0)))
-    assert (point.threshold, point.sensitivity, point.specificity) == (0.5, 1, 0)

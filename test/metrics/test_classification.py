@@ -6,7 +6,6 @@ import pytest
 import sklearn.metrics as oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.interpolate import interp1d
 
 from evaluation.metrics import (
     auc,
@@ -26,10 +25,7 @@ from evaluation.metrics.classification import (
 from evaluation.metrics.operating_points import (
     decided_at,
     point_at,
-    sensitivity_at_first_kept_point,
-    sensitivity_between_kept_points,
     threshold_at_specificity,
-    threshold_of_first_kept_point,
     weighted_interpolated_sensitivity,
     weighted_sensitivity_at_specificity,
 )
@@ -196,40 +192,6 @@ def test_a_part_between_two_specificities_by_hand(given, expected):
     assert weighted_partial_auc(table, np.ones((1, 8)), *bounds, **given)[0] == pytest.approx(expected)
 
 
-def test_a_missing_positive_is_on_no_kept_point():
-    """One of two positives has no result: even where every score is above the threshold it is missed."""
-    table = roc_table([-np.inf, 0.9, 0.1], [True, True, False])
-    for read in (sensitivity_at_first_kept_point, sensitivity_between_kept_points):
-        assert read(table, np.ones((1, 3)), Fraction(0)).tolist() == [0.5]
-
-
-# Few scores, so that many are tied.
-CASES_OF_KEPT_ROC = st.lists(
-    st.tuples(st.booleans(), st.integers(0, 8), st.integers(0, 3)), min_size=2, max_size=40
-)
-
-
-def weighted(cases):
-    positive, score, weight = (np.array(column) for column in zip(*cases, strict=True))
-    copies = np.repeat(np.arange(len(cases)), weight)
-    return positive, score, weight, copies
-
-
-@given(CASES_OF_KEPT_ROC, st.sampled_from([Fraction(85, 100), Fraction(95, 100), Fraction(1, 2)]))
-@settings(max_examples=60)
-def test_both_read_what_scikit_learn_keeps(cases, target):
-    positive, score, weight, copies = weighted(cases)
-    table, weights = roc_table(score, positive), weight[np.newaxis]
-    first = sensitivity_at_first_kept_point(table, weights, target)[0]
-    between = sensitivity_between_kept_points(table, weights, target)[0]
-    if positive[copies].all() or not positive[copies].any():
-        assert np.isnan([first, between]).all()
-        return
-    false, true, _ = oracle.roc_curve(positive[copies], score[copies])
-    assert first == true[np.argmax(false >= 1 - float(target))]
-    assert between == pytest.approx(float(interp1d(1 - false, true)(float(target))), abs=1e-12)
-
-
 # Few scores, so that many are tied.
 CASES_OF_OPERATING_POINT = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_size=40)
 
@@ -254,21 +216,6 @@ def test_the_highest_sensitivity_at_the_highest_threshold_that_has_it(cases, spe
     point = point_at(table, threshold)
     assert point.sensitivity == pytest.approx(best)
     assert point.specificity >= float(specificity)
-
-
-@settings(max_examples=40)
-@given(CASES_OF_OPERATING_POINT, SPECIFICITIES)
-def test_the_first_kept_point_is_on_the_curve_of_scikit_learn(cases, specificity):
-    positive, score = (np.array(column) for column in zip(*cases, strict=True))
-    table = roc_table(score, positive)
-    threshold = threshold_of_first_kept_point(table, specificity)
-    if positive.all() or not positive.any():
-        assert math.isnan(threshold)
-        return
-    false, true, thresholds = oracle.roc_curve(positive, score)
-    first = np.argmax(false >= 1 - float(specificity))
-    assert threshold == thresholds[first]
-    assert point_at(table, threshold).sensitivity == pytest.approx(true[first])
 
 
 def test_missing_results_are_wrong_at_every_threshold():

@@ -7,7 +7,7 @@ performance (P_just, a modified Hamming distance over ten additional labels of t
 from collections.abc import Mapping
 from fractions import Fraction
 from math import nan
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -45,16 +45,19 @@ _NOTHING: Flags = (None,) * len(FEATURES)
 _NOT_JUSTIFIED: Row = {"distance": nan, "agreed_labels": nan} | dict.fromkeys(_ERRORS, nan)
 
 
+OPERATING_POINT = OperatingRule(LIKELIHOOD_COLUMN, "referable", Fraction(95, 100))
+"""Where the sensitivity is assessed (metrics, a)."""
+
+
 class JustraigsOptions(Options):
-    """Choices for which the design document and its public evaluator differ."""
+    """A choice for which the design document and its public evaluator differ."""
 
     specialist_alone: bool = False
-    sensitivity_at_specificity: Literal["step", "first_kept_point"] = "step"
 
 
 def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
-    point = operating_rule(options)
-    sensitivity = SensitivityAtSpecificity(point.score, point.label, point.specificity, point.definition)
+    point = OPERATING_POINT
+    sensitivity = SensitivityAtSpecificity(point.score, point.label, point.specificity)
     return (
         binary_classification(
             "referral",
@@ -112,13 +115,6 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
     )
 
 
-def operating_rule(options: JustraigsOptions) -> OperatingRule:
-    """Return the operating point at which the sensitivity is assessed (metrics, a)."""
-    return OperatingRule(
-        LIKELIHOOD_COLUMN, "referable", Fraction(95, 100), options.sensitivity_at_specificity
-    )
-
-
 def _decision(decision: int | None, referable: float) -> Row:
     """Return the columns of one eye; a missing decision is wrong."""
     right = float(decision == referable)
@@ -155,7 +151,7 @@ def _analyses(options: JustraigsOptions, cases: ScoredCases) -> Mapping[str, Any
             cases.tables["referral"],
             cases.tables["justification"],
             FEATURES,
-            operating_rule(options),
+            OPERATING_POINT,
             referral.metrics,
         )
     return found

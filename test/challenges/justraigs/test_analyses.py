@@ -2,7 +2,6 @@
 
 import json
 import statistics
-from dataclasses import replace
 
 import pytest
 
@@ -71,26 +70,6 @@ def test_referral_by_label_needs_both_tasks_and_no_other(records, tmp_path):
     for task in ("referral", "justification"):
         alone = records_of(tmp_path / task, EYES, tasks=[task])["analyses"]
         assert alone == {"participants": records["analyses"]["participants"]}
-
-
-def test_the_point_of_the_public_evaluator(tmp_path):
-    eyes = [replace(eye, likelihood=0.5) for eye in EYES]
-    phase = justraigs_phase(
-        tmp_path / "phase", eyes, tables='[options]\nsensitivity_at_specificity = "first_kept_point"'
-    )
-    result = evaluate(phase, justraigs_submission(tmp_path / "submission", eyes), 0)
-    found = case_records(result)
-    # A constant likelihood: the public evaluator's point calls every eye positive.
-    assert found["details"]["referral"]["operating_point"]["false_positive_cases"] == ["E4", "E5"]
-    by_label = found["analyses"]["referral_by_label"]
-    # E4 is predicted to have the rim, E5 to have nothing.
-    counts = {"false_positives": 1, "of_false_positives": 2, "true_negatives": 0, "of_true_negatives": 0}
-    assert by_label[RIM]["predicted"] == counts
-    assert by_label[CUP]["predicted"] == counts | {"false_positives": 0}
-    present = by_label[RIM]["present"]
-    assert (present["eyes"], present["found"], present["missed"]) == (2, 2, 0)
-    # The metric is that of the point; any other threshold finds nobody at that specificity.
-    assert result.figures.aggregates["referral"]["sensitivity_at_95_specificity"].value == 1
 
 
 def test_ages_of_patients_are_means_of_their_eyes():
