@@ -21,10 +21,10 @@ from evaluation.metrics.surfaces import (
     DirectionsOfMean,
     Percentile,
     Surface,
-    SurfaceConvention,
     SurfaceNeighbours,
     WeightedDistances,
     check_neighbours,
+    check_percentile,
     element_codes,
     element_sizes,
     pooled,
@@ -73,7 +73,7 @@ def hausdorff_distance(
     if not 0 <= percentile <= 100:
         raise ValueError(f"percentile: expected a number from 0 to 100, found {percentile}")
     _check("directions", directions, get_args(Directions))
-    SurfaceConvention(surface, percentile_method, directions)
+    check_percentile(surface, percentile_method)
     compared = _compared(prediction, reference, spacing_mm, surface, surface_neighbours)
     found = compared.hausdorff_distance(percentile, percentile_method, directions)
     return _at_most(found, reference, spacing_mm, worst)

@@ -1,6 +1,6 @@
 """Distances between the surfaces of two regions, in 2D and 3D, under the conventions in use.
 
-Two conventions of a surface are in use (`SurfaceConvention`): "voxels" are the region's voxels with a face
+Two conventions of a surface are in use: "voxels" are the region's voxels with a face
 neighbour outside of it, of equal weight; "elements" lie between voxels and are weighted by their area. Their
 figures differ by up to several per cent.
 
@@ -44,20 +44,10 @@ def spacing_of(values: NDArray[np.generic], spacing_mm: Sequence[float] | None) 
     return spacing
 
 
-@dataclass(frozen=True, slots=True)
-class SurfaceConvention:
-    """How surfaces are compared, by the three choices that differ in use; see `hausdorff_distance`.
-
-    By default as grand_challenge_metrics does it. Raises ValueError for "elements" with "linear".
-    """
-
-    surface: Surface = "voxels"
-    percentile: Percentile = "index"
-    directions: Directions = "directed"
-
-    def __post_init__(self) -> None:
-        if self.surface == "elements" and self.percentile == "linear":
-            raise ValueError("percentile: expected 'index' for surface 'elements', found 'linear'")
+def check_percentile(surface: Surface, definition: Percentile) -> None:
+    """Raise ValueError for "elements" with "linear"."""
+    if surface == "elements" and definition == "linear":
+        raise ValueError("percentile: expected 'index' for surface 'elements', found 'linear'")
 
 
 def check_neighbours(surface: Surface, neighbours: SurfaceNeighbours) -> None:
@@ -85,7 +75,7 @@ class WeightedDistances:
         return float(np.average(self.values.astype(np.float64, copy=False), weights=self.weights))
 
     def percentile(self, percent: float, definition: Percentile) -> float:
-        """Return a percentile, in [0, 100], as `SurfaceConvention` defines it; with weights, by index."""
+        """Return a percentile, in [0, 100], as `hausdorff_distance` defines it; with weights, by index."""
         if percent == 100:
             return float(self.values.max())
         share = percent / 100

@@ -9,8 +9,6 @@ import pytest
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import metrics_of
-from evaluation.io.kinds.boxes import Boxes
-from evaluation.metrics.surfaces import SurfaceConvention
 from evaluation.phase.registry import challenge_named
 from test.repository import REPOSITORY
 
@@ -46,38 +44,6 @@ def test_refuge_sensitivity_at_85_specificity(definition, scores, expected):
     rows += [{"likelihood": score, "glaucoma": 0.0} for score in scores[1]]
     of_task = task("refuge", "classification", sensitivity_at_specificity=definition)
     assert value(of_task, "reference_sensitivity", rows) == pytest.approx(expected, abs=1e-12)
-
-
-BE = 0
-
-
-def detection(predicted, reference, metric, **options):
-    of_task = task("edd2020", "detection", classes=("BE",), **options)
-    rows = [
-        of_task.score(
-            {"detection_boxes": Boxes(np.array(boxes, dtype=np.float64).reshape(-1, 6))},
-            {"detection_boxes": Boxes(np.array(true, dtype=np.float64).reshape(-1, 6))},
-        )
-        for boxes, true in zip(predicted, reference, strict=True)
-    ]
-    return value(of_task, metric, rows)
-
-
-def test_edd2020_average_precision():
-    # Right, wrong, right, of three boxes: precision 1 up to recall 1/3, at 4 of 11 levels, 2/3 up to 2/3.
-    true = [[BE, 1, x, 0, x + 9, 9] for x in (0, 20, 40)]
-    found = [[BE, 0.9, *true[0][2:]], [BE, 0.8, 80, 80, 89, 89], [BE, 0.7, *true[1][2:]]]
-    value = detection([found], [true], "map_d", average_precision="11_points")
-    assert value == pytest.approx((4 + 3 * 2 / 3) / 11, rel=1e-12)
-
-
-def test_cysts_options_reach_the_surfaces():
-    options = challenge_named("cysts").options
-    assert options().convention() == SurfaceConvention()
-    chosen = options(surface="elements", surface_directions="pooled").convention()
-    assert chosen == SurfaceConvention("elements", "index", "pooled")
-    with pytest.raises(ValueError, match="expected 'index' for surface 'elements'"):
-        options(surface="elements", hausdorff_percentile="linear")
 
 
 def values_of(annotation: Any) -> list[str]:

@@ -143,7 +143,7 @@ OF_SURFACES = [
     ("percentile", lambda: metrics.hausdorff_distance([[1]], [[1]], percentile_method="linear")),
     ("directions", lambda: metrics.average_surface_distance([[1]], [[1]], directions="both")),
     (".*expected 0 and 1 only", lambda: metrics.average_surface_distance([[1]], [[NAN]])),
-    ("percentile", lambda: surfaces.SurfaceConvention(surface="elements", percentile="linear")),
+    ("percentile", lambda: surfaces.check_percentile("elements", "linear")),
     ("mask", lambda: surfaces.element_codes(np.ones(3, dtype=bool))),
     ("spacing_mm", lambda: surfaces.element_sizes((1.0,))),
     (".*found", lambda: metrics.surface_dice([1], [1], 1)),

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf, nan
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator
 
 from evaluation.challenges.cysts.components import LEVELS, component_counts
 from evaluation.challenges.cysts.confidence import (
@@ -41,7 +41,6 @@ from evaluation.io.volume_header import B_SCAN_COLUMNS, geometry_of
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import EMPTY, Box, Crop, box_of_content, stack_of, together
-from evaluation.metrics.surfaces import Directions, Percentile, Surface, SurfaceConvention
 
 Counts = NDArray[np.int64]
 
@@ -169,18 +168,18 @@ OVERLAPS = {
 
 @dataclass(frozen=True)
 class VolumeScoring:
-    """Scores volumes under the options of the same names; no ``surfaces``, no surface distances."""
+    """Scores volumes under the options of the same names."""
 
     marked_from: float
     continuity_mm: float
     annotators: tuple[str, ...]
-    surfaces: SurfaceConvention | None
+    surface_distances: bool
 
     def score(self, prediction: Values, reference: Values) -> Row:
         """Return the columns of a submitted volume."""
         compared = self._compare(prediction["cysts"], reference)
         row = self._row(compared, reference)
-        if self.surfaces is not None:
+        if self.surface_distances:
             case = reference["cysts"].case
             spacing = _spacing_zyx(case)
             distances = surface_distances(
@@ -188,7 +187,6 @@ class VolumeScoring:
                 compared.annotated,
                 spacing,
                 _diagonal_mm(geometry_of(case).shape, spacing),
-                self.surfaces,
             )
             row |= {"hausdorff_95_mm": distances.hausdorff_95, "mean_surface_distance_mm": distances.mean}
         return {**row, **_confidences(compared)}
@@ -213,7 +211,7 @@ class VolumeScoring:
             "false_components": float(across * ((height + 1) // 2) * ((width + 1) // 2)),
             "volume_error_mm3": voxels * math.prod(spacing),
         }
-        if self.surfaces is not None:
+        if self.surface_distances:
             distance = _diagonal_mm(geometry.shape, spacing) if nothing.overlap.reference else nan
             row |= {"hausdorff_95_mm": distance, "mean_surface_distance_mm": distance}
         return {**row, **_confidences(nothing)}
@@ -327,18 +325,6 @@ class CystsOptions(Options):
     readers: Annotated[tuple[str, ...], AfterValidator(_plain_names)] = ()
     published_levels: Annotated[tuple[float, ...], AfterValidator(_five_rising), IN_FORM] = ()
     surface_distances: bool = True
-    surface: Surface = "voxels"
-    hausdorff_percentile: Percentile = "index"
-    surface_directions: Directions = "directed"
-
-    @model_validator(mode="after")
-    def _possible_convention(self) -> Self:
-        self.convention()
-        return self
-
-    def convention(self) -> SurfaceConvention:
-        """Return how surfaces are compared. Raises ValueError for choices that exclude each other."""
-        return SurfaceConvention(self.surface, self.hausdorff_percentile, self.surface_directions)
 
 
 def _tasks(options: CystsOptions) -> tuple[Task, ...]:
@@ -346,7 +332,7 @@ def _tasks(options: CystsOptions) -> tuple[Task, ...]:
         options.marked_from,
         options.continuity_mm,
         options.readers,
-        options.convention() if options.surface_distances else None,
+        options.surface_distances,
     )
     return (
         Task(

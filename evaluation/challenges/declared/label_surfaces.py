@@ -16,9 +16,9 @@ from evaluation.metrics.surfaces import (
     DirectionsOfMean,
     Percentile,
     Surface,
-    SurfaceConvention,
     SurfaceNeighbours,
     check_neighbours,
+    check_percentile,
 )
 
 Tolerance = Annotated[float, Key(ge=0, allow_inf_nan=False)]
@@ -142,7 +142,7 @@ class HausdorffDistance(_SurfaceDistanceTable):
     )
 
     def range(self, table: StructureField) -> LabelFigure:
-        SurfaceConvention(self.surface, self.percentile_method, self.directions)
+        check_percentile(self.surface, self.percentile_method)
         return super().range(table)
 
     def value(self, compared: SurfaceComparison, structure: Structure) -> float:

@@ -13,7 +13,7 @@ from evaluation.core.estimator import CaseFigure, DetectionCurves, Estimator, Fi
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import BoxMatches, match_boxes
-from evaluation.metrics.detection import CurveReading, DetectionTable, mean_over_classes
+from evaluation.metrics.detection import DetectionTable, mean_over_classes
 
 MAX_CASES = 2000
 """Above this number of images average precision has no bootstrap interval unless the phase asks for one."""
@@ -34,7 +34,6 @@ class DetectionRules:
     averaged: tuple[float, ...]
     inclusive_corners: bool
     reported: tuple[float, ...] = ()
-    curve: CurveReading = "all_points"
 
     @property
     def thresholds(self) -> tuple[float, ...]:
@@ -54,17 +53,6 @@ class DetectionRules:
         """Return the classes without a reference box in these images."""
         counts = self.table(table).reference_counts.sum(axis=0)
         return tuple(name for name, count in zip(self.classes, counts, strict=True) if not count)
-
-    def differences(self, table: CaseTable, stated: Mapping[str, int]) -> list[str]:
-        """Return one sentence for every class whose number of reference boxes differs from the stated one."""
-        if not stated:
-            return []
-        counts = self.table(table).reference_counts.sum(axis=0)
-        return [
-            f"boxes of {name}: {count:g} in the reference, {stated[name]} in stated_boxes"
-            for name, count in zip(self.classes, counts, strict=True)
-            if name in stated and count != stated[name]
-        ]
 
     def counts_of_images(self, table: CaseTable) -> NDArray[np.int64]:
         """Return the true, false and missed boxes of every image at the IoU `HIT`, shape (images, 3)."""
@@ -122,7 +110,7 @@ class DetectionFigures:
         """AP, shape (resamples, classes, thresholds); NaN for a class that the reference lacks."""
         return self._cases.derive(
             ("average precision", self._key),
-            lambda cases: self.table.average_precision(self._weights, self._rules.curve),
+            lambda cases: self.table.average_precision(self._weights),
         )
 
     @property
@@ -261,7 +249,7 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Figure:
             class_table = cases.table.derive(
                 ("class", rules, position), lambda table: rules.table(table).single_class(position)
             )
-            precisions = class_table.average_precision(cases.weights, rules.curve)[:, 0]
+            precisions = class_table.average_precision(cases.weights)[:, 0]
         return np.asarray(precisions[:, rules.averaged_positions].mean(axis=1))
 
     def strata(table: CaseTable) -> Strata:

@@ -6,10 +6,10 @@ Other EndoCV challenges have the same rules, so classes and thresholds are optio
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, nan
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator
 
 from evaluation.challenges.edd2020 import detection
 from evaluation.core.case_table import Row, WeightedCases
@@ -27,7 +27,6 @@ from evaluation.io.pixels import Outside
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Crop
-from evaluation.metrics.detection import CurveReading
 from evaluation.stats.columns import weighted_deviation
 
 OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
@@ -140,7 +139,6 @@ def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 ClassName = Annotated[str, Key(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=40)]
 Threshold = Annotated[float, Key(gt=0, le=1)]
-StatedNumber = Annotated[int, Key(ge=0)]
 SetName = Literal["in-sample", "out-of-sample"]
 GeneralisationRanks = Literal["map_d_map_g_and_dev_g", "map_g_and_dev_g"]
 
@@ -155,22 +153,13 @@ class Edd2020Options(Options):
     )
     outside: Annotated[Outside, IN_FORM] = "error"
     reference_boxes: Literal["class_first", "class_last"] = "class_first"
-    stated_boxes: dict[SetName, dict[ClassName, StatedNumber]] = Key(default={})
     # Hundredths as the nearest float: a correctly rounded IoU of that value is equal to it.
     iou_thresholds: Annotated[tuple[Threshold, ...], AfterValidator(_distinct)] = tuple(
         hundredths / 100 for hundredths in range(25, 80, 5)
     )
-    average_precision: CurveReading = "all_points"
     inclusive_corners: bool = True
     iou_of_score: Literal["iou_d", "iou_d_with_missed"] = "iou_d"
     generalisation_ranks: GeneralisationRanks = "map_d_map_g_and_dev_g"
-
-    @model_validator(mode="after")
-    def _classes_stated(self) -> Self:
-        named = {name for classes in self.stated_boxes.values() for name in classes}
-        if unknown := sorted(named - set(self.classes)):
-            raise ValueError(f"stated_boxes: expected classes of this phase, found {', '.join(unknown)}")
-        return self
 
     def recorded(self) -> dict[str, Any]:
         """Return the options as `metrics.json` holds them, without those that change no figure.
@@ -179,7 +168,7 @@ class Edd2020Options(Options):
         it is set.
         """
         recorded = super().recorded()
-        del recorded["reference_boxes"], recorded["stated_boxes"]
+        del recorded["reference_boxes"]
         if self.generalisation_ranks == "map_d_map_g_and_dev_g":
             del recorded["generalisation_ranks"]
         return recorded
@@ -222,11 +211,8 @@ def _detection(boxes: Field, options: Edd2020Options) -> Task:
             **detection.detection_details(rules, table),
         },
         notices=lambda table: [
-            *(
-                f"the reference has no box of {name}; mAP is the mean over the other classes"
-                for name in rules.absent_classes(table)
-            ),
-            *rules.differences(table, options.stated_boxes.get("in-sample", {})),
+            f"the reference has no box of {name}; mAP is the mean over the other classes"
+            for name in rules.absent_classes(table)
         ],
     )
 
@@ -266,13 +252,7 @@ def _generalisation(boxes: Field, further_boxes: Field, options: Edd2020Options)
         worst=worst,
         metrics=sets.metrics(),
         details=sets.details,
-        notices=lambda table: [
-            *sets.notices(table),
-            *rules.differences(
-                table.take(np.flatnonzero(table["out_of_sample"])),
-                options.stated_boxes.get("out-of-sample", {}),
-            ),
-        ],
+        notices=sets.notices,
     )
 
 
@@ -296,7 +276,6 @@ def _rules(options: Edd2020Options, reported: tuple[float, ...] = ()) -> detecti
         options.iou_thresholds,
         options.inclusive_corners,
         reported,
-        options.average_precision,
     )
 
 

@@ -1,4 +1,3 @@
-import itertools
 import math
 
 import numpy as np
@@ -7,15 +6,9 @@ from hypothesis import given, settings
 from hypothesis.extra.numpy import arrays
 from scipy import ndimage
 from scipy.spatial.distance import cdist
-from surface_distance.metrics import (
-    compute_average_surface_distance,
-    compute_robust_hausdorff,
-    compute_surface_distances,
-)
 
 from evaluation.challenges.cysts import surfaces
 from evaluation.challenges.cysts.surfaces import surface_distances
-from evaluation.metrics.surfaces import SurfaceConvention
 
 SPACING_OF_SURFACE_DISTANCE = (0.05, 0.002, 0.0117)
 
@@ -24,8 +17,8 @@ DIAGONAL = 9.5
 VOLUMES = arrays(np.bool_, (3, 5, 4))
 
 
-def distances(prediction, reference, spacing=SPACING_OF_SURFACE_DISTANCE, **convention):
-    return surface_distances(prediction, reference, spacing, DIAGONAL, SurfaceConvention(**convention))
+def distances(prediction, reference, spacing=SPACING_OF_SURFACE_DISTANCE):
+    return surface_distances(prediction, reference, spacing, DIAGONAL)
 
 
 @pytest.mark.parametrize("filled", [False, True])
@@ -44,7 +37,7 @@ def test_an_empty_prediction_is_a_diagonal_away():
 @pytest.mark.parametrize("window", [surfaces.MAX_WINDOW_VOXELS, 0])
 @given(first=VOLUMES, second=VOLUMES)
 @settings(max_examples=25)
-def test_every_convention_of_voxels_is_what_all_pairs_give(window, first, second):
+def test_distances_are_what_all_pairs_give(window, first, second):
     if not first.any() or not second.any():
         return
     points = [
@@ -53,25 +46,9 @@ def test_every_convention_of_voxels_is_what_all_pairs_give(window, first, second
     ]
     pairs = cdist(*points)
     directed = (pairs.min(axis=1), pairs.min(axis=0))
-    for percentile, directions in itertools.product(("index", "linear"), ("directed", "pooled")):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(surfaces, "MAX_WINDOW_VOXELS", window)
-            found = distances(first, second, percentile=percentile, directions=directions)
-        method = {"index": "lower", "linear": "linear"}[percentile]
-        sets = directed if directions == "directed" else (np.concatenate(directed),)
-        expected = max(np.percentile(values, 95, method=method) for values in sets)
-        assert found.hausdorff_95 == pytest.approx(expected, rel=1e-12, abs=1e-15)
-        assert found.mean == pytest.approx(max(map(np.mean, sets)), rel=1e-12, abs=1e-15)
-
-
-@pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")
-@given(first=VOLUMES, second=VOLUMES)
-@settings(max_examples=25)
-def test_elements_are_what_surface_distance_gives(first, second):
-    if not first.any() or not second.any():
-        return
-    expected = compute_surface_distances(second, first, SPACING_OF_SURFACE_DISTANCE)
-    found = distances(first, second, surface="elements")
-    assert found.hausdorff_95 == pytest.approx(compute_robust_hausdorff(expected, 95), rel=1e-12, abs=1e-15)
-    means = compute_average_surface_distance(expected)
-    assert found.mean == pytest.approx(max(means), rel=1e-12, abs=1e-15)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(surfaces, "MAX_WINDOW_VOXELS", window)
+        found = distances(first, second)
+    expected = max(np.percentile(values, 95, method="lower") for values in directed)
+    assert found.hausdorff_95 == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    assert found.mean == pytest.approx(max(map(np.mean, directed)), rel=1e-12, abs=1e-15)

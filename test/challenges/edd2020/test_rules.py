@@ -106,9 +106,6 @@ def test_missed_boxes_can_enter_the_score():
         {"iou_thresholds": [0.0]},
         {"iou_thresholds": [1.5]},
         {"outside": "ignore"},
-        {"stated_boxes": {"in-sample": {"cyst": 1}}},
-        {"stated_boxes": {"in-sample": {"BE": -1}}},
-        {"stated_boxes": {"training": {"BE": 1}}},
         {"unknown": 1},
     ],
 )
@@ -176,25 +173,6 @@ def test_curves_of_all_classes_are_those_at_an_overlap_of_one_half():
         0.8: True,
         0.7: False,
     }
-
-
-def test_counts_that_are_not_the_stated_ones():
-    images = [
-        ([], [(BE, *ONE), (BE, *OTHER), (POLYP, *ONE)]),
-        ([], [(BE, *ONE), (HGD, *ONE)], True),
-    ]
-    stated = {"in-sample": {"BE": 160, "polyp": 1}, "out-of-sample": {"BE": 1, "HGD": 0, "cancer": 2}}
-    detection, generalisation = (task(name, stated_boxes=stated) for name in ("detection", "generalisation"))
-    assert [one for one in detection.notices(table_of(images[:1], detection)) if "stated" in one] == [
-        "boxes of BE: 2 in the reference, 160 in stated_boxes"
-    ]
-    assert [one for one in generalisation.notices(table_of(images, generalisation)) if "stated" in one] == [
-        "boxes of HGD: 1 in the reference, 0 in stated_boxes",
-        "boxes of cancer: 0 in the reference, 2 in stated_boxes",
-    ]
-    unstated = task("detection")
-    assert not any("stated" in one for one in unstated.notices(table_of(images[:1], unstated)))
-    assert "stated_boxes" not in Edd2020Options(stated_boxes=stated).recorded()
 
 
 def test_the_organiser_learns_which_classes_a_set_lacks():
