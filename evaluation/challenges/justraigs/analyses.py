@@ -18,7 +18,6 @@ from evaluation.core.metric import Metric
 from evaluation.core.operating_rule import OperatingRule
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.io.kinds.classes import Flags
-from evaluation.io.tables import is_number, parse_number
 
 PREDICTED, AGREED = "predicted", "agreed"
 """The columns of marks: 1 yes, 0 no, −1 not submitted, or not agreed on; one for each label."""
@@ -66,17 +65,15 @@ def label_counts(table: CaseTable, labels: Sequence[str]) -> dict[str, dict[str,
     return found
 
 
-AGE = "age"
 Mask = NDArray[np.bool_]
 
 
 def participants(cases: ScoredCases, final: str, referable: str, not_referable: str) -> dict[str, Any]:
-    """Return the numbers of eyes and of patients, prevalence and age, of all and by subgroup of the phase.
+    """Return the numbers of eyes and of patients, and the prevalence, of all and by subgroup of the phase.
 
     final: the column of the final labels, with the two labels of gradable eyes. A patient is a cluster, and
     is referable with at least one referable eye, ungradable without a gradable one. Prevalence is the share
-    of referable ones among the gradable. A patient's age is the mean of the ages at the eyes. Without the
-    columns of clusters or ages these parts are left out.
+    of referable ones among the gradable. Without the column of clusters patients are left out.
     """
     everyone = np.ones(len(cases.names), dtype=np.bool_)
     labels = np.array(cases.cells[final])
@@ -90,10 +87,8 @@ def participants(cases: ScoredCases, final: str, referable: str, not_referable: 
 
 
 def _counts(cases: ScoredCases, classes: NDArray[np.float64], members: Mask) -> dict[str, Any]:
-    cells = cases.cells.get(AGE) or [""] * len(cases.names)
-    ages = np.array([parse_number(cell) if is_number(cell) else nan for cell in cells])[members]
     chosen = classes[members]
-    found = {"eyes": _figures(chosen, ages)}
+    found = {"eyes": _figures(chosen)}
     if CLUSTER_COLUMN in cases.cells:
         names = [
             cluster or f"\0{name}"  # an eye without a cluster is a patient of its own
@@ -101,16 +96,13 @@ def _counts(cases: ScoredCases, classes: NDArray[np.float64], members: Mask) -> 
         ]
         people, patient = np.unique(np.array(names)[members], return_inverse=True)
         count = people.size
-        known = ~np.isnan(ages)
-        with np.errstate(invalid="ignore"):
-            age = np.bincount(patient[known], ages[known], count) / np.bincount(patient[known], None, count)
         referable = np.bincount(patient, chosen == 1, count) > 0
         gradable = np.bincount(patient, ~np.isnan(chosen), count) > 0
-        found["patients"] = _figures(np.select([referable, gradable], [1.0, 0.0], nan), age)
+        found["patients"] = _figures(np.select([referable, gradable], [1.0, 0.0], nan))
     return found
 
 
-def _figures(classes: NDArray[np.float64], ages: NDArray[np.float64]) -> dict[str, Any]:
+def _figures(classes: NDArray[np.float64]) -> dict[str, Any]:
     parts = {
         "all": np.ones(classes.size, dtype=np.bool_),
         "referable": classes == 1,
@@ -120,23 +112,7 @@ def _figures(classes: NDArray[np.float64], ages: NDArray[np.float64]) -> dict[st
     found: dict[str, Any] = {name: int(np.count_nonzero(part)) for name, part in parts.items()}
     gradable = found["referable"] + found["not_referable"]
     found["prevalence"] = found["referable"] / gradable if gradable else None
-    if not np.isnan(ages).all():
-        found[AGE] = {name: _spread(ages[part & ~np.isnan(ages)]) for name, part in parts.items()}
     return found
-
-
-def _spread(ages: NDArray[np.float64]) -> dict[str, Any]:
-    """Return number, mean, standard deviation (ddof = 1) and range of known ages."""
-    if not ages.size:
-        return {"known": 0}
-    deviation = float(ages.std(ddof=1)) if ages.size > 1 else None
-    return {
-        "known": ages.size,
-        "mean": float(ages.mean()),
-        "standard_deviation": deviation,
-        "lowest": float(ages.min()),
-        "highest": float(ages.max()),
-    }
 
 
 def referral_by_label(

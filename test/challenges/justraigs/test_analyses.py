@@ -1,7 +1,6 @@
 """Patients, eyes, and referral by additional label, counted by hand on a phase of a few eyes."""
 
 import json
-import statistics
 
 import pytest
 
@@ -72,35 +71,15 @@ def test_referral_by_label_needs_both_tasks_and_no_other(records, tmp_path):
         assert alone == {"participants": records["analyses"]["participants"]}
 
 
-def test_ages_of_patients_are_means_of_their_eyes():
-    cells = {
-        "final_label": ("RG", "NRG", "NRG", "RG"),
-        "cluster": ("P1", "P1", "P2", ""),
-        "age": ("50", "54", "", "70"),
-    }
-    found = participants(ScoredCases(("a", "b", "c", "d"), cells, {}, {}), "final_label", "RG", "NRG")
-    eyes, patients = found["eyes"]["age"]["all"], found["patients"]["age"]["all"]
-    assert (eyes["known"], eyes["mean"]) == (3, 58)
-    assert eyes["standard_deviation"] == pytest.approx(statistics.stdev([50, 54, 70]))
-    assert (patients["known"], patients["mean"], patients["lowest"], patients["highest"]) == (2, 61, 52, 70)
-    assert found["patients"]["age"]["not_referable"] == {"known": 0}
-    assert "by" not in found
-
-
 def test_patients_are_ungradable_without_a_gradable_eye():
     cells = {
         "final_label": ("U", "U", "U", "NRG", "RG", "U", "U"),
         "cluster": ("P1", "P1", "P2", "P3", "P4", "P4", "P5"),
-        "age": ("50", "54", "", "", "61", "", ""),
     }
     found = participants(ScoredCases(tuple("abcdefg"), cells, {}, {}), "final_label", "RG", "NRG")
     counts = ("all", "referable", "not_referable", "ungradable")
     assert [found["eyes"][name] for name in counts] == [7, 1, 1, 5]
     assert [found["patients"][name] for name in counts] == [5, 1, 1, 3]
-    assert found["eyes"]["age"]["ungradable"]["standard_deviation"] == pytest.approx(
-        statistics.stdev([50, 54])
-    )
-    assert found["eyes"]["age"]["referable"]["standard_deviation"] is None
 
 
 def test_without_a_gradable_eye_there_is_no_prevalence():
@@ -117,7 +96,7 @@ def test_without_a_gradable_eye_there_is_no_prevalence():
     }
 
 
-def test_a_table_without_patients_and_ages():
+def test_a_table_without_patients():
     cells = {"final_label": ("RG", "U")}
     found = participants(ScoredCases(("a", "b"), cells, {}, {}), "final_label", "RG", "NRG")
     assert found == {
