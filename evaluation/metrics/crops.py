@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -401,6 +401,21 @@ def packed_of(pieces: Iterable[tuple[int, Crop]], large_voxels: int = LARGE_VOXE
     box = packed.corner, packed.end
     is_large = math.prod(stop - start for start, stop in zip(*box, strict=True)) > large_voxels
     return packed if is_large else packed.part(*box)
+
+
+def inside(volume: VolumeCrop, mask: VolumeCrop) -> VolumeCrop:
+    """Return the 8-bit values where a mask is not 0, piece by piece; a large volume stays packed."""
+
+    def pieces() -> Iterator[tuple[int, Crop]]:
+        (first, top, left), (last, bottom, right) = volume.corner, volume.end
+        rows = max(1, _SLAB_VOXELS // max(1, right - left))
+        for z, y in product(range(first, last), range(top, bottom, rows)):
+            box = (z, y, left), (z + 1, min(y + rows, bottom), right)
+            values, counted = (of.part(*box).within(*box)[0] for of in (volume, mask))
+            found = crop(np.where(counted, values, np.uint8(0)), 0)
+            yield z, Crop(found.values, y + found.top, left + found.left)
+
+    return packed_of(pieces())
 
 
 def together(*crops: VolumeCrop) -> tuple[NDArray[Any], ...]:

@@ -17,6 +17,7 @@ from evaluation.metrics.crops import (
     crop,
     distinct_values,
     in_slabs,
+    inside,
     packed_of,
     stack_of,
     together,
@@ -158,6 +159,9 @@ def test_packed_pieces_are_the_volume_that_they_were_made_of(data):
         assert (found.corner, found.end, found.any()) == (expected.corner, expected.end, bool(volume.any()))
         np.testing.assert_array_equal(found.values, expected.values)
         np.testing.assert_array_equal(found.where(lambda of: of == 2).values, expected.values == 2)
+    mask = data.draw(arrays(np.uint8, shape, elements=st.sampled_from([0, 1])))
+    counted = inside(packed, stack_of([crop(plane, 0) for plane in mask], np.uint8))
+    np.testing.assert_array_equal(counted.within((0, 0, 0), shape), volume * mask)
     for one, other in zip(slabs, expected_slabs, strict=True):
         np.testing.assert_array_equal(one, other)
     if isinstance(packed, PackedVolume):

@@ -8,14 +8,13 @@ import numpy as np
 from pydantic import FiniteFloat, model_validator
 
 from evaluation.challenges.declared import tables
-from evaluation.challenges.declared.maps import ImageFieldTable
+from evaluation.challenges.declared.maps import MaskedFieldTable, mask_of
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
-from evaluation.core.field import Field, Files, HiddenField, Reference
+from evaluation.core.field import Field
 from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.metric import mean_metric
-from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.probability_map import LARGEST, NumberMap, ProbabilityMapValue
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.image_similarity import (
@@ -27,7 +26,7 @@ from evaluation.metrics.image_similarity import (
 )
 
 
-class ImageField(ImageFieldTable):
+class ImageField(MaskedFieldTable):
     """An image or volume of numbers, such as a synthetic CT, a dose or a depth.
 
     It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, `.tif` or `.mha` for
@@ -44,11 +43,6 @@ class ImageField(ImageFieldTable):
         default=None, description="Largest value, at least 0. Default: any.", ge=0
     )
     unit: str = Key(default="", description="Unit of the values, such as `HU`.")
-    mask_folder: str | None = Key(
-        default=None,
-        description="Folder of the reference's masks, label maps of 0 and 1 named as the cases. Voxels that "
-        "are 0 there do not count. Default: all voxels count.",
-    )
 
     @model_validator(mode="after")
     def _in_order(self) -> "ImageField":
@@ -67,21 +61,8 @@ class ImageField(ImageFieldTable):
     def image_extensions(self) -> tuple[str, ...]:
         return extensions_of(image_formats(self.dimensions, numbers=True))
 
-    def hidden(self, name: str) -> tuple[HiddenField, ...]:
-        """Return the mask."""
-        if self.mask_folder is None:
-            return ()
-        places = Files(self.mask_folder, extensions_of(image_formats(self.dimensions)))
-        mask = LabelMap({1: "mask"}, 0, self.dimensions)
-        return (HiddenField(mask_of(name), Reference(mask, places)),)
-
     def field(self, name: str) -> Field:
         return self.file_field(name, self.numbers, self.numbers, self.image_extensions)
-
-
-def mask_of(field_name: str) -> str:
-    """Return the name of the hidden field with the mask of a field."""
-    return f"{field_name}_mask"
 
 
 class _ImageTable(tables.MetricTable):

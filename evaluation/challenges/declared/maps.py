@@ -21,7 +21,7 @@ from evaluation.io.kinds.label_map import LabelMap, LabelMapValue, MapKind
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.components import Neighbours, components_of
-from evaluation.metrics.crops import VolumeCrop, in_slabs, together
+from evaluation.metrics.crops import VolumeCrop, in_slabs, inside, together
 
 if TYPE_CHECKING:
     from evaluation.metrics.matching import Overlaps
@@ -90,6 +90,30 @@ class ImageFieldTable(tables.FileFieldTable):
     def extent_unit(self) -> str:
         """The unit of volumes, of areas of images of two dimensions."""
         return ("mm³" if self.dimensions == 3 else "mm²") if self.in_mm else "pixels"
+
+
+class MaskedFieldTable(ImageFieldTable):
+    """A field whose images may count in a mask alone, which is a label and never submitted."""
+
+    mask_folder: str | None = Key(
+        default=None,
+        description="Folder of the reference's masks, label maps of 0 and 1 named as the cases. Voxels that "
+        "are 0 there do not count: of label maps they are background on both sides, as in places that nobody "
+        "has annotated (TIGER). Default: all voxels count.",
+    )
+
+    def hidden(self, name: str) -> tuple[HiddenField, ...]:
+        """Return the mask."""
+        if self.mask_folder is None:
+            return super().hidden(name)
+        places = Files(self.mask_folder, extensions_of(image_formats(self.dimensions)))
+        mask = LabelMap({1: "mask"}, 0, self.dimensions)
+        return (*super().hidden(name), HiddenField(mask_of(name), Reference(mask, places)))
+
+
+def mask_of(field_name: str) -> str:
+    """Return the name of the hidden field with the mask of a field."""
+    return f"{field_name}_mask"
 
 
 @dataclass(frozen=True)
@@ -205,7 +229,7 @@ class StructureField(ImageFieldTable):
         return components_of(structure.mask(value.positions), neighbours)[1]
 
 
-class LabelMapField(StructureField):
+class LabelMapField(MaskedFieldTable, StructureField):
     """An image or volume in which each listed number names a structure.
 
     It is a file for each case: `.mha`, `.nii.gz`, `.nii` or a TIFF stack for volumes, and `.nrrd` where
@@ -220,6 +244,20 @@ class LabelMapField(StructureField):
 
     kind: Literal["label_map"]
     background: int = Key(default=0, description="Number of what has no label.")
+
+    def compared(self, comparison: tables.FieldComparison) -> tables.FieldComparison:
+        """Return the comparison of what lies in the mask."""
+        if self.mask_folder is None:
+            return comparison
+        field, references = comparison.field, comparison.references
+        mask = references[mask_of(field)].crop
+
+        def counted(value: LabelMapValue) -> LabelMapValue:
+            return replace(value, crop=inside(value.crop, mask))
+
+        of_field = [field, *(_by(field, annotator) for annotator in self.annotators[1:])]
+        masked = {**references, **{name: counted(references[name]) for name in of_field}}
+        return tables.FieldComparison(field, counted(comparison.submitted), masked, comparison.all_submitted)
 
     def check(self) -> None:
         if (label := self.labels.get(str(self.background))) is not None:

@@ -9,6 +9,7 @@ from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.io.volume_header import DEPTH, geometry_columns
 from test.challenges.declared.images import geometry_of_values, write_images
 from test.challenges.declared.phases import declared_phase
+from test.examples.awkward import Scored, awkward_maps, write_maps
 
 FIELD = """\
 [fields.map]
@@ -72,3 +73,48 @@ def test_a_figure_says_whose_labels_it_measures(regions, structures):
     metrics = Dice(metric="dice").measure("dice", "map", field).metrics
     assert {metric.name: metric.structures for metric in metrics} == structures
     assert {metric.field for metric in metrics} == {"map"}
+
+
+MASKED = """\
+name = "masked"
+missing = "worst"
+value_digits = 9
+[fields.map]
+kind = "label_map"
+labels = { 1 = "one", 2 = "two", 3 = "three" }
+mask_folder = "annotated"
+[tasks.scans.metrics]
+dice = {}
+pooled = { metric = "dice", over_cases = "pooled", absent = "exclude" }
+hausdorff_distance = {}
+lesion_f1 = { matching = "optimal" }
+false_negative_volume = {}
+centreline_dice = {}
+"""
+
+
+def test_voxels_outside_of_the_mask_count_for_nothing(tmp_path):
+    """Figures are those of maps that are background there on both sides, also of a case without a result."""
+    maps = awkward_maps([1, 2, 3])
+    mask = np.zeros((9, 14, 16), np.uint8)
+    mask[1:, 2:12, :11] = 1
+    masks = {name: mask if number else np.ones_like(mask) for number, name in enumerate(maps)}
+    inside = {name: tuple(of * masks[name] for of in pair) for name, pair in maps.items()}
+    found = {}
+    for folder, given in ((tmp_path / "masked", maps), (tmp_path / "cut", inside)):
+        write_maps(folder, "annotated", {name: (of, of) for name, of in masks.items()})
+        write_maps(folder, "map", given)
+        (folder / "submission" / "map" / "joined.nii.gz").unlink()
+        for path in (folder / "submission" / "annotated").iterdir():
+            path.unlink()
+        (folder / "submission" / "annotated").rmdir()
+        (folder / "own.toml").write_text(MASKED if folder.name == "masked" else MASKED.replace("mask_", "#"))
+        found[folder.name] = Scored(folder, folder / "own.toml")
+    assert found["masked"].figures == found["cut"].figures
+    assert found["masked"].cases == found["cut"].cases
+    shifted = [of == 1 for of in inside["missed"]]
+    by_hand = 2 * (shifted[0] & shifted[1]).sum() / sum(of.sum() for of in shifted)
+    assert found["masked"].cases["missed"]["dice_one"] == pytest.approx(by_hand)
+    assert by_hand != 2 * (maps["missed"][0] & maps["missed"][1] > 0).sum() / sum(
+        np.count_nonzero(of) for of in maps["missed"]
+    )
