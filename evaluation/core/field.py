@@ -1,6 +1,5 @@
 """A field: one value that is submitted per case, with its kind, its location and its reference."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -58,7 +57,6 @@ class Kind(ABC):
     over a submission (see `items`), and `max_json_values`.
     ``may_have_no_rows``: a case without a row of a table of lists has a value, the empty list, and no missing
     one. ``late_modules``: what `read` imports; a reader does so before it is confined, which ends imports.
-    ``highest``: any higher number of a pixel is a fault.
 
     Pictures, descriptions, ensembles and comparisons of annotators ask for the views of a value; see
     `evaluation.core.views`.
@@ -68,7 +66,6 @@ class Kind(ABC):
     may_have_no_rows: ClassVar[bool] = True
     average_items: int = 200
     late_modules: ClassVar[tuple[str, ...]] = ()
-    highest: float = math.inf
 
     def read(self, source: Source, case: CaseForm, files: FileAccess) -> Any:
         """Return the value at a source, from the reader for its location.

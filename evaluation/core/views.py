@@ -24,7 +24,7 @@ class Regions:
     of: the pixels of each structure, booleans (z, y, x), in the order of ``names``; an image has one plane.
     It is best a generator, since a hundred masks of a volume would fill the memory.
     nested: the structures are listed from the inside out, each within the next one, and vertical diameters
-    are measured by this definition. unlisted: a number that is a fault in files, and the one of no structure.
+    are measured by this definition.
     """
 
     names: tuple[str, ...]
@@ -32,7 +32,6 @@ class Regions:
     value: Callable[[Sequence[VolumeCrop], CaseForm], Any] | None = None
     dimensions: Literal[2, 3] = 2
     nested: Literal["column_count", "extent"] | None = None
-    unlisted: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

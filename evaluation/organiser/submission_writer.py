@@ -23,7 +23,6 @@ from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import case_geometry, write_volume
 
 _SITE = "https://grand-challenge.org"
-_NO_OTHERS: Mapping[str, Kind] = {}
 
 
 def pixels_of(written: Any) -> NDArray[Any] | None:
@@ -44,15 +43,12 @@ class ArchiveWriter:
     extensions: Mapping[str, str] = field(default_factory=dict)
     _rows: dict[TableColumns | TableRows, list[list[str]]] = field(default_factory=dict)
 
-    def add(self, case: str, values: Values, kinds: Mapping[str, Kind] = _NO_OTHERS) -> None:
-        """Write the values of one case; fields that are absent from ``values`` are left out.
-
-        ``kinds`` write values of fields in place of their own.
-        """
+    def add(self, case: str, values: Values) -> None:
+        """Write the values of one case; fields that are absent from ``values`` are left out."""
         for item in self.fields:
             if item.name not in values:
                 continue
-            layout, value, kind = item.archive, values[item.name], kinds.get(item.name, item.kind)
+            layout, value, kind = item.archive, values[item.name], item.kind
             if isinstance(layout, Files):
                 extension = self.extensions.get(item.name, layout.extensions[0])
                 write_case_file(self.folder, kind, layout, case, value, extension)
@@ -160,24 +156,23 @@ class AlgorithmWriter:
     forms: Mapping[str, CaseForm] = field(default_factory=dict)
     _values: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def add(self, case: str, values: Values, kinds: Mapping[str, Kind] = _NO_OTHERS) -> None:
-        """Add the values of one case; images are written at once. ``kinds`` as in `ArchiveWriter.add`."""
+    def add(self, case: str, values: Values) -> None:
+        """Add the values of one case; images are written at once."""
         case_values = self._values.setdefault(case, {})
         for item in self.fields:
             if item.name not in values:
                 continue
-            kind = kinds.get(item.name, item.kind)
-            if item.socket.is_image:
+            value = values[item.name]
+            if item.socket.is_image and item.socket.stacked:
+                case_values[item.name] = value
+            elif item.socket.is_image:
                 (image,) = (image for image in self.inputs if case in image.cases)
-                if item.socket.stacked and item.name not in kinds:
-                    case_values[item.name] = values[item.name]
-                    continue
-                data = kind.write_file(values[item.name], self.extension)
-                case_values[item.name] = data if item.socket.stacked else self._write_image(image, item, data)
+                data = item.kind.write_file(value, self.extension)
+                case_values[item.name] = self._write_image(image, item, data)
             elif item.socket.extension:
-                case_values[item.name] = kind.write_file(values[item.name], item.socket.extension)
+                case_values[item.name] = item.kind.write_file(value, item.socket.extension)
             else:
-                case_values[item.name] = kind.write_json(values[item.name])
+                case_values[item.name] = item.kind.write_json(value)
 
     def close(self) -> None:
         """Write `predictions.json` and the JSON files; the order of the jobs has no meaning."""
@@ -200,9 +195,7 @@ class AlgorithmWriter:
         return {"pk": key, "name": path.name}
 
     def _stack(self, kind: Kind, values: Sequence[Any], cases: Sequence[str]) -> bytes:
-        """Return the planes of all cases as one file, 0 without a value, or what another kind wrote."""
-        if (other := next((value for value in values if isinstance(value, bytes)), None)) is not None:
-            return other
+        """Return the planes of all cases as one file, 0 without a value."""
         shapes = (case_geometry(self.forms[case], kind.image_axes).shape for case in cases)
         parts = [
             np.zeros(shape, np.uint8) if value is None else _planes_of(kind, value).reshape(shape)

@@ -1,4 +1,4 @@
-"""Derived submissions on the way of every submission, and mistakes that must be rejected as what they are."""
+"""Derived submissions on the way of every submission."""
 
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -6,12 +6,10 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from evaluation.core.fault import FaultKind, PhaseError
-from evaluation.io.grey_images import write_grey
-from evaluation.organiser.rehearsal import mistakes, rehearse
+from evaluation.core.fault import PhaseError
+from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from test.challenges.declared.phases import declared_phase
 from test.faults import faulted
 from test.in_process import forget_challenges
 from test.started import run
@@ -136,37 +134,3 @@ def test_a_writer_whose_files_read_back_as_another_value_fails_the_rehearsal(tmp
     writer = WRITER.replace("np.save(stream, value)", "np.save(stream, value + 1)")
     problems = rehearse(load_phase(programmed(tmp_path, *THREE, writer=writer)), workers=0).problems
     assert "t.same: the perfect submission gets 0, not the best value 1" in problems
-
-
-def test_a_mistake_that_a_reader_lets_through_is_found(monkeypatch, tmp_path):
-    """A mistake whose faults are never those: the control of the control."""
-    phase = load_phase(declared_masks(tmp_path))
-    assert rehearse(phase, workers=0).problems == ()
-    never = tuple(
-        mistakes.Mistake(one.name, frozenset({FaultKind.FORBIDDEN}), one.kind, one.of_images)
-        for one in mistakes.MISTAKES
-    )
-    monkeypatch.setattr(mistakes, "MISTAKES", never)
-    found = rehearse(phase, workers=0).problems
-    assert [problem.partition(" for case")[0] for problem in found] == [
-        f"{field}: {one.name}"
-        for one in never
-        for field in ("disc", "age")
-        if field == "disc" or not one.of_images
-    ]
-
-
-def declared_masks(folder: Path) -> Path:
-    tables = '[fields.disc]\nkind = "label_map"\ndimensions = 2\nlabels = { 1 = "disc" }\n'
-    tables += '[fields.age]\nkind = "number"\nminimum = 0\nmaximum = 120\n'
-    tables += '[tasks.disc.metrics.dice]\nfield = "disc"\n'
-    tables += '[tasks.age.metrics.mean_absolute_error]\nfield = "age"\n'
-    columns = {"name": [*"abc"], "width": [9] * 3, "height": [8] * 3, "age": [50, 60, 70]}
-    phase = declared_phase(folder / "phase", tables, columns)
-    (phase / "disc").mkdir()
-    for number, name in enumerate("abc"):
-        mask = np.zeros((8, 9), np.uint8)
-        mask[2:6, 1 : 3 + number] = 1
-        (phase / "disc" / f"{name}.png").write_bytes(write_grey(mask, ".png"))
-    seal(phase, scan(phase))
-    return phase

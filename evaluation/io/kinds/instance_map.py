@@ -237,7 +237,7 @@ class InstanceMap(LabelMap):
     def regions(self) -> Regions:
         """The classes: the voxels of all their objects. Of classes yet to be found: those of any object."""
         if self._knows_classes:
-            return replace(super().regions, value=None, unlisted=None)
+            return replace(super().regions, value=None)
         return Regions(
             ("instance",),
             lambda value: iter([VolumeCrop(value.objects > 0, value.corner)]),

@@ -22,7 +22,7 @@ from evaluation.core.sources import FileAccess
 from evaluation.core.views import Regions
 from evaluation.io import tiff, volumes
 from evaluation.io.handover import Packed, pack_any, unpack_positions
-from evaluation.io.kinds.masks import oddities_of_labels, unlisted_beside
+from evaluation.io.kinds.masks import oddities_of_labels
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import outside, values_in_words
 from evaluation.io.volume_header import GEOMETRY_COLUMNS, Geometry
@@ -303,8 +303,7 @@ class LabelMap(MapKind):
     @property
     def regions(self) -> Regions:
         names = tuple(self.labels.values())
-        unlisted = unlisted_beside(self.labels, self.background) if self.unlisted_as is None else None
-        return Regions(names, self._regions, self._of_regions, self.dimensions, self.nested, unlisted)
+        return Regions(names, self._regions, self._of_regions, self.dimensions, self.nested)
 
     def _regions(self, value: LabelMapValue) -> Iterator[VolumeCrop]:
         numbers = range(1, len(self.labels) + 1)

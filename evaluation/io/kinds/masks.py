@@ -1,6 +1,6 @@
 """Masks of several classes, one channel for each, and what looks wrong about labels."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -38,12 +38,6 @@ def oddities_of_labels(
         yield "all corners of the image are labelled (inverted?)"
     if len(names) == 1 and listed > 1:
         yield f"no label but {names[0]} occurs"
-
-
-def unlisted_beside(labels: Mapping[int, str], background: int) -> tuple[int, int] | None:
-    """Return a number of 8 bits that is not listed, and the background; None where all are."""
-    number = next((one for one in range(255, 0, -1) if one not in {*labels, background}), None)
-    return None if number is None else (number, background)
 
 
 _HEADER_ALLOWANCE = 1 << 20

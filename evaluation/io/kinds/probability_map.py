@@ -247,7 +247,7 @@ class DetectionMap(MapKind):
     any_confidence: bool = False
 
     @property
-    def highest(self) -> float:  # type: ignore[override]
+    def highest(self) -> float:
         """The highest confidence that is allowed."""
         return float(np.finfo(np.float32).max) if self.any_confidence else 1.0
 

@@ -17,7 +17,6 @@ from evaluation.core.metric import Metric
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.evaluate import tables_of
 from evaluation.organiser.rehearsal.blind import BLIND, can_be_blind, wins_of
-from evaluation.organiser.rehearsal.mistakes import try_mistakes
 from evaluation.organiser.rehearsal.submissions import MISSING, SHUFFLED, SMALLEST, Played, Stage, part_of
 from evaluation.phase.phase import Phase
 from evaluation.platform import machine
@@ -159,10 +158,8 @@ def rehearse(phase: Phase, workers: int | None = None, progress: Progress = no_p
                 figures[composite.name][submission] = combined
     problems = [problem for name in figures for problem in problems_of(name, scales[name], figures[name])]
     problems += _undefined(cases, played)
-    tried = try_mistakes(part, min(1, workers))  # a case or two
-    notes = (*stage.notes, *tried.notes)
     wins = [win for name in BLIND for win in wins_of(name, figures, _told_by(name, phase.tasks))]
-    return Rehearsal(len(cases), figures, (*problems, *tried.problems), notes, tuple(wins))
+    return Rehearsal(len(cases), figures, tuple(problems), tuple(stage.notes), tuple(wins))
 
 
 def _told_by(submission: str, tasks: Sequence[Task]) -> Mapping[str, Metric]:
