@@ -6,7 +6,6 @@ from pathlib import Path
 from evaluation.cli.common import progress_bar, say, tell
 from evaluation.organiser.annotators.agreement import not_compared
 from evaluation.organiser.annotators.annotations import open_annotators
-from evaluation.organiser.annotators.ellipses import ellipses_as_masks
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.organiser.annotators.study import study_as_annotations
 from evaluation.organiser.cli.shared import add_combination, add_fused, report_folder, rules_of
@@ -56,17 +55,16 @@ def _fuse_annotators(arguments: argparse.Namespace) -> list[Path]:
     return _fuse_folder(arguments, arguments.input)
 
 
-def _fuse_folder(arguments: argparse.Namespace, given_in: Path) -> list[Path]:
+def _fuse_folder(arguments: argparse.Namespace, folder: Path) -> list[Path]:
     rules = rules_of(arguments)
-    with ellipses_as_masks(given_in) as folder:
-        given = open_annotators(folder)
-        tell(
-            f"Note: {column}: cases.csv has this column already; what {', '.join(names)} say is ignored. "
-            "Remove the column to combine their values"
-            for column, names in given.ignored.items()
-        )
-        with progress_bar("cases", len(given.cases.forms)) as progress:
-            fused = fuse_annotators(given, arguments.output, rules, machine.worker_count(), progress)
+    given = open_annotators(folder)
+    tell(
+        f"Note: {column}: cases.csv has this column already; what {', '.join(names)} say is ignored. "
+        "Remove the column to combine their values"
+        for column, names in given.ignored.items()
+    )
+    with progress_bar("cases", len(given.cases.forms)) as progress:
+        fused = fuse_annotators(given, arguments.output, rules, machine.worker_count(), progress)
     left_out = not_compared({field.name: field.reference.kind for field in given.fused})
     tell(f"Note: {line}" for line in left_out)
     write_reference_report(report_folder(arguments), fused, rules)

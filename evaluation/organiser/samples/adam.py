@@ -18,8 +18,8 @@ from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import Size
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import crop
-from evaluation.organiser.annotators.ellipses import Ellipse
 from evaluation.organiser.samples import images
+from evaluation.organiser.samples.ellipses import Ellipse
 from evaluation.organiser.samples.images import DEVIATIONS, Quality
 from evaluation.organiser.submission_writer import SampleCase
 

@@ -16,8 +16,8 @@ from evaluation.challenges.edd2020.rules import CHALLENGE, SET, Edd2020Options
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.metrics.crops import Crop, box_of_content
-from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
 from evaluation.organiser.samples import images
+from evaluation.organiser.samples.ellipses import Ellipse, rasterise
 from evaluation.organiser.samples.images import DEVIATIONS, Deviation, Quality, jitter
 from evaluation.organiser.submission_writer import SampleCase
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.io.pixels import Size
 from evaluation.metrics.arrays import Bools, Floats
-from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
+from evaluation.organiser.samples.ellipses import Ellipse, rasterise
 from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
 
 

@@ -12,7 +12,6 @@ from evaluation.core.challenge import fields_of
 from evaluation.io.kinds.points import point_at
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.tables import write_csv
-from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
 from evaluation.organiser.submission_writer import ArchiveWriter
 
 FIELDS = fields_of(CHALLENGE.tasks(RefugeOptions()))
@@ -28,13 +27,14 @@ resamples = 0
 
 @dataclass(frozen=True)
 class DrawnEye:
-    """An eye with its outlines and its fovea; positions in pixels."""
+    """An eye with the vertical radius of its disc, the ratio of its cup, and its fovea; in pixels."""
 
     name: str
     side: str
     glaucoma: bool
-    disc: Ellipse
-    cup: Ellipse
+    centre: tuple[float, float]
+    radius: float
+    ratio: float
     fovea: tuple[float, float]
 
 
@@ -60,7 +60,7 @@ def seven_graders(
         for case in drawn:
             wrong = rng.random() < (0.4 if careless else 0.1)
             off = 0.18 if careless else 0.05
-            at = np.clip(case.fovea + 3 * off * 2 * case.disc.semi_axis_y * rng.normal(size=2), 0, size - 1)
+            at = np.clip(case.fovea + 3 * off * 2 * case.radius * rng.normal(size=2), 0, size - 1)
             values = {
                 "glaucoma_risk": int(case.glaucoma != wrong),
                 "segmentation": _mask(case, off, size, rng),
@@ -82,19 +82,17 @@ def seven_graders(
 def _drawn(name: str, glaucoma: bool, size: int, rng: np.random.Generator) -> DrawnEye:
     right = rng.random() < 0.5
     centre = size * (0.7 if right else 0.3), size * rng.uniform(0.45, 0.55)
-    disc, ratio = size * rng.uniform(0.08, 0.12), 0.7 if glaucoma else 0.5
+    radius, ratio = 1.1 * size * rng.uniform(0.08, 0.12), 0.7 if glaucoma else 0.5
     fovea = size * (0.35 if right else 0.65), size * rng.uniform(0.45, 0.55)
-    outlines = Ellipse(*centre, disc, 1.1 * disc, 0.1), Ellipse(*centre, ratio * disc, ratio * disc, 0.1)
-    return DrawnEye(name, "right" if right else "left", glaucoma, *outlines, fovea)
+    return DrawnEye(name, "right" if right else "left", glaucoma, centre, radius, ratio, fovea)
 
 
 def _mask(case: DrawnEye, off: float, size: int, rng: np.random.Generator) -> np.ndarray:
     """Return a mask of the disc (128) and of the part of the cup within it (0), drawn a little off."""
-    shift = off * case.disc.semi_axis_y * rng.normal(size=2)
+    centre = np.add(case.centre, off * case.radius * rng.normal(size=2))
     mask, within = np.full((size, size), 255, np.uint8), np.ones((size, size), bool)
-    for outline, value in ((case.disc, 128), (case.cup, 0)):
-        axes = np.exp(off * rng.normal(size=2)) * (outline.semi_axis_x, outline.semi_axis_y)
-        drawn = Ellipse(outline.center_x + shift[0], outline.center_y + shift[1], *axes, outline.tilt_radians)
-        within &= rasterise(drawn, size, size).in_image(size, size)
+    places = np.stack(np.meshgrid(np.arange(size), np.arange(size)), axis=-1) - centre
+    for radius, value in ((case.radius, 128), (case.ratio * case.radius, 0)):
+        within &= ((places / (radius * np.exp(off * rng.normal(size=2)))) ** 2).sum(axis=-1) <= 1
         mask[within] = value
     return mask

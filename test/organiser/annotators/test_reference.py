@@ -1,23 +1,18 @@
-"""A phase from several graders: the result by hand, agreement, scores, dropped graders, ellipses, faults."""
+"""A phase from several graders: the result by hand, agreement, scores, dropped graders, faults."""
 
 import csv
 import io
 import json
-import math
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.core.form import CaseForm
 from evaluation.io.grey_images import read_numbers
-from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.tables import write_csv
 from evaluation.organiser.annotators.annotations import open_annotators
 from evaluation.organiser.annotators.combine import CombinationRules
-from evaluation.organiser.annotators.ellipses import ellipses_as_masks, read_ellipses, value_of
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.phase.cases import read_cases
 from evaluation.phase.manifest import scan, seal
@@ -183,84 +178,3 @@ def test_the_report_is_the_same_for_the_same_input(tmp_path):
     discs = [float(row["mean"]) for row in rows if row["measure"] == "1 − optic disc Dice"]
     assert len(discs) == len(given.cases)
     assert discs == sorted(discs, reverse=True)
-
-
-HEADER = ("name", "region", "center_x", "center_y", "radius_x", "radius_y", "rotation")
-KIND = LabelMap({0: "optic cup", 128: "optic disc"}, 255, dimensions=2, nested="column_count")
-REGIONS = KIND.regions.names
-CASES = (CaseForm("V0001", 40, 30),)
-
-
-def table(folder: Path, *rows: tuple[object, ...]) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    write_csv(folder / "ellipses.csv", HEADER, [[str(cell) for cell in row] for row in rows])
-    return folder / "ellipses.csv"
-
-
-def inside(
-    x: float, y: float, radius_x: float, radius_y: float, degrees: float, shape=(30, 40)
-) -> np.ndarray:
-    """Whether the pixels of an image lie in an ellipse, by its equation in complex numbers."""
-    rows, columns = np.mgrid[: shape[0], : shape[1]]
-    turned = ((columns - x) + 1j * (rows - y)) * np.exp(-1j * math.radians(degrees))
-    return (turned.real / radius_x) ** 2 + (turned.imag / radius_y) ** 2 <= 1
-
-
-def test_disc_and_cup_are_tilted_ellipses(tmp_path):
-    rows = [
-        ("V0001.jpg", "optic disc", 20.3, 14.6, 12.1, 8.2, 30),
-        ("v0001", "optic cup", 21.2, 13.3, 5, 3, ""),
-    ]
-    (ellipses,) = read_ellipses(table(tmp_path, *rows), REGIONS, CASES).values()
-    mask = KIND.writable(value_of(KIND.regions, ellipses, CASES[0]), CASES[0]).values[0]
-    disc, cup = inside(20.3, 14.6, 12.1, 8.2, 30), inside(21.2, 13.3, 5, 3, 0)
-    np.testing.assert_array_equal(mask, np.where(cup, 0, np.where(disc, 128, 255)))
-
-
-def test_they_vote_like_masks(tmp_path):
-    given = seven_graders(tmp_path / "in", graders=("a", "b", "c"))
-    rows = [
-        (case.name, region, 36, 36, radius, radius + 2, 10)
-        for case in given.cases
-        for region, radius in (("optic disc", 14), ("optic cup", 6))
-    ]
-    for grader in "abc":
-        shutil.rmtree(given.folder / "readers" / grader / "segmentation")
-        table(given.folder / "readers" / grader, *rows)
-    with ellipses_as_masks(given.folder) as folder:
-        fused = fuse_annotators(open_annotators(folder), tmp_path / "phase", CombinationRules(), workers=0)
-    assert not folder.exists()
-    (path, *_) = sorted((tmp_path / "phase" / "masks").iterdir())
-    mask = read_numbers(memoryview(path.read_bytes()), path.name, None)
-    disc, cup = (inside(36, 36, radius, radius + 2, 10, (72, 72)) for radius in (14, 6))
-    np.testing.assert_array_equal(mask, np.where(cup, 0, np.where(disc, 128, 255)))
-    # All agree on the masks, so that only labels and points are listed.
-    assert {one.field for one in fused.disagreement} == {"glaucoma_risk", "fovea"}
-
-
-@pytest.mark.parametrize(
-    ("row", "told"),
-    [
-        (("V9", "optic disc", 1, 1, 1, 1, 0), ("name", "'V9'")),
-        (("V0001", "macula", 1, 1, 1, 1, 0), ("region", "'macula'")),
-        (("V0001", "optic disc", "", 1, 1, 1, 0), ("center_x", "nothing")),
-        (("V0001", "optic disc", 1, 1, -2, 1, 0), ("radius_x", "'-2'")),
-        (("V0001", "optic disc", 1, 1, 1, 1, "left"), ("rotation",)),
-    ],
-)
-def test_faults_of_a_table(tmp_path, row, told):
-    with faulted(PhaseError, "ellipses.csv, line 2", *told):
-        read_ellipses(table(tmp_path, row), REGIONS, CASES)
-
-
-def test_an_annotator_gives_masks_or_ellipses(tmp_path):
-    given = seven_graders(tmp_path / "in", graders=("a", "b"))
-    table(given.folder / "readers" / "a", ("V0001", "optic disc", 9, 9, 3, 3, 0))
-    table(given.folder / "readers" / "b", ("V0001", "macula", 9, 9, 3, 3, 0))
-    with pytest.raises(PhaseError) as error, ellipses_as_masks(given.folder):
-        pass
-    assert "a: expected ellipses.csv or segmentation/, found both" in error.value.problems
-    assert any(problem.startswith("b: ellipses.csv, line 2, region") for problem in error.value.problems)
-    row = ("V0001", "optic disc", 9, 9, 3, 3, 0)
-    with faulted(PhaseError, "ellipses.csv, line 3, region", "V0001"):
-        read_ellipses(table(tmp_path, row, row), REGIONS, CASES)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.organiser.annotators.ellipses import Ellipse, rasterise
+from evaluation.organiser.samples.ellipses import Ellipse, rasterise
 
 ellipses = st.builds(
     Ellipse,
