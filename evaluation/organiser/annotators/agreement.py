@@ -22,7 +22,6 @@ from evaluation.metrics.segmentation import dice_of_counts
 from evaluation.organiser.annotators.figures import (
     AgreementFigure,
     intraclass_correlations,
-    krippendorff_alpha,
     limits_of_agreement,
 )
 from evaluation.organiser.output import write_rows
@@ -84,7 +83,7 @@ class Facts:
     """The facts that an annotator's value of one case states, by name.
 
     ``decisions`` are categorical and compared by kappa. ``amounts`` are numbers, NaN where undefined; they
-    are compared by intraclass correlation, Krippendorff's alpha and limits of agreement.
+    are compared by intraclass correlation and limits of agreement.
     """
 
     decisions: dict[str, Hashable] = field(default_factory=dict)
@@ -255,9 +254,9 @@ class FieldAgreement:
     def result(self) -> list[AgreementFigure]:
         """Return the figures of decisions, of numbers, and the mean measures of every pair.
 
-        Decisions: Cohen's kappa of every pair, Fleiss' kappa and Krippendorff's alpha of all. Numbers:
-        ICC(2,1) and ICC(3,1) over the cases that all annotators have, Krippendorff's alpha, and Bland and
-        Altman's limits of agreement of every pair. Undefined figures (only one category occurs) are left out.
+        Decisions: Cohen's kappa of every pair, and Fleiss' kappa of all. Numbers: ICC(2,1) and ICC(3,1) over
+        the cases that all annotators have, and Bland and Altman's limits of agreement of every pair.
+        Undefined figures (only one category occurs) are left out.
         """
         found: list[AgreementFigure] = []
         for name, decided in self._decisions.items():
@@ -275,10 +274,7 @@ class FieldAgreement:
         for pair, first, second in _pairs_of(cases):
             yield self._figure(f"{prefix}Cohen's kappa", pair, len(first), cohen_kappa(first, second))
         several = [list(case.values()) for case in cases if len(case) > 1]
-        codes = {value: float(code) for code, value in enumerate(dict.fromkeys(chain(*several)))}
-        alpha = krippendorff_alpha([[codes[value] for value in case] for case in several], "nominal")
         yield self._figure(f"{prefix}Fleiss' kappa", _ALL, len(several), fleiss_kappa(several))
-        yield self._figure(f"{prefix}Krippendorff's alpha", _ALL, len(several), alpha)
 
     def _of_numbers(self, prefix: str, cases: Sequence[Mapping[str, float]]) -> Iterator[AgreementFigure]:
         annotators = sorted(set(chain(*cases)))
@@ -286,9 +282,6 @@ class FieldAgreement:
         if table and (found := intraclass_correlations(table)) is not None:
             for name, one in (("ICC(2,1)", found.agreement), ("ICC(3,1)", found.consistency)):
                 yield self._figure(f"{prefix}{name}", _ALL, len(table), one.value, one.interval)
-        several = [list(case.values()) for case in cases if len(case) > 1]
-        alpha = krippendorff_alpha(several, "interval")
-        yield self._figure(f"{prefix}Krippendorff's alpha", _ALL, len(several), alpha)
         for pair, first, second in _pairs_of(cases):
             if (limits := limits_of_agreement(first, second)) is not None:
                 for name, one in (
