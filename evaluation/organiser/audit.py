@@ -245,14 +245,6 @@ _FULL: int = 10**SIGNIFICANT_DIGITS
 
 
 @dataclass(frozen=True)
-class LabelCount:
-    """A number of 0/1 labels in place of the phase's own."""
-
-    positives: int
-    cases: int
-
-
-@dataclass(frozen=True)
 class PublishedFigure:
     """The published numbers of a metric ("task.metric") or of a composite of metrics of ``tasks``.
 
@@ -384,30 +376,26 @@ def bits_of(figures: Iterable[PublishedFigure], digits: int | None = None) -> fl
     return sum(figure.bits(digits) for figure in figures)
 
 
-def audit(phase: Phase, workers: int, sizes: Mapping[str, LabelCount] | None = None) -> Disclosure:
+def audit(phase: Phase, workers: int) -> Disclosure:
     """Return the bits that the results of a phase disclose.
 
-    ``sizes``: other numbers of 0/1 labels, by name of the task. Raises `PhaseError` where the reference
-    cannot be read.
+    Raises `PhaseError` where the reference cannot be read.
     """
-    return disclosure_of(scores_of_nothing(phase, phase.tasks, workers), sizes or {})
+    return disclosure_of(scores_of_nothing(phase, phase.tasks, workers))
 
 
-def disclosure_of(scores: Scores, sizes: Mapping[str, LabelCount] | None = None) -> Disclosure:
+def disclosure_of(scores: Scores) -> Disclosure:
     """Return the bits that the results of a phase disclose, from the scores of an empty submission."""
-    phase, sizes = scores.phase, sizes or {}
+    phase = scores.phase
     # How many resamples there are does not matter to whether there is an interval.
     config = phase.config.model_copy(update={"resamples": min(phase.config.resamples, _FEW_RESAMPLES)})
     scores = replace(scores, phase=replace(phase, config=config))
     hidden = []
     for label in hidden_labels(phase, scores.tables, parts=True):
-        task, _, column = label.name.partition(".")
         counts = tuple(label.counts.values())
-        if column and task in sizes:
-            counts = (sizes[task].positives, sizes[task].cases - sizes[task].positives)
         accepted = any(fnmatchcase(label.name, pattern) for pattern in config.learnable_labels)
         hidden.append(HiddenLabels(label.name, counts, _tasks_of(label, phase), accepted))
-    return Disclosure(tuple(_figures(scores, sizes)), tuple(hidden), limit_of(config.submissions))
+    return Disclosure(tuple(_figures(scores)), tuple(hidden), limit_of(config.submissions))
 
 
 _FEW_RESAMPLES = 2
@@ -445,7 +433,7 @@ def _tasks_of(labels: Labels, phase: Phase) -> tuple[str, ...]:
     return tuple(task.name for task in phase.tasks if not sources.isdisjoint(_sources([task])))
 
 
-def _figures(scores: Scores, sizes: Mapping[str, LabelCount]) -> Iterator[PublishedFigure]:
+def _figures(scores: Scores) -> Iterator[PublishedFigure]:
     """Yield all published figures, without derived numbers such as half-widths."""
     phase, config = scores.phase, scores.phase.config
     figures = figures_of(scores)
@@ -460,7 +448,7 @@ def _figures(scores: Scores, sizes: Mapping[str, LabelCount]) -> Iterator[Publis
             name = f"{task.name}.{metric.name}"
             digits = digits_of(config, name)
             extent = _extent(metric, figures.aggregates[task.name][metric.name].value)
-            exact = _exact_values(metric, table, sizes.get(task.name))
+            exact = metric.estimator.possible_values(table)
             yield from _of_estimate(name, estimate, digits, extent, exact)
             if "chart-roc" in config.all_outputs.values() and has_curve(metric):
                 yield PublishedFigure(name, "curve of the chart", CURVE_NUMBERS, 1.0, digits.spread)
@@ -469,8 +457,8 @@ def _figures(scores: Scores, sizes: Mapping[str, LabelCount]) -> Iterator[Publis
                 for group, of_group in groups.get(key_of(subgroup.column), {}).items():
                     if metric.name in of_group.get(task.name, {}):
                         members = table.take(np.flatnonzero(masks[group]))
-                        known = subgroup.compare == "cases" and task.name not in sizes
-                        values = _exact_values(metric, members, None) if known else None
+                        known = subgroup.compare == "cases"
+                        values = metric.estimator.possible_values(members) if known else None
                         yield PublishedFigure(name, "subgroups", 1, extent, digits.value, values)
         if config.publish_cases:
             yield _cases(task, table, config)
@@ -525,15 +513,6 @@ def _cases(task: Task, table: CaseTable, config: PhaseConfig) -> PublishedFigure
         and detail_of(config, f"{task.name}.{column}") in ("standard", "full")
     ]
     return PublishedFigure(task.name, "per case", len(table) * len(published), math.inf, config.value_digits)
-
-
-def _exact_values(metric: Metric, table: CaseTable, size: LabelCount | None) -> int | None:
-    """Return how many values a metric can take for these labels, or for given numbers; None: not counted."""
-    column = metric.estimator.label_column
-    if size is not None and column is not None:
-        rows = [{column: float(number < size.positives)} for number in range(size.cases)]
-        table = CaseTable([str(number) for number in range(size.cases)], rows)
-    return metric.estimator.possible_values(table)
 
 
 def _extent(metric: Metric | Composite, worst: float) -> float:

@@ -23,39 +23,20 @@ _LEAST_CHANCE = 0.001
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    add = parser.add_argument
     add_phases(parser)
-    add(
-        "--size",
-        action="append",
-        default=[],
-        metavar="TASK=POSITIVES/CASES",
-        help="count with other numbers of a task's 0/1 labels, such as classification=40/400",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print tables for every phase; return 1 if one of them has problems. Raises `PhaseError`."""
     status = 0
-    sizes = dict(_size(text) for text in arguments.size)
     for name in arguments.phases:
         try:
             phase = named_phase(name)
-            if unknown := sizes.keys() - {task.name for task in phase.tasks}:
-                raise PhaseError(f"--size: {', '.join(sorted(unknown))} is not a task of {phase.config.name}")
-            _print(phase, audit.audit(phase, machine.worker_count(), sizes))
+            _print(phase, audit.audit(phase, machine.worker_count()))
         except PhaseError as error:
             tell(error.problems, f"{name}: not audited")
             status = 1
     return status
-
-
-def _size(text: str) -> tuple[str, audit.LabelCount]:
-    task, _, numbers = text.partition("=")
-    positives, _, cases = numbers.partition("/")
-    if not (positives.isdecimal() and cases.isdecimal() and 0 < int(positives) < int(cases)):
-        raise PhaseError(f"--size: expected TASK=POSITIVES/CASES, found {text!r}")
-    return task, audit.LabelCount(int(positives), int(cases))
 
 
 def _print(phase: Phase, disclosure: audit.Disclosure) -> None:
