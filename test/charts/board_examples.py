@@ -22,9 +22,7 @@ from evaluation.organiser.report.charts.teams import (
     subgroup_means_chart,
     team_values_chart,
     times_chart,
-    value_changes_chart,
 )
-from evaluation.organiser.rescoring.changes import Change
 from evaluation.stats.figure import Difference
 
 TEAMS = ("one", "two")
@@ -50,14 +48,6 @@ def board_examples() -> dict[str, Chart]:
             [Estimated("one", 0.9, 0.8, 0.95), Estimated("two", 0.5)],
             {"one": 2.0, "two": 0.1},
             TEAMS,
-            MARKS,
-            "Dice",
-        ),
-        value_changes_chart(
-            "value-changes",
-            "Dice",
-            "By team.",
-            {"one": Change(0.9, 0.8), "two": Change(None, 0.5)},
             MARKS,
             "Dice",
         ),

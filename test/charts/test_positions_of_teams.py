@@ -14,24 +14,11 @@ from evaluation.organiser.report.charts.teams import (
     place_lines_chart,
     podium_chart,
     ranks_by_case,
-    value_changes_chart,
 )
-from evaluation.organiser.rescoring.changes import Change
-from test.charts.picture import Axis, axis, by_hand, layer, marks, names
+from test.charts.picture import Axis, axis, by_hand, layer, marks
 
 # "b" is the better team, and comes before "a" wherever there is an order; by the alphabet "a" is blue.
 MARKS = marks_of(["a", "b"])
-
-
-@by_hand(value_changes_chart)
-def test_changes_go_from_the_hollow_value_before_to_the_full_value_now():
-    changes = {"b": Change(0.9, 0.8), "a": Change(None, 0.5), "c": Change(0.3, None)}
-    chart = value_changes_chart("v", "V", "By team.", changes, marks_of("abc"), "Dice")
-    assert names(chart, "y") == ["b", "a", "c"]
-    assert marks(chart, "point", "before", "y", "x") == [("b", 0.9), ("c", 0.3)]
-    assert marks(chart, "point", "now", "y", "x", "color") == [("b", 0.8, VERMILION), ("a", 0.5, BLUE)]
-    assert [layer(chart, "point", when).mark["filled"] for when in ("before", "now")] == [False, True]
-    assert marks(chart, "rule", "lines", "y", "x", "x2") == [("b", 0.9, 0.8)]
 
 
 @by_hand(place_lines_chart)

@@ -86,7 +86,6 @@ COMMANDS = [
     "report submission --ground-truth @phase --input @teams/! --results @results/! --output @report.html",
     "report submission --ground-truth @phase --results @broken/! --output @none.html",
     "report leaderboard @results --ground-truth @phase --output @board.html",
-    "report changes @again --output @changes.html",
     "ensemble --ground-truth @phase --output @ensemble @teams/a @teams/!",
     "convert --ground-truth @phase --output @jobs @wrong",
     "subset --output @half --share 0.5 --by camera @phase",

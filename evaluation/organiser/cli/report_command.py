@@ -1,4 +1,4 @@
-"""`report`: self-contained HTML pages of submissions, leaderboards and changes."""
+"""`report`: self-contained HTML pages of submissions and leaderboards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     _add_submission(kinds)
     _add_leaderboard(kinds)
-    _add_changes(kinds)
     if module := found_leaf("cyst_benchmark.report_benchmark"):
         module.add_part(kinds)
 
@@ -134,25 +133,3 @@ def _leaderboard(arguments: argparse.Namespace) -> int:
         workers=arguments.workers,
     )
     return write_report(report, arguments)
-
-
-def _add_changes(kinds: Parts) -> None:
-    parser = add_report(kinds, "changes", "what has changed since earlier results as one HTML file")
-    parser.set_defaults(write=_changes)
-    add = parser.add_argument
-    add(
-        "changes",
-        type=Path,
-        metavar="CHANGES",
-        help="the changes.json that `evaluate --each --since` wrote, or the folder that holds it",
-    )
-    add("--output", type=Path, required=True, metavar="FILE.html", help="where to write")
-    add_figures(parser)
-
-
-def _changes(arguments: argparse.Namespace) -> int:
-    from evaluation.organiser.report.board.changes_page import changes_page
-    from evaluation.organiser.report.board.reading import read_changes
-    from evaluation.organiser.report_library import Report
-
-    return write_report(Report(changes_page(read_changes(arguments.changes))), arguments)

@@ -20,21 +20,17 @@ from evaluation.organiser.ranking.leaderboard_file import (
     OrganiserPart,
 )
 from evaluation.organiser.report.board.cases import clustered
-from evaluation.organiser.report.board.changes_page import BANNER as OF_CHANGES
-from evaluation.organiser.report.board.changes_page import changes_page
 from evaluation.organiser.report.board.leaderboard import BANNER, leaderboard_page, reported_phases
 from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.metrics import times_section
-from evaluation.organiser.report.board.reading import identifier, read_changes, read_leaderboard
+from evaluation.organiser.report.board.reading import identifier, read_leaderboard
 from evaluation.organiser.report.page import (
     Section,
     SortableCaseTable,
     Table,
-    Text,
     render_page,
     shown,
 )
-from evaluation.organiser.rescoring.changes import CaseChange, Change, Changes, SubmissionChange, changes_json
 from evaluation.platform.result_file import as_written
 from test.challenges.declared.phases import declared_phase, write_table
 from test.charts.vega_lite import invalid
@@ -263,7 +259,8 @@ def test_the_page_says_by_how_much_a_team_is_first(twelve, as_stored, method, sa
     metric = replace(phase.metrics[name], comparisons=Comparisons((pair,), ()))
     board = replace(twelve.board, phases=(replace(phase, metrics={**phase.metrics, name: metric}),))
     told = leaderboard_page(board, twelve.parts).answer[1]
-    table = next(table for table in blocks_in(leaderboard_page(board, twelve.parts), "metrics", Table))
+    (section,) = (one for one in leaderboard_page(board, twelve.parts).sections if one.name == "metrics")
+    table = next(one for one in section.blocks if isinstance(one, Table))
     for team, one in zip(teams, of_both, strict=False):
         (row,) = [row for row in table.shown if "AUC" in row[0] and team.team in row]
         value, lower, upper = row[3:6]
@@ -355,126 +352,6 @@ def test_files_that_cannot_be_read_are_named(twelve, tmp_path, name, content, to
         (tmp_path / "board" / name).write_text(content, encoding="utf-8")
     with faulted(PhaseError, told):
         read_leaderboard(tmp_path / "board")
-
-
-SAME = Change(None, None)
-DICE = "task.dice"
-
-
-def moved(*cases: str) -> dict[str, tuple[CaseChange, ...]]:
-    return {"task": tuple(CaseChange(case, {"dice": Change(0.5, 1.0)}) for case in cases)}
-
-
-CHANGES = Changes(
-    phase="tiny",
-    seal=Change("aa", "bb"),
-    ranked=(DICE,),
-    overall="overall",
-    submissions=(
-        SubmissionChange("one", "", SAME, {DICE: Change(0.8, 0.5)}, moved("V1", "V2")),
-        SubmissionChange("two", "", SAME, {DICE: Change(0.6, 0.7)}, moved("V2")),
-        SubmissionChange("three", "", SAME, {DICE: Change(0.4, 0.4)}, {}),
-        SubmissionChange("four", "", Change("no submission", None), {DICE: Change(None, 0.1)}, {}),
-    ),
-    places={
-        "overall": {
-            "one": Change(1, 2),
-            "two": Change(2, 1),
-            "three": Change(3, 3),
-            "four": Change(None, 4),
-        },
-        "task": {"one": Change(1, 1)},
-    },
-    titles={DICE: "Dice"},
-)
-
-
-def blocks_in(page, name, kind):
-    (section,) = (section for section in page.sections if section.name == name)
-    return [block for block in section.blocks if isinstance(block, kind)]
-
-
-def test_cases_that_moved_are_those_of_most_submissions_first():
-    (table,) = blocks_in(changes_page([CHANGES]), "cases", Table)
-    assert table.rows == (("V2", "task", 2, "one and two", "dice"), ("V1", "task", 1, "one", "dice"))
-    assert changes_page([CHANGES]).banner == OF_CHANGES
-    assert changes_page([CHANGES]).answer == (
-        "First now: two; before: one.",
-        "The results of 3 of 4 submissions differ, through 2 cases.",
-        "2 teams have another place; the largest change is that of one, from 1 to 2.",
-        "Dice changes most in one: from 0.8000 to 0.5000 (−0.3000).",
-    )
-    changed = replace(CHANGES, relabelled=("V1", "V2"), references=("masks/V3.png",))
-    assert changes_page([changed]).answer[-2:] == (
-        "2 cases have other labels or other cells in cases.csv.",
-        "1 reference file has other contents.",
-    )
-    assert changes_page([changed, CHANGES]).answer[0] == "tiny: First now: two; before: one."
-
-
-def test_boards_tasks_and_columns_have_the_words_of_the_phase():
-    words = {"overall": "Final", "task": "Optic cup", "dice": "Dice per image"}
-    page = changes_page([replace(CHANGES, titles={**CHANGES.titles, **words})])
-    assert blocks_in(page, "places", Chart)[0].title == "Places: Final"
-    places, cases = (blocks_in(page, name, Table)[0] for name in ("places", "cases"))
-    assert [column.title for column in places.columns][1::2] == ["Final: before", "Optic cup: before"]
-    assert cases.rows[1] == ("V1", "Optic cup", 1, "one", "Dice per image")
-    of_justraigs = replace(CHANGES, challenge="justraigs", places={"referable": {"one": Change(1, 2)}})
-    figure = blocks_in(changes_page([of_justraigs]), "places", Chart)[0]
-    assert figure.title == "Places: referable glaucoma"
-
-
-def test_without_a_change_the_page_says_so_and_needs_no_banner():
-    page = changes_page([replace(CHANGES, submissions=CHANGES.submissions[2:3], places={})])
-    *sections, seals = page.sections
-    assert [block for section in sections for block in section.blocks] == [
-        Text(("Nothing has changed.",))
-    ] * 3
-    assert seals.blocks == (Text(("tiny: aa → bb",)),)
-    assert page.answer == ("The results of 0 of 1 submission differ.",)
-    assert page.banner == ""
-
-
-def test_sections_of_several_phases_and_hostile_names_stay_apart():
-    hostile = tuple(
-        SubmissionChange(name, name, SAME, {DICE: Change(0.8, 0.5)}, moved(name)) for name in HOSTILE
-    )
-    other = replace(CHANGES, phase="other", submissions=hostile, places={})
-    page = changes_page([CHANGES, other])
-    names = [section.name for section in page.sections]
-    assert names == [
-        *("tiny-places", "tiny-values", "tiny-cases"),
-        *("other-places", "other-values", "other-cases", "seals"),
-    ]
-    charts = [chart.name for chart in page.charts()]
-    assert len(set(charts)) == len(charts)
-    html = render_page(page)
-    assert not any(name in html for name in HOSTILE if "<" in name)
-
-
-def test_what_was_written_is_read_again_from_the_file_or_its_folder(tmp_path):
-    of_lists = {"task": (CaseChange("V1", {"matches": Change([1, 2], None)}),)}
-    more = SubmissionChange("five", "first", SAME, {}, of_lists)
-    changes = replace(CHANGES, submissions=(*CHANGES.submissions, more))
-    path = tmp_path / "changes.json"
-    path.write_bytes(changes_json([changes, CHANGES]))
-    assert read_changes(path) == (changes, CHANGES)
-    assert read_changes(tmp_path) == (changes, CHANGES)
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (None, "changes.json"),
-        ("{", "changes.json, line 1"),
-        ('{"phases": [{"phase": 1}]}', "changes.json"),
-    ],
-)
-def test_what_is_no_such_file_is_named(tmp_path, content, words):
-    if content is not None:
-        (tmp_path / "changes.json").write_text(content)
-    with faulted(PhaseError, words):
-        read_changes(tmp_path)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.charts.chart import BLUE, GREEN, GREY, OCHRE, VERMILION, Chart, marks_of
+from evaluation.charts.chart import BLUE, GREY, OCHRE, VERMILION, Chart, marks_of
 from evaluation.organiser.ranking.across import AcrossRankings, ConsensusTeam
 from evaluation.organiser.ranking.annotators import AnnotatorsSection, OperatingPoint
 from evaluation.organiser.ranking.certainty import Superiority
@@ -33,7 +33,6 @@ from evaluation.organiser.ranking.leaderboard_file import (
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import Influence, PlaceDistribution, RankingAgreement
 from evaluation.organiser.report.board import cases, metrics, rankings
-from evaluation.organiser.report.board.changes_page import changes_page
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.charts.curves import froc_chart
 from evaluation.organiser.report.charts.matrices import heatmap_chart, significance_chart
@@ -46,10 +45,8 @@ from evaluation.organiser.report.charts.teams import (
     subgroup_means_chart,
     team_values_chart,
     times_chart,
-    value_changes_chart,
 )
 from evaluation.organiser.report.charts.values import distribution_chart
-from evaluation.organiser.rescoring.changes import Change, Changes, SubmissionChange
 from evaluation.stats.figure import Difference, Figure
 from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 
@@ -363,35 +360,3 @@ def test_of_many_cases_the_easiest_is_left_out(metric, left_out):
     part = OrganiserPart(values={metric: CaseValues(names_of_cases, {"a": values, "b": values})})
     (chart,) = charts(cases.cases_section(phase(part))).values()
     assert set(names_of_cases) - set(names(chart, "x")) == {left_out}
-
-
-@by_hand(value_changes_chart, page="organiser/report/board/changes_page.py")
-def test_places_and_values_are_from_before_to_now_with_the_largest_change_first():
-    same = Change(None, None)
-    changes = Changes(
-        phase="p",
-        seal=Change("1", "2"),
-        ranked=("t.dice",),
-        overall="overall",
-        submissions=(
-            SubmissionChange("a", "", same, {"t.dice": Change(0.75, 0.5)}, {}),
-            SubmissionChange("b", "", same, {"t.dice": Change(0.25, 0.75)}, {}),
-            SubmissionChange("c", "", same, {"t.dice": Change(0.125, 0.125)}, {}),
-        ),
-        places={"overall": {"a": Change(1, 2), "b": Change(3, 1), "c": Change(2, 3)}},
-        titles={"t.dice": "Dice"},
-    )
-    found = {
-        name: one for section in changes_page([changes]).sections for name, one in charts(section).items()
-    }
-    places = found["overall-places"]
-    assert axis(places, "x") == Axis("place", (0.5, 3.5))
-    # "b" moved by two places, and comes first; colours are those of the alphabet.
-    assert marks(places, "rule", "lines", "y", "x", "x2") == [("b", 3, 1), ("a", 1, 2), ("c", 2, 3)]
-    assert marks(places, "point", "now", "y", "x", "color") == [
-        *(("b", 1, VERMILION), ("a", 2, BLUE), ("c", 3, GREEN)),
-    ]
-    values = found["t-dice-changes"]
-    assert marks(values, "rule", "lines", "y", "x", "x2") == [("b", 0.25, 0.75), ("a", 0.75, 0.5)]
-    assert marks(values, "point", "now", "y", "x") == [("b", 0.75), ("a", 0.5)]
-    assert marks(values, "point", "before", "y", "x") == [("b", 0.25), ("a", 0.75)]

@@ -1,4 +1,4 @@
-"""The files that `rank` and `evaluate --each --since` wrote, as the sections need them."""
+"""The files that `rank` wrote, as the sections need them."""
 
 import csv
 import dataclasses
@@ -31,8 +31,6 @@ from evaluation.organiser.report.page import (
     shown_ends,
 )
 from evaluation.organiser.report.sentences import Names, names_in
-from evaluation.organiser.rescoring.changes import Changes
-from evaluation.organiser.rescoring.kept import CHANGES
 from evaluation.phase.registry import challenge_named
 from evaluation.stats.ranks import RANK_SUM, SIGNED_RANK, pareto_front
 
@@ -119,17 +117,11 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         raise PhaseError(f"{path}: cannot be read: {error}") from None
 
 
-def files_named(folder: Path, name: str) -> list[Path]:
-    """Return the files of a name in a folder, then in the folders in it."""
-    return [path for pattern in ("", "*/") for path in sorted(folder.glob(pattern + name))]
-
-
-def validated(path: Path, kind: Any, content: Any, key: str | None = None) -> Any:
-    """Return a JSON value, or its value under a key, as an instance of a type."""
+def validated(path: Path, kind: Any, content: Any) -> Any:
+    """Return a JSON value as an instance of a type."""
     try:
-        found = content if key is None else content[key]
-        return TypeAdapter(kind).validate_python(with_absent(found, kind))
-    except (ValidationError, TypeError, AttributeError, KeyError) as error:
+        return TypeAdapter(kind).validate_python(with_absent(content, kind))
+    except (ValidationError, TypeError, AttributeError) as error:
         raise PhaseError(f"{path}: is not a file of this package ({error})") from None
 
 
@@ -269,20 +261,3 @@ class ReportedPhase:
 def words_of(name: str) -> str:
     """Return the name of a board or group as words."""
     return name.replace("_", " ")
-
-
-# --- Reading of `changes.json`, which `evaluate --each --since` writes ---
-
-
-def read_changes(location: Path) -> tuple[Changes, ...]:
-    """Return the changes of all phases from a file or a folder of results.
-
-    Raises `PhaseError` where it is missing or not of this package.
-    """
-    path = location / CHANGES if location.is_dir() else location
-    if not path.exists():
-        raise PhaseError(
-            f"{path}: is missing; `evaluate --each FOLDER --since RESULTS` writes it beside its results"
-        )
-    changes: tuple[Changes, ...] = validated(path, tuple[Changes, ...], read_json(path), "phases")
-    return changes

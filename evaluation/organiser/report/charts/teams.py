@@ -11,7 +11,6 @@ from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.stability import Influence, PlaceDistribution
 from evaluation.organiser.report.charts.encodings import count, if_selected, point_of_case
-from evaluation.organiser.rescoring.changes import Change
 from evaluation.phase.places import Better, competition_ranks
 
 # --- Colours, shapes and dashes of teams, the same in every figure ---
@@ -111,48 +110,6 @@ def times_chart(
         layers.append(vl.layer("intervals", _INTERVAL, x=x, **between, color=colour))
     layers.append(vl.layer("teams", _POINT, x=x, y=y, color=colour, shape=shape, tooltip=told))
     return vl.Chart(name, title, description, data, {"layer": layers, "height": 300})
-
-
-# --- Dot plot of two values by team, before and now, joined by a line (a dumbbell plot) ---
-
-
-def value_changes_chart(
-    name: str,
-    title: str,
-    description: str,
-    changes: Mapping[str, Change],
-    marks: TeamMarks,
-    axis_title: str,
-    *,
-    of_places: bool = False,
-) -> vl.Chart:
-    """Return the chart of changes by team, from top to bottom in the order given.
-
-    A hollow circle is the value before, a full one the value now. ``of_places``: on an axis of whole numbers
-    from the first place on.
-    """
-    rows = [{"team": team, "before": one.before, "now": one.now} for team, one in changes.items()]
-    ends = [end for one in changes.values() for end in (one.before, one.now) if end is not None]
-    domain = (0.5, max(ends, default=1) + 0.5) if of_places else None
-    whole = {"axis": {"format": "d", "tickMinStep": 1}} if of_places else {}
-    told = vl.tooltip("team", numbers=("before", "now"))
-    shared = {
-        "y": _teams_down(changes),
-        "color": _by_team(marks, "colour"),
-        "tooltip": told,
-    }
-    layers: list[vl.Record] = []
-    data: dict[str, Sequence[vl.Record]] = {}
-    if both := [row for row in rows if row["before"] is not None and row["now"] is not None]:
-        data["lines"] = both
-        between = {"x": vl.quantity("before", axis_title, domain, **whole), "x2": {"field": "now"}}
-        layers.append(vl.layer("lines", _INTERVAL, **between, **shared))
-    for when, filled in (("before", False), ("now", True)):
-        data[when] = [row for row in rows if row[when] is not None]
-        mark = {"type": "point", "shape": "circle", "size": 80, "filled": filled, "opacity": 1}
-        x = vl.quantity(when, axis_title, domain, **whole)
-        layers.append(vl.layer(when, mark, x=x, **shared))
-    return vl.Chart(name, title, description, data, {"layer": layers, "height": ROW_HEIGHT * len(changes)})
 
 
 # --- Means of two subgroups by team, joined by a line ---
