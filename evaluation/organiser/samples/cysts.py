@@ -11,9 +11,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from evaluation.challenges.cysts.rules import CHALLENGE, VOLUMES, CystsOptions
+from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
 from evaluation.core.challenge import Values
-from evaluation.core.formats import extensions_of, image_formats
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
@@ -232,7 +231,6 @@ def write_annotations(
     configuration: str,
     rng: Generator,
     progress: Callable[[int], None],
-    extension: str = ".mha",
 ) -> None:
     """Write the input of `fuse cysts`: volumes, the evaluation set in two runs, and the annotations.
 
@@ -243,7 +241,7 @@ def write_annotations(
         depth = case.geometry.shape[0]
         if depth < len(_SHARES):
             raise ValueError(f"{case.name}: expected at least {len(_SHARES)} B-scans, found {depth}")
-        file = f"{case.name}{extension}"
+        file = f"{case.name}.mha"
         _write(folder / "images" / file, draw_image(case, rng), case)
         listed = [int(depth * share) for share in _SHARES]
         b_scans += [[case.name, str(z + 1)] for z in listed]
@@ -276,7 +274,6 @@ def _write(path: Path, values: NDArray[np.uint8], case: OctCase) -> None:
 
 # --- Synthetic cyst phases: references of two simulated annotators, and submissions of known quality ---
 
-_ANNOTATORS = ("first", "second")
 _FEWEST_B_SCANS = 5
 
 
@@ -285,16 +282,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--cases", type=int, default=26, help="number of volumes")
     add("--scale", type=float, default=1.0, help="of width, depth and number of B-scans")
-    add("--images", action="store_true", help="also write the OCT volumes (8-bit)")
-    add("--readers", action="store_true", help="also write the single annotators' levels")
     add(
         "--annotations",
         action="store_true",
         help="instead of a phase, write what `fuse cysts` builds one from: OCT volumes and annotations",
     )
     add("--b-scans", type=int, metavar="N", help="at most so many in a volume, 5 or more")
-    with_position = [one for one in extensions_of(image_formats(3, positioned=True)) if one in VOLUMES]
-    add("--extension", choices=with_position, default=".mha", help="of submitted volumes")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
@@ -308,14 +301,11 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     cases = draw_cases(arguments.cases, arguments.scale, rng, arguments.b_scans)
     if arguments.annotations:
         configuration = _configuration(arguments, tuple(ANNOTATORS))
-        write_annotations(arguments.output, cases, configuration, rng, progress, arguments.extension)
+        write_annotations(arguments.output, cases, configuration, rng, progress)
         return [arguments.output]
-    annotators = _ANNOTATORS if arguments.readers else ()
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         case = cases[position]
-        if arguments.images:
-            _write(arguments.output / "images" / f"{case.name}.mha", draw_image(case, rng), case)
         drawn = _reference(case, rng)
 
         def predict(quality: Quality) -> Values:
@@ -324,18 +314,16 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
         return drawn, predict
 
-    configuration, extensions = _configuration(arguments, annotators), {"cysts": arguments.extension}
-    tasks = CHALLENGE.tasks(CystsOptions(readers=annotators))
+    tasks, extensions = CHALLENGE.tasks(CystsOptions()), {"cysts": ".mha"}
     return write_archive_sample(
-        arguments, configuration, tasks, arguments.cases, draw, progress, extensions=extensions
+        arguments, _configuration(arguments), tasks, arguments.cases, draw, progress, extensions=extensions
     )
 
 
 def _reference(case: OctCase, rng: Generator) -> SampleCase:
-    annotators = [read_cysts(case, rng, missed=0.3, deviation=0.08, level_deviation=0.6) for _ in _ANNOTATORS]
+    annotators = [read_cysts(case, rng, missed=0.3, deviation=0.08, level_deviation=0.6) for _ in range(2)]
     confidence, level = combine(annotators)
     values: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
-    values |= {f"reader_{name}": levels for name, levels in zip(_ANNOTATORS, annotators, strict=True)}
     return SampleCase(
         case.name,
         {**geometry_columns(case.geometry), "vendor": case.vendor, "quality": case.quality},
@@ -358,6 +346,6 @@ def _prediction(
     return np.ascontiguousarray(elsewhere[:, :, ::-1])
 
 
-def _configuration(arguments: argparse.Namespace, annotators: tuple[str, ...]) -> str:
+def _configuration(arguments: argparse.Namespace, annotators: tuple[str, ...] = ()) -> str:
     options = f"\n[options]\nreaders = {list(annotators)}\n" if annotators else ""
     return configured("cysts", arguments, options=options)

@@ -55,7 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--out-of-sample", type=int, default=40, help="number of images of the second set")
     add("--width", type=int, default=640, help="in pixels")
     add("--height", type=int, default=512, help="in pixels")
-    add("--boxes-only", action="store_true", help="without the segmentation task")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
@@ -66,17 +65,17 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         frame = _draw_frame(position, arguments, rng)
-        return _reference(frame, arguments.boxes_only), lambda quality: _values(
-            frame, _found(frame, DEVIATIONS[quality], rng), arguments.boxes_only
-        )
+        return _reference(frame), lambda quality: _values(frame, _found(frame, DEVIATIONS[quality], rng))
 
-    cases, chosen = arguments.cases + arguments.out_of_sample, _tasks(arguments)
+    cases = arguments.cases + arguments.out_of_sample
+    chosen = ["detection", "segmentation", *(["generalisation"] if arguments.out_of_sample else [])]
     tasks = [task for task in CHALLENGE.tasks(Edd2020Options()) if task.name in chosen]
+    configuration = images.configured("edd2020", arguments, tasks=json.dumps(chosen))
 
     def told(done: int) -> None:
         progress(min(done, arguments.cases))
 
-    return images.write_archive_sample(arguments, _configuration(arguments), tasks, cases, draw, told)
+    return images.write_archive_sample(arguments, configuration, tasks, cases, draw, told)
 
 
 def _draw_frame(position: int, arguments: argparse.Namespace, rng: Generator) -> Frame:
@@ -131,14 +130,14 @@ def _found(frame: Frame, detector: Deviation, rng: Generator) -> list[tuple[Lesi
     return [*found, *invented]
 
 
-def _reference(frame: Frame, boxes_only: bool) -> SampleCase:
+def _reference(frame: Frame) -> SampleCase:
     columns = {"width": str(frame.width), "height": str(frame.height)}
     columns[SET.name] = SET.values[int(frame.out_of_sample)]
-    values = _values(frame, [(lesion, 1.0) for lesion in frame.lesions], boxes_only)
+    values = _values(frame, [(lesion, 1.0) for lesion in frame.lesions])
     return SampleCase(frame.name, columns, values)
 
 
-def _values(frame: Frame, found: Sequence[tuple[Lesion, float]], boxes_only: bool) -> dict[str, Any]:
+def _values(frame: Frame, found: Sequence[tuple[Lesion, float]]) -> dict[str, Any]:
     drawn = [
         (lesion.label, confidence, patch)
         for lesion, confidence in found
@@ -148,8 +147,6 @@ def _values(frame: Frame, found: Sequence[tuple[Lesion, float]], boxes_only: boo
     boxes = Boxes(np.array(rows, dtype=np.float64).reshape(-1, 6))
     if frame.out_of_sample:
         return {"generalisation_boxes": boxes}
-    if boxes_only:
-        return {"detection_boxes": boxes}
     mask: NDArray[np.bool_] = np.zeros((len(CLASSES), frame.height, frame.width), dtype=np.bool_)
     for label, _, patch in drawn:
         mask[label][patch.box.slices] |= patch.values
@@ -160,13 +157,3 @@ def _corners(patch: Crop) -> tuple[int, int, int, int]:
     """Return the first and last pixel of a region as x1, y1, x2, y2, both inclusive."""
     box = box_of_content(patch.values)
     return patch.left + box.left, patch.top + box.top, patch.left + box.right - 1, patch.top + box.bottom - 1
-
-
-def _tasks(arguments: argparse.Namespace) -> list[str]:
-    chosen = {"segmentation": not arguments.boxes_only, "generalisation": arguments.out_of_sample > 0}
-    return ["detection", *(name for name, wanted in chosen.items() if wanted)]
-
-
-def _configuration(arguments: argparse.Namespace) -> str:
-    detail = "" if arguments.boxes_only else images.template("edd2020_detail").template
-    return images.configured("edd2020", arguments, tasks=json.dumps(_tasks(arguments)), detail=detail)

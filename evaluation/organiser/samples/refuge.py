@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, IMAGES, RefugeOptions
+from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import point_at
 from evaluation.io.kinds.volume import Volume
@@ -29,8 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--width", type=int, default=1634, help="in pixels")
     add("--height", type=int, default=1634, help="in pixels")
     add("--glaucoma", type=float, default=0.1, help="share of glaucomatous eyes")
-    add("--auc", type=float, default=images.DEVIATIONS[Quality.GOOD].auc, help="of the good submission")
-    add("--extension", choices=IMAGES, default=".bmp", help="of submitted masks")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
@@ -38,11 +36,9 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     positives = round(arguments.cases * arguments.glaucoma)
     if not 0 < positives < arguments.cases:
         raise ValueError(f"--glaucoma: expected eyes of both classes among {arguments.cases}")
-    if not 0.5 <= arguments.auc <= 1:
-        raise ValueError(f"--auc: expected a number from 0.5 to 1, found {arguments.auc}")
     rng, size = Generator(np.random.PCG64(arguments.seed)), Size(arguments.width, arguments.height)
     glaucoma = rng.permutation(arguments.cases) < positives
-    likelihoods = images.likelihoods(glaucoma, rng, arguments.auc)
+    likelihoods = images.likelihoods(glaucoma, rng)
     prefix, digits = arguments.name[:1].upper(), max(4, len(str(arguments.cases)))
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
@@ -62,9 +58,8 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
         return SampleCase(f"{prefix}{position + 1:0{digits}d}", columns, reference), predict
 
     configuration, tasks = images.configured("refuge", arguments), CHALLENGE.tasks(RefugeOptions())
-    extensions = {"segmentation": arguments.extension}
     return images.write_archive_sample(
-        arguments, configuration, tasks, arguments.cases, draw, progress, extensions=extensions
+        arguments, configuration, tasks, arguments.cases, draw, progress, extensions={"segmentation": ".bmp"}
     )
 
 
