@@ -23,8 +23,6 @@ from test.started import run, strict_server
 ACROSS = (
     "test/cli/test_commands.py::test_every_command_has_help",
     "test/cli/test_commands.py::test_the_overview_is_one_screen_and_has_each_command_once",
-    "test/cli/test_commands.py::test_the_options_that_completion_reads_are_those_of_the_commands",
-    "test/cli/test_commands.py::test_fish_completes_commands_and_options",
     "test/docs/test_habits.py",
     "test/docs/test_workflows.py",
     "test/organiser/ranking/test_limits.py",

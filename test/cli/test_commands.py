@@ -15,7 +15,6 @@ import pytest
 
 from evaluation.cli.main import COMMANDS, ROLES, main, parser_of
 from evaluation.phase.manifest import scan, seal
-from test.cli.options import OPTIONS, lines
 from test.organiser.rescoring.teams import write_teams
 from test.repository import REPOSITORY
 from test.rooms import GONE
@@ -173,32 +172,6 @@ def test_help_names_the_program_as_it_was_called(monkeypatch, capsys):
     assert shown.startswith("usage: evaluation schema ")
     assert "\n  evaluation schema phase" in shown
     assert "python -m" not in shown
-
-
-def test_the_options_that_completion_reads_are_those_of_the_commands():
-    written = OPTIONS.read_text(encoding="utf-8").splitlines(keepends=True)
-    there = "".join(line for line in written if line.split()[0] in COMMANDS)
-    assert there == lines(), "write them with: python -m test.cli.options"
-    assert GONE or len(written) == len(COMMANDS)
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_bash_completes_commands_and_options(shell):
-    program = (
-        run("completion", shell).stdout.replace("autoload", ":").replace(" && compinit && bashcompinit", "")
-    )
-    for words, expected in (("evaluation reh", "rehearse"), ("evaluation cases --im", "--images")):
-        ask = f"COMP_WORDS=({words}); COMP_CWORD={words.count(' ')}; _evaluation; echo ${{COMPREPLY[@]}}"
-        done = subprocess.run(
-            ["bash", "-c", f"{program}\n{ask}"], capture_output=True, text=True, timeout=20, check=True
-        )
-        assert done.stdout == f"{expected}\n"
-
-
-def test_fish_completes_commands_and_options():
-    lines = run("completion", "fish").stdout.splitlines()
-    assert "complete -c evaluation -n '__fish_seen_subcommand_from cases' -l images" in lines
-    assert len([line for line in lines if "__fish_use_subcommand" in line]) == len(COMMANDS)
 
 
 def test_json_for_programs(phase, scored, form, tmp_path):

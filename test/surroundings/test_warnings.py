@@ -27,7 +27,6 @@ subset lesions/phase --share 0.5 --output part
 audit lesions/phase
 convert lesions/submission --ground-truth lesions/phase --output jobs
 schema phase
-completion bash
 sample refuge --output sample --cases 12 --width 64 --height 64
 seal sample/ground-truth/refuge-sample
 evaluate --each sample/submissions --ground-truth sample/ground-truth/refuge-sample --output each --workers 2
