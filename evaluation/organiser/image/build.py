@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -55,15 +54,12 @@ class Recipe:
 class BuiltImage:
     """The image of a phase: its name, the phase's folder, and the engine's description with all labels.
 
-    ``started`` and ``finished`` are the times of this build, which reuses what has not changed since the
-    last. ``notes`` are for the organiser.
+    ``notes`` are for the organiser.
     """
 
     name: str
     phase: Path
     description: dict[str, Any]
-    started: datetime
-    finished: datetime
     notes: tuple[str, ...] = ()
 
     @property
@@ -95,7 +91,6 @@ def build_image(folder: Path, recipe: Recipe, tell: Tell) -> BuiltImage:
     ``tell`` gets the lines of the build. Raises `PhaseError` if no engine answers, the phase has faults, or
     the image is not for the platform.
     """
-    started = datetime.now(UTC)
     phase = phase_folder_of(folder)
     config = read_config(phase)
     name = f"evaluation-{config.name}"
@@ -119,7 +114,7 @@ def build_image(folder: Path, recipe: Recipe, tell: Tell) -> BuiltImage:
     finally:
         _docker("image", "rm", unlabelled)
     description = _description(name) or {}
-    return BuiltImage(name, phase, description, started, datetime.now(UTC), _notes(before, labels))
+    return BuiltImage(name, phase, description, _notes(before, labels))
 
 
 def _labels_of(image: str, config: PhaseConfig) -> dict[str, str]:

@@ -44,11 +44,9 @@ def inspect(name: str) -> None:
     description = {
         "Id": "sha256:cc",
         "RepoDigests": ["python@sha256:aa"] if name.startswith("python") else [],
-        "Created": "2026-01-02T04:04:05.678901234+01:00",
         "Os": system,
         "Architecture": architecture,
         "Config": {"Labels": json.loads(image_file(name).read_text())},
-        "RootFS": {"Type": "layers", "Layers": ["sha256:dd", "sha256:ee"]},
     }
     sys.stdout.write(json.dumps([description]))
 

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import stat
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,12 +16,11 @@ from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.image import build
 from evaluation.organiser.image.build import Recipe, build_image
-from evaluation.organiser.image.export import export_image, provenance
+from evaluation.organiser.image.export import export_image
 from test.faults import faulted
 from test.repository import REPOSITORY
 
 write_repository = pytest.importorskip("evaluation.organiser.starter.repository").write_repository
-committed = pytest.importorskip("test.organiser.starter.test_repository").committed
 
 STAND_IN = Path(__file__).with_name("stand_in_docker.py")
 BASE = "python:3.13-slim-trixie"
@@ -175,7 +173,7 @@ def test_export_writes_all_that_the_organiser_needs(engine, mine, capsys):
     assert main(["export", str(mine)]) == 0
     printed = capsys.readouterr().out
     folder = mine / "export"
-    names = {"settings.json", "form.json", "format.md", "sbom.json", "provenance.json"}
+    names = {"settings.json", "form.json", "format.md"}
     names |= {"evaluation-mine.tar.gz", "ground-truth-mine.tar.gz"}
     assert {path.name for path in folder.iterdir()} == names
     assert f"\n{folder}/evaluation-mine.tar.gz: 0 MB\n" in printed
@@ -190,39 +188,6 @@ def test_export_writes_all_that_the_organiser_needs(engine, mine, capsys):
         export_image(build_image(mine, Recipe(), print), b"{}", folder, print)
     assert (folder / "evaluation-mine.tar.gz").read_bytes() == saved
     assert {path.name for path in folder.iterdir()} == names
-
-
-def test_provenance_says_what_was_built_of_which_sources_and_when(engine, mine):
-    built = build_image(mine, Recipe(), print)
-    found = json.loads(provenance(built))
-    # https://in-toto.io/Statement/v1 and https://slsa.dev/spec/v1.0/provenance: what is required there.
-    assert found["_type"] == "https://in-toto.io/Statement/v1"
-    assert found["predicateType"] == "https://slsa.dev/provenance/v1"
-    assert [part["digest"]["sha256"] for part in found["subject"]] == ["cc", "dd", "ee"]
-    assert found["subject"][0]["annotations"] == {"created": "2026-01-02T03:04:05Z"}
-    definition, details = found["predicate"]["buildDefinition"], found["predicate"]["runDetails"]
-    assert definition["externalParameters"] == {"PHASE": "mine", "BASE": BASE}
-    times = [details["metadata"][key] for key in ("startedOn", "finishedOn")]
-    assert "2026-01-02T03:04:05Z" < times[0] <= times[1]
-    materials = {part["name"]: part for part in definition["resolvedDependencies"]}
-    assert materials[BASE]["digest"] == {"sha256": "aa"}
-    assert materials["phase/manifest.json"]["digest"] == {"sha256": "0123"}
-    # What `find . -type f | cut -c3- | LC_ALL=C sort | xargs sha256sum | sha256sum` says of the sources.
-    listed = subprocess.run(
-        "find evaluation -type f -not -name '*.pyc' | LC_ALL=C sort | xargs sha256sum | sha256sum",
-        shell=True, cwd=REPOSITORY, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-    assert materials["challenge-evaluation"]["digest"]["dirHash"] == listed.split()[0]
-    assert "phase" not in materials  # in no repository
-
-    commit = committed(mine)
-    for change, expected in (("", False), ("# changed\n", True)):
-        with (mine / "phase" / "phase.toml").open("a") as file:
-            file.write(change)
-        definition = json.loads(provenance(built))["predicate"]["buildDefinition"]
-        materials = {part["name"]: part for part in definition["resolvedDependencies"]}
-        assert materials["phase"]["digest"] == {"gitCommit": commit}
-        assert materials["phase"]["annotations"] == {"uncommittedChanges": expected}
 
 
 def test_a_changed_phase_with_an_unchanged_version_gets_a_note(engine, mine, capsys):
