@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from string import Template
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -169,22 +168,18 @@ _CONTENT_OF_KIND = {
 }  # fmt: skip
 """What is written to an additional output of an evaluation, by the platform's kind."""
 _EXTENSIONS = (".json", ".pdf", ".csv")
-_SKELETON = "challenge.py"
 
 
 @dataclass
 class _Phase:
     """A phase of the pack as it is declared, with notes for the organiser and reasons to leave it out.
 
-    ``names``: of the fields by socket; ``metrics``: the usual one of each declared field. Where no output can
-    be declared, ``skeleton`` has the lines of a field for each by name, and `challenge.py` is written.
+    ``names``: of the fields by socket; ``metrics``: the usual one of each field.
     """
 
     pack: PackPhase
     names: dict[str, str] = field(default_factory=dict)
     metrics: dict[str, str] = field(default_factory=dict)
-    skeleton: dict[str, str] = field(default_factory=dict)
-    tasks: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -202,20 +197,13 @@ class _Phase:
         ]
         tables = list(self._fields())
         if not self.names:
-            tables = list(self._gaps())
-            head.insert(0, f"challenge = {json.dumps(self.challenge)}")
-        if not self.names:
-            self.problems.append("expected outputs of algorithms, found none")
+            found = ", ".join(f"{one.slug} ({one.content})" for one in self._every_output) or "none"
+            self.problems.append(f"expected an output that a kind of field is like, found {found}")
         outputs = list(self._outputs())
         inputs, interfaces = self._interfaces()
         declared = (line for name, of in interfaces.items() for line in ("", f"[interfaces.{name}]", *of))
         tasks = self._tasks(interfaces)
         return "\n".join([*head, *inputs, *tables, *outputs, *declared, *tasks, ""])
-
-    @property
-    def challenge(self) -> str:
-        """The name of the challenge in a skeleton."""
-        return _name(self.pack.slug, ())
 
     @property
     def _every_output(self) -> list[PackSocket]:
@@ -240,35 +228,6 @@ class _Phase:
             yield from declaration.lines.splitlines()
             yield f"socket = {json.dumps(socket.slug)}"
             yield f"output = {json.dumps(socket.relative_path)}"
-
-    def _gaps(self) -> Iterator[str]:
-        """Yield a comment for each output, as none can be declared, and make it a field of a skeleton."""
-        self.notes.clear()
-        for socket in self._every_output:
-            place = f"output {socket.slug} ({socket.content})"
-            yield self.note(
-                f"gap: {place} has no kind here: {_SKELETON} reads it, say there how it is scored"
-            )
-            name = self.names[socket.slug] = _name(socket.slug, self.skeleton)
-            is_json = socket.relative_path.endswith(".json")
-            extension = PurePosixPath(socket.relative_path).suffix or ".mha"
-            given = (name, socket.slug, socket.relative_path, extension)
-            name_text, slug, path, ending = map(json.dumps, given)
-            kind = "Content()" if is_json else "File()"
-            self.skeleton[name] = f"field({name_text}, {kind}, {slug}, {path}, {ending})"
-
-    def program(self, title: str) -> str:
-        """Return `challenge.py` with the fields of the gaps, after `configuration`."""
-        tasks = []
-        for task, names in self.tasks.items():
-            fields = "".join(f"            {self.skeleton[name]},\n" for name in names)
-            tasks.append(f'    task(\n        "{task}",\n        (\n{fields}        ),\n    ),')
-        components = ", ".join(
-            f'"{task}.{name}_equal"' for task, names in self.tasks.items() for name in names
-        )
-        values = {"title": json.dumps(title)[1:-1], "name": self.challenge, "components": components}
-        text = repository.template("challenge.txt")
-        return Template(text).substitute(values, tasks="\n".join(tasks))
 
     def _outputs(self) -> Iterator[str]:
         """Yield the table of the evaluation's additional outputs; one that cannot be written is a gap."""
@@ -331,7 +290,7 @@ class _Phase:
     def _tasks(self, interfaces: Mapping[str, Sequence[str]]) -> Iterator[str]:
         """Yield a task for the fields that the same interfaces have."""
         groups: dict[tuple[str, ...], list[str]] = {}
-        for name in self.skeleton or self.metrics:
+        for name in self.metrics:
             owners = zip(interfaces, self.pack.algorithm_interfaces, strict=False)
             having = tuple(of for of, one in owners if name in self._fields_of(one))
             groups.setdefault(having, []).append(name)
@@ -339,9 +298,6 @@ class _Phase:
         for owned_by, names in groups.items():
             task = _name("_".join(owned_by) if len(groups) > 1 else "all", tasks)
             tasks[task] = None
-            self.tasks[task] = names
-            if self.skeleton:
-                continue
             yield from ("", f"[tasks.{task}.metrics]")
             for name in names:
                 metric, _, options = self.metrics[name].partition(" = ")
@@ -390,9 +346,8 @@ def write_from_pack(folder: Path, *files: Path) -> FromPack:
 
     Each has a `phase.toml` with a field for each output socket that has a kind here, synthetic cases with
     jobs, and the files for an image. Kinds, labels and metrics are usual for the sockets' kinds, for the
-    organiser to correct. Where no output has a kind, `challenge.py` beside it reads them. A phase is left out
-    if it has no output, or if its jobs cannot be told apart. Raises `PhaseError` for a file that is no pack,
-    and where no phase is left.
+    organiser to correct. A phase is left out if no output has a kind here, or if its jobs cannot be told
+    apart. Raises `PhaseError` for a file that is no pack, and where no phase is left.
     """
     contents, notes, left_out = {}, [], []
     found = [(file.name, _Phase(phase)) for file in files for phase in _phases_in(file)]
@@ -412,9 +367,6 @@ def write_from_pack(folder: Path, *files: Path) -> FromPack:
     for place, (phase, title, text) in contents.items():
         (place / repository.PHASE).mkdir(parents=True)
         (place / repository.PHASE / "phase.toml").write_text(text, encoding="utf-8")
-        if phase.skeleton:
-            program = phase.program(title)
-            (place / repository.PHASE / _SKELETON).write_text(program, encoding="utf-8")
         inputs = (socket for one in phase.pack.algorithm_interfaces for socket in one.inputs)
         sockets = {socket.slug: socket.described() for socket in inputs}
         write_sample(place / repository.PHASE, place / repository.SUBMISSION, sockets)

@@ -12,7 +12,7 @@ from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, check, evaluate
 from evaluation.organiser.rehearsal import rehearse
-from evaluation.organiser.starter.forge import _KIND_OF_EXTENSION, write_from_pack
+from evaluation.organiser.starter.forge import write_from_pack
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.config import read_config
 from evaluation.phase.form_file import write_form
@@ -154,7 +154,10 @@ def test_the_other_phases_of_a_pack_are_written(tmp_path, capsys):
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["risk"]
     streams = capsys.readouterr()
     assert streams.out == f"{tmp_path / 'new' / 'risk'}\n"
-    assert streams.err == "phase final-test: left out: expected outputs of algorithms, found none\n"
+    assert (
+        streams.err
+        == "phase final-test: left out: expected an output that a kind of field is like, found none\n"
+    )
 
 
 GUESS_OF_RISK = (
@@ -494,34 +497,6 @@ def test_a_quantity_is_no_likelihood(tmp_path, slug, example, bounds):
     assert "mean_absolute_error" in next(iter(scored(folder)["aggregates"]["all"]))
 
 
-WITHOUT_FIELDS = [kind for kind, here in KINDS.items() if here is None]
-
-
-def gap_of(kind):
-    """Return an output of a kind without a field, where the platform has it."""
-    slug = f"out-{slug_of(kind)}"
-    if kind in IMAGES:
-        return output_of(kind)
-    extension = next((end for end, of in _KIND_OF_EXTENSION.items() if of == kind), ".json")
-    return socket(slug, kind, f"{slug}{extension}")
-
-
-def test_outputs_without_a_kind_are_gaps_and_a_program(tmp_path):
-    interfaces = (
-        {"inputs": [CT], "outputs": [gap_of(kind) for kind in WITHOUT_FIELDS[::2]]},
-        {"inputs": [MR], "outputs": [gap_of(kind) for kind in WITHOUT_FIELDS[1::2]]},
-    )
-    folder, notes = written(tmp_path, pack(*interfaces))
-    text = (folder / "phase" / "phase.toml").read_text(encoding="utf-8")
-    for kind in WITHOUT_FIELDS:
-        gap = f"gap: output out-{slug_of(kind)} ({kind}) has no kind here: challenge.py reads it"
-        assert f"# {gap}" in text
-        assert any(gap in note for note in notes)
-    found = scored(folder, rehearsed=True)["aggregates"]
-    names = {f"out_{slug_of(kind).replace('-', '_')}"[:42] + "_equal" for kind in WITHOUT_FIELDS}
-    assert {name for task in found.values() for name in task} == names
-
-
 def test_an_output_of_an_evaluation_that_nobody_can_write_is_a_gap(tmp_path):
     output = output_of("Image")
     folder, notes = written(
@@ -535,7 +510,14 @@ def test_an_output_of_an_evaluation_that_nobody_can_write_is_a_gap(tmp_path):
 
 FAULTS = {
     "no pack": ({"phases": []}, "pack.json: challenge is missing"),
-    "no output": (pack({"inputs": [CT], "outputs": []}), "expected outputs of algorithms, found none"),
+    "no output": (
+        pack({"inputs": [CT], "outputs": []}),
+        "expected an output that a kind of field is like, found none",
+    ),
+    "no output with a kind here": (
+        pack({"inputs": [CT], "outputs": [output_of("Line")]}),
+        "found out-line (Line)",
+    ),
     "no input": (pack({"inputs": [], "outputs": [RISK]}), "algorithm_interfaces.0.inputs"),
     "a name that leads out": (
         pack({"inputs": [CT], "outputs": [RISK]}, slug="../../etc"),

@@ -143,7 +143,7 @@ JOBS = "p/example_evaluation_method/test/input/predictions.json"
         ({JOBS: "{}"}, "expected the jobs of a starter kit"),
         ({JOBS: '[{"inputs": []}]'}, "expected the jobs of a starter kit: no 'outputs'"),
         ({JOBS: "[1"}, "expected the jobs of a starter kit"),
-        ({JOBS: "[]"}, "expected outputs of algorithms, found none"),
+        ({JOBS: "[]"}, "expected an output that a kind of field is like, found none"),
         ({JOBS: '[{"inputs": [{"socket": {"a": 1}}], "outputs": []}]'}, "no 'slug'"),
         (
             {JOBS: "[]", "p/example_evaluation_method/evaluate.py": "def main(:"},
