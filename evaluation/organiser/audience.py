@@ -7,9 +7,8 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from evaluation.platform.messages import MAX_LINE_LENGTH
+from evaluation.platform.facts import LOG_LINES, MESSAGE_LENGTH
 
-_LINES_KEPT = 500
 _KILLED = 137
 
 
@@ -47,7 +46,7 @@ def recorded_run(folder: Path) -> ContainerRun:
 
 def views_of(run: ContainerRun, settings: Mapping[str, Any]) -> Views:
     """Return the lines that each audience sees of a run under a phase's settings on the platform."""
-    errors, log = run.stderr[-_LINES_KEPT:], run.stdout[-_LINES_KEPT:]
+    errors, log = run.stderr[-LOG_LINES:], run.stdout[-LOG_LINES:]
     metrics = _metrics(run, errors)
     if isinstance(metrics, str):
         participant = ["The evaluation failed; it does not use up an attempt.", f"Message: {metrics}"]
@@ -77,7 +76,7 @@ def _metrics(run: ContainerRun, errors: Sequence[str]) -> Mapping[str, Any] | st
         return "The container was killed as it exceeded the memory limit"
     if run.status != 0:
         last = next((line.strip() for line in reversed(errors) if line.strip()), "")
-        return last[:MAX_LINE_LENGTH] or "No errors were reported in the logs."
+        return last[:MESSAGE_LENGTH] or "No errors were reported in the logs."
     try:
         content = json.loads(run.metrics or b"")
     except (ValueError, RecursionError):

@@ -14,7 +14,6 @@ from evaluation.platform.facts import LOG_LINE_BYTES, LOG_LINES, MESSAGE_LENGTH
 
 # --- The texts for participant and organiser about the faults of a submission ---
 
-MAX_LINE_LENGTH = MESSAGE_LENGTH
 _MAX_LISTED = 400
 _MAX_EXAMPLE_LENGTH = 260
 _MAX_EQUAL = 10
@@ -33,9 +32,9 @@ def participant_line(faults: Faults) -> str:
         for kind, kind_faults in kinds
     ]
     line = head + "; ".join(parts)
-    if len(line) <= MAX_LINE_LENGTH:
+    if len(line) <= MESSAGE_LENGTH:
         return line
-    room = (MAX_LINE_LENGTH - len(head)) // len(parts) - 2
+    room = (MESSAGE_LENGTH - len(head)) // len(parts) - 2
     return head + "; ".join(printable(part, room) for part in parts)
 
 
@@ -129,7 +128,7 @@ class Streams:
     def tell_participant(self, line: str) -> None:
         """Write the line that participants see."""
         with contextlib.suppress(OSError):
-            text = line[:MAX_LINE_LENGTH].encode("utf-8", "backslashreplace").decode("utf-8")
+            text = line[:MESSAGE_LENGTH].encode("utf-8", "backslashreplace").decode("utf-8")
             _write(text, sys.stderr, self._participant)
 
 
