@@ -21,7 +21,6 @@ from evaluation.core.class_estimators import (
     RocArea,
     SensitivityAtSpecificity,
 )
-from evaluation.core.differences import Compared, TestOfMeans
 from evaluation.core.estimator import Estimator, Mean, Quantile, RootMeanSquare, Share
 from evaluation.core.intervals import intervals, value_of
 from evaluation.core.metric import Metric
@@ -32,6 +31,7 @@ from evaluation.metrics.regression import (
     weighted_pearson_correlation,
     weighted_spearman_correlation,
 )
+from evaluation.organiser.ranking.compared import Compared, TestOfMeans
 from evaluation.stats.figure import Difference, Figure, IntervalChoice
 from evaluation.stats.student import check_level
 

@@ -10,8 +10,8 @@ from scipy.stats import pearsonr, spearmanr, ttest_rel
 from sklearn.metrics import cohen_kappa_score, f1_score
 
 import evaluation
-from evaluation.core.differences import Compared
 from evaluation.core.intervals import intervals
+from evaluation.organiser.ranking.compared import Compared
 from evaluation.organiser.ranking.difference_plan import Simulation, difference_of_pilot
 from evaluation.organiser.ranking.results import read_results
 from test.in_process import library_in_process

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import get_args
 
 from evaluation.cli.common import add_json, say, whole_number
-from evaluation.core.differences import TestOfMeans
 from evaluation.core.scheme import MethodName
 from evaluation.io.tables import DECIMAL
 from evaluation.organiser.cli.rank_table import print_leaderboard
@@ -17,6 +16,7 @@ from evaluation.organiser.ranking import leaderboard_writing
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.annotator_scores import is_scores, read_annotator_scores
 from evaluation.organiser.ranking.annotators import read_annotators
+from evaluation.organiser.ranking.compared import TestOfMeans
 from evaluation.organiser.ranking.comparisons import Margin
 from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
 from evaluation.organiser.ranking.platform_results import (

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.organiser.ranking.rank_tests import kendall_tau_b
 from evaluation.phase.places import competition_ranks
-from evaluation.stats.ranks import kendall_tau_b
 
 MAX_EXACT = 12
 

@@ -8,7 +8,6 @@ from typing import get_args
 
 import numpy as np
 
-from evaluation.core.differences import TestOfMeans
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Draws, Resampling
 from evaluation.core.scheme import Scheme
@@ -29,6 +28,7 @@ from evaluation.organiser.ranking.classifiers import (
     operating_points,
     roc_curve,
 )
+from evaluation.organiser.ranking.compared import TestOfMeans
 from evaluation.organiser.ranking.leaderboard_file import CaseValues, CurvePoints, FrocPoints, OrganiserPart
 from evaluation.organiser.ranking.readers import against_readers, annotator_points
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission

@@ -15,8 +15,8 @@ from evaluation.core.resampling import Resampling
 from evaluation.metrics.classification import roc_points, roc_table
 from evaluation.organiser.ranking.annotators import curve_of, metrics_of_curve, values_once
 from evaluation.organiser.ranking.comparisons import TestChoice, compare
+from evaluation.organiser.ranking.differences import corrected
 from evaluation.organiser.ranking.resampling import TeamCases, intervals_of_teams
-from evaluation.stats.differences import corrected
 from evaluation.stats.figure import Difference, Figure
 
 # --- Further classifiers of every team beside its likelihood, such as the cup-to-disc ratio of its masks ---

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
 
-from evaluation.core.differences import Compared, Pair, TestOfMeans
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
+from evaluation.organiser.ranking.compared import Compared, Pair, TestOfMeans
+from evaluation.organiser.ranking.differences import holm, margin_test, significance_tiers
+from evaluation.organiser.ranking.rank_tests import published_difference
 from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals
 from evaluation.organiser.ranking.results import PhaseResults, RankingError
-from evaluation.stats.differences import holm, margin_test, significance_tiers
 from evaluation.stats.figure import SIGNIFICANT, Difference, Figure
-from evaluation.stats.ranks import published_difference
 
 ONE_SIDED = 0.025
 

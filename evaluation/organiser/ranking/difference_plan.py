@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.differences import Compared, TestOfMeans
 from evaluation.core.estimator import Mean
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
+from evaluation.organiser.ranking.compared import Compared, TestOfMeans
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import PhaseResults
 

@@ -14,10 +14,10 @@ from evaluation.core.estimator import Estimator
 from evaluation.core.metric import Metric
 from evaluation.io.tables import DECIMAL
 from evaluation.metrics.arrays import Floats
+from evaluation.organiser.ranking.rank_tests import rank_sum_difference
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.scores import RecordedColumns
-from evaluation.stats.ranks import rank_sum_difference
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from dataclasses import replace
 from itertools import combinations
 from statistics import NormalDist
 
+from evaluation.organiser.ranking.differences import corrected
 from evaluation.organiser.ranking.leaderboard_file import (
     PhaseChange,
     PhaseLeaderboard,
 )
-from evaluation.stats.differences import corrected
+from evaluation.organiser.ranking.rank_tests import published_difference
 from evaluation.stats.figure import SIGNIFICANT, Difference, Figure
-from evaluation.stats.ranks import published_difference
 
 _NORMAL = NormalDist()
 

@@ -14,10 +14,10 @@ from evaluation.core.metric import Metric
 from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Method, MethodName, Ties
 from evaluation.metrics.arrays import Floats
+from evaluation.organiser.ranking.rank_tests import signed_ranks, surplus_deviation
 from evaluation.phase.places import Better, competition_ranks, shared_ranks
 from evaluation.platform.result_file import as_written_values
 from evaluation.stats.columns import weighted_means
-from evaluation.stats.ranks import signed_ranks, surplus_deviation
 
 # --- Scores of teams from their values in every case: ranks by case, and weighted quantiles ---
 

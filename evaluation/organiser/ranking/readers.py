@@ -11,10 +11,10 @@ from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.annotators import ReadColumns, curve_of, is_decision
+from evaluation.organiser.ranking.differences import OF_BOOTSTRAP, corrected, student_difference
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.stats.areas import Components, area_variance, components
 from evaluation.stats.bootstrap import bootstrap_weights
-from evaluation.stats.differences import OF_BOOTSTRAP, corrected, student_difference
 from evaluation.stats.figure import Difference
 
 # --- The sensitivity of every team at every annotator's specificity (REFUGE, sections 4.1, 5.3 and 6) ---

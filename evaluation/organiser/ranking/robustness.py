@@ -10,11 +10,11 @@ import numpy as np
 from evaluation.core.resampling import by_task, values_under
 from evaluation.core.scheme import Board, MethodName, Rank, Scheme, Term
 from evaluation.metrics.arrays import Floats
+from evaluation.organiser.ranking.rank_tests import kendall_tau_b
 from evaluation.organiser.ranking.resampling import TeamCases, as_ranked
 from evaluation.organiser.ranking.results import PhaseResults, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores
 from evaluation.phase.places import Leaderboards, place_teams
-from evaluation.stats.ranks import kendall_tau_b
 
 # --- Other schemes: another method, a metric left out, another weight ---
 

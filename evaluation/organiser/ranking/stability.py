@@ -8,10 +8,10 @@ import numpy as np
 from evaluation.core.challenge import Composite
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme
+from evaluation.organiser.ranking.rank_tests import kendall_tau_b
 from evaluation.organiser.ranking.resampling import TeamCases, as_ranked, leave_one_out
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.phase.places import BoardPlaces, IntArray, Leaderboards, place_teams
-from evaluation.stats.ranks import kendall_tau_b
 
 _LEVEL = (0.025, 0.5, 0.975)
 

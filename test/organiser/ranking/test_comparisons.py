@@ -12,11 +12,11 @@ from scipy.stats import mannwhitneyu, norm, t, ttest_1samp, wilcoxon
 from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import AveragePrecision, RocArea, SensitivityAtSpecificity
-from evaluation.core.differences import TestOfMeans
 from evaluation.core.estimator import Mean
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.cli.rank_command import margin_of
+from evaluation.organiser.ranking.compared import TestOfMeans
 from evaluation.organiser.ranking.comparisons import Comparisons, Margin, TestChoice, compare, margin_tests
 from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals, intervals_of_teams
 from evaluation.organiser.ranking.results import RankingError

@@ -18,9 +18,9 @@ from evaluation.organiser.ranking.methods import (
     weighted_p_values,
     weighted_quantiles,
 )
+from evaluation.organiser.ranking.rank_tests import mid_ranks
 from evaluation.phase.places import competition_ranks, shared_rank, shared_ranks
 from evaluation.stats.bootstrap import bootstrap_weights
-from evaluation.stats.ranks import mid_ranks
 
 SCORES = np.array(
     [[0.9, 0.5, np.nan, 0.1], [0.9, 0.7, 0.2, 0.1], [0.4, 0.7, np.inf, 0.3], [0.8, 0.1, 0.2, 0.1]]

@@ -20,6 +20,7 @@ from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
+from evaluation.organiser.ranking.rank_tests import RANK_SUM, SIGNED_RANK
 from evaluation.organiser.report.charts.teams import TeamMarks
 from evaluation.organiser.report.page import (
     Block,
@@ -32,7 +33,6 @@ from evaluation.organiser.report.page import (
 )
 from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.phase.registry import challenge_named
-from evaluation.stats.ranks import RANK_SUM, SIGNED_RANK, pareto_front
 
 # --- What sentences take of them ---
 
@@ -214,9 +214,16 @@ class ReportedPhase:
     def front(self, metric: str) -> list[str]:
         """Return the ranked teams that no other team beats in one without losing in the other."""
         sign = -1 if self.board.metrics[metric].better == "higher" else 1
-        timed = [team for team in self.timed(metric) if team.eligible]
-        costs = [(sign * team.metrics[metric].value, team.seconds_per_case or 0.0) for team in timed]
-        return [team.team for team, on in zip(timed, pareto_front(costs), strict=True) if on] if timed else []
+        costs = {
+            team.team: (sign * team.metrics[metric].value, team.seconds_per_case or 0.0)
+            for team in self.timed(metric)
+            if team.eligible
+        }
+        return [
+            team
+            for team, (value, time) in costs.items()
+            if not any(a <= value and b <= time and (a, b) != (value, time) for a, b in costs.values())
+        ]
 
     def in_order_of(self, board: str) -> list[tuple[leaderboard_file.Team, leaderboard_file.BoardOfTeam]]:
         """Return the teams with a place in a board, best first."""

@@ -241,16 +241,6 @@ def _tails(twice_ranks: tuple[int, ...]) -> tuple[Floats, Floats]:
     return np.cumsum(shares), np.cumsum(shares[::-1])[::-1]
 
 
-def pareto_front(costs: ArrayLike) -> NDArray[np.bool_]:
-    """Return which rows no other row dominates: at most equal costs, one of them lower.
-
-    costs: finite, shape (rows, criteria), lower is better. Equal rows do not dominate each other.
-    """
-    rows = np.asarray(costs, dtype=np.float64)
-    dominated = [bool(((rows <= row).all(axis=1) & (rows < row).any(axis=1)).any()) for row in rows]
-    return ~np.array(dominated, dtype=np.bool_)
-
-
 def kendall_tau_b(ranking: ArrayLike, others: ArrayLike) -> Floats:
     """Return τ-b of a ranking with each of many over the same teams; NaN where all places of one are equal.
 

@@ -13,9 +13,7 @@ from evaluation.core.intervals import area_components, value_of
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, joined, values_under
 from evaluation.metrics.arrays import Floats
-from evaluation.stats.areas import Components, area_variance
-from evaluation.stats.bootstrap import bootstrap_of
-from evaluation.stats.differences import (
+from evaluation.organiser.ranking.differences import (
     AREAS,
     OF_BOOTSTRAP,
     PAIRED_T,
@@ -25,9 +23,15 @@ from evaluation.stats.differences import (
     student_difference,
     with_unseen,
 )
+from evaluation.organiser.ranking.rank_tests import (
+    published_difference,
+    rank_sum_difference,
+    signed_rank_difference,
+)
+from evaluation.stats.areas import Components, area_variance
+from evaluation.stats.bootstrap import bootstrap_of
 from evaluation.stats.figure import Difference, Figure
 from evaluation.stats.intervals import standard_error
-from evaluation.stats.ranks import published_difference, rank_sum_difference, signed_rank_difference
 from evaluation.stats.unseen import of_units
 
 Pair = tuple[str, str]

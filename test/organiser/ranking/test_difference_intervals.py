@@ -9,8 +9,7 @@ import pytest
 from scipy.stats import norm, t, ttest_rel
 from sklearn.metrics import roc_auc_score
 
-from evaluation.stats.areas import area_variance, components
-from evaluation.stats.differences import (
+from evaluation.organiser.ranking.differences import (
     area_difference,
     corrected,
     detectable,
@@ -21,6 +20,7 @@ from evaluation.stats.differences import (
     student_difference,
     with_unseen,
 )
+from evaluation.stats.areas import area_variance, components
 from evaluation.stats.figure import Difference, Figure
 
 

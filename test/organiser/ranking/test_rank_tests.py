@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, mannwhitneyu, rankdata, wilcoxon
 
-from evaluation.platform.result_file import as_written
-from evaluation.stats.ranks import (
+from evaluation.organiser.ranking.rank_tests import (
     kendall_tau_b,
     mid_ranks,
-    pareto_front,
     published,
     published_difference,
     rank_sum_difference,
     signed_rank_difference,
 )
+from evaluation.platform.result_file import as_written
 
 NAN = math.nan
 
@@ -111,12 +110,6 @@ def test_rank_correlations_are_scipys(pairs, values):
     assert kendall_tau_b(first, [second]).tolist() == pytest.approx([expected], nan_ok=True)
     same = np.ones(pairs)
     assert np.isnan(kendall_tau_b(first, [same])).all()
-
-
-def test_rows_that_no_other_row_dominates():
-    """The fourth row is as good as the first and slower, the last one worse and slower than the second."""
-    costs = [(-0.9, 2.0), (-0.5, 0.1), (-0.5, 0.1), (-0.9, 3.0), (-0.4, 0.2)]
-    assert pareto_front(costs).tolist() == [True, True, True, False, False]
 
 
 def test_what_is_no_number_stays():
