@@ -7,7 +7,7 @@ import numpy as np
 from evaluation.charts.chart import Chart, Estimated, marks_of
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.difficulty import SubgroupTest
-from evaluation.organiser.ranking.stability import Influence, PlaceDistribution
+from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.charts.matrices import (
     Axes,
     HeatmapCell,
@@ -16,7 +16,6 @@ from evaluation.organiser.report.charts.matrices import (
 )
 from evaluation.organiser.report.charts.teams import (
     blob_chart,
-    influence_chart,
     place_lines_chart,
     podium_chart,
     subgroup_means_chart,
@@ -106,7 +105,6 @@ def board_examples() -> dict[str, Chart]:
             {"in force": {"one": 1, "two": 2}, "median": {"one": 2, "two": 1}},
             MARKS,
         ),
-        influence_chart("influence", "Influence", [Influence("dice", "a", 2, 1, ("two",), 0.5)]),
         subgroup_means_chart(
             "subgroup-means",
             "Subgroups",

@@ -34,7 +34,7 @@ from evaluation.organiser.ranking.readers import against_readers, annotator_poin
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores
 from evaluation.organiser.ranking.selection import Which
-from evaluation.phase.places import BoardPlaces, Leaderboards, place_teams
+from evaluation.phase.places import BoardPlaces, place_teams
 from evaluation.platform.result_file import as_written_values
 
 # --- Single cases, for organisers: values and curves, where each step is a case of one class or an object ---
@@ -124,10 +124,9 @@ class Analysis:
         chosen: Sequence[Submission],
         ranked: Sequence[Submission],
         scores: SchemeScores,
-        leaderboards: Leaderboards,
     ) -> None:
         self._results, self._scheme, self._choices = results, scheme, choices
-        self._ranked, self._scores, self._standings = ranked, scores, leaderboards
+        self._ranked, self._scores = ranked, scores
         self._chosen = chosen
         given = results.resampling or Resampling(0, 0, 10)
         self._cases, self._all = (
@@ -183,11 +182,6 @@ class Analysis:
         metrics, cases = results.metrics, results.cases
         if cases is None:
             return OrganiserPart()
-        influence: list[stability.Influence] = []
-        if self._metrics.are_complete(self._scheme.metrics):
-            figures = self._metrics.of_scheme(), results.challenge.composites
-            in_force = self._scheme, self._standings, *figures
-            influence = stability.influences(*in_force, self._cases, cases.names, self._scores)
         difficulties = difficulty.case_difficulties(metrics, self._cases)
         classifiers: tuple[str, ...] = ()
         if not self.too_many_to_compare:
@@ -196,7 +190,6 @@ class Analysis:
         tested = self._cases.teams, self._choice
         return OrganiserPart(
             difficulties=tuple(difficulties),
-            influences=tuple(influence),
             values=_case_values(metrics, chosen),
             curves=_curves(metrics, chosen),
             free_response=_free_response_curves(metrics, chosen),

@@ -75,7 +75,7 @@ def rank_phase(
         raise RankingError(f"{results.phase}: no team is eligible")
     scores = SchemeScores(results, scheme, ranked)
     leaderboards = scores.places()
-    analysis = Analysis(results, scheme, choices, chosen, ranked, scores, leaderboards)
+    analysis = Analysis(results, scheme, choices, chosen, ranked, scores)
     board = PhaseLeaderboard(
         role=role,
         challenge=results.challenge.name,

@@ -11,7 +11,7 @@ from evaluation.organiser.ranking.classifiers import Classifiers, TeamOperatingP
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.readers import AgainstReaders, AnnotatorPoint
 from evaluation.organiser.ranking.robustness import Variation
-from evaluation.organiser.ranking.stability import Influence, PlaceDistribution, RankingAgreement
+from evaluation.organiser.ranking.stability import PlaceDistribution, RankingAgreement
 from evaluation.platform.result_file import schema_of
 from evaluation.stats.figure import Difference, Figure
 
@@ -195,7 +195,6 @@ class OrganiserPart:
     """The figures of single cases. They reveal labels and are written to separate files."""
 
     difficulties: tuple[difficulty.CaseDifficulty, ...] = ()
-    influences: tuple[Influence, ...] = ()
     values: dict[str, CaseValues] = field(default_factory=dict)
     curves: dict[str, dict[str, CurvePoints]] = field(default_factory=dict)
     free_response: dict[str, dict[str, FrocPoints]] = field(default_factory=dict)

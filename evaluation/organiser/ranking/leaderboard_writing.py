@@ -46,7 +46,6 @@ def write_phase(phase: RankedPhase, folder: Path, suffix: str) -> list[Path]:
         "annotator-scores": phase.annotator_scores,
         "margins": phase.margins,
         "difficulty": part.difficulties,
-        "influence": part.influences,
         "annotator-points": part.annotator_points,
         "readers": part.readers,
         "classifiers": part.classifiers.values,

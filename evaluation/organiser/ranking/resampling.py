@@ -23,7 +23,6 @@ from evaluation.core.resampling import (
     joint_draws,
     resampled,
     units_of,
-    values_under,
 )
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.results import RankingError, Submission
@@ -31,7 +30,6 @@ from evaluation.platform.result_file import as_written_values
 from evaluation.stats.figure import Figure
 
 Tables = Mapping[str, CaseTable]
-_ENTRIES_PER_BLOCK = 2_000_000
 _NO_CASES = "no team has results per case"
 
 
@@ -155,32 +153,6 @@ def resample_teams(metrics: Mapping[str, Metric], cases: TeamCases, draws: Draws
         else:
             values |= cases.columns(tables[name.partition(".")[0]], {name: of_tables})
     return Resampled({name: values[name] for name in metrics if name in values}, missing)
-
-
-def leave_one_out(
-    metrics: Mapping[str, Metric], cases: TeamCases, names: Sequence[str]
-) -> Iterator[tuple[Sequence[str], dict[str, Floats]]]:
-    """Yield blocks of case names and the metrics of all teams without each, shape (names, teams)."""
-    rows = max(1, _ENTRIES_PER_BLOCK // max(1, len(names)))
-    for start in range(0, len(names), rows):
-        left_out = names[start : start + rows]
-        block: dict[str, Floats] = {}
-        for task, task_metrics in by_task(metrics).items():
-            if tables := cases.task_tables(task):
-                weights = all_but_one(next(iter(tables.values())).names, left_out)
-                values = values_under(task_metrics, list(tables.values()), [weights])
-                block |= cases.columns(tables, values)
-        yield left_out, block
-
-
-def all_but_one(names: Sequence[str], left_out: Sequence[str]) -> Floats:
-    """Return the weights of cases without each of some, shape (left out, names)."""
-    at = {name: position for position, name in enumerate(names)}
-    weights = np.ones((len(left_out), len(names)))
-    for row, name in enumerate(left_out):
-        if name in at:
-            weights[row, at[name]] = 0
-    return weights
 
 
 def _require_same_strata(metrics: Mapping[str, Metric], tables: Mapping[str, CaseTable]) -> None:

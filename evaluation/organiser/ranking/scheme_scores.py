@@ -12,7 +12,7 @@ from evaluation.core.resampling import Draws
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.methods import TeamScores, is_by_method, team_scores
-from evaluation.organiser.ranking.resampling import TeamCases, all_but_one
+from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.phase.places import Better, Leaderboards, place_teams
 
@@ -59,11 +59,6 @@ class SchemeScores:
     def under(self, names: Mapping[str, NDArray[np.float64]]) -> dict[str, Floats]:
         """Return the scores of ``by_method`` under the weights that ``names`` gives for their metrics."""
         return {name: self._wide(name, self.by_method[name].under(rows)) for name, rows in names.items()}
-
-    def without(self, cases: Sequence[str]) -> dict[str, Floats]:
-        """Return the scores of ``by_method`` without each of some cases, shape (cases, submissions)."""
-        by_method = self.by_method.items()
-        return self.under({name: all_but_one(scores.table.names, cases) for name, scores in by_method})
 
     def resampled(self, draws: Draws) -> dict[str, Floats]:
         """Return the bootstrap scores of ``by_method`` that can be resampled, (resamples, submissions)."""

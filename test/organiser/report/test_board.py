@@ -45,7 +45,7 @@ KINDS = (
     *("places", "by-team", "boxes", "podium", "rank-counts", "blobs"),
     "superiority",
     *("method-places", "without-metric-places", "weight-places", "subgroup-places", "significance", "roc"),
-    *("hardest-cases", "influence", "left-right", "agreement-tasks"),
+    *("hardest-cases", "left-right", "agreement-tasks"),
 )
 
 

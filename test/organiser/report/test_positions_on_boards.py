@@ -31,7 +31,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     Team,
 )
 from evaluation.organiser.ranking.robustness import Variation
-from evaluation.organiser.ranking.stability import Influence, PlaceDistribution, RankingAgreement
+from evaluation.organiser.ranking.stability import PlaceDistribution, RankingAgreement
 from evaluation.organiser.report.board import cases, metrics, rankings
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.charts.curves import froc_chart
@@ -39,7 +39,6 @@ from evaluation.organiser.report.charts.matrices import heatmap_chart, significa
 from evaluation.organiser.report.charts.roc import roc_chart
 from evaluation.organiser.report.charts.teams import (
     blob_chart,
-    influence_chart,
     place_lines_chart,
     podium_chart,
     subgroup_means_chart,
@@ -328,10 +327,9 @@ def test_changes_between_phases_are_beside_0():
     assert marks(chart, "rule", "line", "x") == [0]
 
 
-@by_hand(heatmap_chart, influence_chart, page="organiser/report/board/cases.py")
+@by_hand(heatmap_chart, page="organiser/report/board/cases.py")
 def test_the_hardest_case_comes_first_and_the_worst_value_is_the_darkest():
-    moved = Influence("overall", "y", 2, 1, ("b", "a"), 0.5)
-    part = OrganiserPart(values=VALUES, influences=(moved,))
+    part = OrganiserPart(values=VALUES)
     found = charts(cases.cases_section(phase(part)))
     # The means of Dice over the teams are 0.5 in both x and y; of the errors they are 1.5, 2 and 3.5.
     dice, error = found["t-dice-hardest-cases"], found["t-error-hardest-cases"]
@@ -347,8 +345,6 @@ def test_the_hardest_case_comes_first_and_the_worst_value_is_the_darkest():
     cells = {(row, column): value for row, column, value in marks(error, "rect", "cells", "y", "x", "color")}
     assert cells["b", "z"] == 6
     assert cells["a", "y"] == 3
-    assert marks(found["overall-influence"], "bar", "cases", "y", "x") == [("y", 2)]
-    assert found["overall-influence"].data["cases"][0]["winners"] == "b, a"
 
 
 @by_hand(heatmap_chart, page="organiser/report/board/cases.py")

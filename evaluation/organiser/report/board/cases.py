@@ -18,21 +18,19 @@ from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.case_images import CaseReading, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
 from evaluation.organiser.report.charts.matrices import Axes, HeatmapCell, heatmap_chart
-from evaluation.organiser.report.charts.teams import influence_chart
 from evaluation.organiser.report.pictures import LEGENDS, fields_left_out, known_or_none
 from evaluation.organiser.report.sources import followed
 from evaluation.phase.phase import Phase
 
-# --- The section of single cases: the hardest ones by team, those that move places, and a table of all ---
+# --- The section of single cases: the hardest ones by team, and a table of all ---
 
 _HARDEST = 40
-_MOST_INFLUENTIAL = 25
 _MOST_MAIN = 6
 
 
 def cases_section(phase: ReportedPhase) -> page.Section | None:
     """Return the section of single cases; None where none are known."""
-    return phase.section("cases", "Cases", (*_hardest(phase), *_influential(phase), *_table(phase)))
+    return phase.section("cases", "Cases", (*_hardest(phase), *_table(phase)))
 
 
 def clustered(values: NDArray[np.float64]) -> list[int]:
@@ -72,31 +70,18 @@ def _hardest(phase: ReportedPhase) -> Iterator[Chart]:
         ).measured_in(phase.board.metrics[name].unit)
 
 
-def _influential(phase: ReportedPhase) -> Iterator[Chart]:
-    for name in phase.boards:
-        found = [one for one in phase.organiser.influences if one.board == name][:_MOST_INFLUENTIAL]
-        if found:
-            figure, title = (
-                phase.identifier(name, "influence"),
-                f"Cases that move places: {phase.heading(name)}",
-            )
-            yield influence_chart(figure, title, found)
-
-
 def _table(phase: ReportedPhase) -> Iterator[page.SortableCaseTable]:
     difficulties: dict[str, dict[str, float]] = {}
     for one in phase.organiser.difficulties:
         title = f"{phase.title_of(one.metric)}: {one.measure}"
         difficulties.setdefault(title, {})[one.case] = one.value
-    board = phase.boards[0]
-    moved = {one.case: one.teams_moved for one in phase.organiser.influences if one.board == board}
-    cases = sorted({case for of_cases in difficulties.values() for case in of_cases} | set(moved))
+    cases = sorted({case for of_cases in difficulties.values() for case in of_cases})
     if not cases:
         return
     measures = difficulties.values()
-    rows = ((case, *(one.get(case) for one in measures), moved.get(case, 0)) for case in cases)
+    rows = ((case, *(one.get(case) for one in measures)) for case in cases)
     measured = (page.Column(title, 4, is_main=place < _MOST_MAIN) for place, title in enumerate(difficulties))
-    columns: list[page.Title] = ["case", *measured, f"teams moved without it: {phase.heading(board)}"]
+    columns: list[page.Title] = ["case", *measured]
     note = "Difficulty is the mean over the ranked teams."
     yield page.SortableCaseTable.of(phase.identifier("cases"), "All cases", columns, rows, note)
 

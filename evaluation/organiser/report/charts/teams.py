@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from evaluation.charts import chart as vl
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.difficulty import SubgroupTest
-from evaluation.organiser.ranking.stability import Influence, PlaceDistribution
-from evaluation.organiser.report.charts.encodings import count, if_selected, point_of_case
+from evaluation.organiser.ranking.stability import PlaceDistribution
+from evaluation.organiser.report.charts.encodings import if_selected
 from evaluation.phase.places import Better, competition_ranks
 
 # --- Colours, shapes and dashes of teams, the same in every figure ---
@@ -328,29 +328,3 @@ def blob_chart(
     data: dict[str, Sequence[vl.Record]] = {"blobs": blobs, "spans": spans}
     figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(places)}
     return vl.Chart(name, title, described, data, {**figure, "usermeta": {"leastWidth": 420}}, follows)
-
-
-# --- Bars of the cases whose removal moves the most teams ---
-
-
-def influence_chart(name: str, title: str, influences: Sequence[Influence]) -> vl.Chart:
-    """Return the bars of influential cases, from top to bottom in the order given."""
-    most = max((one.teams_moved for one in influences), default=0)
-    encoding = {
-        "x": count("teams_moved", "teams that change their place", most),
-        "y": vl.names_down("case"),
-        "color": point_of_case(vl.BLUE)["color"],
-        "tooltip": vl.tooltip("case", "teams_moved", "max_move", "winners"),
-    }
-    specification = vl.layer("cases", {"type": "bar", "cursor": "pointer"}, **encoding)
-    described = (
-        "Each case is left out once, and the teams are ranked again. Without a case that is not shown, "
-        "fewer teams move."
-    )
-    fields = ("case", "teams_moved", "max_move")
-    rows = [
-        {field: getattr(one, field) for field in fields} | {"winners": ", ".join(one.winners)}
-        for one in influences
-    ]
-    data, figure = {"cases": rows}, specification | {"height": 20 * len(influences)}
-    return vl.Chart(name, title, described, data, figure, single_cases=True)
