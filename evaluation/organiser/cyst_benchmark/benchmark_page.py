@@ -60,42 +60,20 @@ def _cell(text: str) -> str | float | None:
 # --- Figures of distinctions: two cysts, distributions, means and intervals (the paper's Fig. 7) ---
 
 
-def _chart(name: str, rows: Sequence[Record], further: Sequence[Record] = (), **content: Any) -> vl.Chart:
-    """Return a figure whose words and specification are in `templates/benchmark.json`.
-
-    Its first table has the rows, a second one called "labels" the further ones.
-    """
+def _chart(name: str, rows: Sequence[Record], **content: Any) -> vl.Chart:
+    """Return a figure of rows whose words and specification are in `templates/benchmark.json`."""
     readers = vl.marks_of(str(row["reader"]) for row in rows if "reader" in row)
     content |= {"name": name, "readers": readers, "down": vl.names_down}
     words = json.loads(rendered("benchmark.json", {}, **content))
     specification = words.pop("specification")
-    table = str(specification.get("data", {"name": name})["name"])
-    data = {"means" if name == "scale" else table: rows, **({"labels": further} if further else {})}
-    return vl.Chart(name=name, data=data, specification=specification, **words)
+    return vl.Chart(
+        name=name, data={specification["data"]["name"]: rows}, specification=specification, **words
+    )
 
 
 def _distinction_charts(tables: Tables) -> Iterator[vl.Chart]:
     if means := [row for row in tables["transforms"] if row["mean"] is not None]:
         yield _chart("means", means)
-        yield _chart("scale", means, further=list(_joined_labels(means)))
-
-
-def _joined_labels(rows: Sequence[Record]) -> Iterator[Record]:
-    """Yield the confidences of every annotator by ascending mean; those too near to be told apart as one."""
-    means = [_number(row, "mean") for row in rows]
-    nearest = 0.05 * (max(means) - min(means))
-    ordered = sorted(rows, key=lambda row: _number(row, "mean"))
-    for reader in dict.fromkeys(row["reader"] for row in rows):
-        groups: list[list[Record]] = []
-        for row in (row for row in ordered if row["reader"] == reader):
-            if groups and _number(row, "mean") - _number(groups[-1][-1], "mean") < nearest:
-                groups[-1].append(row)
-            else:
-                groups.append([row])
-        for group in groups:
-            middle = sum(_number(row, "mean") for row in group) / len(group)
-            label = ", ".join(f"{row['confidence']:g}" for row in group)
-            yield {"reader": reader, "mean": middle, "label": label}
 
 
 # --- Figures of accuracy by confidence (Table 4) and of combined annotators (Figs. 9 to 12) ---

@@ -21,7 +21,7 @@ def charts(page):
 
 
 def test_every_figure_can_be_drawn(charts):
-    assert set(charts) == {"means", "scale", "accuracy", "reproducibility", "combinations"}
+    assert set(charts) == {"means", "accuracy", "reproducibility", "combinations"}
     for chart in charts.values():
         assert "<path" in drawn(chart)
 
@@ -43,7 +43,7 @@ def test_steps_that_were_not_run_leave_their_sections_empty(work, tmp_path):
         shutil.copy(work / f"{name}.csv", tmp_path)
     page = benchmark_page("work", read_tables(tmp_path))
     assert [section.blocks for section in page.sections[1:]] == [(Text(("This step was not run.",)),)] * 3
-    assert {chart.name for chart in page.charts()} == {"means", "scale"}
+    assert {chart.name for chart in page.charts()} == {"means"}
 
 
 def test_names_of_annotators_are_text(work, tmp_path):
