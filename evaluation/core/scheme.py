@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
-from pydantic import model_validator
+from pydantic import ConfigDict, model_validator
 
 from evaluation.core.keys import Key, KeyTable, Weight
 
@@ -41,6 +41,8 @@ class Method:
     quantile or level outside [0, 1]. Source: Maier-Hein et al. 2018, Nat. Commun. 9:5217; Wiesenfarth et al.
     2021, Sci. Rep. 11:2369; for "min-max" the ranking of SynthRAD 2025.
     """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     name: MethodName = "mean-then-rank"
     quantile: float = 0.05
@@ -177,7 +179,7 @@ class Scheme:
         return tuple(dict.fromkeys(needed(boards[board_name])))
 
 
-# --- The table that declares a scheme, in phase.toml or in a file of its own ---
+# --- The tables that declare leaderboards, in phase.toml or in a file of their own ---
 
 
 class TermTable(KeyTable, strict=False):
@@ -219,44 +221,3 @@ class BoardTable(KeyTable, strict=False):
         """Return the leaderboard."""
         terms, ties = (tuple(term.term() for term in table) for table in (self.terms, self.ties))
         return Board(self.name, terms, ties, self.combination)
-
-
-class MethodTable(KeyTable, strict=False):
-    """How the values of the cases become the ranks of a metric, see `docs/rank-teams.md`."""
-
-    name: MethodName = Key(default="mean-then-rank", description="The method.")
-    quantile: float = Key(default=0.05, description="Quantile of `quantile-then-rank`.")
-    alpha: float = Key(default=0.05, description="Level of the tests of `test-then-rank`.")
-    adjust: Literal["holm", "none"] = Key(default="holm", description="Adjustment of these tests.")
-
-
-class SchemeTable(KeyTable, strict=False):
-    """The ranking of a challenge: leaderboards, of which one may decide."""
-
-    boards: list[BoardTable] = Key(description="The leaderboards, each built from metrics and earlier ones.")
-    overall: str | None = Key(default=None, description="The leaderboard that decides. Default: none.")
-    phases: dict[str, Weight] = Key(
-        default={}, description="Weight of the overall place in each phase, if several decide."
-    )
-    phase_ties: dict[str, str] = Key(
-        default={},
-        description="The leaderboard whose place in a phase breaks ties of the final ranking over `phases`, "
-        "by phase, in order.",
-    )
-    complete_only: bool = Key(
-        default=False, description="Whether teams that lack one of the metrics have no place at all."
-    )
-    method: MethodTable = Key(default=MethodTable(), description="How cases become ranks.")
-    ties: Ties = Key(default="min", description="Which place teams of one score share.")
-
-    def scheme(self) -> Scheme:
-        """Return the scheme; weights are the exact decimals. Raises ValueError for an invalid one."""
-        return Scheme(
-            boards=tuple(board.board() for board in self.boards),
-            overall=self.overall,
-            phases={role: Fraction(weight) for role, weight in self.phases.items()},
-            phase_ties=self.phase_ties,
-            complete_only=self.complete_only,
-            method=Method(**self.method.model_dump()),
-            ties=self.ties,
-        )

@@ -1,7 +1,7 @@
 """How results generalise: changes from phase to phase."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 from statistics import NormalDist
@@ -12,7 +12,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseLeaderboard,
 )
 from evaluation.organiser.ranking.rank_tests import published_difference
-from evaluation.stats.figure import SIGNIFICANT, Difference, Figure
+from evaluation.stats.figure import Difference, Figure
 
 _NORMAL = NormalDist()
 
@@ -46,22 +46,6 @@ def generalisation(boards: Mapping[str, PhaseLeaderboard]) -> tuple[PhaseChange,
     return corrected(
         changes, lambda one: (one.metric, one.earlier, one.later, (one.later, one.team) in eligible)
     )
-
-
-def notices_of(found: Sequence[PhaseChange], boards: Mapping[str, PhaseLeaderboard]) -> Iterator[str]:
-    """Yield which teams are significantly better and worse in the later of two phases, by metric."""
-    grouped: dict[tuple[str, str, str], list[PhaseChange]] = {}
-    for one in found:
-        if one.p_holm is not None:
-            grouped.setdefault((one.earlier, one.later, one.metric), []).append(one)
-    for (first, second, metric), changes in grouped.items():
-        upwards = 1 if boards[second].metrics[metric].better == "higher" else -1
-        shown = [one for one in changes if (one.p_holm or 0.0) < SIGNIFICANT]
-        gained = {one.team: upwards * one.difference.value for one in shown}
-        worse = [team for team, gain in gained.items() if gain < 0]
-        better = [team for team, gain in gained.items() if gain > 0]
-        told = f"worse: {', '.join(worse) or 'none'}; better: {', '.join(better) or 'none'}"
-        yield f"{first} to {second}, {metric}: {told} (of {len(changes)} teams, Holm)"
 
 
 def change_between(first: Figure, second: Figure) -> Difference:

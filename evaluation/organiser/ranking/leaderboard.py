@@ -12,7 +12,7 @@ from evaluation.organiser.ranking.analysis import Analysis, RankOptions
 from evaluation.organiser.ranking.annotator_scores import Beside, beside_teams
 from evaluation.organiser.ranking.comparisons import MarginTest
 from evaluation.organiser.ranking.difficulty import divided
-from evaluation.organiser.ranking.generalisation import generalisation, notices_of
+from evaluation.organiser.ranking.generalisation import generalisation
 from evaluation.organiser.ranking.leaderboard_file import (
     FORMAT,
     BoardOfTeam,
@@ -280,7 +280,6 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     boards = tuple(by_role.values())
     across = across_rankings(teams, {role: places.places[0].tolist() for role, places in overall.items()})
     changes = generalisation(by_role)
-    notices += notices_of(changes, by_role)
     if not scheme.phases:
         weights = ", ".join(f"{role} = …" for role in phases)
         notices.append(

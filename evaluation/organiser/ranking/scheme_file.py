@@ -8,7 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
 
-from evaluation.core.scheme import MethodName, Rank, Scheme, SchemeTable, Term
+from evaluation.core.keys import Key, KeyTable, Weight
+from evaluation.core.scheme import BoardTable, Method, MethodName, Rank, Scheme, Term, Ties
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.organiser.ranking.results import PhaseResults, RankingError
 from evaluation.phase.config import PhaseConfig, read_config
@@ -31,6 +32,38 @@ terms = [{ place = "detection" }, { rank = "fovea.distance" }]
 ties = [{ rank = "fovea.distance" }]
 combination = "mean"
 """
+
+
+class SchemeTable(KeyTable, strict=False):
+    """The ranking of a challenge: leaderboards, of which one may decide."""
+
+    boards: list[BoardTable] = Key(description="The leaderboards, each built from metrics and earlier ones.")
+    overall: str | None = Key(default=None, description="The leaderboard that decides. Default: none.")
+    phases: dict[str, Weight] = Key(
+        default={}, description="Weight of the overall place in each phase, if several decide."
+    )
+    phase_ties: dict[str, str] = Key(
+        default={},
+        description="The leaderboard whose place in a phase breaks ties of the final ranking over `phases`, "
+        "by phase, in order.",
+    )
+    complete_only: bool = Key(
+        default=False, description="Whether teams that lack one of the metrics have no place at all."
+    )
+    method: Method = Key(default=Method(), description="How cases become ranks.")
+    ties: Ties = Key(default="min", description="Which place teams of one score share.")
+
+    def scheme(self) -> Scheme:
+        """Return the scheme; weights are the exact decimals. Raises ValueError for an invalid one."""
+        return Scheme(
+            boards=tuple(board.board() for board in self.boards),
+            overall=self.overall,
+            phases={role: Fraction(weight) for role, weight in self.phases.items()},
+            phase_ties=self.phase_ties,
+            complete_only=self.complete_only,
+            method=self.method,
+            ties=self.ties,
+        )
 
 
 def read_scheme(path: Path) -> Scheme:
