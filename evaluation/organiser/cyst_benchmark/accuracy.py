@@ -125,7 +125,8 @@ def write_accuracy(evaluation_set: data.EvaluationSet, work: Path, interval: Int
     rows = [
         (annotator, measure, *similarity_of(sums[measure, annotator]).figures) for measure, annotator in order
     ]
-    return {"interval": interval, "annotators": write_rows(work / ACCURACY, _OF_ACCURACY, rows)}
+    write_rows(work / ACCURACY, _OF_ACCURACY, rows)
+    return {"interval": interval}
 
 
 def read_accuracy(work: Path) -> dict[str, SimilarityByConfidence]:

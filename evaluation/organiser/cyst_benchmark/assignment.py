@@ -79,15 +79,6 @@ def pairs(annotators: Sequence[str]) -> tuple[Pair, ...]:
     return tuple(found)
 
 
-def loads(pairs: Sequence[Pair], b_scans: Sequence[int]) -> Mapping[str, int]:
-    """Return the number of B-scans of every annotator in the pairs' order."""
-    found: Counter[str] = Counter()
-    for pair, number in zip(pairs, b_scans, strict=True):
-        for annotator in pair:
-            found[annotator] += number
-    return found
-
-
 PARTITION, ASSIGNMENT, WORKLOAD = "partition.csv", "assignment.csv", "workload.csv"
 
 _OF_VOLUME = ("volume", "vendor", "quality", "part", "b_scans")
@@ -109,23 +100,7 @@ def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str
         for name in sorted(strata)
     ]
     write_rows(work / PARTITION, _OF_VOLUME, rows)
-    counts = Counter((stratum, found[name] + 1) for name, stratum in strata.items())
-    b_scans: Counter[int] = Counter()
-    for name, part in found.items():
-        b_scans[part + 1] += geometries[name].shape[0]
-    return {
-        "seed": seed,
-        "volumes_of_parts": dict(sorted(Counter(part + 1 for part in found.values()).items())),
-        "b_scans_of_parts": dict(sorted(b_scans.items())),
-        "strata": [
-            {
-                "vendor": stratum.vendor,
-                "quality": stratum.quality,
-                "volumes_of_parts": {part: counts[stratum, part] for part in range(1, parts + 1)},
-            }
-            for stratum in sorted(set(strata.values()))
-        ],
-    }
+    return {"seed": seed}
 
 
 def _read_parts(work: Path) -> dict[str, tuple[int, int]]:
@@ -137,8 +112,8 @@ def _read_parts(work: Path) -> dict[str, tuple[int, int]]:
         }
 
 
-def write_assignment(work: Path) -> dict[str, object]:
-    """Assign two annotators to every part; return the report's section."""
+def write_assignment(work: Path) -> None:
+    """Assign two annotators to every part."""
     accuracies = read_accuracy(work)
     volumes: Counter[int] = Counter()
     b_scans: Counter[int] = Counter()
@@ -155,17 +130,17 @@ def write_assignment(work: Path) -> dict[str, object]:
         (part, *pair, volumes[part], b_scans[part], complementarity(*(accuracies[name] for name in pair)))
         for part, pair in zip(parts, pairs, strict=True)
     ]
-    of_parts = write_rows(work / ASSIGNMENT, _OF_PART, rows)
-    of_annotators = loads(pairs, [b_scans[part] for part in parts])
-    in_volumes = loads(pairs, [volumes[part] for part in parts])
-    in_parts_of = loads(pairs, [1] * len(parts))
-    of_readers = (
-        (name, in_parts_of[name], in_volumes[name], of_annotators[name]) for name in sorted(accuracies)
-    )
-    return {
-        "parts": of_parts,
-        "workload": write_rows(work / WORKLOAD, _OF_WORKLOAD, of_readers),
-    }
+    write_rows(work / ASSIGNMENT, _OF_PART, rows)
+    loads = [
+        (
+            name,
+            sum(name in pair for pair in pairs),
+            sum(volumes[part] for part, pair in zip(parts, pairs, strict=True) if name in pair),
+            sum(b_scans[part] for part, pair in zip(parts, pairs, strict=True) if name in pair),
+        )
+        for name in sorted(accuracies)
+    ]
+    write_rows(work / WORKLOAD, _OF_WORKLOAD, loads)
 
 
 def read_assignment(work: Path) -> dict[str, tuple[str, str]]:

@@ -275,11 +275,8 @@ def write_comparison(evaluation_set: data.EvaluationSet, work: Path, interval: I
         ("+".join(members), method, *accuracy.similarity_of(sums[members, method]).figures)
         for members, method in sorted(sums, key=lambda at: (len(at[0]), *at))
     ]
-    return {
-        "interval": interval,
-        "note": "the weights of Eq. 4 were estimated on the same B-scans",
-        "combinations": write_rows(work / COMBINATIONS, _OF_COMBINATION, rows),
-    }
+    write_rows(work / COMBINATIONS, _OF_COMBINATION, rows)
+    return {"interval": interval, "note": "the weights of Eq. 4 were estimated on the same B-scans"}
 
 
 def combined_values(

@@ -258,18 +258,16 @@ def write_transforms(work: Path) -> dict[str, object]:
             # The others are mapped to the supervisor, who has the identity.
             map_to = Transform(1.0, 0.0) if annotator == SUPERVISOR else fit(moments, supervisor.moments[c])
             rows.append((annotator, c, *astuple(moments), *astuple(map_to), _USED_BY))
-    transforms = write_rows(work / TRANSFORMS, _OF_TRANSFORM, rows)
+    write_rows(work / TRANSFORMS, _OF_TRANSFORM, rows)
     levels = [
         (c, *astuple(moments), supervisor.sharing(c), supervisor.levels[c])
         for c, moments in supervisor.moments.items()
     ]
     write_rows(work / LEVELS, _OF_LEVEL, levels)
     return {
-        "levels": dict(supervisor.levels),
         "levels_of_one_value": [list(group) for group in supervisor.tied],
         "pooled_confidences_of_the_supervisor": dict(supervisor.pooled_with),
         "note": NOTE,
-        "transforms": transforms,
         "warnings": warnings_of(supervisor),
     }
 
