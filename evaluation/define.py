@@ -32,7 +32,7 @@ from evaluation.core.classification import binary_classification as binary_class
 from evaluation.core.estimator import ByGroup as ByGroup
 from evaluation.core.estimator import Count as Count
 from evaluation.core.estimator import Estimator as Estimator
-from evaluation.core.estimator import Figure as Figure
+from evaluation.core.estimator import FunctionOfCases as FunctionOfCases
 from evaluation.core.estimator import Mean as Mean
 from evaluation.core.estimator import MeanOfMeans as MeanOfMeans
 from evaluation.core.estimator import Quantile as Quantile

@@ -248,7 +248,7 @@ def _halves(table: CaseTable) -> WeightedCases:
 
 
 @dataclass(frozen=True)
-class Figure(Estimator):
+class FunctionOfCases(Estimator):
     """Any function of weighted cases that no other estimator is.
 
     ``of_envelope``: it reads the highest precision at any higher recall. Where precision hardly changes with

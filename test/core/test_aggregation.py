@@ -10,7 +10,7 @@ from evaluation.core.aggregation import Subset, estimates, metric_values, subgro
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.class_estimators import RocArea
-from evaluation.core.estimator import ByGroup, Figure, Mean
+from evaluation.core.estimator import ByGroup, FunctionOfCases, Mean
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.stats import figure
@@ -67,7 +67,11 @@ def test_quartiles_are_published_only_in_full_detail():
 
 
 PLAIN = Metric(
-    "plain", "", Figure(lambda cases: weighted_mean(cases.table["dice"], cases.weights)), np.inf, -np.inf
+    "plain",
+    "",
+    FunctionOfCases(lambda cases: weighted_mean(cases.table["dice"], cases.weights)),
+    np.inf,
+    -np.inf,
 )
 ONLY_PLAIN = replace(TASK, metrics=(PLAIN,))
 
@@ -220,7 +224,7 @@ def task_of(aggregate):
 
 
 def test_resamples_without_a_value_are_left_out():
-    task = task_of(Figure(in_the_first_case, one_stratum))
+    task = task_of(FunctionOfCases(in_the_first_case, one_stratum))
     found = estimate(task, table(), resampling(), full_detail=False)["m"]
     assert found.value == 1
     assert found.confidence_interval.upper == 1
@@ -231,13 +235,13 @@ def test_resamples_without_a_value_are_left_out():
     [(None, None, True), (COUNT - 1, None, False), (COUNT, None, True), (COUNT - 1, COUNT, True)],
 )
 def test_slow_intervals_are_left_out_above_a_number_of_cases(max_cases, asked_for, exists):
-    task = task_of(Figure(Mean("dice").values, one_stratum, max_cases=max_cases))
+    task = task_of(FunctionOfCases(Mean("dice").values, one_stratum, max_cases=max_cases))
     found = estimate(task, table(), Resampling(0, 60, 2, interval_maximum=asked_for), full_detail=False)["m"]
     assert (found.confidence_interval is not None) == exists
 
 
 def test_a_subgroup_without_a_value_is_left_out():
-    metrics = task_of(Figure(in_the_first_case, one_stratum)).metrics
+    metrics = task_of(FunctionOfCases(in_the_first_case, one_stratum)).metrics
     for member, expected in ((0, {"m": 1.0}), (1, {})):
         subset = Subset(np.arange(COUNT) == member)
         assert subgroup_values(metrics, table(), subset, min_cases=1) == expected

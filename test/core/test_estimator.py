@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.estimator import ByGroup, Figure, Mean, RatioOfSums
+from evaluation.core.estimator import ByGroup, FunctionOfCases, Mean, RatioOfSums
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, joined
@@ -86,7 +86,7 @@ def test_an_envelope_is_compared_with_halves_and_what_they_leave():
         seen.append(cases.weights)
         return np.zeros(len(cases.weights))
 
-    Figure(values_of, of_envelope=True).corrected(table_of(value=[0.0] * 9))
+    FunctionOfCases(values_of, of_envelope=True).corrected(table_of(value=[0.0] * 9))
     (weights,) = seen
     halves, others = np.split(weights[1:], 2)
     assert (weights[0] == 1).all()

@@ -298,7 +298,7 @@ _APS = (AveragePrecision("sa", "a"), AveragePrecision("sb", "b"))
 
 EXAMPLES = [
     Example(
-        estimators.Figure(
+        estimators.FunctionOfCases(
             lambda cases: weighted_mean(cases.table["value"], cases.weights), of_envelope=False
         ),
         VALUES,
@@ -307,7 +307,7 @@ EXAMPLES = [
     ),
     Example(
         # Less 1 for each case: whole −4, halves −2. A bias of 2 by √2 − 1 of itself.
-        estimators.Figure(lambda cases: -1.0 * cases.weights.sum(axis=1), of_envelope=True),
+        estimators.FunctionOfCases(lambda cases: -1.0 * cases.weights.sum(axis=1), of_envelope=True),
         {"value": [0.0] * 4},
         lambda rows: -float(len(rows)),
         worst=-10.0,

@@ -29,7 +29,7 @@ from evaluation.challenges.cysts.confidence import (
 from evaluation.challenges.cysts.surfaces import surface_distances
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values
-from evaluation.core.estimator import Figure, one_stratum
+from evaluation.core.estimator import FunctionOfCases, one_stratum
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.form import CaseForm
@@ -411,7 +411,7 @@ def _annotator(name: str) -> HiddenField:
     return HiddenField(annotator_field(name), Reference(_WHOLE_LEVELS, location, optional=True))
 
 
-_POOLED = Figure(
+_POOLED = FunctionOfCases(
     values=lambda cases: pooled_weighted_dice(
         cases.table["product"],
         cases.table["prediction_squared"],
@@ -421,7 +421,7 @@ _POOLED = Figure(
     strata=one_stratum,
 )
 
-_POOLED_HIGHEST = Figure(
+_POOLED_HIGHEST = FunctionOfCases(
     values=lambda cases: pooled_highest_binary_dice(
         cases.table.objects("reference_confidences"), cases.table.objects("reference_voxels"), cases.weights
     ),

@@ -20,7 +20,7 @@ from evaluation.challenges.declared.tables import (
 )
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
-from evaluation.core.estimator import DetectionCurves, Figure, Mean
+from evaluation.core.estimator import DetectionCurves, FunctionOfCases, Mean
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
@@ -330,7 +330,9 @@ class _AverageOfBoxes(MetricTable):
 
         def metric(of: str, title: str, values: Callable[[WeightedCases], Floats]) -> Metric:
             detections = curves if of == name else None
-            figure = Figure(values, max_cases=_MAX_CASES, of_envelope=self.of_envelope, detections=detections)
+            figure = FunctionOfCases(
+                values, max_cases=_MAX_CASES, of_envelope=self.of_envelope, detections=detections
+            )
             return Metric(of, title, figure, best=1, worst=0)
 
         def part(position: int) -> Callable[[WeightedCases], Floats]:

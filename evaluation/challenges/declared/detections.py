@@ -15,7 +15,7 @@ from evaluation.challenges.declared import tables
 from evaluation.challenges.declared.spaces import ListFieldTable, distinct, figure_names
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
-from evaluation.core.estimator import DetectionCurves, Figure, MeanOfFigures
+from evaluation.core.estimator import DetectionCurves, FunctionOfCases, MeanOfFigures
 from evaluation.core.field import CaseColumns, HiddenField, Reference
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_metric
@@ -211,7 +211,7 @@ def _occurs(key: str) -> str:
     return f"{key}_occurs"
 
 
-def _mean_where_it_occurs(key: str) -> Figure:
+def _mean_where_it_occurs(key: str) -> FunctionOfCases:
     """Return the mean over cases; NaN for a class that has neither objects nor predictions in any of them."""
 
     def values(cases: WeightedCases) -> Floats:
@@ -220,13 +220,13 @@ def _mean_where_it_occurs(key: str) -> Figure:
         mean = ratio_or_nan(weights @ np.nan_to_num(found), weights.sum(axis=1) * 1.0)
         return np.where(cases.weights @ cases.table[_occurs(key)] > 0, mean, np.nan)
 
-    return Figure(values)
+    return FunctionOfCases(values)
 
 
 _PARTS = ("true_positives", "false_positives", "false_negatives")
 
 
-def _share_of(share: Share, keys: Sequence[str]) -> Figure:
+def _share_of(share: Share, keys: Sequence[str]) -> FunctionOfCases:
     """Return a share of sums; NaN where the reference has no object of weight, 0 where nothing was found."""
 
     def values(cases: WeightedCases) -> Floats:
@@ -238,7 +238,7 @@ def _share_of(share: Share, keys: Sequence[str]) -> Figure:
             return _ratio(2 * hits, 2 * hits + false + missed, hits + missed)
         return _ratio(hits, hits + (false if share == "precision" else missed), hits + missed)
 
-    return Figure(values)
+    return FunctionOfCases(values)
 
 
 def _ratio(numerator: Floats, denominator: Floats, objects: Floats) -> Floats:
@@ -272,9 +272,9 @@ def froc_measure(
         table = cases.table.derive(key, lambda table: FrocTable(candidates(table)))
         return table.sensitivity_at(cases.weights, rates, reading)
 
-    def figure(of: Callable[[Floats], Floats]) -> Figure:
+    def figure(of: Callable[[Floats], Floats]) -> FunctionOfCases:
         key = ("froc", reading, area_column, without_lowest, *columns, *rates)
-        return Figure(lambda cases: of(cases.derive(key, sensitivities)))
+        return FunctionOfCases(lambda cases: of(cases.derive(key, sensitivities)))
 
     parts = [
         Metric(
@@ -303,7 +303,9 @@ def average_precision_measure(name: str, title: str, detections: CaseDetections)
         table = cases.table.derive(key, lambda table: FrocTable(_candidates(table, columns)))
         return table.average_precision(cases.weights)
 
-    figure = Figure(values, detections=DetectionCurves(lambda table: _candidates(table, columns), _RULE))
+    figure = FunctionOfCases(
+        values, detections=DetectionCurves(lambda table: _candidates(table, columns), _RULE)
+    )
     return _froc_figures((Metric(name, title, figure, best=1, worst=0),), columns, detections)
 
 

@@ -17,7 +17,7 @@ from evaluation.core.case_table import Row, WeightedCases
 from evaluation.core.challenge import Values
 from evaluation.core.class_estimators import strata_of_labels
 from evaluation.core.entry_points import own_entries
-from evaluation.core.estimator import Figure, Mean, strata_of_column
+from evaluation.core.estimator import FunctionOfCases, Mean, strata_of_column
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import CaseColumns, HiddenField, Reference
 from evaluation.core.keys import Key, KeyTable
@@ -229,7 +229,7 @@ class OwnMetric(tables.MetricTable):
             return np.array([value(*both) if len(both[0]) else math.nan for both in drawn])
 
         strata = strata_of_labels if classes else strata_of_column
-        figure = Figure(values, lambda cases: strata(cases, true))
+        figure = FunctionOfCases(values, lambda cases: strata(cases, true))
         metric = Metric(
             name,
             self.title_of(name),

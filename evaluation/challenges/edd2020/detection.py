@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.estimator import CaseFigure, DetectionCurves, Estimator, Figure, Strata
+from evaluation.core.estimator import CaseFigure, DetectionCurves, Estimator, FunctionOfCases, Strata
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import BoxMatches, match_boxes
@@ -233,11 +233,11 @@ def _curves_of(rules: DetectionRules) -> DetectionCurves:
     )
 
 
-def _figure_of(rules: DetectionRules, figure: OfDetections) -> Figure:
-    return Figure(lambda cases: figure(DetectionFigures(rules, cases)), max_cases=MAX_CASES)
+def _figure_of(rules: DetectionRules, figure: OfDetections) -> FunctionOfCases:
+    return FunctionOfCases(lambda cases: figure(DetectionFigures(rules, cases)), max_cases=MAX_CASES)
 
 
-def _class_average_precision_of(rules: DetectionRules, position: int) -> Figure:
+def _class_average_precision_of(rules: DetectionRules, position: int) -> FunctionOfCases:
     """Return one class's AP averaged over the thresholds, in strata of images with and without the class."""
 
     def values(cases: WeightedCases) -> Floats:
@@ -255,7 +255,7 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Figure:
     def strata(table: CaseTable) -> Strata:
         return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)
 
-    return Figure(values, strata, max_cases=MAX_CASES, of_envelope=True)
+    return FunctionOfCases(values, strata, max_cases=MAX_CASES, of_envelope=True)
 
 
 def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
@@ -326,7 +326,7 @@ class TwoSets:
         def of_second(cases: WeightedCases) -> Floats:
             return _mean(self._precisions(cases, 1))
 
-        mean_of_second = Figure(
+        mean_of_second = FunctionOfCases(
             of_second,
             lambda table: np.where(table[self.column] == 1, 0, -1),
             max_cases=MAX_CASES,
@@ -345,7 +345,7 @@ class TwoSets:
             ),
         )
 
-    def _difference(self, signed: bool = False, common_classes: bool = False) -> Figure:
+    def _difference(self, signed: bool = False, common_classes: bool = False) -> FunctionOfCases:
         """Return mAP of the first set − mAP of the second, by default the absolute value.
 
         With ``common_classes`` both are means over the classes that occur in both sets.
@@ -359,7 +359,7 @@ class TwoSets:
             difference = _mean(first) - _mean(second)
             return difference if signed else np.abs(difference)
 
-        return Figure(values, lambda table: table[self.column].astype(np.int64), max_cases=MAX_CASES)
+        return FunctionOfCases(values, lambda table: table[self.column].astype(np.int64), max_cases=MAX_CASES)
 
     def notices(self, table: CaseTable) -> list[str]:
         """Return one sentence for every class that occurs in only one of the two sets."""

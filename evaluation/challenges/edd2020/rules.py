@@ -14,7 +14,7 @@ from pydantic import AfterValidator
 from evaluation.challenges.edd2020 import detection
 from evaluation.core.case_table import Row, WeightedCases
 from evaluation.core.challenge import Challenge, FormColumn, Options, Task, Values
-from evaluation.core.estimator import Count, Figure, Mean
+from evaluation.core.estimator import Count, FunctionOfCases, Mean
 from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import IN_FORM, Key
@@ -98,14 +98,14 @@ def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
     )
 
 
-def _mean_deviation() -> Figure:
+def _mean_deviation() -> FunctionOfCases:
     """Return the mean of the standard deviations of the overlap metrics over the images (ddof = 0)."""
 
     def values(cases: WeightedCases) -> Floats:
         deviations = [weighted_deviation(cases.table[column], cases.weights) for column in OVERLAPS]
         return np.asarray(np.mean(deviations, axis=0))
 
-    return Figure(values)
+    return FunctionOfCases(values)
 
 
 def f_beta_of_counts(beta: float) -> segmentation.OverlapRatio:

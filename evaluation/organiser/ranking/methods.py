@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.estimator import Figure
+from evaluation.core.estimator import FunctionOfCases
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Method, MethodName, Ties
@@ -304,8 +304,8 @@ def team_scores(
         columns = np.array(cases.table.objects("values"), dtype=np.float64).T
         return rule.scores(columns, cases.weights, metric.better, method)
 
-    def score_of(position: int) -> Figure:
-        return Figure(
+    def score_of(position: int) -> FunctionOfCases:
+        return FunctionOfCases(
             values=lambda cases: cases.derive("scores", scores)[:, position],
             strata=lambda given: given["stratum"].astype(np.int64),
         )

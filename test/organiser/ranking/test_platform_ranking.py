@@ -10,7 +10,7 @@ import pytest
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Challenge, Composite, Options, Task
-from evaluation.core.estimator import Figure, Mean, one_stratum
+from evaluation.core.estimator import FunctionOfCases, Mean, one_stratum
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Method, MethodName, Place, Rank, Scheme, Score
 from evaluation.organiser.ranking.platform_ranking import (
@@ -24,7 +24,7 @@ from evaluation.organiser.ranking.results import PhaseResults, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeScores
 
 # "t.a" and "t.b" are means over cases, "u.c" is not; lower values of "t.b" are better.
-NO_MEAN = Figure(Mean("c").values, one_stratum)
+NO_MEAN = FunctionOfCases(Mean("c").values, one_stratum)
 TASKS = tuple(
     Task(name, name, (), lambda prediction, reference: {}, metrics)
     for name, metrics in (
