@@ -24,12 +24,13 @@ from evaluation.organiser.ranking.annotators import (
 )
 from evaluation.organiser.ranking.certainty import Superiority, rank_sets, superiorities
 from evaluation.organiser.ranking.classifiers import (
+    CurvePoints,
     classifiers_of_teams,
     operating_points,
     roc_curve,
 )
 from evaluation.organiser.ranking.compared import TestOfMeans
-from evaluation.organiser.ranking.leaderboard_file import CaseValues, CurvePoints, FrocPoints, OrganiserPart
+from evaluation.organiser.ranking.leaderboard_file import CaseValues, FrocPoints, OrganiserPart
 from evaluation.organiser.ranking.readers import against_readers, annotator_points
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores
@@ -55,7 +56,7 @@ def _curves(metrics: Mapping[str, Metric], cases: resampling.TeamCases) -> dict[
     found: dict[str, dict[str, CurvePoints]] = {}
     for name, metric, team, table in cases.each_table(metrics):
         if (curve := metric.estimator.curve) and curve.is_area:
-            found.setdefault(name, {})[team] = CurvePoints(*roc_curve(table, curve))
+            found.setdefault(name, {})[team] = roc_curve(table, curve)
     return found
 
 
@@ -68,7 +69,7 @@ def _reader_curves(
     task, curve = curve_of(metrics)
     table = next(iter(cases.task_tables(task).values()), None)
     return {
-        name: CurvePoints(*roc_curve(with_scores(table, curve, scores), curve))
+        name: roc_curve(with_scores(table, curve, scores), curve)
         for name, scores in (read(table.names).items() if table else ())
         if table and not is_decision(scores)
     }

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -54,22 +54,20 @@ class ClassifierTest:
 
 
 @dataclass(frozen=True)
-class ClassifierCurve:
-    """The ROC curve of one classifier of a team by descending threshold, from (0, 0) on."""
+class CurvePoints:
+    """A ROC curve by descending threshold, from (0, 0) on."""
 
-    team: str
-    classifier: str
     false_positive_rate: tuple[float, ...]
     sensitivity: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Classifiers:
-    """All classifiers of all teams: values, tests and curves."""
+    """All classifiers of all teams: values, tests, and curves by classifier and team."""
 
     values: tuple[ClassifierValue, ...] = ()
     tests: tuple[ClassifierTest, ...] = ()
-    curves: tuple[ClassifierCurve, ...] = ()
+    curves: Mapping[str, Mapping[str, CurvePoints]] = field(default_factory=dict)
 
 
 def classifiers_of_teams(
@@ -93,7 +91,7 @@ def classifiers_of_teams(
     area = next(name for name, metric in of_curve.items() if metric.estimator.curve == curve)
     values: list[ClassifierValue] = []
     tests: list[ClassifierTest] = []
-    curves: list[ClassifierCurve] = []
+    curves: dict[str, dict[str, CurvePoints]] = {}
     for team, tables in zip(cases.teams, cases.tables, strict=True):
         scored = dict(_tables_of(tables or {}, task, curve, columns))
         if len(scored) < 2:
@@ -110,9 +108,10 @@ def classifiers_of_teams(
         areas = {title: of_title[area] for title, of_title in found.items()}
         if all(map(math.isfinite, areas.values())):
             tests += _tests(area, metrics[area], team, areas, of_team, TestChoice(resampling))
-        curves += (ClassifierCurve(team, title, *roc_curve(table, curve)) for title, table in scored.items())
+        for title, table in scored.items():
+            curves.setdefault(title, {})[team] = roc_curve(table, curve)
     tested = corrected(tests, lambda test: (test.first, test.second, test.team in ranked))
-    return Classifiers(tuple(values), tested, tuple(curves))
+    return Classifiers(tuple(values), tested, curves)
 
 
 def _tables_of(
@@ -151,12 +150,12 @@ def _tests(
         yield ClassifierTest(name, team, first, second, difference, pair.favours, pair.note)
 
 
-def roc_curve(table: CaseTable, curve: Curve) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the false positive rates and the sensitivities of the labelled cases of a table."""
+def roc_curve(table: CaseTable, curve: Curve) -> CurvePoints:
+    """Return the ROC curve of the labelled cases of a table."""
     labelled = ~np.isnan(table[curve.label])
     roc = roc_table(table[curve.score][labelled], table[curve.label][labelled] > 0)
     points = roc_points(roc, np.ones(int(labelled.sum())))
-    return tuple(points.false_positive_rate.tolist()), tuple(points.sensitivity.tolist())
+    return CurvePoints(tuple(points.false_positive_rate.tolist()), tuple(points.sensitivity.tolist()))
 
 
 # --- Every team's operating point. For organisers only, since its counts and its threshold reveal labels ---

@@ -1,8 +1,7 @@
 """Difficulty of cases, and teams' metrics in subgroups. For organisers only, since both reveal labels."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -85,13 +84,7 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
 def subgroup_tests(
     metrics: Mapping[str, Metric], cases: TeamCases, columns: RecordedColumns, chosen: tuple[str, ...]
 ) -> list[SubgroupTest]:
-    """Return, for every team and mean over cases, the rank-sum tests between all values or bins of a column.
-
-    Raises `RankingError` for a column that the case table does not have.
-    """
-    if unknown := [column for column in chosen if column not in columns.columns]:
-        known = ", ".join(columns.columns)
-        raise RankingError(f"{', '.join(unknown)}: no column of the case table; it has {known}")
+    """Return, for every team and mean over cases, the rank-sum tests between all values of a column."""
     found: list[SubgroupTest] = []
     for name, metric, team, table in cases.each_table(metrics):
         spread = metric.estimator.mean_column
@@ -110,33 +103,19 @@ def subgroup_tests(
     return found
 
 
-_MOST_VALUES, _LEAST_SIZE = 10, 5
+_MOST_NUMBERS = 10
 
 
-def divided(columns: RecordedColumns, chosen: Sequence[str]) -> tuple[RecordedColumns, list[str]]:
-    """Return the case table with larger subgroups in columns of more than ten values, and a notice on each.
-
-    Numbers without bins of the phase are divided at their quartiles. Of other values, those of fewer than
-    five cases are left out.
-    """
-    cells_of, subgroups, notices = dict(columns.columns), dict(columns.subgroups), []
+def require_subgroups(columns: RecordedColumns, chosen: Sequence[str]) -> None:
+    """Raise `RankingError` for columns that the case table lacks, and for many numbers without bins."""
+    if unknown := [column for column in chosen if column not in columns.columns]:
+        known = ", ".join(columns.columns)
+        raise RankingError(f"{', '.join(unknown)}: no column of the case table; it has {known}")
     for column in chosen:
-        counts = Counter(filter(None, columns.columns.get(column, ())))
-        if len(counts) <= _MOST_VALUES or columns.subgroup(column).bins:
-            continue
-        told = f"subgroups by {column}: {len(counts)} different values, "
-        if all(map(DECIMAL.fullmatch, counts)):
-            values = [float(cell) for cell in columns.columns[column] if cell]
-            cuts = np.unique(np.quantile(values, (0.25, 0.5, 0.75), method="inverted_cdf"))
-            subgroups[column] = columns.subgroup(column).model_copy(update={"bins": tuple(cuts.tolist())})
-            places = ", ".join(f"{cut:g}" for cut in cuts)
-            notices.append(f"{told}divided at their quartiles {places} (bins in phase.toml set others)")
-        else:
-            cells = columns.columns[column]
-            cells_of[column] = tuple(cell if counts[cell] >= _LEAST_SIZE else "" for cell in cells)
-            few = sum(count < _LEAST_SIZE for count in counts.values())
-            notices.append(f"{told}{few} of them with fewer than {_LEAST_SIZE} cases are left out")
-    return replace(columns, columns=cells_of, subgroups=subgroups), notices
+        values = {*filter(None, columns.labels(column))}
+        if len(values) > _MOST_NUMBERS and all(map(DECIMAL.fullmatch, values)):
+            where = "bins of [[subgroups]] in phase.toml, or words in place of numbers"
+            raise RankingError(f"{column}: expected {where}, found {len(values)} different numbers")
 
 
 def _labels(columns: RecordedColumns, column: str, cases: Sequence[str]) -> NDArray[np.str_]:

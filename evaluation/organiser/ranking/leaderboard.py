@@ -11,7 +11,7 @@ from evaluation.organiser.ranking.across import across_rankings
 from evaluation.organiser.ranking.analysis import Analysis, RankOptions
 from evaluation.organiser.ranking.annotator_scores import Beside, beside_teams
 from evaluation.organiser.ranking.comparisons import MarginTest
-from evaluation.organiser.ranking.difficulty import divided
+from evaluation.organiser.ranking.difficulty import require_subgroups
 from evaluation.organiser.ranking.generalisation import generalisation
 from evaluation.organiser.ranking.leaderboard_file import (
     FORMAT,
@@ -64,8 +64,7 @@ def rank_phase(
 ) -> RankedPhase:
     """Return the leaderboard of one phase. Raises `RankingError` where results do not fit together."""
     if results.cases and choices.subgroups:
-        cases, told = divided(results.cases, choices.subgroups)
-        results = replace(results, cases=cases, notices=(*results.notices, *told))
+        require_subgroups(results.cases, choices.subgroups)
     better: dict[str, Better] = {name: figure.better for name, figure in results.figures.items()}
     _require_known(scheme, results)
     which = choices.which or results.challenge.counts

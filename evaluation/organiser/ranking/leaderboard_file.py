@@ -7,7 +7,7 @@ from evaluation.organiser.ranking import difficulty
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.annotators import AnnotatorsSection
 from evaluation.organiser.ranking.certainty import Superiority
-from evaluation.organiser.ranking.classifiers import Classifiers, TeamOperatingPoint
+from evaluation.organiser.ranking.classifiers import Classifiers, CurvePoints, TeamOperatingPoint
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.readers import AgainstReaders, AnnotatorPoint
 from evaluation.organiser.ranking.robustness import Variation
@@ -164,14 +164,6 @@ class Leaderboard:
     across: AcrossRankings | None = None
     legend: dict[str, str] = field(default_factory=lambda: dict(LEGEND))
     generalisation: tuple[PhaseChange, ...] = ()
-
-
-@dataclass(frozen=True)
-class CurvePoints:
-    """A ROC curve by descending threshold, from (0, 0) on."""
-
-    false_positive_rate: tuple[float, ...]
-    sensitivity: tuple[float, ...]
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from evaluation.organiser.ranking.classifiers import (
     classifiers_of_teams,
     operating_points,
 )
-from evaluation.organiser.ranking.difficulty import divided, values_by_subgroup
+from evaluation.organiser.ranking.difficulty import require_subgroups, values_by_subgroup
 from evaluation.organiser.ranking.leaderboard_writing import write_phase
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
@@ -75,7 +75,7 @@ def test_every_ratio_is_a_classifier_with_a_test_and_a_curve(tmp_path):
     for team, of_team in teams.items():
         scores = scores_of(of_team)
         areas = {one.classifier: one for one in values if one.team == team}
-        curves = {one.classifier: one for one in part.classifiers.curves if one.team == team}
+        curves = {title: of_teams[team] for title, of_teams in part.classifiers.curves.items()}
         assert tuple(areas) == TITLES
         for title, score in scores.items():
             expected = pytest.approx(roc_auc_score(GLAUCOMA, score))
@@ -94,7 +94,7 @@ def test_every_ratio_is_a_classifier_with_a_test_and_a_curve(tmp_path):
             assert one.favours == (one.first if found.value > 0 else one.second)
     written = {path.name: path for path in write_phase(phase, tmp_path, "")}
     assert "classifier-tests.csv" in written
-    assert len(json.loads(written["organiser.json"].read_bytes())["classifiers"]["curves"]) == 6
+    assert len(json.loads(written["organiser.json"].read_bytes())["classifiers"]["curves"]) == 3
 
 
 def test_p_is_corrected_for_the_teams_that_answer_one_question(tmp_path):
@@ -235,19 +235,12 @@ def test_bins_of_the_phase_in_their_order_or_the_values_of_a_column(cases):
     assert {row.metric for row in found} == {"disc.dice"}
 
 
-def test_columns_of_many_values_are_divided_or_lose_the_rare_ones():
+def test_many_numbers_need_bins():
     names = tuple(f"C{case}" for case in range(60))
     ages = tuple(str(20 + case % 37) for case in range(60))
-    sites = tuple("hospital" if case < 48 else f"practice {case}" for case in range(60))
-    recorded = RecordedColumns(names, {"age": ages, "site": sites, "eye": ("left", "right") * 30})
-    found, notices = divided(recorded, ("age", "site", "eye"))
-    sizes = [found.labels("age").count(label) for label in found.values("age")]
-    assert len(sizes) == 4
-    assert min(sizes) > 10
-    assert (found.values("site"), found.values("eye")) == (("hospital",), ("left", "right"))
-    assert [notice.split(",")[0] for notice in notices] == [
-        "subgroups by age: 37 different values",
-        "subgroups by site: 13 different values",
-    ]
-    bins = replace(recorded, subgroups={"age": Subgroup(column="age", bins=(30, 50))})
-    assert len(divided(bins, ("age",))[0].values("age")) == 3
+    recorded = RecordedColumns(names, {"age": ages, "site": tuple(f"site {age}" for age in ages)})
+    with faulted(RankingError, "age", "37"):
+        require_subgroups(recorded, ("site", "age"))
+    require_subgroups(replace(recorded, subgroups={"age": Subgroup(column="age", bins=(30, 50))}), ("age",))
+    with faulted(RankingError, "sex"):
+        require_subgroups(recorded, ("age", "sex"))

@@ -13,7 +13,7 @@ from evaluation.charts.chart import BLUE, GREY, OCHRE, VERMILION, Chart, marks_o
 from evaluation.organiser.ranking.across import AcrossRankings, ConsensusTeam
 from evaluation.organiser.ranking.annotators import AnnotatorsSection, OperatingPoint
 from evaluation.organiser.ranking.certainty import Superiority
-from evaluation.organiser.ranking.classifiers import ClassifierCurve, Classifiers
+from evaluation.organiser.ranking.classifiers import Classifiers
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.leaderboard_file import (
@@ -158,14 +158,12 @@ def test_annotators_stand_at_one_minus_their_specificity_in_the_roc_of_all_teams
         "reader": OperatingPoint(9, 10, 8, 10, sensitivity=0.875, specificity=0.75, accuracy=0.85),
         "no negatives": OperatingPoint(9, 10, 0, 0, sensitivity=0.875, specificity=None, accuracy=0.9),
     }
-    ratio = [ClassifierCurve(one, "t.ratio", (0.0, 0.5, 1.0), (0.0, 0.5, 1.0)) for one in "ab"]
-    own = [
-        ClassifierCurve(one, "t.own", (0.0, x, 1.0), (0.0, 1.0, 1.0)) for one, x in (("a", 0.1), ("b", 0.2))
-    ]
+    ratio = dict.fromkeys("ab", CurvePoints((0.0, 0.5, 1.0), (0.0, 0.5, 1.0)))
+    own = {one: CurvePoints((0.0, x, 1.0), (0.0, 1.0, 1.0)) for one, x in (("a", 0.1), ("b", 0.2))}
     part = OrganiserPart(
         curves={"t.auc": ROC},
         reader_curves={"scorer": CurvePoints((0.0, 0.125, 1.0), (0.0, 0.625, 1.0))},
-        classifiers=Classifiers(curves=(*ratio, *own)),
+        classifiers=Classifiers(curves={"t.ratio": ratio, "t.own": own}),
     )
     (chart,) = charts(
         metrics.curves_section(phase(part, annotators=AnnotatorsSection("l", points, (), {})))

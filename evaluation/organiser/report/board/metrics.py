@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.charts.chart import GREY, Chart, MarkStyle, NamedCurve
-from evaluation.organiser.ranking.classifiers import ClassifierCurve
+from evaluation.organiser.ranking.classifiers import CurvePoints
 from evaluation.organiser.ranking.difficulty import SubgroupTest
-from evaluation.organiser.ranking.leaderboard_file import CurvePoints
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.charts import teams as team_charts
 from evaluation.organiser.report.charts.curves import froc_chart, thinned_curve
@@ -232,14 +231,12 @@ def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
 
 def _shared_curves(phase: ReportedPhase) -> list[NamedCurve]:
     """Return the curves of classifiers that are the same for all teams, such as a ratio of the reference."""
-    found: dict[str, list[NamedCurve]] = {}
-    for one in phase.organiser.classifiers.curves:
-        found.setdefault(one.classifier, []).append(_roc(_named(phase, one.classifier), one))
-    return [
-        curves[0]
-        for curves in found.values()
-        if len(curves) > 1 and len({(tuple(one.x), tuple(one.y)) for one in curves}) == 1
-    ]
+    found = []
+    for classifier, of_teams in phase.organiser.classifiers.curves.items():
+        curves = [_roc(_named(phase, classifier), one) for one in of_teams.values()]
+        if len(curves) > 1 and len({(tuple(one.x), tuple(one.y)) for one in curves}) == 1:
+            found.append(curves[0])
+    return found
 
 
 def _named(phase: ReportedPhase, column: str) -> str:
@@ -264,7 +261,7 @@ def _free_response(phase: ReportedPhase) -> Iterator[Chart]:
             )
 
 
-def _roc(name: str, given: CurvePoints | ClassifierCurve) -> NamedCurve:
+def _roc(name: str, given: CurvePoints) -> NamedCurve:
     return thinned_curve(name, np.array(given.false_positive_rate), np.array(given.sensitivity), _STEPS)
 
 
