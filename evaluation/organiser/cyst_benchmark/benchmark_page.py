@@ -138,28 +138,8 @@ def benchmark_page(name: str, tables: Tables) -> Page:
         subtitle=name,
         banner=BANNER,
         facts=tuple(_facts(tables)),
-        answer=tuple(_answer(everything)),
         sections=tuple(Section(name, title, tuple(blocks) or not_run) for name, title, blocks in sections),
     )
-
-
-def _answer(combinations: Sequence[Record]) -> Iterator[str]:
-    """Yield which combination is the most similar to the supervisor, beside the best single annotator."""
-    ordered = sorted(combinations, key=lambda row: -_number(row, "overall"))
-    if ordered:
-        best, alone = ordered[0], next((row for row in ordered if row["method"] == "alone"), None)
-        which = (
-            f"{best['readers']} alone"
-            if best is alone
-            else f"{best['readers']}, combined ({best['method']}),"
-        )
-        told = f"{which} comes nearest to the supervisor, with a similarity of {_number(best, 'overall'):.3f}"
-        single = (
-            f"; the best single annotator, {alone['readers']}, reaches {_number(alone, 'overall'):.3f}"
-            if alone and best is not alone
-            else ""
-        )
-        yield f"{told}{single} (1 is the same)."
 
 
 def _facts(tables: Tables) -> Iterator[tuple[str, str]]:

@@ -168,7 +168,7 @@ def mean_of_readers(values: ArrayLike, covariance: ArrayLike) -> Difference:
     return replace(found, lower=value - half, upper=value + half, p_value=p_value)
 
 
-_OF_READERS, _NULL = "Obuchowski–Rockette", "the mean is 0"
+_OF_READERS = "Obuchowski–Rockette"
 _NEARLY_NORMAL = 1e6
 
 

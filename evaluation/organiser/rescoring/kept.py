@@ -96,11 +96,6 @@ class Results:
         """Return whether the present result is a rejection."""
         return (self._folder / place / REJECTED).exists()
 
-    def lacks_record(self, place: str) -> bool:
-        """Return whether there is a result without a record, such as one that was copied from elsewhere."""
-        is_there = any((self._folder / place / name).exists() for name in (METRICS, REJECTED))
-        return is_there and not self._record(place).exists()
-
     def _record(self, place: str) -> Path:
         return self._folder / FOLDER / f"{sha256_of(place.encode('utf-8', 'surrogateescape'))}.json"
 
