@@ -111,8 +111,8 @@ def test_the_files_beside_the_metrics_are_those_that_evaluate_writes(scored, tmp
     assert results_in(tmp_path / "alone") == {}
 
 
-def test_shares_together_write_what_one_run_writes_also_from_addresses_of_this_machine(scored, tmp_path):
-    given = (f"file://{scored.submissions}", f"file://{scored.phase}", tmp_path / "shares")
+def test_shares_together_write_what_one_run_writes(scored, tmp_path):
+    given = (scored.submissions, scored.phase, tmp_path / "shares")
     for share in ("1/2", "2/2"):
         done = each(*given, "--shard", share)
         assert (done.returncode, done.stderr) == (0, "")
