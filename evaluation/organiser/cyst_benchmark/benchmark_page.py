@@ -30,18 +30,6 @@ def read_tables(folder: Path) -> Tables:
     return tables
 
 
-def _numeric(record: Record, column: str) -> float | None:
-    """Return a cell as a number; None if it is empty. Raises `PhaseError` for text."""
-    value = record.get(column)
-    if isinstance(value, str):
-        raise PhaseError(f"{column}: expected a number, found {value!r}")
-    return value
-
-
-def _number(record: Record, column: str) -> float:
-    return _numeric(record, column) or 0.0
-
-
 def _rows(path: Path) -> list[Record]:
     if not path.exists():
         return []
@@ -57,7 +45,7 @@ def _cell(text: str) -> str | float | None:
         return text
 
 
-# --- Figures of distinctions: two cysts, distributions, means and intervals (the paper's Fig. 7) ---
+# --- Figures of distinctions by confidence (the paper's Fig. 7a) ---
 
 
 def _chart(name: str, rows: Sequence[Record], **content: Any) -> vl.Chart:

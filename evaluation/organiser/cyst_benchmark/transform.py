@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from math import isnan, nan
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -173,7 +173,6 @@ def supervisor_of(distinctions: Mapping[int, Sequence[float]]) -> Supervisor:
 
 TRANSFORMS, LEVELS = "transforms.csv", "levels.csv"
 Interval = Literal["level", "cyst"]
-EVERY_INTERVAL: tuple[Interval, ...] = get_args(Interval)
 
 
 @dataclass(frozen=True)
