@@ -16,7 +16,7 @@ from evaluation.organiser.analyses.analysis import (
     results_of,
 )
 from evaluation.organiser.output import csv_bytes
-from evaluation.organiser.report.board.reading import files_named, read_rows, validated
+from evaluation.organiser.report.board.reading import read_rows, validated
 from evaluation.organiser.report.charts.teams import team_values_chart
 from evaluation.organiser.report.page import Block, Cell, Table, Text, figure_in_words, identifier, listed
 from evaluation.phase.leaderboard import Digits
@@ -148,7 +148,8 @@ def _read_figures(folders: Sequence[Path], phase: str) -> dict[str, dict[str, li
     They lie in the folders or in folders in them. Raises `PhaseError`.
     """
     found: dict[str, dict[str, list[AnalysisFigure]]] = {}
-    for path in sorted({path for folder in folders for path in files_named(folder, FIGURES)}):
+    places = (folder.glob(at + FIGURES) for folder in folders for at in ("", "*/"))
+    for path in sorted({path for found_there in places for path in found_there}):
         for row in read_rows(path):
             if row.pop("phase", None) == phase:
                 of_team = found.setdefault(row.pop("analysis", ""), {}).setdefault(path.parent.name, [])

@@ -12,7 +12,6 @@ from evaluation.organiser.rescoring.task import Answer, Answers, Engine, Scoring
 from evaluation.phase import registry
 
 MOST_OF_NAME = 400
-_NO_RECORD = "the result that was there had no record of what it was made of"
 
 
 @dataclass
@@ -82,8 +81,6 @@ def _published(answers: Answers, claims: Claims, results: Results) -> Answers:
         if answer.kind == "kept" and results.is_rejection(task.place):
             answer = replace(answer, line="kept: rejected as before")
         elif answer.kind != "kept" and not (answer.kind == "failed" and task.kept):
-            if results.lacks_record(task.place):
-                answer = replace(answer, line=f"{answer.line}; {_NO_RECORD}")
             try:
                 results.publish(task.place, _ingredients(task), answer)
             except (OSError, MachineTrouble) as error:

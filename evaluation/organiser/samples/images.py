@@ -55,20 +55,23 @@ _MIDDLE = -1.5
 """The mean score of negatives: most are below a likelihood of 0.5, as of a rare disease."""
 
 
-def likelihoods(positive: Bools, rng: Generator) -> dict[Quality, Floats]:
+def likelihoods(
+    positive: Bools, rng: Generator, good: float = DEVIATIONS[Quality.GOOD].auc
+) -> dict[Quality, Floats]:
     """Return the likelihoods of the cases, shape (cases,), in a submission of each quality.
 
     All find the same cases hard. Positives are moved up until the chosen share of the pairs of a negative and
-    a positive is in order, to one pair.
+    a positive is in order, to one pair. good: the area under the curve of the good submission.
     """
     hard = rng.standard_normal(positive.size) + _MIDDLE
     ahead = np.subtract.outer(hard[~positive], hard[positive])
+    chosen = {quality: one.auc for quality, one in DEVIATIONS.items()} | {Quality.GOOD: good}
 
     def of(auc: float) -> Floats:
         apart = np.quantile(ahead, auc) if auc < 1 else ahead.max() + 1
         return np.asarray(1 / (1 + np.exp(-(hard + apart * positive)))).round(6)
 
-    return {quality: of(one.auc) for quality, one in DEVIATIONS.items()}
+    return {quality: of(auc) for quality, auc in chosen.items()}
 
 
 # --- Ellipses: varied like a second drawing, and kept in the image ---

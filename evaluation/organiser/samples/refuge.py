@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--width", type=int, default=1634, help="in pixels")
     add("--height", type=int, default=1634, help="in pixels")
     add("--glaucoma", type=float, default=0.1, help="share of glaucomatous eyes")
+    add("--auc", type=float, default=images.DEVIATIONS[Quality.GOOD].auc, help="of the good submission")
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
@@ -36,9 +37,11 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     positives = round(arguments.cases * arguments.glaucoma)
     if not 0 < positives < arguments.cases:
         raise ValueError(f"--glaucoma: expected eyes of both classes among {arguments.cases}")
+    if not 0.5 <= arguments.auc <= 1:
+        raise ValueError(f"--auc: expected a number from 0.5 to 1, found {arguments.auc}")
     rng, size = Generator(np.random.PCG64(arguments.seed)), Size(arguments.width, arguments.height)
     glaucoma = rng.permutation(arguments.cases) < positives
-    likelihoods = images.likelihoods(glaucoma, rng)
+    likelihoods = images.likelihoods(glaucoma, rng, arguments.auc)
     prefix, digits = arguments.name[:1].upper(), max(4, len(str(arguments.cases)))
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
