@@ -152,6 +152,11 @@ class Kind(ABC):
         """The kind that reads the answers of a reader study in JSON, by default the same."""
         return self
 
+    @property
+    def in_arrays(self) -> "ColumnKind | None":
+        """This kind, if its values are small and go to another process as arrays over cases; else None."""
+        return None
+
     def pixels(self, case: CaseForm) -> int:
         """Return how many pixels a value of a case has; 0 if it is not an image."""
         return 0
@@ -242,6 +247,11 @@ class ColumnKind(Kind):
     """
 
     item_bytes: ClassVar[int]
+
+    @property
+    def in_arrays(self) -> "ColumnKind":
+        """This kind."""
+        return self
 
     def read_all(
         self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess

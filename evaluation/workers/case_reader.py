@@ -7,7 +7,6 @@ from typing import Any
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError, ReadError, counted
-from evaluation.core.field import ColumnKind
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import (
     FileAccess,
@@ -133,7 +132,7 @@ class CaseReader:
         self.files = SubmissionFiles(root)
         self._json_values = JsonValues(self.files, missing)
         self._stacks: dict[str, StackedImage] = {}
-        self._has_small_values = all(isinstance(field.kind, ColumnKind) for field in self.fields.values())
+        self._has_small_values = all(field.kind.in_arrays is not None for field in self.fields.values())
 
     def read(
         self, case: CaseForm, sources: Mapping[str, IndexedSource]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable, quotation, shorten
-from evaluation.core.field import ColumnKind, Field, Kind
+from evaluation.core.field import Field, Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.trouble import WORDS_FOR_LACKS, MachineTrouble
 from evaluation.io.handover import (
@@ -284,7 +284,7 @@ def _kind(packed: Packed) -> FaultKind:
 class ValuesOfBatch:
     """Collects values up to ``room_bytes``; None: values are not wanted.
 
-    Small values of one field (`ColumnKind`) are packed together, as arrays; large ones, such as masks,
+    Small values of one field (`Kind.in_arrays`) are packed together, as arrays; large ones, such as masks,
     one by one.
     """
 
@@ -313,9 +313,9 @@ class ValuesOfBatch:
         size = 0.0
         for name, values in predictions.items():
             kind = self._fields[name].kind
-            if isinstance(kind, ColumnKind):
+            if (small := kind.in_arrays) is not None:
                 kept[name] = values
-                size += kind.item_bytes * sum(map(kind.items, values.values()))
+                size += small.item_bytes * sum(map(small.items, values.values()))
                 continue
             kept[name] = {number: kind.pack(value) for number, value in values.items()}
             try:
@@ -338,8 +338,8 @@ class ValuesOfBatch:
         }
 
     def _packed_values(self, name: str, values: Mapping[int, Any]) -> Packed:
-        kind, in_order = self._fields[name].kind, list(values.values())
-        return kind.pack_all(in_order) if isinstance(kind, ColumnKind) else in_order
+        small, in_order = self._fields[name].kind.in_arrays, list(values.values())
+        return in_order if small is None else small.pack_all(in_order)
 
 
 class PackedValues:
@@ -356,8 +356,8 @@ class PackedValues:
             numbers, values = list_of(of_field, 2)
             numbers = array_of(numbers, ["<i8"], 1).tolist()
             kind = fields[name].kind
-            if isinstance(kind, ColumnKind):
-                values = kind.unpack_all(values, len(numbers))
+            if (small := kind.in_arrays) is not None:
+                values = small.unpack_all(values, len(numbers))
             else:
                 self._packed_one_by_one[name] = kind
             self._values[name] = dict(zip(numbers, list_of(values, len(numbers)), strict=True))

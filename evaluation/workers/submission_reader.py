@@ -11,7 +11,7 @@ from typing import Any
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Faults, PhaseError, ReadError
-from evaluation.core.field import ColumnKind, Field
+from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import format_of_content
 from evaluation.core.limits import case_seconds
@@ -75,7 +75,7 @@ class SubmissionReader:
         """Return the names of the formats of all files to be decoded, by their first bytes."""
         folder, found = OpenFolder(), set[str]()
         for name, field in self.fields.items():
-            if isinstance(field.kind, ColumnKind):  # of small values, in text
+            if field.kind.in_arrays is not None:  # of small values, in text
                 continue
             for source in (of_case.get(name) for of_case in sources):
                 path = None if source is None else source.path_to_decode
