@@ -27,11 +27,13 @@ from evaluation.challenges.declared.tables import FieldComparison, FieldTable, M
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Challenge, Options, Task, Values
 from evaluation.core.class_estimators import SensitivityAtSpecificity
-from evaluation.core.field import CaseColumns, Field, Reference, TableColumns
+from evaluation.core.field import CaseColumns, Field, Files, Reference, TableColumns
 from evaluation.core.keys import IN_FORM, KeyTable, Weight
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Place, Rank, Scheme
+from evaluation.io.kinds.classes import LABEL
 from evaluation.io.kinds.label_map import LabelMapValue
+from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.points import PointInImage
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.segmentation import VerticalDiameter, vertical_cup_to_disc_ratio, vertical_diameter
@@ -78,6 +80,14 @@ def cup_to_disc_ratio(mask: LabelMapValue, definition: VerticalDiameter) -> floa
     return vertical_cup_to_disc_ratio(cup, disc)
 
 
+class _Likelihood(NumberField):
+    """The likelihood of glaucoma, whose label annotators can give, too."""
+
+    def field(self, name: str) -> Field:
+        reference = Reference(LABEL, CaseColumns(("glaucoma",)))
+        return replace(super().field(name), kind=Number(), reference=reference)
+
+
 class _Mask(LabelMapField):
     options: RefugeOptions
 
@@ -85,7 +95,8 @@ class _Mask(LabelMapField):
         strict = replace(self.map, nested=self.options.vertical_diameter)
         lenient = replace(strict, unlisted_as=DISC)
         submitted = strict if self.options.unlisted_labels == "error" else lenient
-        return self.file_field(name, submitted, strict, IMAGES)
+        reference = Reference(strict, Files("masks", (".png", ".bmp", ".tif")))
+        return replace(self.file_field(name, submitted, strict, IMAGES), reference=reference)
 
 
 class _Fovea(PointField):
@@ -150,15 +161,15 @@ class _RatioError(MetricTable):
 
 def _declared(options: RefugeOptions) -> DeclaredOptions:
     """Return the declaration: what is submitted, and how it is scored."""
-    risk = NumberField(
+    risk = _Likelihood(
         kind="number",
         title="Likelihood of glaucoma",
         table="classification_results.csv",
         key_column="FileName",
         column="Glaucoma Risk",
         reference_column="glaucoma",
-        positive=["1", "1.0"],
-        negative=["0", "0.0"],
+        positive=["1"],
+        negative=["0"],
     )
     mask = _Mask(
         kind="label_map",

@@ -83,7 +83,7 @@ def test_what_was_scored_kept_rejected_or_failed_is_named_and_counted(tmp_path):
     assert again.returncode == 0
     assert "bad     kept: rejected as before" in again.stdout.splitlines()
     assert again.stdout.splitlines()[-1] == "3 submissions: 0 scored, 3 kept, 0 rejected, 0 failed"
-    mask = min((phase / "masks").iterdir())
+    mask = min(phase.rglob("*.png"))
     mask.write_bytes(mask.read_bytes()[:-1] + b"x")
     done = each(submissions, phase, tmp_path / "new")
     assert (done.returncode, done.stderr) == (1, "")

@@ -121,5 +121,5 @@ def test_a_phase_whose_challenge_scores_wrongly_is_not_built(engine, sources):
     assert_not_built(
         sources,
         "segmentation.vertical_cup_to_disc_ratio_error: the perfect submission gets 0, not the best value 1",
-        "segmentation.dice_cup: the missing submission gets 1 and beats the near-perfect one",
+        "segmentation.dice_disc: the missing submission gets 1 and beats the near-perfect one",
     )

@@ -116,11 +116,10 @@ def test_it_is_rehearsed_with_a_cube_by_its_regions(phase):
     assert found.figures["layers.dice"]["smallest"] == pytest.approx(inside / CASES * 4 / (2 + 4 * UNIT))
 
 
-def outlines_phase(folder, submission, change=lambda text: text):
+def outlines_phase(folder, submission):
     """Return a sealed phase whose images have two axes, which is known from their regions."""
     (folder / "outlines").mkdir(parents=True)
-    text = CHALLENGE.with_name("outlines.py").read_text(encoding="utf-8")
-    (folder / "challenge.py").write_text(change(text), encoding="utf-8")
+    shutil.copy(CHALLENGE.with_name("outlines.py"), folder / "challenge.py")
     keys = f'challenge = "outlines"\nname = "o"\ntitle = "O"\nsubmission = "{submission}"\n'
     keys += 'input_socket = "i"\n' if submission == "algorithm" else ""
     (folder / "phase.toml").write_text(keys, encoding="utf-8")
@@ -138,20 +137,6 @@ def test_its_images_follow_each_other_in_one(tmp_path):
     phase = load_phase(outlines_phase(tmp_path / "phase", "algorithm"))
     figures = rehearse(phase, workers=0).figures["outlines.same"]
     assert (figures["perfect"], figures["empty"]) == (1, 0)
-
-
-def test_a_wrong_size_that_its_reader_lets_through_is_told(tmp_path):
-    def unchecked(text):
-        image = "np.asarray(Image.open(io.BytesIO(bytes(files.read(source.path, 1 << 16)))))"
-        changed = text.replace("case_values(source, case, files, 2)[0]", image)
-        return changed.replace(
-            "import numpy as np\n", "import io\nimport numpy as np\nfrom PIL import Image\n"
-        )
-
-    phase = outlines_phase(tmp_path / "phase", "archive", unchecked)
-    (told,) = [line for line in succeeded("rehearse", phase).splitlines() if "another size" in line]
-    assert told.startswith("note: outline: an image of another size for case a: expected a fault (")
-    assert told.endswith("found no fault")
 
 
 def test_a_kind_without_views_is_named(tmp_path):

@@ -14,6 +14,8 @@ from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of
 from test.challenges.declared.phases import declared_phase, write_table
 from test.repository import REPOSITORY
 
+DECLARED = "evaluation.challenges.declared."
+
 MODULE = '''
 """Greet whoever asks."""
 
@@ -132,5 +134,5 @@ def test_the_table_has_each_class_under_its_own_name():
         known, below, left = set(found), set(), [base]
         while left:
             left += (new := left.pop()).__subclasses__()
-            below |= {new} if name_of(new) and new.__module__.startswith("evaluation.") else set()
+            below |= {new} if name_of(new) and new.__module__.startswith(DECLARED) else set()
         assert below == known

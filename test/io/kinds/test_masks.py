@@ -43,11 +43,6 @@ def test_unlisted_values_can_be_read_as_a_label():
     assert mask.corner == (0, 0, 0)
 
 
-def test_only_values_that_are_kept_can_be_unlisted_in_regions():
-    assert STRICT.regions.unlisted is not None
-    assert LENIENT.regions.unlisted is None
-
-
 NUMBERS = "numbers of classes? Write the grey values of the format"
 
 

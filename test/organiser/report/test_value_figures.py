@@ -127,19 +127,6 @@ def test_the_area_below_the_steps_is_the_average_precision_and_no_class_is_hidde
         assert area == pytest.approx(results.estimates["detection"][f"ap_{name}"].value, abs=0.005)
 
 
-def test_the_confusion_of_classes_counts_every_box_once(bundled_figures):
-    results, figures = bundled_figures
-    chart = figures["detection-class-confusion"]
-    cells = {(row["true"], row["predicted"]): row["cases"] for row in chart.data["cells"]}
-    table = results.tables["detection"]
-    for side, at in (("reference", 0), ("predicted", 1)):
-        boxes = np.concatenate(list(table.objects(side)))
-        for position, name in enumerate(CLASSES):
-            counted = sum(count for pair, count in cells.items() if pair[at] == name)
-            assert counted == np.count_nonzero(boxes[:, 0] == position)
-    assert cells["no box", "no box"] == 0
-
-
 def test_metrics_of_the_same_hits_share_their_curves(of_declared):
     results = of_declared
     task = next(one for one in results.tasks if one.name == "nodules")
