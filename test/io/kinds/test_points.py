@@ -204,3 +204,12 @@ def test_no_row_is_read_after_so_many_faults():
         all_or_faults(rows(), faults)
     assert (len(read), len(caught.value.faults)) == (2 * MAX_FAULTS, MAX_FAULTS)
     assert all_or_faults(iter([(1.0,), (2.0,)]), []) == [(1.0,), (2.0,)]
+
+
+@pytest.mark.parametrize("with_probability", [False, True])
+@pytest.mark.parametrize("names", [(), ("mitosis", "other")])
+def test_participants_read_of_the_attributes_that_a_point_has(names, with_probability):
+    attributes = Attributes(names, with_probability=with_probability)
+    for words in (attributes.in_words(), attributes.in_words_of_json()):
+        assert ("probability" in words) == with_probability
+        assert ("mitosis, other" in words) == bool(names)
