@@ -209,6 +209,7 @@ def drawn(rooms: Sequence[str], number: int, seed: int) -> list[Fault]:
 def steps_of(fault: Fault) -> Iterator[list[str]]:
     """Yield the tests that may see a fault, the nearest first."""
     module, parent = Path(fault.path).stem, Path(fault.path).parent.as_posix().removeprefix("evaluation")
+    dotted = fault.path.removesuffix(".py").replace("/", ".")
     room = REPOSITORY / f"test{parent}"
     while not room.is_dir():
         room = room.parent
@@ -216,7 +217,7 @@ def steps_of(fault: Fault) -> Iterator[list[str]]:
     for file in sorted((REPOSITORY / "test").rglob("test_*.py")):
         text = file.read_text(encoding="utf-8")
         words = len(re.findall(rf"\b{re.escape(fault.function)}\b", text)) + 2 * (module in text)
-        near = 10 * (module.rstrip("s") in file.stem) + 5 * (room in file.parents)
+        near = 10 * (module.rstrip("s") in file.stem) + 5 * (room in file.parents) + 10 * (dotted in text)
         if (words or near > 5) and "container" not in file.parts:
             named.append((-min(words, 9) - near, file.relative_to(REPOSITORY).as_posix()))
     first = [file for _, file in sorted(named)[:_MOST_FILES]]

@@ -56,7 +56,7 @@ FORGED = {
     "box without end": (BOXES, [np.array([[0, 1, 0, 0, np.inf, 1]]), np.array([1]), NONE_LEFT]),
     "more boxes outside than boxes": (BOXES, [np.zeros((1, 6)), np.array([1]), np.array([2])]),
     "too few flags": (FLAGS, np.ones((1, 1), U1)),
-    "a flag of 3": (FLAGS, np.full((1, 3), 3, U1)),
+    "a flag of 3": (FLAGS, np.array([[0, 3, 1]], U1)),
     "a number beyond its range": (Number(0, 1), np.array([1.5])),
     "a number below its range": (Number(0, 1), np.array([-0.5])),
     "a number that is none": (Number(), np.array([np.nan])),
