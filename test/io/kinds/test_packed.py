@@ -82,7 +82,7 @@ FORGED = {
     "a box outside": (SPACE_BOXES, [*of_one([0, 1, 0, 0, -1, 2, 1, 1]), NONE_LEFT]),
     "too few B-scans": (VOLUME, [[0, 0, np.zeros((1, 1), U1)]]),
     "probabilities outside": (PROBABILITIES, [0, 4, 0, np.zeros((1, 1, 1), np.float32)]),
-    "a map of the probability 2": (PROBABILITIES, [0, 0, 0, np.full((1, 1, 1), 2, np.float32)]),
+    "a map of the probability 2": (PROBABILITIES, [0, 0, 0, np.array([[[0, 2]]], np.float32)]),
     "no number as probability": (PROBABILITIES, [0, 0, 0, np.full((1, 1, 1), np.nan, np.float32)]),
     "findings outside": (FINDINGS, [2, 0, 0, np.ones((1, 1, 1), np.uint16), np.ones(1)]),
     "a finding of no confidence": (FINDINGS, [0, 0, 0, np.full((1, 1, 1), 2, np.uint16), np.ones(1)]),
@@ -94,10 +94,10 @@ FORGED = {
     ),
     "label map outside": (ORGANS, [1, 2, 4, np.zeros((1, 2, 2), U1)]),
     "label map of no third axis": (ORGANS, [0, 0, 0, np.zeros((1, 1), U1)]),
-    "label map of a third label": (ORGANS, [0, 0, 0, np.full((1, 1, 1), 3, U1)]),
+    "label map of a third label": (ORGANS, [0, 0, 0, np.array([[[1, 3]]], U1)]),
     "label map of floats": (ORGANS, [0, 0, 0, np.zeros((1, 1, 1), np.float32)]),
-    "a confidence of 2": (VOLUME, [[0, 0, np.full((1, 1), 2, U1)]] * 2),
-    "a confidence below 0": (VOLUME, [[0, 0, np.full((1, 1), -1, np.float32)]] * 2),
+    "a confidence of 2": (VOLUME, [[0, 0, np.array([[0, 2]], U1)]] * 2),
+    "a confidence below 0": (VOLUME, [[0, 0, np.array([[0.5, -1]], np.float32)]] * 2),
 }
 
 
