@@ -6,8 +6,6 @@
 #   settings.json                 the phase's settings on the platform
 #   form.json                     what participants check their submissions with
 #   format.md                     the format of a submission in words, for the challenge's page
-#   sbom.json                     what the image is made of: every package with its version (CycloneDX 1.5)
-#   provenance.json               what it was built of: base image by digest, seal, sources, layers (in-toto, SLSA 1)
 #
 #   ./export.sh PHASE [arguments for docker build…]
 #   ./export.sh FOLDER [arguments for docker build…]
