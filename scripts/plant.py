@@ -279,7 +279,7 @@ def _failed(tests: Sequence[str], left_out: Sequence[str], copied: Path) -> str:
         return "too long"
     if done.returncode in (0, 5):  # 5: no test is left
         return ""
-    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
     return failed[0] if failed else "the tests end"
 
 
