@@ -70,8 +70,9 @@ def composite_estimates(
     figures = {
         f"{task}.{name}": _as_figure(one) for task, of in aggregates.items() for name, one in of.items()
     }
+    metrics = metrics_of(tasks)
     found = {
-        one.name: composite_figures(one, metrics_of(tasks), [tables], [figures], resampling)[0]
+        one.name: composite_figures(one, metrics, [tables], [figures], resampling)[0]
         for one in composites
         if figures.keys() >= set(one.metrics)
     }

@@ -64,6 +64,9 @@ class DetectionRules:
 
     def _matches(self, table: CaseTable) -> tuple[BoxMatches, NDArray[np.int64]]:
         """Return the matches of all predicted boxes, and the reference boxes, shape (images, classes)."""
+        return table.derive(("matched boxes", self), self._matched)
+
+    def _matched(self, table: CaseTable) -> tuple[BoxMatches, NDArray[np.int64]]:
         predicted, images = stacked(table.objects("predicted"))
         reference, reference_images = stacked(table.objects("reference"))
         size = len(self.classes)
