@@ -33,7 +33,6 @@ from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.io.kinds.classes import LABEL
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.points import PointInImage
 from evaluation.metrics.crops import Crop
 from evaluation.metrics.segmentation import VerticalDiameter, vertical_cup_to_disc_ratio, vertical_diameter
@@ -85,7 +84,7 @@ class _Likelihood(NumberField):
 
     def field(self, name: str) -> Field:
         reference = Reference(LABEL, CaseColumns(("glaucoma",)))
-        return replace(super().field(name), kind=Number(), reference=reference)
+        return replace(super().field(name), reference=reference)
 
 
 class _Mask(LabelMapField):

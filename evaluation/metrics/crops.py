@@ -210,12 +210,6 @@ class VolumeCrop:
         values = self.values[tuple(slice(start - own, max(start, stop) - own) for own, start, stop in inside)]
         return VolumeCrop(values, low)
 
-    def shared_with(self, other: VolumeCrop) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-        """Return the box that two crops of one volume share, as an index of this one and of the other."""
-        start = list(map(max, self.corner, other.corner))
-        stop = list(map(min, self.end, other.end))
-        return _slices(self.corner, start, stop), _slices(other.corner, start, stop)
-
     def within(self, corner: Three, end: Three) -> NDArray[Any]:
         """Return the values in a box that contains this crop; around it they are 0."""
         if (corner, end) == (self.corner, self.end):
@@ -226,10 +220,6 @@ class VolumeCrop:
             inside = zip(corner, self.corner, self.end, strict=True)
             values[tuple(slice(start - first, stop - first) for first, start, stop in inside)] = self.values
         return values
-
-
-def _slices(corner: Three, start: Iterable[int], stop: Iterable[int]) -> tuple[slice, ...]:
-    return tuple(slice(a - c, max(a, b) - c) for c, a, b in zip(corner, start, stop, strict=True))
 
 
 def stack_of(
