@@ -90,9 +90,7 @@ def _score(scores: Scores, metrics: MetricsFile) -> float:
     """Return the published score, its worst value where a submission left out the task."""
     phase = scores.phase
     name = platform_metrics(phase.config, phase.challenge, phase.tasks)[0]
-    task, _, short = name.partition(".")
-    estimate = metrics.aggregates.get(task, {}).get(short) or (metrics.ranking.composites or {}).get(name)
-    if estimate is not None:
+    if (estimate := metrics.figure(name)) is not None:
         return estimate.value
     worst = phase.challenge.figures_of(phase.tasks)[name].worst
     return worst if math.isfinite(worst) else math.copysign(_LARGEST, worst)

@@ -86,6 +86,11 @@ class MetricsFile:
     subgroups: dict[str, dict[str, dict[str, dict[str, float]]]] = field(default_factory=dict)
     case: dict[str, dict[str, dict[str, float]]] | None = None
 
+    def figure(self, name: str) -> Estimate | None:
+        """Return a metric by "task.metric", or a composite by its name; None if it is not published."""
+        task, _, metric = name.partition(".")
+        return self.aggregates.get(task, {}).get(metric) or (self.ranking.composites or {}).get(name)
+
 
 def write_metrics(result: MetricsFile, folder: Path) -> Path:
     """Write `metrics.json` into a folder, atomically, and return its path. Raises `OSError`, `ValueError`."""

@@ -110,10 +110,8 @@ def _with_nothing_said(results: SubmissionResults) -> Iterator[MetricRow]:
 def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
     config = results.phase.config
     name = platform_metrics(config, results.phase.challenge, results.phase.tasks)[0]
-    task, _, metric = name.partition(".")
     digits = digits_of(config, name)
-    composites = results.metrics.ranking.composites or {}
-    if estimate := results.metrics.aggregates.get(task, {}).get(metric) or composites.get(name):
+    if estimate := results.metrics.figure(name):
         text = figure_in_words(estimate.value, ends_of(estimate), digits)
         yield f"Score: {results.phase.challenge.figures_of(results.tasks)[name].title}", text
 
