@@ -115,16 +115,9 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
                 deviation = POOR if poor else ORDINARY * random.uniform(*_SPREAD)
             predictor = Predictor(case, random, deviation, radius)
             true, predicted = {}, {}
-            # Each field in turn draws the cells that several read, so that all their classes occur.
             drawn: dict[tuple[str, ...], CellsSource] = {}
-            for of, several in shared.items():
-                here = [field for field in several if field.cases(case)]
-                if not here:
-                    continue
-                drawing = here[len(forms) % len(here)]
-                kind = drawing.reference.kind
-                value = true[drawing.name] = kind.example(case, random)
-                drawn[of] = CellsSource(kind.write_cells(value), CASES, len(forms) + 1, of)
+            for drawing, value, source in _drawn_together(shared, case, len(forms), random):
+                true[drawing.name], drawn[source.columns] = value, source
             for field in references:
                 if field.cases(case):
                     kind, location = field.reference.kind, field.reference.location
@@ -141,6 +134,24 @@ def write_sample(phase: Path, submission: Path, sockets: Mapping[str, InputSocke
 
     write_phase(phase, (phase / "phase.toml").read_text(encoding="utf-8"), references, cases())
     writer.close()
+
+
+def _drawn_together(
+    shared: Mapping[tuple[str, ...], Sequence[AnyField]],
+    case: CaseForm,
+    number: int,
+    random: np.random.Generator,
+) -> Iterator[tuple[AnyField, Any, CellsSource]]:
+    """Yield the cells that several fields read, with the field that draws them and its value.
+
+    Each field draws in turn, so that the classes of all occur.
+    """
+    for columns, several in shared.items():
+        if here := [field for field in several if field.cases(case)]:
+            drawing = here[number % len(here)]
+            value = drawing.reference.kind.example(case, random)
+            cells = drawing.reference.kind.write_cells(value)
+            yield drawing, value, CellsSource(cells, CASES, number + 1, columns)
 
 
 def _varied(example: Any, number: int, case: str) -> Any:
