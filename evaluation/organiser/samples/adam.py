@@ -147,7 +147,7 @@ def _decisions(shown: Bools, quality: Quality, rng: Generator) -> Bools:
     return decisions
 
 
-def _anything(name: str, around: images.Eye, size: Size, rng: Generator) -> Sequence[Ellipse]:
+def _anything(name: str, around: images.DrawnEye, size: Size, rng: Generator) -> Sequence[Ellipse]:
     """Return what a submission finds where nothing is."""
     if name in LESIONS:
         return _draw(LESIONS[name], around.fovea, size, rng)

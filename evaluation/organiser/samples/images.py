@@ -124,19 +124,19 @@ _SMALLEST_SIDE = 64
 
 
 @dataclass(frozen=True)
-class Eye:
+class DrawnEye:
     """The outlines in a photograph of an eye; the fovea is the centre of a circle as large as the disc."""
 
     disc: Ellipse
     cup: Ellipse
     fovea: Ellipse
 
-    def varied(self, change: Callable[[Ellipse], Ellipse]) -> "Eye":
+    def varied(self, change: Callable[[Ellipse], Ellipse]) -> "DrawnEye":
         """Return the eye with other outlines."""
-        return Eye(*map(change, (self.disc, self.cup, self.fovea)))
+        return DrawnEye(*map(change, (self.disc, self.cup, self.fovea)))
 
 
-def draw_eye(size: Size, ratio: float, is_right: bool, rng: Generator) -> Eye:
+def draw_eye(size: Size, ratio: float, is_right: bool, rng: Generator) -> DrawnEye:
     """Return a disc, a cup in it with a vertical ratio to it, and the fovea to the temporal side.
 
     Raises `ValueError` for an image with a side below 64 pixels.
@@ -151,10 +151,10 @@ def draw_eye(size: Size, ratio: float, is_right: bool, rng: Generator) -> Eye:
     shift_x, shift_y = 0.4 * (1 - ratio) * radius * rng.uniform(-1, 1, 2)
     cup = Ellipse(x + shift_x, y + shift_y, ratio * disc.semi_axis_x, ratio * radius, disc.tilt_radians)
     away, below = 2 * radius * rng.uniform((2.35, 0.15), (2.65, 0.45))
-    return Eye(disc, cup, Ellipse(x - nasal * away, y + below, radius, radius))
+    return DrawnEye(disc, cup, Ellipse(x - nasal * away, y + below, radius, radius))
 
 
-def predicted_eye(eye: Eye, size: Size, quality: Quality, rng: Generator) -> Eye:
+def predicted_eye(eye: DrawnEye, size: Size, quality: Quality, rng: Generator) -> DrawnEye:
     """Return the eye of a submission; of random quality, one with another ratio at any place."""
     if quality is not Quality.RANDOM:
         return eye.varied(lambda one: jitter(one, rng, DEVIATIONS[quality].error))

@@ -14,7 +14,7 @@ from evaluation.io.kinds.points import point_at
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import Size
 from evaluation.organiser.samples import images
-from evaluation.organiser.samples.images import Eye, Quality
+from evaluation.organiser.samples.images import DrawnEye, Quality
 from evaluation.organiser.submission_writer import SampleCase
 
 # Mean and standard deviation of the vertical ratio of cup to disc.
@@ -66,7 +66,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     )
 
 
-def _values(eyes: Sequence[Eye], size: Size) -> dict[str, Any]:
+def _values(eyes: Sequence[DrawnEye], size: Size) -> dict[str, Any]:
     """Return the mask that most drawings of an eye mark (section 3.1), and the mean of their foveas."""
     drawn = [(images.marked([eye.disc], size), images.marked([eye.cup], size)) for eye in eyes]
     disc = 2 * np.count_nonzero([disc for disc, _ in drawn], axis=0) > len(eyes)
