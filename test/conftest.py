@@ -97,7 +97,7 @@ _LONG_FIRST = (
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the weekly tests, or all others, and put the files first that take long."""
+    """Leave out the weekly tests, or all others; several processes begin with the files that take long."""
     left_out = {item for item in items if (item.get_closest_marker("weekly") is not None) != WEEKLY}
     config.hook.pytest_deselected(items=[*left_out])
     items[:] = [item for item in items if item not in left_out]
@@ -106,7 +106,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         places = (number for number, paths in enumerate(_LONG_FIRST) if item.nodeid.startswith(paths))
         return next(places, len(_LONG_FIRST))
 
-    items.sort(key=place)
+    if config.option.processes > 1:
+        items.sort(key=place)
 
 
 def once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[], str]) -> str:
