@@ -21,13 +21,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-_SECONDS = 600
+_SECONDS = 1200
 _MOST_FILES = 12
 _OTHER_COMPARISON = {
     ast.Lt: ast.LtE,
@@ -223,7 +223,9 @@ def steps_of(fault: Fault) -> Iterator[list[str]]:
     first = [file for _, file in sorted(named)[:_MOST_FILES]]
     if first:
         yield first
-    whole = sorted(file.relative_to(REPOSITORY).as_posix() for file in room.rglob("test_*.py"))
+    wing = room.name in ("test", "organiser")  # a module beside the rooms: the tests beside theirs
+    tests = (room.glob if wing else room.rglob)("test_*.py")
+    whole = sorted(file.relative_to(REPOSITORY).as_posix() for file in tests)
     if room.name != "test" and (rest := [file for file in whole if file not in first]):
         yield rest
     if "organiser" not in fault.path or "ranking" in fault.path:  # the golden figures end with a leaderboard
@@ -326,7 +328,9 @@ def main() -> int:
                 copies.put(copied)
 
         with ThreadPoolExecutor(copies.qsize()) as pool:
-            for fault, answer in zip(faults, pool.map(tried, faults), strict=True):
+            waiting = {pool.submit(tried, fault): fault for fault in faults}
+            for done in as_completed(waiting):
+                fault, answer = waiting[done], done.result()
                 missed += answer == "NOT SEEN"
                 unsure += answer.startswith("UNSURE")
                 sys.stdout.write(f"{fault.name}\t{answer}\n")
