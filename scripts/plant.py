@@ -4,8 +4,10 @@
 
 A fault is a small change of one place: another comparison, a number one higher, two arguments exchanged, a
 statement left out. It is written into a copy of the repository, so that workers and commands have it, too.
-First the files of tests run that name its function, then the tests of its room, last the golden figures; the
-first failure ends them. Faults are drawn from all rooms in proportion to their lines, by a seed.
+All tests run once before, to learn which of them enter its function (--entered FILE keeps that). These run
+with the fault, the nearest and shortest first; the first failure ends them. Of a function that no test is
+known to enter, the files of tests run that name it, the tests of its room, and the golden figures. Faults are
+drawn from all rooms in proportion to their lines, by a seed.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import json
 import os
 import random
 import re
@@ -26,8 +29,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
 
+from scripts.entered import Entered, batches, function_at, noted
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 _SECONDS = 1200
+_MOST_SECONDS = 240.0
+"""What the tests of one fault may take together, on a machine that does nothing else."""
 _MOST_FILES = 12
 _OTHER_COMPARISON = {
     ast.Lt: ast.LtE,
@@ -232,7 +239,15 @@ def steps_of(fault: Fault) -> Iterator[list[str]]:
         yield ["test/golden/test_golden.py"]
 
 
-def seen(fault: Fault, copied: Path) -> str:
+def nearest_steps(fault: Fault, entered: Entered) -> Iterator[list[str]]:
+    """Yield the tests that enter the function of a fault, or else those that may see it."""
+    source = (REPOSITORY / fault.path).read_text(encoding="utf-8")
+    tests = entered.get(f"{fault.path}:{function_at(source, fault.first_line)}")
+    near = next(steps_of(fault))
+    yield from batches(tests, near, _MOST_SECONDS) if tests else steps_of(fault)
+
+
+def seen(fault: Fault, copied: Path, entered: Entered) -> str:
     """Return which test sees a fault in a copy of the repository, or that none does.
 
     A test sees a fault only if it fails twice with the fault and passes without it: on a busy machine, one
@@ -249,7 +264,7 @@ def seen(fault: Fault, copied: Path) -> str:
         return "no code"
     by_chance: list[str] = []
     try:
-        for tests in steps_of(fault):
+        for tests in nearest_steps(fault, entered):
             file.write_text(changed, encoding="utf-8")
             while failed := _failed(tests, by_chance, copied):
                 same = [failed] if "::" in failed else tests
@@ -296,6 +311,7 @@ def main() -> int:
     parser.add_argument("--rooms", nargs="*", default=[], metavar="ROOM", help="below evaluation")
     parser.add_argument("--only", nargs="*", metavar="FAULT", help="faults by their names")
     parser.add_argument("--list", action="store_true", help="only name the faults")
+    parser.add_argument("--entered", type=Path, metavar="FILE", help="which tests enter which function")
     options = parser.parse_args()
     if options.only:
         paths = {name.partition(":")[0] for name in options.only}
@@ -308,6 +324,7 @@ def main() -> int:
         sys.stdout.writelines(f"{fault.name}\n" for fault in faults)
         return 0
     copies: Queue[Path] = Queue()
+    processes = (os.cpu_count() or 1) + 1  # tests wait for other processes, too
     missed = unsure = 0
     with tempfile.TemporaryDirectory() as folder:
 
@@ -316,14 +333,22 @@ def main() -> int:
             made = {".git", ".venv", "output", "site"} if Path(place) == REPOSITORY else set()
             return made | ({"__pycache__"} & {*names})
 
-        for number in range((os.cpu_count() or 1) + 1):  # tests wait for other processes, too
+        if options.entered and options.entered.exists():
+            entered = json.loads(options.entered.read_text(encoding="utf-8"))
+        else:
+            entered = noted(
+                shutil.copytree(REPOSITORY, Path(folder, "noted"), ignore=left_out), processes + 1
+            )
+            if options.entered:
+                options.entered.write_text(json.dumps(entered), encoding="utf-8")
+        for number in range(processes):
             shutil.copytree(REPOSITORY, Path(folder, str(number)), ignore=left_out)
             copies.put(Path(folder, str(number)))
 
         def tried(fault: Fault) -> str:
             copied = copies.get()
             try:
-                return seen(fault, copied)
+                return seen(fault, copied, entered)
             finally:
                 copies.put(copied)
 
