@@ -17,6 +17,7 @@ Entered = dict[str, dict[str, float]]
 """Of a function (`path:line` of its `def`), each test that enters it and the seconds that the test takes."""
 
 _LEFT_OUT = ("test/container", "test/test_leaves.py", "test/test_package.py")
+_AT_ONCE, _LONG_SECONDS = 4, 4.0
 _NOTES = "notes-of-functions"
 
 _MODULE = """
@@ -123,7 +124,7 @@ def function_at(source: str, line: int) -> int:
 
 
 def batches(tests: Mapping[str, float], near: Iterable[str], seconds: float) -> Iterator[list[str]]:
-    """Yield the tests of a function in batches, the nearest and shortest first, a test of each file first.
+    """Yield the tests of a function in batches, the short ones of near files first, and some of each file.
 
     ``near`` holds files whose tests come first. All batches together take about so many ``seconds``.
     """
@@ -131,23 +132,20 @@ def batches(tests: Mapping[str, float], near: Iterable[str], seconds: float) -> 
     files: dict[str, list[str]] = {}
     for test in sorted(tests, key=lambda test: (tests[test], test)):
         files.setdefault(test.partition("::")[0], []).append(test)
-    ordered = sorted(
-        (
-            (place, nearest.get(file, len(nearest)), tests[test], test)
-            for file, of in files.items()
-            for place, test in enumerate(of)
-        ),
-        key=lambda one: (one[0] // 3, *one[1:]),
-    )
+
+    def order(test: str) -> tuple[int, bool, int, float, str]:
+        file = test.partition("::")[0]
+        turn = files[file].index(test) // _AT_ONCE
+        return turn, tests[test] > _LONG_SECONDS, nearest.get(file, len(nearest)), tests[test], test
+
     batch: list[str] = []
-    spent, limit = 0.0, 3.0
-    for *_, took, test in ordered:
-        if spent + took > seconds and spent:
-            continue
-        batch.append(test)
-        spent += took
-        if spent > limit:
+    spent, end = 0.0, _LONG_SECONDS
+    for test in sorted(tests, key=order):
+        if spent + tests[test] <= seconds or not spent:
+            batch.append(test)
+            spent += tests[test]
+        if batch and spent > end:
             yield batch
-            batch, limit = [], limit * 5
+            batch, end = [], 6 * end
     if batch:
         yield batch

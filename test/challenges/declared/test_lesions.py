@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import SimpleITK
 
-from evaluation.challenges.declared.lesions import most_lesions
+from evaluation.challenges.declared.lesions import LesionF1, most_lesions
 from test.challenges.declared.images import figures_of, volume_phase
 from test.challenges.declared.scalars import rehearsed
 from test.oracles import checked
@@ -138,3 +138,12 @@ def test_so_many_lesions_fit(shape):
     assert most_lesions(shape, "edges") == (apart | between).sum()
     assert most_lesions(shape, "all") == len(components(apart, diagonal=True))
     assert most_lesions(shape, "faces") == len(components(board, diagonal=False))
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [({}, True), ({"matching": "optimal"}, False), ({"threshold": 0.1}, False)],
+)
+def test_the_caution_about_a_mask_of_the_whole_image_is_told_where_such_a_mask_has_the_best_f1(keys, told):
+    caution = LesionF1.model_validate({"metric": "lesion_f1", **keys}).caution
+    assert ("whole image" in caution) == told

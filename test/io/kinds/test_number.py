@@ -56,6 +56,20 @@ def test_a_number_outside_its_range(text, found):
     assert str(fault) == f"risks.csv, line 7, Risk: expected a finite number from 0 to 1, found {found}"
 
 
+@given(
+    seed=st.integers(0, 9),
+    minimum=st.sampled_from((-math.inf, -7.0, 0.5, 40.0)),
+    width=st.sampled_from((1, math.inf)),
+)
+def test_an_example_is_within_the_range(seed, minimum, width):
+    maximum = (
+        3.0 if minimum == -math.inf and width == 1 else minimum + width if minimum > -math.inf else math.inf
+    )
+    example = Number(minimum, maximum).example(CASE, np.random.default_rng(seed))
+    assert minimum <= example <= maximum
+    assert math.isfinite(example)
+
+
 KIND = TwoClasses(("RG", "suspect"), ("NRG",), ("U", ""))
 
 

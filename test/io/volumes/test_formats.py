@@ -288,6 +288,7 @@ def test_a_header_is_understood_as_by_simpleitk(tmp_path, old, new):
 
 REFUSED_NRRD = [
     (nrrd("sizes: 5 4 3", "sizes: 5 4"), FaultKind.UNREADABLE, "an invalid header"),
+    (nrrd("sizes: 5 4 3", "sizes: 0_5 4 3"), FaultKind.UNREADABLE, "an invalid header"),
     (nrrd("dimension: 3", "dimension: 4"), FaultKind.UNREADABLE, "an invalid header"),
     (nrrd("dimension: 3\n", "dimension: 3\ndimension: 3\n"), FaultKind.UNREADABLE, "an invalid header"),
     (nrrd("\n\n", "\n"), FaultKind.UNREADABLE, "an invalid header"),
