@@ -19,7 +19,7 @@ BINS = '[[subgroups]]\ncolumn = "age"\nbins = [40, 60]\n'
 
 @pytest.fixture
 def phase(tmp_path):
-    columns = {"age": AGES, "camera": ["A"] * 6 + ["B"] * 6, "code": [f"0{number}" for number in range(12)]}
+    columns = {"age": AGES, "camera": ["A"] * 6 + ["B"] * 6, "code": [f"{number:02}" for number in range(12)]}
     return loaded_phase(tmp_path / "phase", tiny_cases(12, positives=3), columns=columns, tables=BINS)
 
 

@@ -299,6 +299,7 @@ def test_the_first_questions_are_all_that_is_open(paper):
         ("[bias]\ntitel = ''", "titel"),
         ("[datasheet]\nethics = ''", "ethics"),
         ("[archive]\ndate = '31.5.2024'", "date"),
+        ("[archive]\ndate = '20240531'", "date"),
         ("[archive]\nlicense = 'x'", "licence"),
         ("[flow]\ncollected = -1", "collected"),
         ("[bias", "paper.toml"),
