@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.plan import (
@@ -12,11 +13,7 @@ from evaluation.organiser.plan import (
     cases_needed,
     intervals_given,
 )
-from evaluation.organiser.ranking.difference_plan import (
-    Simulation,
-    difference_of_means,
-    difference_of_pilot,
-)
+from evaluation.organiser.ranking.comparisons import difference_of_means, difference_of_pilot
 from evaluation.organiser.ranking.results import read_results
 from test.faults import faulted
 from test.organiser.ranking.teams import write_team
@@ -74,12 +71,16 @@ def test_a_set_of_one_class(prevalence):
         intervals_given([SENSITIVITY], 3, Fraction(1, 100))
 
 
-# Normal differences: n = ((z₀.₉₇₅ + z₀.₈) · σ√(2(1 − ρ)) / d)² = 16 and 79 cases.
-@pytest.mark.parametrize(("correlation", "cases"), [(0.9, 16), (0.5, 79)])
+# Normal differences: n = ((z₀.₉₇₅ + z₀.₈) · σ√(2(1 − ρ)) / d)² = 16 and 79 cases; Student's t needs two more.
+@pytest.mark.parametrize(("correlation", "cases"), [(0.9, 18), (0.5, 81)])
 def test_as_many_cases_show_a_difference_as_the_formula_says(correlation, cases):
-    found = difference_of_means(0.02, 0.0635, correlation, Simulation(sets=60))
-    assert found.method == "paired t"
-    assert found.needed == pytest.approx(max(cases, 20), rel=0.25)
+    found = difference_of_means(0.02, 0.0635, correlation, power=0.8)
+    assert (found.method, found.needed) == ("paired t", cases)
+    # Of simulated sets of this size, the paired t shows the difference in 80 %.
+    rng = np.random.default_rng(0)
+    spread = 0.0635 * np.sqrt(2 * (1 - correlation))
+    differences = rng.normal(0.02, spread, size=(4000, found.needed))
+    assert (ttest_1samp(differences, 0, axis=1).pvalue < 0.05).mean() == pytest.approx(0.8, abs=0.02)
 
 
 @pytest.mark.parametrize("clustered", [False, True])
@@ -90,12 +91,9 @@ def test_a_pilot_of_two_teams_says_how_many_cases_or_clusters_show_their_differe
     for team, distance in (("a", 2.5), ("b", 1.0)):
         columns = {"glaucoma": label * 1.0, "likelihood": rng.normal(size=60) + distance * label}
         write_team(tmp_path / team, {"classification": columns}, table)
-    simulation = Simulation(sets=40)
-    found = difference_of_pilot(read_results(tmp_path), ("a", "b"), "classification.auc", simulation)
-    assert found.method == "DeLong"
-    assert found.clustered == clustered
-    assert found.needed is not None
-    by_size = list(found.tried.values())
-    assert by_size[-1] >= 0.8 > by_size[0] or found.needed == 20
+    results = read_results(tmp_path)
+    found = difference_of_pilot(results, ("a", "b"), "classification.auc", power=0.8)
+    assert (found.method, found.clustered) == ("DeLong", clustered)
+    assert 2 < found.needed < difference_of_pilot(results, ("a", "b"), "classification.auc", 0.99).needed
     with faulted(PhaseError, "c"):
-        difference_of_pilot(read_results(tmp_path), ("a", "c"), "classification.auc", simulation)
+        difference_of_pilot(results, ("a", "c"), "classification.auc", power=0.8)

@@ -12,7 +12,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.organiser import plan
 from evaluation.organiser.output import write_rows
 from evaluation.organiser.plan import Aim, Needed
-from evaluation.organiser.ranking.difference_plan import Simulation, difference_of_means, difference_of_pilot
+from evaluation.organiser.ranking.comparisons import difference_of_means, difference_of_pilot
 from evaluation.organiser.ranking.results import read_results
 
 _LEVEL = 0.95
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         help="results of teams, as evaluate --each writes them: how many cases show the difference"
-        " of two teams, by simulation with the test of rank; needs --teams and --metric",
+        " of two teams with the test of rank; needs --teams and --metric",
     )
     add("--teams", nargs=2, metavar="TEAM", help="of --pilot: the two teams")
     add("--metric", metavar="TASK.METRIC", help="of --pilot: the metric")
@@ -51,13 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="without a pilot: of two means over cases, the standard deviation over the cases, and"
         " the correlation between two teams",
     )
-    add("--power", type=share, default="4/5", metavar="SHARE", help="(default: 0.8, of 200 sets)")
+    add("--power", type=share, default="4/5", metavar="SHARE", help="of a difference (default: 0.8)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the needed numbers of cases. Raises `PhaseError` for arguments that do not fit together."""
     if arguments.pilot is not None or arguments.difference is not None:
-        say(*_difference(arguments))
+        say(_difference(arguments))
         return 0
     aims = _aims(arguments)
     prevalence: Fraction | None = arguments.prevalence
@@ -74,29 +74,24 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _difference(arguments: argparse.Namespace) -> list[str]:
-    simulation = Simulation(power=float(arguments.power))
+def _difference(arguments: argparse.Namespace) -> str:
+    power = float(arguments.power)
     if arguments.pilot is None:
         difference, spread, correlation = arguments.difference
-        found = difference_of_means(difference, spread, correlation, simulation)
+        found = difference_of_means(difference, spread, correlation, power)
+    elif arguments.teams is None or arguments.metric is None:
+        raise PhaseError("--pilot: expected --teams and --metric, too")
     else:
-        if arguments.teams is None or arguments.metric is None:
-            raise PhaseError("--pilot: expected --teams and --metric, too")
         results = read_results(arguments.pilot)
-        found = difference_of_pilot(
-            results, (arguments.teams[0], arguments.teams[1]), arguments.metric, simulation
-        )
-    if arguments.output is not None:
-        rows = [(found.metric, found.difference, found.method, *one) for one in found.tried.items()]
-        write_rows(arguments.output, ("metric", "difference", "test", "units", "power"), rows)
+        found = difference_of_pilot(results, arguments.teams, arguments.metric, power)
     unit = "clusters" if found.clustered else "cases"
-    needs = "more than 20,000" if found.needed is None else f"{found.needed:,}"
-    power = f"{100 * simulation.power:g} % power"
-    return [
-        f"{found.metric}: {needs} {unit} show a difference of {found.difference:.4g} with {power} "
-        f"({found.method})",
-        *(f"  {size:,} {unit}: {100 * reached:.0f} %" for size, reached in found.tried.items()),
-    ]
+    if arguments.output is not None:
+        row = (found.metric, found.difference, found.method, unit, found.needed)
+        write_rows(arguments.output, ("metric", "difference", "test", "unit", "needed"), [row])
+    return (
+        f"{found.metric}: {found.needed:,} {unit} show a difference of {found.difference:.4g} "
+        f"with {100 * power:g} % power ({found.method})"
+    )
 
 
 def _aims(arguments: argparse.Namespace) -> list[Aim]:

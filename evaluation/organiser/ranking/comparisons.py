@@ -1,14 +1,23 @@
 """Tests between all pairs of teams in one metric, and the tiers that follow from them."""
 
+import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Literal
 
+from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.compared import Compared, Pair, TestOfMeans
-from evaluation.organiser.ranking.differences import holm, margin_test, significance_tiers
+from evaluation.organiser.ranking.differences import (
+    PAIRED_T,
+    holm,
+    margin_test,
+    shown_difference,
+    significance_tiers,
+)
 from evaluation.organiser.ranking.rank_tests import published_difference
 from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals
 from evaluation.organiser.ranking.results import PhaseResults, RankingError
@@ -312,3 +321,69 @@ def chosen_opponents(results: PhaseResults) -> dict[str, tuple[str, ...]]:
         problems += [f"{team}: cannot be compared with {other}" for other in impossible]
     RankingError.raise_all(problems)
     return found
+
+
+# --- How many cases show a difference between two teams, by the test of `rank` ---
+
+_MOST_UNITS = 1 << 40
+
+
+@dataclass(frozen=True)
+class DifferencePlan:
+    """How many cases, or clusters where ``clustered``, show a difference at 5 % (two-sided)."""
+
+    metric: str
+    difference: float
+    method: str
+    clustered: bool
+    needed: int
+
+
+def difference_of_pilot(
+    results: PhaseResults, teams: Sequence[str], name: str, power: float
+) -> DifferencePlan:
+    """Return how many units show the difference of two teams' pilot results in a metric.
+
+    Its standard error falls with the square root of their number. Raises `PhaseError` without results per
+    case of both teams in the metric, and where they do not differ.
+    """
+    problems = [] if name in results.metrics else [f"{name}: is no metric of {results.phase}"]
+    by_team = {one.team: one for one in results.submissions if one.tables is not None}
+    problems += [f"{team}: has no results per case" for team in teams if team not in by_team]
+    PhaseError.raise_all(problems)
+    assert results.resampling is not None
+    values = {team: by_team[team].values[name] for team in teams if name in by_team[team].values}
+    cases = TeamCases.of([by_team[team] for team in teams], results.resampling.clusters)
+    pairs = compare(name, results.metrics[name], values, cases, TestChoice(results.resampling)).pairs
+    if not pairs:
+        raise PhaseError(f"{name}: one of the teams has no results in {name.partition('.')[0]}")
+    found = pairs[0].difference
+    if not found.value or found.standard_error is None or not found.n:
+        raise PhaseError(f"{name}: {found.reason or 'the teams do not differ'}")
+    needed = _units_needed(found.value, found.standard_error * math.sqrt(found.n), power)
+    table = next(iter(cases.task_tables(name.partition(".")[0]).values()))
+    clustered = cases.units(table, results.metrics[name]) is not None
+    return DifferencePlan(name, found.value, found.method, clustered, needed)
+
+
+def difference_of_means(difference: float, spread: float, correlation: float, power: float) -> DifferencePlan:
+    """Return how many cases show a difference of two means, such as mean Dice, before there are results.
+
+    spread: the standard deviation of the values over the cases; correlation: between the teams. Raises
+    `PhaseError` for numbers out of range.
+    """
+    if not (difference and spread > 0 and -1 <= correlation < 1):
+        raise PhaseError("expected a difference other than 0, a spread above 0 and a correlation below 1")
+    needed = _units_needed(difference, spread * math.sqrt(2 * (1 - correlation)), power)
+    return DifferencePlan("mean", difference, PAIRED_T, False, needed)
+
+
+def _units_needed(difference: float, error_of_one: float, power: float) -> int:
+    """Return the fewest units of which Student's paired t shows a difference, given the error of one unit."""
+
+    def show(units: int) -> bool:
+        error = error_of_one / math.sqrt(units)
+        return shown_difference(error, units - 1, power) <= abs(difference)
+
+    units = range(2, _MOST_UNITS)
+    return units.start + bisect_left(units, True, key=show)

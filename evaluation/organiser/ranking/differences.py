@@ -22,7 +22,6 @@ NULLS = {
 }
 _UPPER = 0.975
 _ROUNDING = 1e-12
-_OF_POWER = NormalDist().inv_cdf(0.80)
 
 
 def student_difference(
@@ -126,8 +125,13 @@ def detectable(found: Difference, span: float = math.inf) -> float | None:
     """
     if not found.standard_error or found.degrees_of_freedom is None:
         return None
-    size = (student_quantile(_UPPER, found.degrees_of_freedom) + _OF_POWER) * found.standard_error
+    size = shown_difference(found.standard_error, found.degrees_of_freedom)
     return size if size <= span else None
+
+
+def shown_difference(error: float, degrees_of_freedom: float, power: float = 0.8) -> float:
+    """Return the true difference that Student's test at 5 % finds with a power; error: its standard error."""
+    return (student_quantile(_UPPER, degrees_of_freedom) + NormalDist().inv_cdf(power)) * error
 
 
 @dataclass(frozen=True)
