@@ -95,7 +95,7 @@ def test_two_phases_annotators_and_subgroups(tmp_path):
     for role in ("offline", "onsite"):
         tables = ("annotator-points", "difficulty", "leaderboard", "readers", "subgroups")
         assert written >= {f"{name}-{role}.csv" for name in tables} | {f"organiser-{role}.json"}
-    assert "consensus of offline, onsite (Kemeny" in done.stdout
+    assert "consensus of offline, onsite by the mean place: 1 " in done.stdout
     board = json.loads((tmp_path / "out" / "leaderboard.json").read_text(encoding="ascii"))
     rows = rows_of(tmp_path / "out" / "comparisons.csv")
     assert [float(row["p_holm"]) for row in rows] == [

@@ -121,12 +121,8 @@ def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
 
 def _print_across(console: Console, across: AcrossRankings, names: Names) -> None:
     rankings = ", ".join(map(names.of, across.rankings))
-    teams = ", ".join(
-        f"{team.place} {team.team}" + (f" ({team.best}–{team.worst})" if team.best < team.worst else "")
-        for team in across.teams
-    )
-    orders = "" if across.orders == 1 else f", one of {across.orders} equally good orders"
-    console.print(one_line(f"consensus of {rankings} ({across.method}{orders}): {teams}"))
+    teams = ", ".join(f"{team.place} {team.team}" for team in across.teams)
+    console.print(one_line(f"consensus of {rankings} by the mean place: {teams}"))
 
 
 def _rule(phase: leaderboard_file.PhaseLeaderboard) -> str:

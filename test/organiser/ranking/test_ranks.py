@@ -1,12 +1,10 @@
 """Confidence sets of ranks, and the consensus of several rankings."""
 
-from itertools import combinations, permutations
-
 import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from evaluation.organiser.ranking.across import MAX_EXACT, across_rankings, consensus
+from evaluation.organiser.ranking.across import across_rankings
 from evaluation.organiser.ranking.certainty import rank_confidence_sets, superiority
 from evaluation.stats.figure import Figure
 
@@ -64,7 +62,6 @@ TEAMS = ["a", "b", "c", "d"]
 def test_teams_with_a_place_everywhere_enter():
     found = across_rankings(TEAMS, {"one": [1, 2, 3, 4], "two": [1, 3, 0, 2], "three": [1, 2, 3, 4]})
     assert [(team.team, team.place) for team in found.teams] == [("a", 1), ("b", 2), ("d", 3)]
-    assert (found.method, found.disagreements, found.orders) == ("Kemeny", 1, 1)
     expected = kendalltau([1, 2, 4], [1, 3, 2]).statistic
     assert found.tau_b[0][1] == pytest.approx(expected)
     assert found.tau_b[0][2] == found.tau_b[1][1] == 1
@@ -80,46 +77,10 @@ def test_nothing_in_common(rankings):
     assert across_rankings(["a", "b"], rankings) is None
 
 
-@pytest.mark.parametrize(("teams", "seed"), [(1, 0), (2, 1), (3, 2), (3, 3), (4, 4), (4, 5), (5, 6), (5, 7)])
-def test_kemeny_is_the_best_of_all_orders(teams, seed):
-    places = np.random.default_rng(seed).integers(1, 6, (seed % 4 + 1, teams)).tolist()
-
-    def disagreements(order):
-        return sum(
-            ranking[later] < ranking[earlier]
-            for ranking in places
-            for earlier, later in combinations(order, 2)
-        )
-
-    costs = {order: disagreements(order) for order in permutations(range(teams))}
-    best = [order for order, cost in costs.items() if cost == min(costs.values())]
-    found = consensus(places)
-    assert (found.method, found.disagreements, found.orders) == ("Kemeny", min(costs.values()), len(best))
-    assert tuple(sorted(range(teams), key=lambda team: found.places[team])) in best
-    assert found.best == tuple(min(order.index(team) for order in best) + 1 for team in range(teams))
-    assert found.worst == tuple(max(order.index(team) for order in best) + 1 for team in range(teams))
-
-
-def test_cycles_and_nothing_to_agree_on():
-    # a before b before c, b before c before a, c before a before b: three orders are equally good.
-    found = consensus([[1, 2, 3], [3, 1, 2], [2, 3, 1]])
-    assert (found.places, found.best, found.worst, found.orders) == ((1, 2, 3), (1, 1, 1), (3, 3, 3), 3)
-    with pytest.raises(ValueError, match=r"^places:"):
-        consensus(np.empty((0, 3)))
-
-
-def test_borda_beyond_the_exact_limit():
-    # Mean places 1.5 and 1.5 for the first two, then 3, 4, …: they share the first place.
-    teams = MAX_EXACT + 1
-    upward = np.arange(1, teams + 1)
-    swapped = upward.copy()
-    swapped[:2] = [2, 1]
-    found = consensus([upward, swapped])
-    assert found.method == "Borda"
-    assert found.places == (1, 1, *range(3, teams + 1)) == found.best
-    assert found.disagreements == 0
-    # The last team is first in a third ranking: its places sum to 27, the others' to 4, 7, …, 25, 28, ….
-    # So it comes after eight teams, against one ranking each, and before four, against two rankings each.
-    moved = np.concatenate([upward[:-1] + 1, [1]])
-    found = consensus([upward, upward, moved])
-    assert (found.places[-1], found.disagreements) == (9, 8 * 1 + 4 * 2)
+def test_the_mean_place_decides_and_equal_means_share_a_place():
+    # The last team is first in the third ranking: its places sum to 9, the others' to 4, 7 and 10.
+    found = across_rankings(TEAMS, {"one": [1, 2, 3, 4], "two": [1, 2, 3, 4], "three": [2, 3, 4, 1]})
+    places = [(team.team, team.place, team.mean_place) for team in found.teams]
+    assert places == [("a", 1, 4 / 3), ("b", 2, 7 / 3), ("d", 3, 3), ("c", 4, 10 / 3)]
+    found = across_rankings(["a", "b"], {"one": [1, 2], "two": [2, 1]})
+    assert [team.place for team in found.teams] == [1, 1]

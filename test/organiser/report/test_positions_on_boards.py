@@ -298,8 +298,8 @@ def test_signs_point_to_the_team_that_the_test_finds_better():
 
 @by_hand(heatmap_chart, page=RANKINGS)
 def test_rankings_agree_by_tau():
-    consensus = tuple(ConsensusTeam(name, place, place, place) for place, name in enumerate("ba", start=1))
-    across = AcrossRankings(("y", "x"), "Kemeny", consensus, 1, 0, ((1.0, -0.5), (-0.5, None)))
+    consensus = tuple(ConsensusTeam(name, place, place) for place, name in enumerate("ba", start=1))
+    across = AcrossRankings(("y", "x"), consensus, ((1.0, -0.5), (-0.5, None)))
     (agreement,) = charts(rankings.across_section(across, "tasks", str.upper)).values()
     cells = [("Y", "Y", 1, "1.00"), ("Y", "X", -0.5, "-0.50"), ("X", "Y", -0.5, "-0.50")]
     rows = marks(agreement, "rect", "cells", "y", "x", "color")

@@ -145,16 +145,10 @@ def across_section(
     def figure(kind: str) -> str:
         return identifier(role or "", kind, what)
 
-    columns = "place", "team", "best place", "worst place"
-    rows = ((team.place, team.team, team.best, team.worst) for team in across.teams)
-    note = "One order agrees best with the rankings."
-    if across.orders > 1:
-        note = (
-            f"{across.orders} orders agree best with the rankings; best and worst are the places over them."
-        )
-    note += f" In the rankings, {across.disagreements} pairs of teams have another order."
-    title = f"Consensus of the {what} ({across.method})"
-    table = Table.of(figure("consensus"), title, columns, rows, note)
+    columns = "place", "team", "mean place"
+    rows = ((team.place, team.team, team.mean_place) for team in across.teams)
+    note = f"The teams with a place in all {what}, by their mean place."
+    table = Table.of(figure("consensus"), f"Consensus of the {what}", columns, rows, note)
     names = [words(name) for name in across.rankings]
     agreement = matrices.heatmap_chart(
         figure("agreement"),
