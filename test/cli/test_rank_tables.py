@@ -49,8 +49,6 @@ def test_three_tasks(tmp_path):
     assert across["teams"][0] == {"team": "A1", "place": 1, "mean_place": 1}
     taus = phase["agreement"]["ideal"]["taus"]
     assert taus == [1.0] * 200
-    ahead = phase["superiority"]["ideal"]
-    assert ahead["probabilities"][ahead["teams"].index("A1")][ahead["teams"].index("A2")] == 1
     sets = [team["metrics"]["ideal.value"]["rank_set"] for team in phase["teams"]]
     assert sets == [[rank, rank] for rank in range(1, 6)]
     assert {row["kind"] for row in phase["robustness"]} == {"method"}

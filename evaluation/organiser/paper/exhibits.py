@@ -118,7 +118,7 @@ def _leading(phase: ReportedPhase) -> Iterator[str]:
 
 def _figures(phase: ReportedPhase) -> Iterator[str]:
     """Yield the names of a phase's figures that a paper shows; a report has more."""
-    for kind in ("blobs", "superiority", "method-places"):
+    for kind in ("blobs", "method-places"):
         yield phase.identifier(phase.boards[0], kind)
     yield "final-blobs"
     ranked = [name for name, metric in phase.board.metrics.items() if metric.in_ranking]

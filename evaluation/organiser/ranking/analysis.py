@@ -22,7 +22,7 @@ from evaluation.organiser.ranking.annotators import (
     is_decision,
     with_scores,
 )
-from evaluation.organiser.ranking.certainty import Superiority, rank_sets, superiorities
+from evaluation.organiser.ranking.certainty import rank_sets
 from evaluation.organiser.ranking.classifiers import (
     CurvePoints,
     classifiers_of_teams,
@@ -162,12 +162,6 @@ class Analysis:
     def too_many_to_compare(self) -> bool:
         """Whether tests of pairs are left out, since there are many teams."""
         return len(self._ranked) > _MAX_TESTED
-
-    @cached_property
-    def superiority(self) -> dict[str, Superiority]:
-        """How often one team is ahead of another in the resamples."""
-        standings = {} if self.too_many_to_compare else self.resampled_standings
-        return superiorities(self._cases.teams, standings)
 
     def distributions(self, board: str) -> dict[str, stability.PlaceDistribution]:
         """Return the distributions of the ranked teams' places in a leaderboard."""

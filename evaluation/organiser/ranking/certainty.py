@@ -1,30 +1,17 @@
-"""How certain the order of the ranked teams is, by board and by metric."""
+"""How certain the order of the ranked teams in a metric is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Floats
-from evaluation.phase.places import Better, BoardPlaces
+from evaluation.phase.places import Better
 from evaluation.stats.figure import Figure
 from evaluation.stats.student import NORMAL
 from evaluation.stats.unseen import joint_distance
 
 _ENTRIES_PER_BLOCK = 1 << 17  # stays in the processor's cache
-
-
-def superiority(places: ArrayLike) -> Floats:
-    """Return for every two teams the share of resamples in which the first is ahead, ties ½.
-
-    places: shape (resamples, teams), lower is better; resamples are paired. Returns shape (teams, teams), ½
-    on the diagonal. It is no probability for other cases: of two equal teams, the one that leads is ahead in
-    84 of 100 resamples on average (Efron and Tibshirani 1998, Ann. Stat. 26:1687, correct for this).
-    """
-    given = np.asarray(places)
-    columns = [given[:, [team]] for team in range(given.shape[1])]
-    return np.stack([(own < given).mean(axis=0) + (own == given).mean(axis=0) / 2 for own in columns])
 
 
 def rank_confidence_sets(
@@ -98,32 +85,6 @@ def _largest_deviations(
         spread /= errors[block, np.newaxis]
         np.maximum(largest, spread.max(axis=0), out=largest)
     return largest
-
-
-@dataclass(frozen=True)
-class Superiority:
-    """How often a team is ahead of another in a board, as the share of the paired resamples, ties ½.
-
-    ``probabilities``: the shares with the team of the row ahead of that of the column, in this order.
-    """
-
-    teams: tuple[str, ...]
-    probabilities: tuple[tuple[float, ...], ...]
-
-
-def superiorities(teams: Sequence[str], resampled: Mapping[str, BoardPlaces]) -> dict[str, Superiority]:
-    """Return by board how often a team is ahead of another.
-
-    resampled: the places over the teams by board. Boards with fewer than two placed teams are left out.
-    """
-    found = {}
-    for name, standing in resampled.items():
-        placed = np.flatnonzero((standing.places > 0).all(axis=0))
-        if placed.size > 1:
-            probabilities = superiority(standing.places[:, placed]).tolist()
-            names = tuple(teams[team] for team in placed.tolist())
-            found[name] = Superiority(names, tuple(map(tuple, probabilities)))
-    return found
 
 
 def rank_sets(

@@ -89,7 +89,6 @@ def rank_phase(
             for name, standing in analysis.resampled_standings.items()
             if (found := agreement(leaderboards.boards[name], standing.places))
         },
-        superiority=analysis.superiority,
         robustness=variations(
             results, scheme, ranked, scores, choices.subgroups, with_tests=not analysis.too_many_to_compare
         ),

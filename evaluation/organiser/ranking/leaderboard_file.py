@@ -6,7 +6,6 @@ from typing import Any, Literal
 from evaluation.organiser.ranking import difficulty
 from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.annotators import AnnotatorsSection
-from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.classifiers import Classifiers, CurvePoints, TeamOperatingPoint
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.readers import AgainstReaders, AnnotatorPoint
@@ -97,10 +96,10 @@ class MetricOfPhase:
 class PhaseLeaderboard:
     """The teams of one phase in the order of the leaderboard.
 
-    ``agreement``: by board, Kendall's τ-b between the ranking and each resample's ranking. ``superiority``:
-    by board. ``robustness``: the places under other schemes, weights and subgroups. ``across``: the
-    comparison of the boards of several tasks. ``clusters``: of the cases, such as patients, which intervals
-    and tests take as units; None without any. ``titles``: the words of the phase for names in its files.
+    ``agreement``: by board, Kendall's τ-b between the ranking and each resample's ranking. ``robustness``:
+    the places under other schemes and in subgroups. ``across``: the comparison of the boards of several
+    tasks. ``clusters``: of the cases, such as patients, which intervals and tests take as units; None
+    without any. ``titles``: the words of the phase for names in its files.
     """
 
     role: str | None
@@ -112,7 +111,6 @@ class PhaseLeaderboard:
     metrics: dict[str, MetricOfPhase]
     teams: tuple[Team, ...]
     agreement: dict[str, RankingAgreement] = field(default_factory=dict)
-    superiority: dict[str, Superiority] = field(default_factory=dict)
     robustness: tuple[Variation, ...] = ()
     across: AcrossRankings | None = None
     subgroup_tests: tuple[difficulty.SubgroupTest, ...] = ()

@@ -5,14 +5,11 @@ import pytest
 from scipy.stats import kendalltau
 
 from evaluation.organiser.ranking.across import across_rankings
-from evaluation.organiser.ranking.certainty import rank_confidence_sets, superiority
+from evaluation.organiser.ranking.certainty import rank_confidence_sets
 from evaluation.stats.figure import Figure
 
 
-def test_superiority_by_hand_and_a_single_team():
-    # a ahead of b in two resamples, tied in one, behind in one: (2 + ½) / 4.
-    found = superiority([[1, 2], [1, 2], [1, 1], [2, 1]])
-    assert found.tolist() == [[0.5, 0.625], [0.375, 0.5]]
+def test_a_single_team_has_one_rank():
     assert rank_confidence_sets([0.5], np.full((10, 1), 0.5), "higher").tolist() == [[1, 1]]
 
 

@@ -12,7 +12,6 @@ from evaluation.charts.chart import Chart
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.describe import describe
 from evaluation.organiser.ranking.analysis import RankOptions
-from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.comparisons import Comparisons
 from evaluation.organiser.ranking.leaderboard import CHOSEN_HERE
 from evaluation.organiser.ranking.leaderboard_file import (
@@ -43,7 +42,6 @@ from test.phases import loaded_phase, tiny_cases
 
 KINDS = (
     *("places", "by-team", "boxes", "podium", "rank-counts", "blobs"),
-    "superiority",
     *("method-places", "without-metric-places", "weight-places", "subgroup-places", "significance", "roc"),
     *("hardest-cases", "left-right", "agreement-tasks"),
 )
@@ -227,14 +225,18 @@ def test_the_first_page_answers_and_the_rest_is_folded(board_in_browser, page):
 def test_the_page_says_who_is_first_and_who_cannot_be_told_apart(twelve):
     phase = twelve.board.phases[0]
     first, second, *others = (team.team for team in phase.teams)
-    ahead = (0.5, 0.9, *[0.99] * len(others))
-    found = Superiority((first, second, *others), (ahead,) * 12)
-    board = replace(twelve.board, phases=(replace(phase, superiority={"overall": found}),))
+    shares = {first: 0.9, second: 0.09, **dict.fromkeys(others, 0.001)}
+    teams = tuple(_first_at_times(team, shares[team.team]) for team in phase.teams)
+    board = replace(twelve.board, phases=(replace(phase, teams=teams),))
     answer = leaderboard_page(board, twelve.parts).answer
-    assert answer[0].startswith(f"{first} is first of 12 teams; it is first in ")
+    assert answer[0] == f"{first} is first of 12 teams; it is first in 90 of 100 resamples of these cases."
     assert answer[2] == f"{second} cannot be told apart from {first} by these 120 images."
-    assert answer[3].startswith("In at least 97 of 100 resamples of these 120 images, ")
-    assert answer[3].endswith(f"and 7 more are behind {first}.")
+
+
+def _first_at_times(team, share):
+    board = team.boards["overall"]
+    places = replace(board.distribution, probabilities={1: share})
+    return replace(team, boards={**team.boards, "overall": replace(board, distribution=places)})
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import pytest
 from evaluation.charts.chart import BLUE, GREY, OCHRE, VERMILION, Chart, marks_of
 from evaluation.organiser.ranking.across import AcrossRankings, ConsensusTeam
 from evaluation.organiser.ranking.annotators import AnnotatorsSection, OperatingPoint
-from evaluation.organiser.ranking.certainty import Superiority
 from evaluation.organiser.ranking.classifiers import Classifiers
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.difficulty import SubgroupTest
@@ -220,22 +219,17 @@ def test_places_have_the_interval_of_their_distribution():
 BLOBS = [("b", 1, 0.75), ("b", 2, 0.25), ("a", 1, 0.25), ("a", 2, 0.75)]
 
 
-@by_hand(blob_chart, heatmap_chart, page=RANKINGS)
+@by_hand(blob_chart, page=RANKINGS)
 def test_resampled_places_are_drawn_by_their_shares():
     found = charts(
         rankings.stability_section(
             phase(
                 agreement={"overall": RankingAgreement(-1, 0.5, 1, 0.25, (-1.0, 0.0, 1.0, 1.0))},
-                superiority={"overall": Superiority(("a", "b"), ((0.5, 0.125), (0.875, 0.5)))},
             )
         )
     )
     assert marks(found["overall-blobs"], "circle", "blobs", "y", "x", "size") == BLOBS
     assert marks(found["overall-blobs"], "point", "spans", "y", "x") == [("b", 1), ("a", 2)]
-    superior = found["overall-superiority"]
-    assert marks(superior, "rect", "cells", "y", "x", "color") == [("b", "a", 0.875), ("a", "b", 0.125)]
-    assert (names(superior, "y"), names(superior, "x")) == (["b", "a"], ["b", "a"])
-    assert marks(superior, "text", "cells", "text") == ["0.88", "0.12"]
 
 
 @by_hand(blob_chart, page=RANKINGS)

@@ -7,8 +7,13 @@ from typing import Any
 
 from evaluation.charts.chart import Chart, marks_of
 from evaluation.organiser.output import p_text
-from evaluation.organiser.ranking.certainty import Superiority
-from evaluation.organiser.ranking.leaderboard_file import Leaderboard, MetricOfPhase, OrganiserPart, Team
+from evaluation.organiser.ranking.leaderboard_file import (
+    BoardOfTeam,
+    Leaderboard,
+    MetricOfPhase,
+    OrganiserPart,
+    Team,
+)
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
@@ -86,9 +91,9 @@ def _answer(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Iterator[str
         overall, *parts = phase.boards
         yield from _of_board(phase, overall, prefix)
         several = len(phase.in_order_of(overall)) > 1
-        if several and overall not in phase.board.superiority and (why := _not_resampled(phase)):
+        if several and not _is_resampled(phase, overall) and (why := _not_resampled(phase)):
             yield f"{prefix}{why}"
-            for name in [one for one in parts if one in phase.board.superiority][:_MOST_PARTS]:
+            for name in [one for one in parts if _is_resampled(phase, one)][:_MOST_PARTS]:
                 yield " ".join(_of_board(phase, name, f"{prefix}For {phase.words(name)}, "))
 
 
@@ -110,8 +115,8 @@ def _of_board(phase: ReportedPhase, name: str, prefix: str) -> Iterator[str]:
         told += f"; it is first in {_often(distribution)} of these cases"
     yield f"{told}."
     yield from _by_how_much(phase, name, placed[0][0], placed[1][0])
-    if len(first) == 1 and (found := phase.board.superiority.get(name)):
-        yield from _told_apart(phase, first[0], [team.team for team, _ in placed], found)
+    if len(first) == 1:
+        yield from _not_told_apart(phase, placed)
 
 
 def _by_how_much(phase: ReportedPhase, board: str, first: Team, second: Team) -> Iterator[str]:
@@ -146,23 +151,25 @@ def _is_first(teams: Sequence[str]) -> str:
     return "is first" if len(teams) == 1 else "share the first place"
 
 
-_CLEARLY = 0.975
-"""The share of resamples from which a team is called worse: both ends outside leave 95 %."""
+_AT_TIMES = 0.025
+"""The share of resamples in which a team is first, from which it cannot be told apart from the first."""
 
 
-def _told_apart(
-    phase: ReportedPhase, first: str, ordered: Sequence[str], found: Superiority
-) -> Iterator[str]:
-    ahead = dict(zip(found.teams, found.probabilities[found.teams.index(first)], strict=True))
-    near = [team for team in ordered if team != first and ahead.get(team, 1.0) < _CLEARLY]
-    behind = [team for team in ordered if team != first and ahead.get(team, 0.0) >= _CLEARLY]
+def _not_told_apart(phase: ReportedPhase, placed: Sequence[tuple[Team, BoardOfTeam]]) -> Iterator[str]:
+    """Yield which teams are first at times, too."""
+    (first, _), *others = placed
+    near = [
+        team.team
+        for team, one in others
+        if one.distribution and one.distribution.probabilities.get(1, 0.0) >= _AT_TIMES
+    ]
     cases = "these cases" if phase.board.cases is None else f"these {phase.names.cases(phase.board.cases)}"
     if near:
-        yield f"{_counted(near)} cannot be told apart from {first} by {cases}."
-    if behind:
-        often = f"at least {int(100 * _CLEARLY)} of 100 resamples"
-        verb = "are" if len(behind) > 1 else "is"
-        yield f"In {often} of {cases}, {_counted(behind)} {verb} behind {first}."
+        yield f"{_counted(near)} cannot be told apart from {first.team} by {cases}."
+
+
+def _is_resampled(phase: ReportedPhase, board: str) -> bool:
+    return any(one.distribution for _, one in phase.in_order_of(board))
 
 
 def _counted(teams: Sequence[str]) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, permutations, product
 
 from evaluation.charts.chart import Chart, Estimated
 from evaluation.organiser.ranking.across import AcrossRankings
@@ -191,7 +190,7 @@ def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) 
     return Section("generalisation", "Generalisation", tuple(blocks), 0)
 
 
-# --- The section of stability: resampled places, Kendall's τ, superiority, and other ranking schemes ---
+# --- The section of stability: resampled places, Kendall's τ, and other ranking schemes ---
 
 IN_FORCE = "scheme in force"
 _UNDER = {
@@ -231,23 +230,6 @@ def _resampled(phase: ReportedPhase) -> Iterator[Block]:
         if (one := phase.board.agreement.get(name)) and one.taus
     )
     yield from phase.tables("agreement-resamples", agreement)
-    for name in phase.boards:
-        if (superiority := phase.board.superiority.get(name)) is not None:
-            chances = chain(*superiority.probabilities)
-            by_pair = dict(zip(product(superiority.teams, repeat=2), chances, strict=True))
-            ordered = [team.team for team, _ in phase.in_order_of(name) if team.team in superiority.teams]
-            yield matrices.heatmap_chart(
-                phase.identifier(name, "superiority"),
-                f"How often one team is ahead of another: {phase.heading(name)}",
-                "The share of the resamples in which the team of the row is ahead of that of the column; "
-                "ties count half.",
-                [
-                    matrices.HeatmapCell(*pair, by_pair[pair], f"{by_pair[pair]:.2f}")
-                    for pair in permutations(ordered, 2)
-                ],
-                matrices.Axes("behind", "share of the resamples", (0, 1)),
-                columns=ordered,
-            )
 
 
 def _variations(phase: ReportedPhase) -> Iterator[Chart]:
