@@ -16,11 +16,6 @@ from evaluation.stats.figure import Difference, Figure
 
 FORMAT: Literal["leaderboard/1"] = "leaderboard/1"
 ORGANISER_FORMAT = "leaderboard-organiser/1"
-LEGEND = {
-    "board": "place (95 % interval of places over resampled cases) · score, lower is better; "
-    "– (n): not ranked, would take place n",
-    "metric": "value (95 % interval) · rank; –: not ranked",
-}
 
 
 @dataclass(frozen=True)
@@ -152,7 +147,7 @@ class Leaderboard:
     """The content of `leaderboard.json`.
 
     ``across``: the comparison of the phases' overall leaderboards. ``generalisation``: the changes of all
-    teams between every two phases. ``legend``: how to read the cells of the printed tables.
+    teams between every two phases.
     """
 
     format: Literal["leaderboard/1"]
@@ -160,7 +155,6 @@ class Leaderboard:
     final: tuple[FinalTeam, ...] | None = None
     notices: tuple[str, ...] = ()
     across: AcrossRankings | None = None
-    legend: dict[str, str] = field(default_factory=lambda: dict(LEGEND))
     generalisation: tuple[PhaseChange, ...] = ()
 
 
