@@ -156,15 +156,6 @@ class Scheme:
         """The names of the leaderboards, in their order."""
         return tuple(board.name for board in self.boards)
 
-    def boards_on(self, board_name: str) -> tuple[str, ...]:
-        """Return the leaderboards that depend on a leaderboard, itself included."""
-        found = [board_name]
-        for board in self.boards:
-            terms = (*board.terms, *board.ties)
-            if any(not isinstance(term, Rank) and term.board in found for term in terms):
-                found.append(board.name)
-        return tuple(found)
-
     def metrics_of(self, board_name: str) -> tuple[str, ...]:
         """Return the metrics on which the places of a leaderboard depend, ties included."""
         boards = {board.name: board for board in self.boards}

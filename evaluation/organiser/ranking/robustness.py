@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Literal, get_args
 
 import numpy as np
@@ -16,9 +15,7 @@ from evaluation.organiser.ranking.results import PhaseResults, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores
 from evaluation.phase.places import Leaderboards, place_teams
 
-# --- Other schemes: another method, a metric left out, another weight ---
-
-_FACTORS = ((Fraction(1, 2), "− 50 %"), (Fraction(3, 2), "+ 50 %"))
+# --- Other schemes: another method, a metric left out ---
 
 
 def other_methods(scheme: Scheme) -> Iterator[tuple[str, Scheme]]:
@@ -39,26 +36,6 @@ def left_out_metrics(scheme: Scheme) -> Iterator[tuple[str, Scheme]]:
             yield metric, replace(scheme, boards=boards, overall=overall, phases=phases, phase_ties=ties)
 
 
-def other_weights(scheme: Scheme) -> Iterator[tuple[str, str, Scheme]]:
-    """Yield the scheme with each term's weight halved and raised by half, and the term's board.
-
-    A mean becomes a sum, which orders teams alike. Medians have no weights.
-    """
-    for position, board in enumerate(scheme.boards):
-        if len(board.terms) < 2 or board.combination == "median":
-            continue
-        for index, term in enumerate(board.terms):
-            for factor, label in _FACTORS:
-                terms = list(board.terms)
-                terms[index] = replace(term, weight=term.weight * factor)
-                boards = list(scheme.boards)
-                boards[position] = replace(board, terms=tuple(terms), combination="sum")
-                if term.weight:
-                    name = term.metric if isinstance(term, Rank) else term.board
-                    change = f"{board.name}: {name} {label}"
-                    yield change, board.name, replace(scheme, boards=tuple(boards))
-
-
 def _without(boards: tuple[Board, ...], metric: str) -> tuple[Board, ...]:
     kept: dict[str, Board] = {}
 
@@ -75,7 +52,7 @@ def _without(boards: tuple[Board, ...], metric: str) -> tuple[Board, ...]:
     return tuple(kept.values())
 
 
-Kind = Literal["method", "without metric", "weight", "subgroup"]
+Kind = Literal["method", "without metric", "subgroup"]
 _MIN_CASES = 2
 
 
@@ -102,7 +79,7 @@ def variations(
     subgroups: Iterable[str],
     with_tests: bool = True,
 ) -> tuple[Variation, ...]:
-    """Return the places under every other method, without each metric, with other weights, and by subgroup.
+    """Return the places under every other method, without each metric, and by subgroup.
 
     submissions: the ranked ones. scores: in force. subgroups: columns of the case table; a value with fewer
     than two cases is left out. with_tests: whether test-then-rank is a method. The boards are the overall
@@ -134,8 +111,6 @@ def variations(
     for change, other in left_out_metrics(scheme):
         affected = [name for name in scheme.board_names if change in scheme.metrics_of(name)]
         add("without metric", change, affected, place_teams(other, values, better))
-    for change, board, other in other_weights(scheme):
-        add("weight", change, scheme.boards_on(board), place_teams(other, values, better))
     for column in subgroups if is_complete else ():
         if cases is None or column not in cases.columns:
             continue

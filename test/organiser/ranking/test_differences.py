@@ -14,7 +14,7 @@ from evaluation.organiser.ranking.leaderboard import (
 )
 from evaluation.organiser.ranking.result_tables import MetricDefinition
 from evaluation.organiser.ranking.results import RankingError, read_results
-from evaluation.organiser.ranking.robustness import left_out_metrics, other_weights
+from evaluation.organiser.ranking.robustness import left_out_metrics
 from evaluation.phase.places import scheme_of
 from test.faults import faulted
 from test.organiser.ranking.teams import CUP, labels, ranked_table, refuge_columns, write_team
@@ -67,9 +67,6 @@ def test_the_scheme_in_force(board):
         ("method", "rank-then-mean", {"a": 2, "b": 1, "c": 3}),
         ("without metric", "results.distance", {"a": 1, "b": 2, "c": 2}),
         ("without metric", "results.dice", {"a": 3, "b": 2, "c": 1}),
-        # 0.35·(1, 2, 2) + 0.3·(3, 2, 1) = 1.25, 1.3, 1.0.
-        ("weight", "overall: results.dice − 50 %", {"a": 2, "b": 3, "c": 1}),
-        ("weight", "overall: results.distance + 50 %", {"a": 2, "b": 3, "c": 1}),
         # Northern Dice 0.90, 0.95, 0.80: ranks 2, 1, 3.
         ("subgroup", "site = north", {"a": 2, "b": 1, "c": 3}),
     ],
@@ -91,21 +88,10 @@ SCHEME = Scheme(
 )
 
 
-def test_schemes_without_a_metric_and_with_other_weights():
+def test_a_scheme_without_a_metric():
     without = dict(left_out_metrics(SCHEME))["fovea.distance"]
     assert [board.name for board in without.boards] == ["disc", "overall"]
     assert (without.boards[1].terms, without.boards[1].ties) == ((Place("disc"),), ())
-    found = {change: scheme for change, _, scheme in other_weights(SCHEME)}
-    # Weights of zero, and those of boards with one term, change nothing.
-    changed = ("disc: disc.f1", "disc: disc.dice", "overall: disc")
-    assert list(found) == [f"{name} {sign} 50 %" for name in changed for sign in "−+"]
-    assert found["disc: disc.f1 + 50 %"].boards[0].terms[0].weight == Fraction("0.6")
-    assert found["overall: disc − 50 %"].boards[2].terms[0].weight == Fraction(1, 2)
-    terms = (Rank("a.b"), Rank("a.c"))
-    mean, median = (Scheme((Board("overall", terms, combination=name),)) for name in ("mean", "median"))
-    (changed,) = next(scheme for _, _, scheme in other_weights(mean)).boards
-    assert (changed.combination, changed.terms) == ("sum", (Rank("a.b", Fraction(1, 2)), Rank("a.c")))
-    assert list(other_weights(median)) == []
 
 
 FIVE = ("a", "b", "c", "ensemble", "grader")

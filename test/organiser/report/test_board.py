@@ -42,7 +42,7 @@ from test.phases import loaded_phase, tiny_cases
 
 KINDS = (
     *("places", "by-team", "boxes", "podium", "rank-counts", "blobs"),
-    *("method-places", "without-metric-places", "weight-places", "subgroup-places", "significance", "roc"),
+    *("method-places", "without-metric-places", "subgroup-places", "significance", "roc"),
     *("hardest-cases", "left-right", "agreement-tasks"),
 )
 

@@ -196,13 +196,11 @@ IN_FORCE = "scheme in force"
 _UNDER = {
     "method": "under other methods",
     "without metric": "without one of the metrics",
-    "weight": "under other weights",
     "subgroup": "in groups of cases",
 }
 _KINDS = {
     "method": "other methods",
     "without metric": "without a metric",
-    "weight": "other weights",
     "subgroup": "subgroups of cases",
 }
 
