@@ -25,7 +25,7 @@ from evaluation.core.class_estimators import RocArea
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.organiser.ranking.generalisation import change_between
+from evaluation.organiser.ranking.leaderboard import change_between
 from evaluation.organiser.ranking.readers import AgainstReaders, against_readers
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.stats.figure import Figure

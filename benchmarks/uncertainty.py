@@ -37,7 +37,7 @@ from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.confusion import cohen_kappa_of_confusion, f_beta_of_confusion
 from evaluation.metrics.regression import weighted_pearson_correlation
-from evaluation.organiser.ranking.compared import Compared
+from evaluation.organiser.ranking.differences import Compared
 from evaluation.stats.bootstrap import bootstrap_weights
 from evaluation.stats.figure import Figure, Interval
 from evaluation.stats.intervals import percentile_interval

@@ -31,7 +31,7 @@ from evaluation.metrics.regression import (
     weighted_pearson_correlation,
     weighted_spearman_correlation,
 )
-from evaluation.organiser.ranking.compared import Compared, TestOfMeans
+from evaluation.organiser.ranking.differences import Compared, TestOfMeans
 from evaluation.stats.figure import Difference, Figure, IntervalChoice
 from evaluation.stats.student import check_level
 

@@ -57,13 +57,13 @@ class Ranking:
         """
         import pandas
 
-        from evaluation.organiser.ranking.leaderboard_writing import leaderboard_rows
+        from evaluation.organiser.ranking.leaderboard import leaderboard_rows
 
         return pandas.DataFrame(leaderboard_rows(self.leaderboard, role)).set_index("team")
 
     def write(self, folder: str | Path) -> list[Path]:
         """Write `leaderboard.json` and `leaderboard.csv` and return the paths. Raises `OSError`."""
-        from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard
+        from evaluation.organiser.ranking.leaderboard import write_leaderboard
 
         return write_leaderboard(self.leaderboard, Path(folder))
 
@@ -146,8 +146,11 @@ def rank(
     """
     from evaluation.organiser.ranking.analysis import RankOptions
     from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
-    from evaluation.organiser.ranking.platform_results import ExportChoices, results_folders
-    from evaluation.organiser.ranking.platform_table import read_phase_results
+    from evaluation.organiser.ranking.platform_results import (
+        ExportChoices,
+        read_phase_results,
+        results_folders,
+    )
     from evaluation.organiser.ranking.result_tables import read_definitions
     from evaluation.organiser.ranking.scheme_file import scheme_named
     from evaluation.phase import registry

@@ -20,9 +20,13 @@ from evaluation.isolated import run_isolated
 from evaluation.library import AnyPath, Evaluation, evaluate
 from evaluation.organiser.describe import describe
 from evaluation.organiser.ranking.analysis import RankOptions
-from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
+from evaluation.organiser.ranking.leaderboard import (
+    leaderboard_of,
+    rank_phase,
+    write_leaderboard,
+    write_phase,
+)
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
-from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_phase
 from evaluation.organiser.ranking.platform_results import ExportChoices, results_folders
 from evaluation.organiser.ranking.results import read_results
 from evaluation.organiser.report.board import cases

@@ -11,8 +11,8 @@ from sklearn.metrics import cohen_kappa_score, f1_score
 
 import evaluation
 from evaluation.core.intervals import intervals
-from evaluation.organiser.ranking.compared import Compared
 from evaluation.organiser.ranking.comparisons import difference_of_pilot
+from evaluation.organiser.ranking.differences import Compared
 from evaluation.organiser.ranking.results import read_results
 from test.in_process import library_in_process
 from test.organiser.ranking.teams import CUP, refuge_columns, write_team

@@ -12,20 +12,23 @@ from evaluation.cli.common import add_json, say, whole_number
 from evaluation.core.scheme import MethodName
 from evaluation.io.tables import DECIMAL
 from evaluation.organiser.cli.rank_table import print_leaderboard
-from evaluation.organiser.ranking import leaderboard_writing
 from evaluation.organiser.ranking.analysis import RankOptions
-from evaluation.organiser.ranking.annotator_scores import is_scores, read_annotator_scores
-from evaluation.organiser.ranking.annotators import read_annotators
-from evaluation.organiser.ranking.compared import TestOfMeans
+from evaluation.organiser.ranking.annotators import is_scores, read_annotator_scores, read_annotators
 from evaluation.organiser.ranking.comparisons import Margin
-from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
+from evaluation.organiser.ranking.differences import TestOfMeans
+from evaluation.organiser.ranking.leaderboard import (
+    leaderboard_of,
+    rank_phase,
+    write_leaderboard,
+    write_phase,
+)
 from evaluation.organiser.ranking.platform_results import (
     ExportChoices,
     ResultsFolders,
     notices_of_order,
+    read_phase_results,
     results_folders,
 )
-from evaluation.organiser.ranking.platform_table import read_phase_results
 from evaluation.organiser.ranking.result_tables import read_definitions
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.organiser.ranking.scheme_file import scheme_named
@@ -153,10 +156,10 @@ def _rank(arguments: argparse.Namespace, choices: RankOptions, folders: ResultsF
     written: list[Path] = []
     if arguments.output:
         # Written first: the reader of the output may stop before its end.
-        written = leaderboard_writing.write_leaderboard(board, arguments.output)
+        written = write_leaderboard(board, arguments.output)
         for role, phase in ranked.items():
             suffix = f"-{role}" if role else ""
-            written += leaderboard_writing.write_phase(phase, arguments.output, suffix)
+            written += write_phase(phase, arguments.output, suffix)
     if arguments.json:
         sys.stdout.write(render(board, organisers=True).decode("utf-8"))
         return 0

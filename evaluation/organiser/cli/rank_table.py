@@ -9,10 +9,9 @@ from rich.table import Table
 from evaluation.cli.console import TableConsole, one_line, text_table
 from evaluation.organiser.output import p_text
 from evaluation.organiser.ranking import leaderboard_file
-from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.methods import METHODS, SCALED
-from evaluation.organiser.ranking.stability import PlaceDistribution
+from evaluation.organiser.ranking.stability import AcrossRankings, PlaceDistribution
 from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.phase.leaderboard import rounded_outwards
 

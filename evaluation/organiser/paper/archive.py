@@ -9,8 +9,8 @@ from evaluation.io.files import sha256_of
 from evaluation.organiser.describe_tables import write_description
 from evaluation.organiser.paper.document import Document, rendered
 from evaluation.organiser.paper.facts import Study
+from evaluation.organiser.ranking.leaderboard import write_leaderboard
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard
-from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard
 
 _LISTED, _RESULTS = "SHA256SUMS", "results/leaderboard.json"
 _DESCRIBED = ("numbers.csv", "classes.csv", "tests.csv")

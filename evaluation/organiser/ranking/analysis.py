@@ -13,28 +13,27 @@ from evaluation.core.resampling import Draws, Resampling
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.free_response import FrocTable
 from evaluation.organiser.ranking import comparisons, difficulty, resampling, stability
-from evaluation.organiser.ranking.annotator_scores import Scores
 from evaluation.organiser.ranking.annotators import (
     AnnotatorsSection,
     ReadColumns,
+    Scores,
     annotators_section,
     curve_of,
     is_decision,
     with_scores,
 )
-from evaluation.organiser.ranking.certainty import rank_sets
 from evaluation.organiser.ranking.classifiers import (
     CurvePoints,
     classifiers_of_teams,
     operating_points,
     roc_curve,
 )
-from evaluation.organiser.ranking.compared import TestOfMeans
+from evaluation.organiser.ranking.differences import TestOfMeans
 from evaluation.organiser.ranking.leaderboard_file import CaseValues, FrocPoints, OrganiserPart
 from evaluation.organiser.ranking.readers import against_readers, annotator_points
 from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
-from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores
-from evaluation.organiser.ranking.selection import Which
+from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores, Which
+from evaluation.organiser.ranking.stability import rank_sets
 from evaluation.phase.places import BoardPlaces, place_teams
 from evaluation.platform.result_file import as_written_values
 

@@ -10,9 +10,11 @@ from typing import Literal
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.organiser.ranking.compared import Compared, Pair, TestOfMeans
 from evaluation.organiser.ranking.differences import (
     PAIRED_T,
+    Compared,
+    Pair,
+    TestOfMeans,
     holm,
     margin_test,
     shown_difference,

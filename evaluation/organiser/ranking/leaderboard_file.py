@@ -4,13 +4,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evaluation.organiser.ranking import difficulty
-from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.annotators import AnnotatorsSection
 from evaluation.organiser.ranking.classifiers import Classifiers, CurvePoints, TeamOperatingPoint
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.readers import AgainstReaders, AnnotatorPoint
 from evaluation.organiser.ranking.robustness import Variation
-from evaluation.organiser.ranking.stability import PlaceDistribution, RankingAgreement
+from evaluation.organiser.ranking.stability import AcrossRankings, PlaceDistribution, RankingAgreement
 from evaluation.platform.result_file import schema_of
 from evaluation.stats.figure import Difference, Figure
 

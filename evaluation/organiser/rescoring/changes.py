@@ -11,8 +11,7 @@ import numpy as np
 from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError, apart, counted, printable
 from evaluation.organiser.ranking.results import PhaseResults, Submission, read_results
-from evaluation.organiser.ranking.scheme_scores import SchemeScores
-from evaluation.organiser.ranking.selection import select
+from evaluation.organiser.ranking.scheme_scores import SchemeScores, select
 from evaluation.organiser.rescoring.kept import SEALED
 from evaluation.phase.manifest import read_manifest
 from evaluation.phase.places import scheme_of

@@ -23,9 +23,13 @@ from evaluation.core.estimator import Mean
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
-from evaluation.organiser.ranking.annotator_scores import beside_teams, read_annotator_scores
-from evaluation.organiser.ranking.annotators import describe_annotators, operating_point, read_annotators
-from evaluation.organiser.ranking.leaderboard_file import MetricOfTeam, Team
+from evaluation.organiser.ranking.annotators import (
+    beside_teams,
+    describe_annotators,
+    operating_point,
+    read_annotator_scores,
+    read_annotators,
+)
 from evaluation.organiser.ranking.readers import (
     AnnotatorPoint,
     _Compared,
@@ -35,7 +39,6 @@ from evaluation.organiser.ranking.readers import (
 )
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
-from evaluation.stats.figure import Figure
 from test.faults import faulted
 
 # 40 positives, then 360 negatives. Both experts find the same 34 positives. They call 328 and 329 negatives
@@ -133,11 +136,7 @@ BETTER = {"disc.dice": "higher", "disc.f1": "higher", "fovea.distance": "lower"}
 
 @pytest.mark.parametrize(("metric", "sign"), [("disc.dice", 1), ("fovea.distance", -1)])
 def test_ties_teams_that_are_not_ranked_and_metrics_of_annotators(metric, sign):
-    def team(name, **values):
-        found = {of: MetricOfTeam(Figure(float(value))) for of, value in values.items()}
-        return Team(name, True, name, 1, found, {})
-
-    teams = [team(name, **{metric: sign * value}) for name, value in (("a", 0.9), ("b", 0.8), ("x", 0.9))]
+    teams = {name: {metric: sign * value} for name, value in (("a", 0.9), ("b", 0.8), ("x", 0.9))}
     rows = beside_teams(teams, {"a", "b"}, {"user": {metric: sign * 0.8}}, BETTER)
     assert [
         (row.name, row.kind, row.rank, row.teams_better, row.teams_equal, row.teams_worse) for row in rows
@@ -147,7 +146,7 @@ def test_ties_teams_that_are_not_ranked_and_metrics_of_annotators(metric, sign):
         ("b", "team", 2, 1, 0, 0),
         ("user", "annotator", 2, 1, 1, 0),
     ]
-    rows = beside_teams([team("a", **{metric: 1, "disc.f1": 1})], {"a"}, {"user": {"disc.f1": 0.5}}, BETTER)
+    rows = beside_teams({"a": {metric: 1, "disc.f1": 1}}, {"a"}, {"user": {"disc.f1": 0.5}}, BETTER)
     assert {row.metric for row in rows} == {"disc.f1"}
     assert beside_teams(teams, {"a"}, {}, BETTER) == ()
 

@@ -21,7 +21,7 @@ from evaluation.organiser.ranking.classifiers import (
     operating_points,
 )
 from evaluation.organiser.ranking.difficulty import require_subgroups, values_by_subgroup
-from evaluation.organiser.ranking.leaderboard_writing import write_phase
+from evaluation.organiser.ranking.leaderboard import write_phase
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.config import Subgroup

@@ -16,8 +16,8 @@ from evaluation.core.estimator import Mean
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.cli.rank_command import margin_of
-from evaluation.organiser.ranking.compared import TestOfMeans
 from evaluation.organiser.ranking.comparisons import Comparisons, Margin, TestChoice, compare, margin_tests
+from evaluation.organiser.ranking.differences import TestOfMeans
 from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals, intervals_of_teams
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.stats.figure import Figure

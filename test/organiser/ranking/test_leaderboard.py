@@ -19,11 +19,14 @@ from evaluation.core.challenge import metrics_of
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.comparisons import Margin
-from evaluation.organiser.ranking.generalisation import (
+from evaluation.organiser.ranking.leaderboard import (
+    RankedPhase,
     change_between,
     generalisation,
+    rank_phase,
+    rank_phases,
+    write_leaderboard,
 )
-from evaluation.organiser.ranking.leaderboard import RankedPhase, rank_phase, rank_phases
 from evaluation.organiser.ranking.leaderboard_file import (
     FORMAT,
     BoardOfTeam,
@@ -34,7 +37,6 @@ from evaluation.organiser.ranking.leaderboard_file import (
     Team,
     leaderboard_schema,
 )
-from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard
 from evaluation.organiser.ranking.results import RankingError, read_results
 from evaluation.phase.leaderboard import TeamValues, read_leaderboard
 from evaluation.phase.places import place_among, scheme_of

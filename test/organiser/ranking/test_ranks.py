@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from evaluation.organiser.ranking.across import across_rankings
-from evaluation.organiser.ranking.certainty import rank_confidence_sets
+from evaluation.organiser.ranking.stability import across_rankings, rank_confidence_sets
 from evaluation.stats.figure import Figure
 
 

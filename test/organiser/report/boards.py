@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.organiser.ranking.analysis import RankOptions
-from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
+from evaluation.organiser.ranking.leaderboard import (
+    leaderboard_of,
+    rank_phase,
+    write_leaderboard,
+    write_phase,
+)
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
-from evaluation.organiser.ranking.leaderboard_writing import write_leaderboard, write_phase
 from evaluation.organiser.ranking.results import PhaseResults, read_results
 from evaluation.phase.places import scheme_of
 from test.organiser.ranking.teams import labels, refuge_columns, write_team

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from evaluation.charts.chart import BLUE, GREY, OCHRE, VERMILION, Chart, marks_of
-from evaluation.organiser.ranking.across import AcrossRankings, ConsensusTeam
 from evaluation.organiser.ranking.annotators import AnnotatorsSection, OperatingPoint
 from evaluation.organiser.ranking.classifiers import Classifiers
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
@@ -30,7 +29,12 @@ from evaluation.organiser.ranking.leaderboard_file import (
     Team,
 )
 from evaluation.organiser.ranking.robustness import Variation
-from evaluation.organiser.ranking.stability import PlaceDistribution, RankingAgreement
+from evaluation.organiser.ranking.stability import (
+    AcrossRankings,
+    ConsensusTeam,
+    PlaceDistribution,
+    RankingAgreement,
+)
 from evaluation.organiser.report.board import cases, metrics, rankings
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.charts.curves import froc_chart

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from evaluation.charts.chart import Chart, Estimated
-from evaluation.organiser.ranking.across import AcrossRankings
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, Leaderboard
 from evaluation.organiser.ranking.robustness import Variation
-from evaluation.organiser.ranking.stability import PlaceDistribution
+from evaluation.organiser.ranking.stability import AcrossRankings, PlaceDistribution
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.charts import matrices
 from evaluation.organiser.report.charts import teams as team_charts
