@@ -145,31 +145,13 @@ def rank(
         With every reason why the results cannot be ranked.
     """
     from evaluation.organiser.ranking.analysis import RankOptions
-    from evaluation.organiser.ranking.leaderboard import leaderboard_of, rank_phase
-    from evaluation.organiser.ranking.platform_results import (
-        ExportChoices,
-        read_phase_results,
-        results_folders,
-    )
-    from evaluation.organiser.ranking.result_tables import read_definitions
-    from evaluation.organiser.ranking.scheme_file import scheme_named
-    from evaluation.phase import registry
+    from evaluation.organiser.ranking.leaderboard import rank_paths
 
     folders = results if isinstance(results, Mapping) else {"": results}
-    folder = None if ground_truth is None else phase_folder(fspath(ground_truth))
-    if ground_truth is not None:
-        registry.load_beside(Path(ground_truth))
     paths = {role: [Path(path)] for role, path in folders.items()}
+    folder = None if ground_truth is None else phase_folder(fspath(ground_truth))
     given = [f"{name}={described}" for name, described in (metrics or {}).items()]
-    exports = ExportChoices(folder, tuple(read_definitions(given)))
-    with results_folders(paths, exports) as found_in:
-        read = read_phase_results(found_in.paths, given)
-    schemes = {role: scheme_named(fspath(scheme), found, folder) for role, found in read.items()}
-    ranked = {
-        role: rank_phase(found, schemes[role], options or RankOptions(), role or None)
-        for role, found in read.items()
-    }
-    return Ranking(leaderboard_of(ranked, schemes))
+    return Ranking(rank_paths(paths, fspath(scheme), options or RankOptions(), folder, given).board)
 
 
 def seal_phase(phase: str, progress: Progress) -> Seal:

@@ -20,15 +20,8 @@ from evaluation.isolated import run_isolated
 from evaluation.library import AnyPath, Evaluation, evaluate
 from evaluation.organiser.describe import describe
 from evaluation.organiser.ranking.analysis import RankOptions
-from evaluation.organiser.ranking.leaderboard import (
-    leaderboard_of,
-    rank_phase,
-    write_leaderboard,
-    write_phase,
-)
+from evaluation.organiser.ranking.leaderboard import rank_paths, write_ranked
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
-from evaluation.organiser.ranking.platform_results import ExportChoices, results_folders
-from evaluation.organiser.ranking.results import read_results
 from evaluation.organiser.report.board import cases
 from evaluation.organiser.report.board.leaderboard import leaderboard_page, reported_phases
 from evaluation.organiser.report.board.methods import data_section
@@ -41,7 +34,6 @@ from evaluation.organiser.report.sentences import names_of
 from evaluation.organiser.report.submission import organiser_page, public_page
 from evaluation.phase.named import named_phase, phase_folder
 from evaluation.phase.phase import Phase, load_phase
-from evaluation.phase.places import scheme_of
 from evaluation.platform import machine
 
 # --- Reports from results and files, for the command and the library ---
@@ -114,18 +106,13 @@ def leaderboard_in(folder: Path, phase: Path | None = None) -> tuple[Leaderboard
     The folder may be a file of evaluations that the platform exports. Raises `PhaseError` where there is
     neither.
     """
-    if folder.is_file():
-        with results_folders({"": [folder]}, ExportChoices(phase)) as found:
-            return leaderboard_in(found.paths[""])
-    if (folder / LEADERBOARD_FILE).exists() or not any(found for of in _RESULTS for found in folder.glob(of)):
+    is_ranked = (folder / LEADERBOARD_FILE).exists()
+    if not folder.is_file() and (is_ranked or not any(found for of in _RESULTS for found in folder.glob(of))):
         return read_leaderboard(folder)
-    results = read_results(folder)
-    scheme = scheme_of(results.challenge, results.options)
-    ranked = rank_phase(results, scheme, RankOptions())
+    ranked = rank_paths({"": [folder]}, "challenge", RankOptions(), phase)
     # Written and read, so that the page is the same as after `rank`.
     with tempfile.TemporaryDirectory() as written:
-        write_leaderboard(leaderboard_of({"": ranked}, {"": scheme}), Path(written))
-        write_phase(ranked, Path(written), "")
+        write_ranked(ranked, Path(written))
         return read_leaderboard(Path(written))
 
 

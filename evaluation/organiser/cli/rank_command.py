@@ -3,7 +3,6 @@
 import argparse
 import math
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -16,23 +15,8 @@ from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.annotators import is_scores, read_annotator_scores, read_annotators
 from evaluation.organiser.ranking.comparisons import Margin
 from evaluation.organiser.ranking.differences import TestOfMeans
-from evaluation.organiser.ranking.leaderboard import (
-    leaderboard_of,
-    rank_phase,
-    write_leaderboard,
-    write_phase,
-)
-from evaluation.organiser.ranking.platform_results import (
-    ExportChoices,
-    ResultsFolders,
-    notices_of_order,
-    read_phase_results,
-    results_folders,
-)
-from evaluation.organiser.ranking.result_tables import read_definitions
+from evaluation.organiser.ranking.leaderboard import rank_paths, write_ranked
 from evaluation.organiser.ranking.results import RankingError
-from evaluation.organiser.ranking.scheme_file import scheme_named
-from evaluation.phase import registry
 from evaluation.phase.places import PLATFORM_METHODS
 from evaluation.platform.result_file import render
 
@@ -135,35 +119,13 @@ def run(arguments: argparse.Namespace) -> int:
     every = [path.resolve() for files in paths.values() for path in files]
     if arguments.output and arguments.output.resolve() in every:
         raise RankingError(f"--output {arguments.output}: expected another folder than the results'")
-    exports = ExportChoices(arguments.ground_truth, tuple(read_definitions(arguments.metric)))
-    with results_folders(paths, exports) as folders:
-        return _rank(arguments, choices, folders)
-
-
-def _rank(arguments: argparse.Namespace, choices: RankOptions, folders: ResultsFolders) -> int:
-    if arguments.ground_truth is not None and not any(path.is_file() for path in folders.paths.values()):
-        registry.load_beside(arguments.ground_truth)
-    results = read_phase_results(folders.paths, arguments.metric)
-    schemes = {
-        role: scheme_named(arguments.scheme, of_phase, arguments.ground_truth)
-        for role, of_phase in results.items()
-    }
-    ranked = {
-        role: rank_phase(of_phase, schemes[role], choices, role or None) for role, of_phase in results.items()
-    }
-    board = leaderboard_of(ranked, schemes)
-    board = replace(board, notices=(*board.notices, *notices_of_order(board, folders)))
-    written: list[Path] = []
-    if arguments.output:
-        # Written first: the reader of the output may stop before its end.
-        written = write_leaderboard(board, arguments.output)
-        for role, phase in ranked.items():
-            suffix = f"-{role}" if role else ""
-            written += write_phase(phase, arguments.output, suffix)
+    ranked = rank_paths(paths, arguments.scheme, choices, arguments.ground_truth, arguments.metric)
+    # Written first: the reader of the output may stop before its end.
+    written = write_ranked(ranked, arguments.output) if arguments.output else []
     if arguments.json:
-        sys.stdout.write(render(board, organisers=True).decode("utf-8"))
+        sys.stdout.write(render(ranked.board, organisers=True).decode("utf-8"))
         return 0
-    print_leaderboard(board)
+    print_leaderboard(ranked.board)
     say(*written)
     return 0
 

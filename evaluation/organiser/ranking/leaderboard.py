@@ -33,10 +33,11 @@ from evaluation.organiser.ranking.leaderboard_file import (
     PhaseLeaderboard,
     Team,
 )
+from evaluation.organiser.ranking.platform_results import Paths, notices_of_order, read_phase_results
 from evaluation.organiser.ranking.rank_tests import published_difference
 from evaluation.organiser.ranking.results import SECONDS, PhaseResults, RankingError, Submission
 from evaluation.organiser.ranking.robustness import Variation, variations
-from evaluation.organiser.ranking.scheme_file import describe_scheme, exact_text
+from evaluation.organiser.ranking.scheme_file import describe_scheme, exact_text, scheme_named
 from evaluation.organiser.ranking.scheme_scores import SchemeScores, select
 from evaluation.organiser.ranking.stability import (
     PlaceDistribution,
@@ -44,6 +45,7 @@ from evaluation.organiser.ranking.stability import (
     agreement,
     place_distributions,
 )
+from evaluation.phase import registry
 from evaluation.phase.leaderboard import TEAM
 from evaluation.phase.places import Better, BoardPlaces, Leaderboards, combine_phases, shared_rank
 from evaluation.platform.result_file import render
@@ -352,6 +354,38 @@ def leaderboard_of(phases: Mapping[str, RankedPhase], schemes: Mapping[str, Sche
     return Leaderboard(FORMAT, (phase.board,), None, tuple(notices))
 
 
+@dataclass(frozen=True)
+class RankedChallenge:
+    """The leaderboard of one phase, or over several, and every phase by its role."""
+
+    board: Leaderboard
+    phases: Mapping[str, RankedPhase]
+
+
+def rank_paths(
+    paths: Paths,
+    scheme: str,
+    choices: RankOptions,
+    ground_truth: Path | None = None,
+    metrics: Sequence[str] = (),
+) -> RankedChallenge:
+    """Return the leaderboard of results by role, see `read_phase_results`; scheme: see `scheme_named`.
+
+    Raises `RankingError` with every reason why the results cannot be ranked.
+    """
+    if ground_truth is not None:
+        registry.load_beside(ground_truth)
+    read = read_phase_results(paths, metrics, ground_truth)
+    schemes = {role: scheme_named(scheme, one, ground_truth) for role, one in read.results.items()}
+    ranked = {
+        role: rank_phase(one, schemes[role], choices, role or None) for role, one in read.results.items()
+    }
+    board = leaderboard_of(ranked, schemes)
+    return RankedChallenge(
+        replace(board, notices=(*board.notices, *notices_of_order(board, read.ranks))), ranked
+    )
+
+
 def _rolled(standing: BoardPlaces, shift: int) -> BoardPlaces:
     return replace(standing, places=np.roll(standing.places, shift, axis=0))
 
@@ -425,6 +459,14 @@ def change_between(first: Figure, second: Figure) -> Difference:
 
 
 # --- Files: `leaderboard.json`, the csv files beside it, and the organiser's of single cases ---
+
+
+def write_ranked(ranked: RankedChallenge, folder: Path) -> list[Path]:
+    """Write the leaderboard and the tables of every phase; return the paths."""
+    written = write_leaderboard(ranked.board, folder)
+    for role, phase in ranked.phases.items():
+        written += write_phase(phase, folder, f"-{role}" if role else "")
+    return written
 
 
 def write_leaderboard(board: leaderboard_file.Leaderboard, folder: Path) -> list[Path]:

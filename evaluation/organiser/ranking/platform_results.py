@@ -1,4 +1,4 @@
-"""Evaluations that were exported from grand-challenge.org, as a folder or table of results that is ranked."""
+"""Results that are ranked: folders, tables, and evaluations that were exported from grand-challenge.org."""
 
 import json
 import math
@@ -6,16 +6,16 @@ import shutil
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import pandas
+
 from evaluation.cli.common import tell
 from evaluation.core.fault import PhaseError, printable
-from evaluation.io.tables import write_csv
 from evaluation.organiser.platform_export import (
     ExportedRow,
     ExportedSubmission,
@@ -28,9 +28,14 @@ from evaluation.organiser.platform_export import (
 )
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard
 from evaluation.organiser.ranking.result_tables import (
+    METRIC,
+    NO_TASK,
+    TASK,
+    VALUE,
     MetricDefinition,
     read_definitions,
     read_results_table,
+    results_in_table,
 )
 from evaluation.organiser.ranking.results import (
     METRICS,
@@ -43,6 +48,7 @@ from evaluation.organiser.ranking.results import (
     read_results,
     read_roles,
 )
+from evaluation.phase.leaderboard import TEAM
 from evaluation.phase.phase import load_phase
 from evaluation.phase.validation import suggestion
 
@@ -56,23 +62,11 @@ Paths = Mapping[str, Sequence[Path]]
 
 
 @dataclass(frozen=True)
-class ExportChoices:
-    """How evaluations are read.
+class ReadResults:
+    """Results by role, and the platform's own ranks of the teams in exported evaluations by role."""
 
-    ``phase``: the phase folder, needed where the platform showed only the metrics of its leaderboard.
-    ``metrics``: dotted paths of numbers, for evaluations of any container; none: of this package's.
-    """
-
-    phase: Path | None = None
-    metrics: Sequence[str] = ()
-
-
-@dataclass
-class ResultsFolders:
-    """Paths of results by role, and the platform's own ranks of the teams in exported evaluations by role."""
-
-    paths: dict[str, Path] = field(default_factory=dict)
-    ranks: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    results: Mapping[str, PhaseResults]
+    ranks: Mapping[str, Mapping[str, int]]
 
 
 def is_evaluations(path: Path) -> bool:
@@ -80,18 +74,20 @@ def is_evaluations(path: Path) -> bool:
     return has_rows(path, "submission", "outputs")
 
 
-@contextmanager
-def results_folders(paths: Paths, choices: ExportChoices | None = None) -> Iterator[ResultsFolders]:
-    """Yield paths of results by role, with a temporary folder in place of the files of evaluations.
+def read_phase_results(paths: Paths, metrics: Sequence[str] = (), phase: Path | None = None) -> ReadResults:
+    """Return the results by role of folders, tables, and files of exported evaluations.
 
-    Several files of a role are pages of one list. A single role without a name becomes one for each phase of
-    the platform in the files where ``choices`` name metrics. Teams are the creators of submissions, which are
-    named by number and key. Of a submission, the newest evaluation that succeeded counts. A `teams.csv`
-    beside the file is that of the results. What is left out is told on standard error. Raises `RankingError`
-    with every fault of the files.
+    metrics: of tables, as `read_definitions` takes them, or of evaluations of any container by the dotted
+    paths of numbers. phase: the phase folder, needed where the platform showed only the metrics of its
+    leaderboard. Several files of a role are pages of one list. A single role without a name becomes one for
+    each phase of the platform in the files where metrics are named. Teams are the creators of submissions,
+    which are named by number and key. Of a submission, the newest evaluation that succeeded counts. A
+    `teams.csv` beside the file is that of the results. What is left out is told on standard error. Raises
+    `RankingError` with every fault of a file, and for metrics without any table.
     """
-    choices = choices or ExportChoices()
+    described = read_definitions(metrics)
     exported = {role: files for role, files in paths.items() if all(map(is_evaluations, files))}
+    single = {role: files[0] for role, files in paths.items() if role not in exported}
     RankingError.raise_all(
         [
             f"{', '.join(map(str, files))}: expected one folder or table, or pages of exported evaluations"
@@ -99,31 +95,26 @@ def results_folders(paths: Paths, choices: ExportChoices | None = None) -> Itera
             if len(files) > 1 and role not in exported
         ]
     )
-    found = ResultsFolders({role: files[0] for role, files in paths.items() if role not in exported})
-    sources: dict[Path, Path] = {}
-    with tempfile.TemporaryDirectory() as temporary:
-        for role, files in exported.items():
-            for name, rows in _by_phase(files, role, bool(choices.metrics)).items():
-                folder = Path(temporary) / str(len(sources))
-                found.ranks[name] = _Export(files[0], rows, choices).write(folder)
-                found.paths[name], sources[folder] = folder, files[0]
-        found.paths = {role: found.paths[role] for role in [*paths, *found.paths] if role in found.paths}
-        try:
-            yield found
-        except RankingError as error:
-            texts = error.problems
-            for folder, path in sources.items():
-                texts = tuple(text.replace(str(folder), str(path)) for text in texts)
-            raise RankingError(*texts) from None
+    if metrics and not exported and not any(path.is_file() for path in single.values()):
+        raise RankingError("--metric describes a table, and none is given")
+    found, ranks = dict[str, PhaseResults](), dict[str, Mapping[str, int]]()
+    for role, files in paths.items():
+        if role in single:
+            path = single[role]
+            found[role] = read_results_table(path, described) if path.is_file() else read_results(path)
+            continue
+        for name, rows in _by_phase(files, role, bool(metrics)).items():
+            found[name], ranks[name] = _Export(files[0], rows, phase, described).read()
     if exported:
         tell([f"Note: {_HINT}"])
+    return ReadResults(found, ranks)
 
 
-def notices_of_order(board: Leaderboard, folders: ResultsFolders) -> list[str]:
-    """Return how the places of exported evaluations compare with the platform's own ranks."""
+def notices_of_order(board: Leaderboard, ranks_of: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Return how the places of exported evaluations compare with the platform's own ranks, by role."""
     notices = []
     of_role = {phase.role or "": phase for phase in board.phases}
-    for role, ranks in folders.ranks.items():
+    for role, ranks in ranks_of.items():
         phase = of_role[role]
         overall = phase.scheme["overall"] or next(iter(phase.scheme["boards"]))["name"]
         here = {team.team: place for team in phase.teams if (place := team.boards[overall].place)}
@@ -172,10 +163,11 @@ class _Export:
 
     path: Path
     rows: Sequence[ExportedRow]
-    choices: ExportChoices
+    phase: Path | None
+    metrics: Mapping[str, MetricDefinition]
 
-    def write(self, folder: Path) -> dict[str, int]:
-        """Write the results of each submission; return the platform's best rank of each team, 0 for none."""
+    def read(self) -> tuple[PhaseResults, dict[str, int]]:
+        """Return the results, and the platform's best rank of each team, 0 for none."""
         try:
             every = self._by_submission()
         except PhaseError as error:
@@ -183,49 +175,98 @@ class _Export:
         hidden = {one: [row for row in of if not _is_published(row)] for one, of in every.items()}
         taken = {one: [row for row in of if _is_published(row)] for one, of in every.items()}
         self._tell_hidden(hidden)
-        failed: Counter[str] = Counter()
         ranks: dict[str, int] = {}
-        of_any: list[Submitted] = []
-        submitted: dict[str, list[ExportedSubmission]] = defaultdict(list)
+        submitted: list[_Submitted] = []
+        numbers: Counter[str] = Counter()
         for one in sorted((one for one, of in taken.items() if of), key=lambda one: one.created):
-            submitted[one.team].append(one)
-        for team, submissions in submitted.items():
-            for number, one in enumerate(submissions, start=1):
-                name, evaluations = one.name(number), taken[one]
-                given = [int(row["rank"]) for row in evaluations if str(row.get("rank", "")).isdecimal()]
-                ranks[team] = min(filter(None, [ranks.get(team, 0), *given]), default=0)
-                content = _metrics_of(evaluations)
-                status = printable(str(evaluations[-1]["status"]))
-                failed[team] += content is None
-                if self.choices.metrics:
-                    absence = f"on the platform: {status}" if content is None else None
-                    of_any.append(Submitted(team, name, content, absence))
-                else:
-                    self._write_submission(folder / team / name, content, status)
+            evaluations, numbers[one.team] = taken[one], numbers[one.team] + 1
+            given = [int(row["rank"]) for row in evaluations if str(row.get("rank", "")).isdecimal()]
+            ranks[one.team] = min(filter(None, [ranks.get(one.team, 0), *given]), default=0)
+            content = _metrics_of(evaluations)
+            absence = f"on the platform: {printable(str(evaluations[-1]['status']))}"
+            known = None if content is not None else absence
+            submitted.append(_Submitted(one.team, one.name(numbers[one.team]), content, known))
         if not submitted:
             raise RankingError(f"{self.path.name}: expected published evaluations, found none")
-        folder.mkdir(exist_ok=True)
-        if self.choices.metrics:
-            phase = self.rows[0].values["submission"].get("phase") or {}
-            title = str(phase.get("title") or phase.get("slug") or self.path.stem)
-            write_table(folder, self.path.name, title, of_any, self.choices.metrics)
-        if (self.path.parent / TEAMS).is_file():
-            shutil.copy(self.path.parent / TEAMS, folder)
+        results = self._results_of_metrics(submitted) if self.metrics else self._results(submitted)
+        failed = Counter(one.team for one in submitted if one.absence)
         if total := failed.total():
-            of = ", ".join(f"{printable(team)} ({count})" for team, count in failed.items() if count)
-            number = sum(map(len, submitted.values()))
-            of_all = f"{total} of {number} submissions have no evaluation that succeeded"
+            of = ", ".join(f"{printable(team)} ({count})" for team, count in failed.items())
+            of_all = f"{total} of {len(submitted)} submissions have no evaluation that succeeded"
             tell([f"Note: {self.path.name}: {of_all}: {of}"])
-        return ranks
+        return results, ranks
 
-    def _write_submission(self, place: Path, content: Any, status: str) -> None:
-        place.mkdir(parents=True)
-        if content is None:
-            (place / REJECTED).write_text(f"on the platform: {status}\n", encoding="utf-8")
-            return
-        if isinstance(content, dict) and "phase" not in content:
-            content = {"phase": self._identity(), **content}
-        (place / METRICS).write_text(json.dumps(content), encoding="utf-8")
+    def _results(self, submitted: Sequence["_Submitted"]) -> PhaseResults:
+        """Return the results from whole `metrics.json` of this package."""
+        with tempfile.TemporaryDirectory() as folder:
+            for one in submitted:
+                place = Path(folder) / one.team / one.name
+                place.mkdir(parents=True)
+                if one.absence is not None:
+                    (place / REJECTED).write_text(f"{one.absence}\n", encoding="utf-8")
+                    continue
+                content = one.content
+                if isinstance(content, dict) and "phase" not in content:
+                    content = {"phase": self._identity(), **content}
+                (place / METRICS).write_text(json.dumps(content), encoding="utf-8")
+            if (self.path.parent / TEAMS).is_file():
+                shutil.copy(self.path.parent / TEAMS, folder)
+            try:
+                return read_results(Path(folder))
+            except RankingError as error:
+                texts = (text.replace(folder, str(self.path)) for text in error.problems)
+                raise RankingError(*texts) from None
+
+    def _results_of_metrics(self, submitted: Sequence["_Submitted"]) -> PhaseResults:
+        """Return the results from the numbers of any container at dotted paths.
+
+        Submissions that lack numbers are counted on standard error. Raises `RankingError` for a path that no
+        submission has.
+        """
+        paths, file = tuple(self.metrics), self.path.name
+        rows, found = [], list[Submission]()
+        lacking: dict[str, Counter[str]] = {path: Counter() for path in paths}
+        for one in submitted:
+            values = _values_at(one.content, paths)
+            rows += [(f"{one.team}/{one.name}", path, value) for path, value in values.items()]
+            if not values:
+                absence = one.absence or f"no number at {' or '.join(paths)}"
+                found.append(Submission(one.team, one.name, {}, absence=absence))
+            if one.absence is None:
+                for path in paths:
+                    lacking[path][one.team] += path not in values
+        with_results = sum(one.absence is None for one in submitted)
+        known = sorted({path for one in submitted for path in _number_paths(one.content)})
+        RankingError.raise_all(
+            [
+                f"{file}: {path}: expected a number in an evaluation that succeeded, found none"
+                f"{suggestion(path, known)}; numbers are at {', '.join(known[:_KNOWN_PATHS]) or 'no path'}"
+                for path, teams in lacking.items()
+                if teams.total() == with_results
+            ]
+        )
+        phase = self.rows[0].values["submission"].get("phase") or {}
+        title = str(phase.get("title") or phase.get("slug") or self.path.stem)
+        frame = pandas.DataFrame(rows, columns=[TEAM, METRIC, VALUE]).assign(**{TASK: NO_TASK})
+        table = results_in_table(self.path, frame, self.metrics, title, [])
+        for path, teams in lacking.items():
+            if total := teams.total():
+                of = ", ".join(f"{printable(team)} ({count})" for team, count in teams.items() if count)
+                of_all = f"{total} of {with_results} evaluations that succeeded have no number at {path}"
+                tell([f"Note: {file}: {of_all}: {of}"])
+        for submission in table.submissions:
+            team, _, name = submission.team.partition("/")
+            found.append(replace(submission, team=team, name=name))
+        found.sort(key=lambda one: (natural_order(one.team), natural_order(one.name)))
+        problems: list[str] = []
+        roles = read_roles(self.path.parent / TEAMS, {one.team for one in found}, problems)
+        RankingError.raise_all(problems)
+        return replace(
+            table,
+            submissions=tuple(one for one in found if one.team not in roles.unlisted),
+            ineligible=roles.ineligible,
+            compare_with=roles.compare_with,
+        )
 
     def _tell_hidden(self, hidden: Mapping[ExportedSubmission, Sequence[Row]]) -> None:
         of = Counter(one.team for one, rows in hidden.items() for _ in rows)
@@ -255,13 +296,13 @@ class _Export:
         return {one: [row for _, row in sorted(of, key=itemgetter(0))] for one, of in found.items()}
 
     def _identity(self) -> dict[str, Any]:
-        if self.choices.phase is None:
+        if self.phase is None:
             raise RankingError(
                 f"{self.path.name}: expected whole metrics.json of this package. Of those of the leaderboard "
                 "alone, name the phase with --ground-truth, or download as an administrator. "
                 "Of another container, name numbers with --metric PATH=higher|lower"
             )
-        loaded = load_phase(self.choices.phase)
+        loaded = load_phase(self.phase)
         return {
             "challenge": loaded.challenge.name,
             "name": loaded.config.name,
@@ -284,86 +325,17 @@ def _metrics_of(evaluations: Sequence[Row]) -> Any:
     return None
 
 
-# --- The numbers of any container's evaluations at dotted paths, as a table of results ---
-
-_TABLE, _BESIDE = "evaluations.csv", "evaluations.json"
-_TASK = "results"
 _KNOWN_PATHS = 12
 
 
 @dataclass(frozen=True)
-class Submitted:
+class _Submitted:
     """A submission: the content of its `metrics.json`, or why it has none."""
 
     team: str
     name: str
     content: Any
     absence: str | None = None
-
-
-def write_table(
-    folder: Path, file: str, title: str, submitted: Sequence[Submitted], paths: Sequence[str]
-) -> None:
-    """Write the numbers of submissions at dotted paths into a folder, for `read_exported_table`.
-
-    The table is one that `rank` also reads from csv. What it has no cell for lies beside it: submissions
-    without any of the numbers, and why. Those that lack some are counted on standard error. Raises
-    `RankingError` for a path that no submission has.
-    """
-    rows, absent = [], []
-    lacking: dict[str, Counter[str]] = {path: Counter() for path in paths}
-    for one in submitted:
-        values = _values_at(one.content, paths)
-        rows += [[f"{one.team}/{one.name}", _TASK, path, repr(value)] for path, value in values.items()]
-        if not values:
-            absent.append((one.team, one.name, one.absence or f"no number at {' or '.join(paths)}"))
-        if one.absence is None:
-            for path in paths:
-                lacking[path][one.team] += path not in values
-    with_results = sum(one.absence is None for one in submitted)
-    known = sorted({path for one in submitted for path in _number_paths(one.content)})
-    RankingError.raise_all(
-        [
-            f"{file}: {path}: expected a number in an evaluation that succeeded, found none"
-            f"{suggestion(path, known)}; numbers are at {', '.join(known[:_KNOWN_PATHS]) or 'no path'}"
-            for path, teams in lacking.items()
-            if teams.total() == with_results
-        ]
-    )
-    folder.mkdir(exist_ok=True)
-    write_csv(folder / _TABLE, ["team", "task", "metric", "value"], rows)
-    beside = {"title": title, "absent": absent}
-    (folder / _BESIDE).write_text(json.dumps(beside), encoding="utf-8")
-    for path, teams in lacking.items():
-        if total := teams.total():
-            of = ", ".join(f"{printable(team)} ({count})" for team, count in teams.items() if count)
-            of_all = f"{total} of {with_results} evaluations that succeeded have no number at {path}"
-            tell([f"Note: {file}: {of_all}: {of}"])
-
-
-def is_exported_table(folder: Path) -> bool:
-    """Return whether a folder was written by `write_table`."""
-    return (folder / _BESIDE).is_file()
-
-
-def read_exported_table(folder: Path, metrics: Mapping[str, MetricDefinition]) -> PhaseResults:
-    """Return what `write_table` wrote, with the roles of `teams.csv` beside. Raises `RankingError`."""
-    beside = json.loads((folder / _BESIDE).read_text(encoding="utf-8"))
-    table = read_results_table(folder / _TABLE, metrics, beside["title"])
-    found = [Submission(team, name, {}, absence=why) for team, name, why in beside["absent"]]
-    for one in table.submissions:
-        team, _, name = one.team.partition("/")
-        found.append(replace(one, team=team, name=name))
-    found.sort(key=lambda one: (natural_order(one.team), natural_order(one.name)))
-    problems: list[str] = []
-    roles = read_roles(folder / TEAMS, {one.team for one in found}, problems)
-    RankingError.raise_all(problems)
-    return replace(
-        table,
-        submissions=tuple(one for one in found if one.team not in roles.unlisted),
-        ineligible=roles.ineligible,
-        compare_with=roles.compare_with,
-    )
 
 
 def _values_at(content: Any, paths: Sequence[str]) -> dict[str, float]:
@@ -384,20 +356,3 @@ def _number_paths(content: Any, prefix: str = "") -> Iterator[str]:
             yield from _number_paths(value, f"{prefix}{key}.")
         elif isinstance(value, int | float):
             yield f"{prefix}{key}"
-
-
-def read_phase_results(paths: Mapping[str, Path], metrics: list[str]) -> dict[str, PhaseResults]:
-    """Return the results by role of folders and tables.
-
-    metrics: of the tables, as `read_definitions` takes them. Raises `RankingError`, also without any table.
-    """
-    if metrics and not any(path.is_file() or is_exported_table(path) for path in paths.values()):
-        raise RankingError("--metric describes a table, and none is given")
-    described = read_definitions(metrics)
-
-    def read(path: Path) -> PhaseResults:
-        if is_exported_table(path):
-            return read_exported_table(path, described)
-        return read_results_table(path, described) if path.is_file() else read_results(path)
-
-    return {role: read(path) for role, path in paths.items()}

@@ -80,7 +80,7 @@ def read_definitions(metrics: Sequence[str]) -> dict[str, MetricDefinition]:
 CASE, TASK, METRIC, VALUE = "case", "task", "metric", "value"
 _KEYS = (TEAM, CASE, TASK, METRIC, ELIGIBLE, CLUSTER_COLUMN)
 _NO, _YES = ("no", "false", "0"), ("", "yes", "true", "1")
-_NO_TASK = "results"
+NO_TASK = "results"
 _EMPTY = ("", "NA", "N/A", "NaN", "nan")
 _MAX_FAULTS = 20
 _CALLED_TEAM = (TEAM, "algorithm", "method", "model", "name")
@@ -175,7 +175,7 @@ def _long(
         metrics_of_tasks: dict[str, str] = {}
         for name in long[METRIC].unique():
             task, dot, metric = name.partition(".")
-            tasks[name], metrics_of_tasks[name] = (task, metric) if dot else (_NO_TASK, name)
+            tasks[name], metrics_of_tasks[name] = (task, metric) if dot else (NO_TASK, name)
         columns = {TASK: long[METRIC].map(tasks), METRIC: long[METRIC].map(metrics_of_tasks)}
         long = long.assign(**columns)
     return long
@@ -256,9 +256,7 @@ def _values_by_task(
 # --- Results of any origin from one table, with values by case or aggregated values ---
 
 
-def read_results_table(
-    path: Path, definitions: Definitions, title: str | None = None
-) -> results.PhaseResults:
+def read_results_table(path: Path, definitions: Definitions) -> results.PhaseResults:
     """Return the results in a csv file. Raises `RankingError` listing every fault.
 
     Long: team, case, metric, value (without ``metric``, the only metric is called "value"). Wide: team, case
@@ -269,7 +267,15 @@ def read_results_table(
     missing value takes the metric's worst one, unless no team has a value: then the case is undefined.
     """
     problems: list[str] = []
-    long = _long(path, _read(path, definitions, problems), definitions, problems)
+    table = _read(path, definitions, problems)
+    return results_in_table(path, table, definitions, path.stem, problems)
+
+
+def results_in_table(
+    path: Path, table: pandas.DataFrame, definitions: Definitions, title: str, problems: list[str]
+) -> results.PhaseResults:
+    """Return the results in a table from a file, see `read_results_table`; ``problems`` are known faults."""
+    long = _long(path, table, definitions, problems)
     results.RankingError.raise_all(problems)
     teams = sorted(long[TEAM].unique(), key=results.natural_order)
     cases = sorted(long[CASE].unique()) if CASE in long else [""]
@@ -281,7 +287,6 @@ def read_results_table(
     submissions = tuple(
         _submission(team, position, found, cases if columns else None) for position, team in enumerate(teams)
     )
-    title = title or path.stem
     scheme = _scheme(found)
     challenge = Challenge(
         name="table",
