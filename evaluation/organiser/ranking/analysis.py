@@ -10,7 +10,6 @@ import numpy as np
 
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Draws, Resampling
-from evaluation.core.scheme import Scheme
 from evaluation.metrics.free_response import FrocTable
 from evaluation.organiser.ranking import comparisons, difficulty, resampling, stability
 from evaluation.organiser.ranking.annotators import (
@@ -31,8 +30,8 @@ from evaluation.organiser.ranking.classifiers import (
 from evaluation.organiser.ranking.differences import TestOfMeans
 from evaluation.organiser.ranking.leaderboard_file import CaseValues, FrocPoints, OrganiserPart
 from evaluation.organiser.ranking.readers import against_readers, annotator_points
-from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
-from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores, Which
+from evaluation.organiser.ranking.results import RankingError, Submission
+from evaluation.organiser.ranking.scheme_scores import SchemeScores, Which
 from evaluation.organiser.ranking.stability import rank_sets
 from evaluation.phase.places import BoardPlaces, place_teams
 from evaluation.platform.result_file import as_written_values
@@ -116,24 +115,11 @@ _MAX_TESTED = 100
 class Analysis:
     """The figures that need results per case, for the ranked teams that have them."""
 
-    def __init__(
-        self,
-        results: PhaseResults,
-        scheme: Scheme,
-        choices: RankOptions,
-        chosen: Sequence[Submission],
-        ranked: Sequence[Submission],
-        scores: SchemeScores,
-    ) -> None:
-        self._results, self._scheme, self._choices = results, scheme, choices
-        self._ranked, self._scores = ranked, scores
-        self._chosen = chosen
-        given = results.resampling or Resampling(0, 0, 10)
-        self._cases, self._all = (
-            resampling.TeamCases.of(group, given.clusters) for group in (ranked, chosen)
-        )
-        self._metrics = SchemeMetrics(results, scheme, ranked, self._cases)
-        self._choice = given
+    def __init__(self, scores: SchemeScores, choices: RankOptions, chosen: Sequence[Submission]) -> None:
+        self._results, self._scheme, self._ranked = scores.results, scores.scheme, scores.submissions
+        self._scores, self._cases, self._choices, self._chosen = scores, scores.cases, choices, chosen
+        self._choice = scores.results.resampling or Resampling(0, 0, 10)
+        self._all = resampling.TeamCases.of(chosen, self._choice.clusters)
         if choices.resamples is not None:
             self._choice = replace(self._choice, resamples=choices.resamples)
 
@@ -144,7 +130,9 @@ class Analysis:
     @cached_property
     def intervals(self) -> resampling.TeamIntervals:
         """The intervals of metrics and composites."""
-        of_metrics = resampling.intervals_of_teams(self._metrics.with_intervals(), self._all, self._choice)
+        of_metrics = resampling.intervals_of_teams(
+            self._scores.given_metrics(self._results.metrics), self._all, self._choice
+        )
         return resampling.with_composite_intervals(
             of_metrics,
             self._results.challenge.composites,
@@ -153,9 +141,13 @@ class Analysis:
             self._choice,
         )
 
+    @property
+    def _ranked_metrics(self) -> dict[str, Metric]:
+        return self._scores.given_metrics(self._scores.metrics())
+
     @cached_property
     def _draws(self) -> Draws:
-        return resampling.draw_cases(self._metrics.of_ranked_teams(), self._all, self._choice)
+        return resampling.draw_cases(self._ranked_metrics, self._all, self._choice)
 
     @property
     def too_many_to_compare(self) -> bool:
@@ -230,7 +222,7 @@ class Analysis:
     @cached_property
     def resampled(self) -> resampling.Resampled:
         """The values of metrics and composites in the resamples."""
-        found = resampling.resample_teams(self._metrics.of_ranked_teams(), self._all, self._draws)
+        found = resampling.resample_teams(self._ranked_metrics, self._all, self._draws)
         return replace(
             found, values=resampling.with_composites(found.values, self._results.challenge.composites)
         )
@@ -244,7 +236,7 @@ class Analysis:
             for name in self._scheme.metrics
             if name in self.resampled.values
             and name not in self._scores.by_method
-            and self._metrics.are_complete([name])
+            and self._scores.are_complete([name])
         }
         values = self._scores.given(of_metrics) | self._scores.resampled(self._draws)
         if not values:
@@ -261,7 +253,7 @@ class Analysis:
         """The confidence sets of ranks, by metric and team."""
         found = {}
         for name in () if self.too_many_to_compare else self._scheme.metrics:
-            if name in self.resampled.values and self._metrics.are_complete([name]):
+            if name in self.resampled.values and self._scores.are_complete([name]):
                 values = {s.team: s.values[name] for s in self._ranked if name in s.values}
                 resampled, better = self.resampled.values[name], self._results.figures[name].better
                 intervals = None
@@ -275,7 +267,7 @@ class Analysis:
         """The tests of teams without a place against chosen ones, by metric."""
         against = comparisons.chosen_opponents(self._results)
         found = {}
-        for name, metric in self._metrics.of_scheme().items() if against else ():
+        for name, metric in self._scores.metrics().items() if against else ():
             values = {s.team: s.values[name] for s in self._chosen if name in s.values}
             found[name] = comparisons.compare_unranked(name, metric, values, self._all, self._tests, against)
         return found
@@ -286,7 +278,7 @@ class Analysis:
         if not self._can_compare or self.too_many_to_compare:
             return {}
         found = {}
-        for name, metric in self._metrics.of_scheme().items():
+        for name, metric in self._scores.metrics().items():
             values = {s.team: s.values[name] for s in self._ranked if name in s.values}
             found[name] = comparisons.compare(name, metric, values, self._cases, self._tests)
         return found

@@ -92,7 +92,7 @@ def rank_phase(
         raise RankingError(f"{results.phase}: no team is eligible")
     scores = SchemeScores(results, scheme, ranked)
     leaderboards = scores.places()
-    analysis = Analysis(results, scheme, choices, chosen, ranked, scores)
+    analysis = Analysis(scores, choices, chosen)
     board = PhaseLeaderboard(
         role=role,
         challenge=results.challenge.name,
@@ -100,16 +100,14 @@ def rank_phase(
         manifest=results.manifest,
         cases=len(results.cases.names) if results.cases else None,
         scheme=describe_scheme(scheme),
-        metrics=_metrics_of_phase(results, scheme, chosen, analysis),
-        teams=_in_order(_teams(results, scheme, chosen, ranked, leaderboards, analysis), scheme),
+        metrics=_metrics_of_phase(scores, chosen, analysis),
+        teams=_in_order(_teams(scores, chosen, leaderboards, analysis), scheme),
         agreement={
             name: found
             for name, standing in analysis.resampled_standings.items()
             if (found := agreement(leaderboards.boards[name], standing.places))
         },
-        robustness=variations(
-            results, scheme, ranked, scores, choices.subgroups, with_tests=not analysis.too_many_to_compare
-        ),
+        robustness=variations(scores, choices.subgroups, with_tests=not analysis.too_many_to_compare),
         across=across_rankings([one.team for one in ranked], _places_to_join(scheme, leaderboards)),
         subgroup_tests=analysis.subgroup_tests(),
         annotators=analysis.annotators(),
@@ -121,7 +119,7 @@ def rank_phase(
     margins = analysis.margin_tests(annotators)
     overall = leaderboards.boards[scheme.overall] if scheme.overall else None
     standings = analysis.resampled_standings
-    by_digits = _places_by_published_digits(results, scheme, ranked, leaderboards)
+    by_digits = _places_by_published_digits(scores, leaderboards)
     return RankedPhase(
         board=board,
         organiser=analysis.organiser_part(),
@@ -153,10 +151,10 @@ def _require_known(scheme: Scheme, results: PhaseResults) -> None:
 
 
 def _metrics_of_phase(
-    results: PhaseResults, scheme: Scheme, chosen: Sequence[Submission], analysis: Analysis
+    scores: SchemeScores, chosen: Sequence[Submission], analysis: Analysis
 ) -> dict[str, MetricOfPhase]:
     """Return the metrics and composites that some submission has."""
-    in_ranking = set(scheme.metrics)
+    in_ranking = set(scores.scheme.metrics)
     return {
         name: MetricOfPhase(
             metric.title,
@@ -167,7 +165,7 @@ def _metrics_of_phase(
             analysis.compared.get(name),
             analysis.unranked.get(name, ()),
         )
-        for name, metric in results.figures.items()
+        for name, metric in scores.results.figures.items()
         if any(name in submission.values for submission in chosen)
     }
 
@@ -186,14 +184,13 @@ def _count_clusters(results: PhaseResults) -> int | None:
     return len(set(clusters.values())) if clusters else None
 
 
-def _places_by_published_digits(
-    results: PhaseResults, scheme: Scheme, ranked: Sequence[Submission], leaderboards: Leaderboards
-) -> list[str]:
+def _places_by_published_digits(scores: SchemeScores, leaderboards: Leaderboards) -> list[str]:
     """Return a notice for each board whose places differ where values have the digits of `metrics.json`."""
+    ranked = scores.submissions
     if all(submission.more_digits is None for submission in ranked):
         return []
     rounded = [replace(submission, more_digits=None) for submission in ranked]
-    published = SchemeScores(results, scheme, rounded).places().boards
+    published = SchemeScores(scores.results, scores.scheme, rounded).places().boards
     notices = []
     for name, standing in leaderboards.boards.items():
         of_team = zip(ranked, standing.places[0].tolist(), published[name].places[0].tolist(), strict=True)
@@ -206,13 +203,9 @@ def _places_by_published_digits(
 
 
 def _teams(
-    results: PhaseResults,
-    scheme: Scheme,
-    chosen: Sequence[Submission],
-    ranked: Sequence[Submission],
-    leaderboards: Leaderboards,
-    analysis: Analysis,
+    scores: SchemeScores, chosen: Sequence[Submission], leaderboards: Leaderboards, analysis: Analysis
 ) -> list[Team]:
+    results, scheme, ranked = scores.results, scores.scheme, scores.submissions
     positions = {submission.team: position for position, submission in enumerate(ranked)}
     distributions = {board.name: analysis.distributions(board.name) for board in scheme.boards}
     teams = []

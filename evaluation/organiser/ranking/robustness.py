@@ -1,28 +1,19 @@
 """The places of teams under other schemes and on parts of the cases, beside the places in force."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
+from evaluation.core.case_table import CaseTable
 from evaluation.core.resampling import by_task, values_under
 from evaluation.core.scheme import Board, MethodName, Rank, Scheme, Term
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.rank_tests import kendall_tau_b
-from evaluation.organiser.ranking.resampling import TeamCases, as_ranked
-from evaluation.organiser.ranking.results import PhaseResults, Submission
-from evaluation.organiser.ranking.scheme_scores import SchemeMetrics, SchemeScores
+from evaluation.organiser.ranking.resampling import as_ranked
+from evaluation.organiser.ranking.scheme_scores import SchemeScores
 from evaluation.phase.places import Leaderboards, place_teams
-
-# --- Other schemes: another method, a metric left out ---
-
-
-def other_methods(scheme: Scheme) -> Iterator[tuple[str, Scheme]]:
-    """Yield the scheme with every other method, by the method's name."""
-    for name in get_args(MethodName):
-        if name != scheme.method.name:
-            yield name, replace(scheme, method=replace(scheme.method, name=name))
 
 
 def left_out_metrics(scheme: Scheme) -> Iterator[tuple[str, Scheme]]:
@@ -72,20 +63,16 @@ class Variation:
 
 
 def variations(
-    results: PhaseResults,
-    scheme: Scheme,
-    submissions: Sequence[Submission],
-    scores: SchemeScores,
-    subgroups: Iterable[str],
-    with_tests: bool = True,
+    scores: SchemeScores, subgroups: Iterable[str], with_tests: bool = True
 ) -> tuple[Variation, ...]:
     """Return the places under every other method, without each metric, and by subgroup.
 
-    submissions: the ranked ones. scores: in force. subgroups: columns of the case table; a value with fewer
+    scores: of the ranked submissions, in force. subgroups: columns of the case table; a value with fewer
     than two cases is left out. with_tests: whether test-then-rank is a method. The boards are the overall
     one, or all where there is none. Methods are left out where they change no metric of the phase or where
     results per case are missing.
     """
+    results, scheme, submissions = scores.results, scores.scheme, scores.submissions
     boards = [scheme.overall] if scheme.overall else list(scheme.board_names)
     values, better, cases = scores.values(), scores.better, results.cases
     in_force = place_teams(scheme, values, better).boards
@@ -105,9 +92,10 @@ def variations(
     ranked = [results.metrics[name] for name in scheme.metrics if name in results.metrics]
     has_means = any(metric.estimator.mean_column is not None for metric in ranked)
     is_complete = all(submission.tables for submission in submissions if submission.values)
-    for change, other in other_methods(scheme) if is_complete and has_means else ():
-        if with_tests or other.method.name != "test-then-rank":
-            add("method", change, scheme.board_names, SchemeScores(results, other, submissions).places())
+    for method in get_args(MethodName) if is_complete and has_means else ():
+        if method != scheme.method.name and (with_tests or method != "test-then-rank"):
+            other = replace(scheme, method=replace(scheme.method, name=method))
+            add("method", method, scheme.board_names, SchemeScores(results, other, submissions).places())
     for change, other in left_out_metrics(scheme):
         affected = [name for name in scheme.board_names if change in scheme.metrics_of(name)]
         add("without metric", change, affected, place_teams(other, values, better))
@@ -118,32 +106,23 @@ def variations(
         for value in cases.values(column):
             members = {case for case, label in labels.items() if label == value}
             if len(members) >= _MIN_CASES:
-                places = _places_in(results, scheme, submissions, scores, members)
+                places = _places_in(scores, members)
                 add("subgroup", f"{column} = {value}", scheme.board_names, places)
     return tuple(sorted(found, key=lambda variation: boards.index(variation.board)))
 
 
-def _places_in(
-    results: PhaseResults,
-    scheme: Scheme,
-    submissions: Sequence[Submission],
-    scores: SchemeScores,
-    members: set[str],
-) -> Leaderboards:
+def _places_in(scores: SchemeScores, members: set[str]) -> Leaderboards:
     """Return the leaderboards over some of the cases."""
-    cases = TeamCases.of(submissions)
+
+    def weights_of(table: CaseTable) -> Floats:
+        return np.array([[name in members for name in table.names]], dtype=np.float64)
+
     values: dict[str, Floats] = {}
-    known = SchemeMetrics(results, scheme, submissions, cases).of_scheme()
-    for task, metrics in by_task(known).items():
-        if tables := cases.task_tables(task):
-            weights = _weights(next(iter(tables.values())).names, members)
-            values |= cases.columns(tables, values_under(metrics, list(tables.values()), [weights]))
-    values = as_ranked(values, results.challenge.composites)
-    values |= scores.under(
-        {name: _weights(part.table.names, members) for name, part in scores.by_method.items()}
-    )
-    return place_teams(scheme, values, scores.better)
-
-
-def _weights(names: Sequence[str], members: set[str]) -> Floats:
-    return np.array([[name in members for name in names]], dtype=np.float64)
+    for task, metrics in by_task(scores.metrics()).items():
+        if tables := scores.cases.task_tables(task):
+            given = list(tables.values())
+            found = values_under(metrics, given, [weights_of(given[0])])
+            values |= scores.cases.columns(tables, found)
+    values = as_ranked(values, scores.results.challenge.composites)
+    values |= scores.under({name: weights_of(part.table) for name, part in scores.by_method.items()})
+    return place_teams(scores.scheme, values, scores.better)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -19,22 +18,22 @@ from evaluation.phase.places import Better, Leaderboards, place_teams
 
 
 class SchemeScores:
-    """The scores of submissions in the metrics of a scheme.
+    """The scores of submissions in the metrics of a scheme, and the metrics that they rest on.
 
     ``by_method``: the metrics that are not ranked by their own values. ``better``: the direction of the
-    scores of every metric of the phase and of its composites.
+    scores of every metric of the phase and of its composites. ``cases``: the results per case.
     Raises `RankingError` where a method needs results per case that are missing.
     """
 
     def __init__(self, results: PhaseResults, scheme: Scheme, submissions: Sequence[Submission]) -> None:
-        self._scheme, self._submissions = scheme, submissions
+        self.results, self.scheme, self.submissions = results, scheme, submissions
         self.by_method: dict[str, TeamScores] = {}
         self.better: dict[str, Better] = {name: figure.better for name, figure in results.figures.items()}
-        self._cases = TeamCases.of(submissions)
+        self.cases = TeamCases.of(submissions, results.resampling.clusters if results.resampling else None)
         for name in scheme.metrics:
             if name not in results.metrics:
                 continue
-            tables = self._cases.task_tables(name.partition(".")[0])
+            tables = self.cases.task_tables(name.partition(".")[0])
             without = [one.team for one in submissions if name in one.values and one.team not in tables]
             if without and is_by_method(results.metrics[name], scheme.method):
                 needed = (
@@ -49,8 +48,8 @@ class SchemeScores:
     def values(self) -> dict[str, Floats]:
         """Return the scores by metric, shape (1, submissions), NaN where a submission has none."""
         found = {
-            name: np.array([[submission.exact.get(name, math.nan) for submission in self._submissions]])
-            for name in self._scheme.metrics
+            name: np.array([[submission.exact.get(name, math.nan) for submission in self.submissions]])
+            for name in self.scheme.metrics
             if name in self.better
         }
         for name, scores in self.by_method.items():
@@ -71,10 +70,10 @@ class SchemeScores:
 
     def places(self) -> Leaderboards:
         """Return the leaderboards of the submissions, in their order."""
-        return place_teams(self._scheme, self.values(), self.better)
+        return place_teams(self.scheme, self.values(), self.better)
 
     def _wide(self, name: str, values: Floats) -> Floats:
-        return self.given(self._cases.columns(self.by_method[name].metrics, {name: values}))[name]
+        return self.given(self.cases.columns(self.by_method[name].metrics, {name: values}))[name]
 
     def given(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
         """Return values, shape (rows, submissions), with NaN where a submission has no such figure.
@@ -82,49 +81,30 @@ class SchemeScores:
         Results per case may tell a figure that the submission's own results lack, and that ranks nothing.
         """
         return {
-            name: np.where([name in one.values for one in self._submissions], of_metric, np.nan)
+            name: np.where([name in one.values for one in self.submissions], of_metric, np.nan)
             for name, of_metric in values.items()
         }
 
-
-# --- The metrics of a scheme without composites, and the ones that all ranked teams have per case ---
-
-
-@dataclass(frozen=True)
-class SchemeMetrics:
-    """The metrics of a phase that a ranking resamples and tests, by name.
-
-    ``cases`` are the results per case of the ``ranked`` teams, in their order.
-    """
-
-    results: PhaseResults
-    scheme: Scheme
-    ranked: Sequence[Submission]
-    cases: TeamCases
-
-    def of_scheme(self) -> dict[str, Metric]:
+    def metrics(self) -> dict[str, Metric]:
         """Return the metrics that the scheme ranks, including the parts of its composites."""
         metrics = self.results.metrics
         return {name: metrics[name] for name in self._single(self.scheme.metrics)}
 
-    def of_ranked_teams(self) -> dict[str, Metric]:
-        """Return the metrics that the scheme ranks and any ranked team has."""
-        return {name: metric for name, metric in self.of_scheme().items() if self._is_given(name)}
-
-    def with_intervals(self) -> dict[str, Metric]:
-        """Return the metrics of the phase that any ranked team has."""
-        return {name: one for name, one in self.results.metrics.items() if self._is_given(name)}
+    def given_metrics(self, metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+        """Return those of some metrics that any submission has."""
+        return {
+            name: metric
+            for name, metric in metrics.items()
+            if any(name in submission.values for submission in self.submissions)
+        }
 
     def are_complete(self, names: Sequence[str]) -> bool:
-        """Return whether all ranked teams with these metrics or composites also have them per case."""
+        """Return whether all submissions with these metrics or composites also have them per case."""
         for name in self._single(names):
             tables = self.cases.task_tables(name.partition(".")[0])
-            if any(name in one.values and one.team not in tables for one in self.ranked):
+            if any(name in one.values and one.team not in tables for one in self.submissions):
                 return False
         return True
-
-    def _is_given(self, name: str) -> bool:
-        return any(name in submission.values for submission in self.ranked)
 
     def _single(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return names with each composite replaced by its metrics."""
