@@ -1,4 +1,4 @@
-"""A leaderboard on the terminal, with its tests between teams and between subgroups."""
+"""A leaderboard on the terminal, with its tests between teams."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -16,7 +16,6 @@ from evaluation.organiser.report.sentences import Names, names_in
 from evaluation.phase.leaderboard import rounded_outwards
 
 _MOST_PAIRS = 15
-_MOST_ROWS = 60
 
 
 def pair_tables(phase: leaderboard_file.PhaseLeaderboard) -> Iterator[Table]:
@@ -54,24 +53,6 @@ def _pairs(title: str, shown: Sequence[Comparison]) -> Table:
     return table
 
 
-def subgroup_table(phase: leaderboard_file.PhaseLeaderboard) -> Table:
-    """Return the tests between subgroups within teams; if there are many, only of ranked metrics."""
-    tests = phase.subgroup_tests
-    title = "Tests between subgroups within each team (rank-sum, not corrected for their number)"
-    if len(tests) > _MOST_ROWS:
-        ranked = {name for name, metric in phase.metrics.items() if metric.in_ranking}
-        tests = tuple(test for test in tests if test.metric in ranked)[:_MOST_ROWS]
-        title += f", {len(tests)} of {len(phase.subgroup_tests)} (all are in subgroup-tests.csv)"
-    rows, names = [], _names(phase)
-    for test in tests:
-        values = (names.of_value(test.column, value) for value in (test.first, test.second))
-        groups = phase.metrics[test.metric].title, names.of(test.column), ", ".join(values)
-        means = f"{test.first_mean:.4f}", f"{test.second_mean:.4f}"
-        rows.append((test.team, *groups, *means, p_text(test.p_value)))
-    numbers = "mean of the first", "of the second", "p"
-    return text_table(title, ("team", "metric", "column", "subgroups"), numbers, rows)
-
-
 _MAX_METRICS = 6
 _INTERVAL_DIGITS = 3
 _LOG_WIDTH = 160
@@ -94,8 +75,6 @@ def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
             console.print(one_line(line))
         for table in pair_tables(phase):
             console.print(table)
-        if phase.subgroup_tests:
-            console.print(subgroup_table(phase))
         if phase.across:
             _print_across(console, phase.across, _names(phase))
     if board.final is not None:
@@ -161,9 +140,8 @@ def _legend(phase: leaderboard_file.PhaseLeaderboard) -> list[str]:
     )
     interval = " (95 % interval)" if any(metric.figure.interval for metric in metrics) else ""
     lines = [f"cells: place{places} · score, lower is better{joined}", f"       value{interval} · rank"]
-    method = phase.scheme["method"]
-    if rule := METHODS.get(method["name"]):
-        lines.append(f"{rule.sentence.format(**method)}, not by the values shown.")
+    if phase.scheme["method"]["name"] in METHODS:
+        lines.append("The values shown are not those that the teams were ranked by.")
     return lines
 
 
@@ -195,12 +173,6 @@ def _conclusions(phase: leaderboard_file.PhaseLeaderboard) -> list[str]:
             lines.append(
                 f"  {hidden} of {len(undecided)} such pairs: no difference at all was likely to be found"
             )
-    names = _names(phase)
-    lines += [
-        f"{names.of(name)}: Kendall's τ-b of resampled rankings to this one: median {found.median:.2f} "
-        f"({found.lower:.2f} to {found.upper:.2f})"
-        for name, found in phase.agreement.items()
-    ]
     if phase.annotators:
         points = {f"annotator {name}:": point for name, point in phase.annotators.points.items()}
         for pair in phase.annotators.agreement:

@@ -16,6 +16,7 @@ from evaluation.organiser.ranking.differences import (
     Pair,
     TestOfMeans,
     holm,
+    holm_in_families,
     margin_test,
     shown_difference,
     significance_tiers,
@@ -251,21 +252,19 @@ def margin_tests(
 
 
 def _corrected_margins(tests: Sequence[MarginTest]) -> tuple[MarginTest, ...]:
-    def corrected(p_values: Sequence[float]) -> list[float]:
-        return [1.0 if p is None else p for p in holm(p_values)]
-
-    found: dict[int, MarginTest] = {}
-    for team in dict.fromkeys(test.team for test in tests):
-        members = [position for position, test in enumerate(tests) if test.team == team]
-        not_inferior = corrected([tests[position].p_not_inferior for position in members])
-        equivalent = corrected([tests[position].p_equivalent for position in members])
-        for position, *p_values in zip(members, not_inferior, equivalent, strict=True):
-            shown: Conclusion = "not shown"
-            if p_values[0] < ONE_SIDED:
-                shown = "equivalent" if p_values[1] < ONE_SIDED else "not inferior"
-            test = replace(tests[position], conclusion=shown, p_not_inferior_corrected=p_values[0])
-            found[position] = replace(test, p_equivalent_corrected=p_values[1])
-    return tuple(found[position] for position in range(len(tests)))
+    teams = [test.team for test in tests]
+    not_inferior = holm_in_families([test.p_not_inferior for test in tests], teams)
+    equivalent = holm_in_families([test.p_equivalent for test in tests], teams)
+    found = []
+    for test, *p_values in zip(tests, not_inferior, equivalent, strict=True):
+        first, second = (1.0 if p is None else p for p in p_values)
+        shown: Conclusion = "not shown"
+        if first < ONE_SIDED:
+            shown = "equivalent" if second < ONE_SIDED else "not inferior"
+        found.append(
+            replace(test, conclusion=shown, p_not_inferior_corrected=first, p_equivalent_corrected=second)
+        )
+    return tuple(found)
 
 
 # --- Tests of teams without a place, such as an ensemble or a grader, against chosen teams ---

@@ -190,22 +190,27 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
+def holm_in_families(p_values: Sequence[float | None], families: Sequence[Hashable]) -> list[float | None]:
+    """Return p-values adjusted within each family, in the order given; see `holm`."""
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for position, family in enumerate(families):
+        members[family].append(position)
+    adjusted: dict[int, float | None] = {}
+    for positions in members.values():
+        adjusted |= zip(positions, holm([p_values[position] for position in positions]), strict=True)
+    return [adjusted[position] for position in range(len(p_values))]
+
+
 Test = TypeVar("Test", bound=Any)
 
 
 def corrected(tests: Sequence[Test], family: Callable[[Test], Hashable]) -> tuple[Test, ...]:
-    """Return records with a ``difference``, whose p is adjusted as ``p_holm`` within each family; see `holm`.
+    """Return records with a ``difference``, whose p is adjusted as ``p_holm`` within each family.
 
     family: returns the family of a record.
     """
-    members: dict[Hashable, list[int]] = defaultdict(list)
-    for position, test in enumerate(tests):
-        members[family(test)].append(position)
-    adjusted: dict[int, float | None] = {}
-    for positions in members.values():
-        given = [tests[position].difference.p_value for position in positions]
-        adjusted |= zip(positions, holm(given), strict=True)
-    return tuple(replace(test, p_holm=adjusted[position]) for position, test in enumerate(tests))
+    adjusted = holm_in_families([test.difference.p_value for test in tests], list(map(family, tests)))
+    return tuple(replace(test, p_holm=p_value) for test, p_value in zip(tests, adjusted, strict=True))
 
 
 def significance_tiers(

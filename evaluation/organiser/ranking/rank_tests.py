@@ -174,19 +174,9 @@ def _rank_sum(first: Floats, second: Floats) -> tuple[float, float]:
 
 def mid_ranks(values: ArrayLike) -> Floats:
     """Return ascending ranks of each row, shape (rows, values); equal values share the average rank."""
-    rows = np.asarray(values, dtype=np.float64)
-    order = np.argsort(rows, axis=1, kind="stable")
-    ordered = np.take_along_axis(rows, order, axis=1)
-    places = np.broadcast_to(np.arange(rows.shape[1]), rows.shape)
-    starts = np.ones(rows.shape, dtype=np.bool_)
-    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    first = np.maximum.accumulate(np.where(starts, places, 0), axis=1)
-    ends = np.ones(rows.shape, dtype=np.bool_)
-    ends[:, :-1] = starts[:, 1:]
-    last = np.minimum.accumulate(np.where(ends, places, rows.shape[1])[:, ::-1], axis=1)[:, ::-1]
-    found = np.empty(rows.shape)
-    np.put_along_axis(found, order, (first + last) / 2 + 1, axis=1)
-    return found
+    import pandas  # 0.3 s that only these tests need
+
+    return pandas.DataFrame(np.asarray(values, dtype=np.float64)).rank(axis=1).to_numpy()
 
 
 @dataclass(frozen=True)
