@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from evaluation.core.metric import Metric
 from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Method, MethodName, Ties
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.ranking.rank_tests import signed_ranks, surplus_deviation
+from evaluation.organiser.ranking.rank_tests import surplus_deviation
 from evaluation.phase.places import Better, competition_ranks, shared_ranks
 from evaluation.platform.result_file import as_written_values
 from evaluation.stats.columns import weighted_means
@@ -75,30 +75,21 @@ def _interpolated(ordered: Floats, cumulative: Floats, probability: float) -> Fl
     return np.where(total > 0, mixed, np.nan)
 
 
-# --- One-sided signed-rank tests of many pairs of teams, on every case once or on weighted cases ---
+# --- One-sided signed-rank tests of a pair of teams on weighted cases ---
 
 # Equal decimals may differ as floats: 0.3 − 0.1 and 0.4 − 0.2.
 _DECIMALS = 12
 _ERFC = np.frompyfunc(math.erfc, 1, 1)  # scipy.special, which is faster, takes 0.2 s to import
 
 
-def one_sided_p_values(differences: ArrayLike) -> Floats:
-    """Return the p-values of "differences are positive" and of "are negative", shape (pairs, 2).
+def one_sided_p_values(differences: ArrayLike, weights: ArrayLike) -> Floats:
+    """Return the p-values of "differences are positive" and of "are negative", shape (rows, 2).
 
-    differences: shape (pairs, cases), NaN where a case does not enter.
+    differences: shape (cases,), NaN where a case does not enter. weights: shape (rows, cases), whole numbers;
+    a case is repeated by its weight.
     Wilcoxon's signed-rank test by the normal approximation, with corrections for ties and continuity; zeros
     are left out. p = 1 where nothing is left.
     Source: Wilcoxon 1945, Biometrics Bulletin 1:80; Hollander and Wolfe 1973, section 3.1.
-    """
-    found = signed_ranks(np.round(np.asarray(differences, dtype=np.float64), _DECIMALS))
-    return _p_values(found.surplus, found.left, found.tie_term)
-
-
-def weighted_p_values(differences: ArrayLike, weights: ArrayLike) -> Floats:
-    """Return the p-values of one pair under weights of the cases, shape (rows, 2), see `one_sided_p_values`.
-
-    differences: shape (cases,). weights: shape (rows, cases), whole numbers; a case is repeated by its
-    weight.
     """
     given, rows = np.asarray(differences, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     given = np.round(given, _DECIMALS)
@@ -115,12 +106,7 @@ def weighted_p_values(differences: ArrayLike, weights: ArrayLike) -> Floats:
     total = counts.sum(axis=1)
     mid_ranks = np.cumsum(counts, axis=1) - (counts - 1) / 2
     statistic = (positives * mid_ranks).sum(axis=1) - total * (total + 1) / 4
-    return _p_values(statistic, total, (counts**3 - counts).sum(axis=1))
-
-
-def _p_values(statistic: Floats, total: NDArray[Any], ties: Floats) -> Floats:
-    """Return the two one-sided p-values, shape (rows, 2), of the surplus of the positive ranks."""
-    deviation = surplus_deviation(total, ties)
+    deviation = surplus_deviation(total, (counts**3 - counts).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
         both = np.stack([(statistic - 0.5) / deviation, (-statistic - 0.5) / deviation], axis=1)
     tails = np.asarray(_ERFC(both * math.sqrt(0.5)), dtype=np.float64) / 2
@@ -128,8 +114,6 @@ def _p_values(statistic: Floats, total: NDArray[Any], ties: Floats) -> Floats:
 
 
 # --- Test then rank: a team's score is the number of teams that it beats significantly ---
-
-_ENTRIES_PER_BLOCK = 1 << 17  # stays in the processor's cache
 
 
 def significant_wins(
@@ -147,28 +131,13 @@ def significant_wins(
     first, second = np.triu_indices(len(columns), 1)
     if not first.size:
         return np.zeros((len(rows), len(columns)))
-    if len(rows) == 1:
-        p_values = _p_values_once(np.repeat(columns, rows[0].astype(np.int64), axis=1))
-    else:
-        pairs = zip(first, second, strict=True)
-        p_values = np.stack([weighted_p_values(columns[a] - columns[b], rows) for a, b in pairs], axis=1)
+    pairs = zip(first, second, strict=True)
+    p_values = np.stack([one_sided_p_values(columns[a] - columns[b], rows) for a, b in pairs], axis=1)
     flat = p_values.reshape(len(rows), -1)
     wins = flat <= alpha if adjust == "none" else _rejected_by_holm(flat, alpha)
     beats = np.zeros((len(rows), len(columns), len(columns)), dtype=np.bool_)
     beats[:, first, second], beats[:, second, first] = wins[:, ::2], wins[:, 1::2]
     return np.asarray(beats.sum(axis=2), dtype=np.float64)
-
-
-def _p_values_once(cases: Floats) -> Floats:
-    """Return both p-values of every pair of teams, shape (pairs, 2), with every case once."""
-    step = max(1, _ENTRIES_PER_BLOCK // max(1, cases.shape[1]))
-    return np.concatenate(
-        [
-            one_sided_p_values(cases[team] - cases[start : start + step])
-            for team in range(len(cases))
-            for start in range(team + 1, len(cases), step)
-        ]
-    )
 
 
 def _rejected_by_holm(p_values: Floats, alpha: float) -> NDArray[np.bool_]:

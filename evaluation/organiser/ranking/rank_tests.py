@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -139,15 +139,17 @@ def _by_inversion(
 
 def _signed_rank(differences: Floats) -> tuple[float, float]:
     """Return the surplus of the positive ranks and p, of differences of shape (cases,)."""
-    ranked = signed_ranks(differences[np.newaxis])
-    left, surplus, ties = int(ranked.left[0]), float(ranked.surplus[0]), float(ranked.tie_term[0])
-    if not left:
+    left = differences[differences != 0]
+    if not left.size:
         return 0.0, 1.0
-    most = _MOST_EXACT_WITH_TIES if ties > 0 or left < differences.size else _MOST_EXACT
+    ranks = mid_ranks(np.abs(left))
+    surplus = float(ranks[left > 0].sum() - ranks.sum() / 2)
+    sizes = np.unique(np.abs(left), return_counts=True)[1].astype(np.float64)
+    ties = float((sizes**3 - sizes).sum())
+    most = _MOST_EXACT_WITH_TIES if ties > 0 or left.size < differences.size else _MOST_EXACT
     if differences.size <= most:
-        ranks = ranked.ranks[0]
-        return surplus, _exact_p(ranks[ranks > 0], surplus + ranks.sum() / 2)
-    deviation = float(surplus_deviation(ranked.left, ranked.tie_term)[0])
+        return surplus, _exact_p(ranks, float(ranks[left > 0].sum()))
+    deviation = float(surplus_deviation(left.size, ties))
     return surplus, math.erfc(abs(surplus) / deviation / math.sqrt(2))
 
 
@@ -161,7 +163,7 @@ def _rank_sum(first: Floats, second: Floats) -> tuple[float, float]:
     pairs, cases = first.size * second.size, both.size
     if counts.size == 1:
         return 0.0, 1.0
-    ranks = mid_ranks(both[np.newaxis])[0]
+    ranks = mid_ranks(both)
     surplus = 2 * (float(ranks[: first.size].sum()) - first.size * (first.size + 1) / 2) - pairs
     if min(first.size, second.size) <= _MOST_EXACT_RANK_SUM and counts.size == cases:
         from scipy.stats import mannwhitneyu  # 0.3 s that only few cases need
@@ -173,42 +175,18 @@ def _rank_sum(first: Floats, second: Floats) -> tuple[float, float]:
 
 
 def mid_ranks(values: ArrayLike) -> Floats:
-    """Return ascending ranks of each row, shape (rows, values); equal values share the average rank."""
+    """Return the ascending ranks of values, shape (values,); equal values share the average rank."""
     import pandas  # 0.3 s that only these tests need
 
-    return pandas.DataFrame(np.asarray(values, dtype=np.float64)).rank(axis=1).to_numpy()
+    return pandas.Series(np.asarray(values, dtype=np.float64)).rank().to_numpy()
 
 
-@dataclass(frozen=True)
-class SignedRanks:
-    """The mid-ranks of the sizes of differences, shape (pairs, cases), 0 where one is 0 or NaN.
+def surplus_deviation(left: ArrayLike, tie_term: ArrayLike) -> Floats:
+    """Return the standard deviation of the sum of the positive ones of ``left`` signed ranks.
 
-    By pair: ``left``, the number of ranks; ``surplus``, the sum of the positive ranks minus half of all;
-    ``tie_term``, Σ(t³ − t) over groups of t equal sizes.
+    tie_term: Σ(t³ − t) over groups of t equal sizes; both of one shape.
     """
-
-    ranks: Floats
-    left: NDArray[np.int64]
-    surplus: Floats
-    tie_term: Floats
-
-
-def signed_ranks(differences: ArrayLike) -> SignedRanks:
-    """Return the signed ranks of differences of shape (pairs, cases)."""
-    plain = np.nan_to_num(np.asarray(differences, dtype=np.float64))
-    informative = plain != 0
-    left = informative.sum(axis=1)
-    # Values that are left out come first in the order of sizes; their ranks are subtracted again.
-    ranks = mid_ranks(np.where(informative, np.abs(plain), -1.0))
-    ranks = np.where(informative, ranks - (plain.shape[1] - left)[:, np.newaxis], 0.0)
-    surplus = np.where(plain > 0, ranks, 0.0).sum(axis=1) - left * (left + 1) / 4
-    # A mid-rank in place of t different ranks lowers the sum of squares by (t³ − t) / 12. All sums are exact.
-    tie_term = 2.0 * left * (left + 1) * (2 * left + 1) - 12 * np.square(ranks).sum(axis=1)
-    return SignedRanks(ranks, left, surplus, tie_term)
-
-
-def surplus_deviation(left: NDArray[Any], tie_term: Floats) -> Floats:
-    """Return the standard deviation of the surplus of ``left`` signed ranks, see `SignedRanks`."""
+    left, tie_term = np.asarray(left, dtype=np.float64), np.asarray(tie_term, dtype=np.float64)
     return np.asarray(np.sqrt(left * (left + 1) * (2 * left + 1) / 24 - tie_term / 48))
 
 
