@@ -16,8 +16,8 @@ from evaluation.organiser.ranking.annotators import (
     AnnotatorsSection,
     ReadColumns,
     Scores,
-    annotators_section,
     curve_of,
+    describe_annotators,
     is_decision,
     with_scores,
 )
@@ -216,8 +216,14 @@ class Analysis:
 
     def annotators(self) -> AnnotatorsSection | None:
         """Return the figures of the annotators, None where none were requested."""
-        read = self._choices.annotators
-        return None if read is None else annotators_section(read, self._results.metrics, self._all.tables)
+        read, metrics = self._choices.annotators, self._results.metrics
+        if read is None:
+            return None
+        task, _ = curve_of(metrics)
+        tables = next((tables for tables in self._all.tables if tables and task in tables), None)
+        if tables is None:
+            raise RankingError("annotators need results per case (evaluate --cases)")
+        return describe_annotators(read(tables[task].names), metrics, tables)
 
     @cached_property
     def resampled(self) -> resampling.Resampled:

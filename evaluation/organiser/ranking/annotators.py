@@ -1,7 +1,7 @@
 """Annotators compared with the teams: operating points and agreement (REFUGE, section 4.1), and scores."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -116,23 +116,6 @@ def with_scores(table: CaseTable, curve: Curve, scores: Floats) -> CaseTable:
     label = table[curve.label]
     rows = [{curve.score: float(scores[case]), curve.label: float(label[case])} for case in read]
     return CaseTable([table.names[case] for case in read], rows)
-
-
-def annotators_section(
-    read: ReadColumns,
-    metrics: Mapping[str, Metric],
-    teams: Sequence[Mapping[str, CaseTable] | None],
-) -> AnnotatorsSection:
-    """Return the figures of annotators.
-
-    read: called with the names of the cases. teams: the case tables of every team by task; the first has the
-    labels. Raises `RankingError` without results per case.
-    """
-    task, _ = curve_of(metrics)
-    tables = next((tables for tables in teams if tables and task in tables), None)
-    if tables is None:
-        raise RankingError("annotators need results per case (evaluate --cases)")
-    return describe_annotators(read(tables[task].names), metrics, tables)
 
 
 def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:
