@@ -239,17 +239,13 @@ class _Given:
             raise ValueError("event: expected with the metric concordance, and with no other")
         self._reference = None if reference is None else self._column("reference", reference)
         self._event = None if event is None else self._decisions("event", self._column("event", event))
-        self._clusters = None if clusters is None else self._column("clusters", clusters)
-        if self._clusters is not None and (missing := _missing(self._clusters)).any():
-            raise ValueError(f"clusters: expected one of each case, found none in row {missing.argmax()}")
+        self._clusters = (
+            None if clusters is None else _complete("clusters", self._column("clusters", clusters))
+        )
         self._labels: dict[str, str] | None = None
         classes: list[Any] = []
         if self._reference is not None and self._kind.takes == "classes":
-            if (missing := _missing(self._reference)).any():
-                raise ValueError(
-                    f"reference: expected a class of each case, found none in row {missing.argmax()}"
-                )
-            classes = sorted(set(self._reference.tolist()), key=str)
+            classes = sorted(set(_complete("reference", self._reference).tolist()), key=str)
         self._classes = {label: float(number) for number, label in enumerate(classes)}
         try:
             wanted = Fraction(str(specificity))
@@ -329,29 +325,22 @@ class _Given:
             return {"value": self._within(name, _numbers(name, values))}
         assert reference is not None
         if takes == "classes":
-            if (missing := _missing(values)).any():
-                raise ValueError(
-                    f"{name}: expected a class of each case, found none in row {missing.argmax()}"
-                )
-            unknown = float(len(self._classes))
-            decided = np.array([self._classes.get(label, unknown) for label in values.tolist()])
+            unknown, labels = float(len(self._classes)), _complete(name, values).tolist()
+            decided = np.array([self._classes.get(label, unknown) for label in labels])
             true = np.array([self._classes[label] for label in reference.tolist()])
             return {"value": decided, "reference": true, "right": (decided == true) * 1.0}
         if takes == "decisions":
             decided, true = self._decisions(name, values), self._decisions("reference", reference)
             return {"value": decided, "reference": true, "right": (decided == true) * 1.0}
-        numbers = _numbers(name, values)
-        if np.isnan(numbers).any():
-            row = int(np.isnan(numbers).argmax())
-            raise ValueError(f"{name}: expected a number for each case, found NaN in row {row}")
+        numbers = _numbers(name, _complete(name, values))
         if takes == "scores":
             return {"value": numbers, "reference": self._decisions("reference", reference)}
-        true = _numbers("reference", reference)
-        if np.isnan(true).any():
-            row = int(np.isnan(true).argmax())
-            raise ValueError(f"reference: expected a number for each case, found NaN in row {row}")
         further = {} if self._event is None else {"event": self._event}
-        return {"value": numbers, "reference": true, **further}
+        return {
+            "value": numbers,
+            "reference": _numbers("reference", _complete("reference", reference)),
+            **further,
+        }
 
     def _decisions(self, name: str, values: Values) -> Values:
         numbers = _numbers(name, values)
@@ -388,8 +377,12 @@ class _Given:
         return Resampling(seed, resamples, minimum, clusters=self._labels, interval=method, level=level)
 
 
-def _missing(values: Values) -> NDArray[np.bool_]:
-    return np.array([one is None or one != one or one == "" for one in values.tolist()], dtype=np.bool_)
+def _complete(name: str, values: Values) -> Values:
+    """Return a column that has a value in every row. Raises ValueError."""
+    for row, one in enumerate(values.tolist()):
+        if one is None or one != one or one == "":
+            raise ValueError(f"{name}: expected a value for each case, found none in row {row}")
+    return values
 
 
 def _numbers(name: str, values: Values) -> Values:

@@ -169,7 +169,7 @@ ERRORS = np.array([0.1, 0.2, 0.4] * 8)
         (([0.1, 0.2], [1, 2]), {"metric": "average_precision"}, "reference: expected 0 and 1 only, found 2"),
         (([0, 255], [0, 1]), {"metric": "sensitivity"}, "values: expected 0 and 1 only, found 255 in row 1"),
         (([0.1, 0.2], [0, 1]), {"metric": "f1"}, "values: expected 0 and 1 only, found 0.1 in row 0"),
-        ((ERRORS,), {"clusters": [np.nan, *"ab" * 11, "c"]}, "clusters: expected one of each case"),
+        ((ERRORS,), {"clusters": [np.nan, *"ab" * 11, "c"]}, "clusters: expected a value for each case"),
         (
             (ERRORS,),
             {"best": 0, "worst": 0.3},
@@ -182,7 +182,7 @@ ERRORS = np.array([0.1, 0.2, 0.4] * 8)
         (
             ([0.1, np.nan], [0, 1]),
             {"metric": "auc"},
-            "values: expected a number .* found NaN in row 1",
+            "values: expected a value .* found none in row 1",
         ),
         (([0.1, 0.3], [0, np.nan]), {"metric": "auc"}, "reference: expected 0 and 1 only, found nan"),
         (([0.1, 0.3], [0, 1]), {"metric": "auc", "worst": 0}, "worst: expected none"),
@@ -201,7 +201,7 @@ def test_what_cannot_be_computed_is_named(arguments, options, words):
 def test_the_side_at_fault_is_named():
     with pytest.raises(ValueError, match=r"^second and clusters: found 23 and 24 cases"):
         evaluation.compare(ERRORS, ERRORS[1:], clusters=[str(case) for case in range(24)])
-    with pytest.raises(ValueError, match=r"^second: expected a number for each case, found NaN in row 0"):
+    with pytest.raises(ValueError, match=r"^second: expected a value for each case, found none in row 0"):
         evaluation.compare([0.1, 0.2], [np.nan, 0.2], [0, 1], metric="auc")
     with pytest.raises(ValueError, match=r"^second: expected values of the same cases as first"):
         evaluation.compare(ERRORS, ERRORS[1:])
