@@ -1,15 +1,15 @@
 """Difficulty of cases, and teams' metrics in subgroups. For organisers only, since both reveal labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.aggregation import Subset, subgroup_values
 from evaluation.core.case_table import CaseTable
-from evaluation.core.estimator import Estimator
 from evaluation.core.metric import Metric
 from evaluation.io.tables import DECIMAL
 from evaluation.metrics.arrays import Floats
@@ -67,12 +67,12 @@ def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[C
         if measured is None or (task, measured) in seen or not tables or is_point:
             continue
         seen.add((task, measured))
-        columns = np.stack([value_per_case(estimator, table) for table in tables])
+        measure, harder, values_of = _measure(metric)
+        columns = np.stack([values_of(table) for table in tables])
         defined = ~np.isnan(columns)
         entering = np.flatnonzero(defined.any(axis=0))
         teams = defined[:, entering].sum(axis=0)
         means = (np.nansum(columns[:, entering], axis=0) / teams).tolist()
-        measure, harder = measure_per_case(metric)
         names = [tables[0].names[case] for case in entering.tolist()]
         ordered = sorted(
             zip(names, means, teams.tolist(), strict=True), key=lambda case: (harder * case[1], case[0])
@@ -124,32 +124,28 @@ def _labels(columns: RecordedColumns, column: str, cases: Sequence[str]) -> NDAr
     return np.array([labels[case] for case in cases])
 
 
-def measure_per_case(metric: Metric) -> tuple[str, int]:
-    """Return the name of the measure, and the sign that sorts the hardest case first."""
-    if metric.estimator.case_column:
-        return "mean over teams", 1 if metric.better == "higher" else -1
-    if metric.estimator.decision:
-        return "share of teams wrong", -1
-    if metric.estimator.case_figure:
-        return f"{metric.estimator.case_figure.name}, mean over teams", 1
-    return "share of pairs wrong", -1
+def _measure(metric: Metric) -> tuple[str, int, Callable[[CaseTable], Floats]]:
+    """Return the name of a measure, the sign that sorts the hardest case first, and a team's values by case.
 
-
-def value_per_case(estimator: Estimator, table: CaseTable) -> Floats:
-    """Return one team's values per case, as `CaseDifficulty` averages them: shape (cases,), NaN if undefined.
-
-    The metric must have a value per case: a column, a decision or the area under a curve.
+    Values: as `CaseDifficulty` averages them, shape (cases,), NaN if undefined. The metric must have a value
+    per case: a column, a decision, a substitute, or the area under a curve.
     """
-    if column := estimator.case_column:
-        return table[column]
-    if estimator.decision:
-        present = table[estimator.decision.present]
-        wrong = (table[estimator.decision.predicted] > 0) != (present > 0)
-        return np.where(np.isnan(present), np.nan, wrong)
+    estimator = metric.estimator
+    column, decision, curve = estimator.case_column, estimator.decision, estimator.curve
+    if column:
+        return "mean over teams", 1 if metric.better == "higher" else -1, itemgetter(column)
+    if decision:
+
+        def wrong(table: CaseTable) -> Floats:
+            present = table[decision.present]
+            differs = (table[decision.predicted] > 0) != (present > 0)
+            return np.where(np.isnan(present), np.nan, differs)
+
+        return "share of teams wrong", -1, wrong
     if estimator.case_figure:
-        return estimator.case_figure.values(table)
-    assert estimator.curve is not None
-    return _pairs_wrong(table[estimator.curve.score], table[estimator.curve.label])
+        return f"{estimator.case_figure.name}, mean over teams", 1, estimator.case_figure.values
+    assert curve is not None
+    return "share of pairs wrong", -1, lambda table: _pairs_wrong(table[curve.score], table[curve.label])
 
 
 def _pairs_wrong(score: Floats, label: Floats) -> Floats:
