@@ -46,7 +46,7 @@ from evaluation.organiser.ranking.results import (
     Submission,
     natural_order,
     read_results,
-    read_roles,
+    with_roles,
 )
 from evaluation.phase.leaderboard import TEAM
 from evaluation.phase.phase import load_phase
@@ -259,14 +259,10 @@ class _Export:
             found.append(replace(submission, team=team, name=name))
         found.sort(key=lambda one: (natural_order(one.team), natural_order(one.name)))
         problems: list[str] = []
-        roles = read_roles(self.path.parent / TEAMS, {one.team for one in found}, problems)
+        results = replace(table, submissions=tuple(found))
+        results = with_roles(results, self.path.parent / TEAMS, problems)
         RankingError.raise_all(problems)
-        return replace(
-            table,
-            submissions=tuple(one for one in found if one.team not in roles.unlisted),
-            ineligible=roles.ineligible,
-            compare_with=roles.compare_with,
-        )
+        return results
 
     def _tell_hidden(self, hidden: Mapping[ExportedSubmission, Sequence[Row]]) -> None:
         of = Counter(one.team for one, rows in hidden.items() for _ in rows)

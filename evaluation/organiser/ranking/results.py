@@ -65,9 +65,9 @@ class PhaseResults:
     phase: str
     manifest: str
     submissions: tuple[Submission, ...]
-    ineligible: frozenset[str]
-    cases: RecordedColumns | None
-    resampling: Resampling | None
+    ineligible: frozenset[str] = frozenset()
+    cases: RecordedColumns | None = None
+    resampling: Resampling | None = None
     compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
     chosen_here: frozenset[str] = frozenset()
     notices: tuple[str, ...] = ()
@@ -94,22 +94,8 @@ LISTED, COMPARE_WITH, CHOSEN_ON, SEPARATOR = "listed", "compare_with", "chosen_o
 SECONDS = "seconds_per_case"
 
 
-@dataclass(frozen=True)
-class TeamRoles:
-    """The ineligible teams, the unlisted teams, and the opponents of teams without a place.
-
-    ``chosen_on``: the names of phases by ensemble, ``seconds`` the declared times for a case by team.
-    """
-
-    ineligible: frozenset[str] = frozenset()
-    unlisted: frozenset[str] = frozenset()
-    compare_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    chosen_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    seconds: Mapping[str, float] = field(default_factory=dict)
-
-
-def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamRoles:
-    """Return the roles of the teams that have results; faults of the file are added to ``problems``.
+def with_roles(results: PhaseResults, path: Path, problems: list[str]) -> PhaseResults:
+    """Return results with the roles of their teams; faults of the file are added to ``problems``.
 
     team          a folder of results
     eligible      no: listed without a place
@@ -122,34 +108,46 @@ def read_roles(path: Path, teams: Collection[str], problems: list[str]) -> TeamR
     An empty cell or a missing column means yes, or no comparison. Other columns are remarks.
     """
     if not path.is_file():
-        return TeamRoles()
+        return results
+    teams = {one.team for one in results.submissions}
+    ineligible, unlisted, chosen_here = set[str](), set[str](), set[str]()
+    compared, seconds = dict[str, tuple[str, ...]](), dict[str, float]()
     try:
         with organiser_table(path, (TEAM,)) as table:
             for row in table.rows:
-                if row.cells[TEAM] not in teams:
-                    row.fault(TEAM, f"{row.cells[TEAM]!r} has no folder")
-            ineligible = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, ELIGIBLE))
-            unlisted = frozenset(row.cells[TEAM] for row in table.rows if not is_yes(row, LISTED))
-            compared, chosen = dict[str, tuple[str, ...]](), dict[str, tuple[str, ...]]()
-            seconds = dict[str, float]()
-            for row in table.rows:
+                team = row.cells[TEAM]
+                if team not in teams:
+                    row.fault(TEAM, f"{team!r} has no folder")
+                if not is_yes(row, ELIGIBLE):
+                    ineligible.add(team)
+                if not is_yes(row, LISTED):
+                    unlisted.add(team)
                 if row.cells.get(SECONDS):
-                    seconds[row.cells[TEAM]] = row.number(SECONDS)
-                    if seconds[row.cells[TEAM]] <= 0:
+                    seconds[team] = row.number(SECONDS)
+                    if seconds[team] <= 0:
                         row.fault(SECONDS, f"expected a number above 0, found {row.cells[SECONDS]}")
-                for names, column in ((compared, COMPARE_WITH), (chosen, CHOSEN_ON)):
-                    cell = row.cells.get(column, "").split(SEPARATOR)
-                    names[row.cells[TEAM]] = tuple(filter(None, map(str.strip, cell)))
+                if opponents := _names(row.cells.get(COMPARE_WITH, "")):
+                    compared[team] = opponents
+                if results.phase in _names(row.cells.get(CHOSEN_ON, "")):
+                    chosen_here.add(team)
     except PhaseError as error:
         problems += (f"{path.parent}: {problem}" for problem in error.problems)
-        return TeamRoles()
-    return TeamRoles(
-        ineligible - unlisted,
-        unlisted,
-        {team: names for team, names in compared.items() if names and team not in unlisted},
-        {team: names for team, names in chosen.items() if names and team not in unlisted},
-        seconds,
+        return results
+    return replace(
+        results,
+        submissions=tuple(
+            replace(one, seconds=seconds.get(one.team, one.seconds))
+            for one in results.submissions
+            if one.team not in unlisted
+        ),
+        ineligible=frozenset(ineligible - unlisted),
+        compare_with={team: names for team, names in compared.items() if team not in unlisted},
+        chosen_here=frozenset(chosen_here - unlisted),
     )
+
+
+def _names(cell: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, cell.split(SEPARATOR))))
 
 
 # --- The folder of results ---
@@ -172,7 +170,7 @@ def read_results(folder: Path) -> PhaseResults:
 
     FOLDER/<team>/metrics.json               one submission; beside it cases.json, where there is one
     FOLDER/<team>/<submission>/metrics.json  several, in the natural order of their names
-    FOLDER/teams.csv                         optional, see `read_roles`
+    FOLDER/teams.csv                         optional, see `with_roles`
 
     Exact values are known where every submission has its `cases.json`.
     """
@@ -200,27 +198,21 @@ def read_results(folder: Path) -> PhaseResults:
         submissions.append(case_files.added(submission, place / CASES))
     if any(one.more_digits is None for one in submissions if one.absence is None):
         submissions = [replace(one, more_digits=None) for one in submissions]
-    roles = read_roles(folder / TEAMS, {team for team, _, _ in found}, problems)
-    RankingError.raise_all(problems)
     cases = case_files.columns
     titles = cases.titles if cases else {}
-    return PhaseResults(
+    results = PhaseResults(
         challenge=rules.challenge.titled(titles),
         options=rules.options,
         tasks=with_titles(tasks, titles),
         phase=identity.name,
         manifest=identity.manifest,
-        submissions=tuple(
-            replace(one, seconds=roles.seconds.get(one.team, one.seconds))
-            for one in submissions
-            if one.team not in roles.unlisted
-        ),
-        ineligible=roles.ineligible,
+        submissions=tuple(submissions),
         cases=cases,
         resampling=case_files.resampling,
-        compare_with=roles.compare_with,
-        chosen_here=frozenset(team for team, names in roles.chosen_on.items() if identity.name in names),
     )
+    results = with_roles(results, folder / TEAMS, problems)
+    RankingError.raise_all(problems)
+    return results
 
 
 def _common_identity(folder: Path, metrics_files: Mapping[Path, Any], problems: list[str]) -> _Identity:
