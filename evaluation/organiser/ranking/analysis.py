@@ -39,23 +39,28 @@ from evaluation.platform.result_file import as_written_values
 # --- Single cases, for organisers: values and curves, where each step is a case of one class or an object ---
 
 
-def _case_values(metrics: Mapping[str, Metric], cases: resampling.TeamCases) -> dict[str, CaseValues]:
-    """Return the values by case of every metric that is a mean of them."""
-    found: dict[str, CaseValues] = {}
-    for name, metric, team, table in cases.each_table(metrics):
-        if column := metric.estimator.mean_column:
-            values = (one if math.isfinite(one) else None for one in table[column].tolist())
-            found.setdefault(name, CaseValues(table.names, {})).teams[team] = tuple(values)
-    return found
+def _of_single_cases(metrics: Mapping[str, Metric], cases: resampling.TeamCases) -> OrganiserPart:
+    """Return values by case, ROC curves and curves of detections, of every metric that has such.
 
-
-def _curves(metrics: Mapping[str, Metric], cases: resampling.TeamCases) -> dict[str, dict[str, CurvePoints]]:
-    """Return the ROC curves of every metric that is an area under one, by metric and team."""
-    found: dict[str, dict[str, CurvePoints]] = {}
+    Without any object in the reference there is no curve of detections.
+    """
+    values: dict[str, CaseValues] = {}
+    curves: dict[str, dict[str, CurvePoints]] = {}
+    free_response: dict[str, dict[str, FrocPoints]] = {}
     for name, metric, team, table in cases.each_table(metrics):
-        if (curve := metric.estimator.curve) and curve.is_area:
-            found.setdefault(name, {})[team] = roc_curve(table, curve)
-    return found
+        estimator = metric.estimator
+        if column := estimator.mean_column:
+            of_cases = (one if math.isfinite(one) else None for one in table[column].tolist())
+            values.setdefault(name, CaseValues(table.names, {})).teams[team] = tuple(of_cases)
+        if (curve := estimator.curve) and curve.is_area:
+            curves.setdefault(name, {})[team] = roc_curve(table, curve)
+        detections = estimator.detections
+        if detections and (candidates := detections.candidates(table)).references.any():
+            points = FrocTable(candidates).curve(np.ones(len(table)))
+            free_response.setdefault(name, {})[team] = FrocPoints(
+                tuple(points.false_positives_per_case.tolist()), tuple(points.sensitivity.tolist())
+            )
+    return OrganiserPart(values=values, curves=curves, free_response=free_response)
 
 
 def _reader_curves(
@@ -71,21 +76,6 @@ def _reader_curves(
         for name, scores in (read(table.names).items() if table else ())
         if table and not is_decision(scores)
     }
-
-
-def _free_response_curves(
-    metrics: Mapping[str, Metric], cases: resampling.TeamCases
-) -> dict[str, dict[str, FrocPoints]]:
-    """Return the curves of every metric of detections, none without any object in the reference."""
-    found: dict[str, dict[str, FrocPoints]] = {}
-    for name, metric, team, table in cases.each_table(metrics):
-        detections = metric.estimator.detections
-        if detections and (candidates := detections.candidates(table)).references.any():
-            curve = FrocTable(candidates).curve(np.ones(len(table)))
-            found.setdefault(name, {})[team] = FrocPoints(
-                tuple(curve.false_positives_per_case.tolist()), tuple(curve.sensitivity.tolist())
-            )
-    return found
 
 
 # --- The options of `rank`: which statistics are computed besides places ---
@@ -174,11 +164,9 @@ class Analysis:
             declared = (f"{task.name}.{column}" for task in results.tasks for column in task.classifiers)
             classifiers = tuple(declared)
         tested = self._cases.teams, self._choice
-        return OrganiserPart(
+        return replace(
+            _of_single_cases(metrics, chosen),
             difficulties=tuple(difficulties),
-            values=_case_values(metrics, chosen),
-            curves=_curves(metrics, chosen),
-            free_response=_free_response_curves(metrics, chosen),
             annotator_points=annotator_points(choices.annotators, metrics, chosen, *tested),
             readers=against_readers(choices.annotators, metrics, chosen, *tested),
             reader_curves=_reader_curves(choices.annotators, metrics, chosen),

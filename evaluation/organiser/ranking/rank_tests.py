@@ -4,10 +4,9 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evaluation.stats.figure import SIGNIFICANT, Difference
 from evaluation.stats.numbers import SIGNIFICANT_DIGITS, Floats
@@ -218,37 +217,16 @@ def kendall_tau_b(ranking: ArrayLike, others: ArrayLike) -> Floats:
     """
     first, rows = np.asarray(ranking), np.asarray(others)
     order = np.argsort(first, kind="stable")
-    columns = np.ascontiguousarray(rows[:, order].T)
+    ordered, columns = first[order], np.ascontiguousarray(rows[:, order].T)
     largest = max(first.size, np.abs(rows).max(initial=0))
     if np.issubdtype(rows.dtype, np.integer) and largest <= _LARGEST_SMALL:
         columns = columns.astype(np.int16)  # a quarter of the memory to read
-    untied = _untied_pairs(rows) * float(_untied_pairs(first[np.newaxis])[0])
+    concordant, untied = np.zeros(len(rows)), np.zeros(len(rows))
+    ends = np.searchsorted(ordered, ordered, side="right")
+    for team, end in enumerate(ends.tolist()):
+        later = np.sign(columns[team + 1 :] - columns[team])
+        untied += np.abs(later).sum(axis=0, dtype=columns.dtype)
+        concordant += later[end - team - 1 :].sum(axis=0, dtype=columns.dtype)
+    untied *= float((first.size - ends).sum())
     with np.errstate(invalid="ignore"):
-        return np.where(untied > 0, _concordance(first[order], columns) / np.sqrt(untied), np.nan)
-
-
-def _concordance(ordered: NDArray[Any], columns: NDArray[Any]) -> Floats:
-    """Return the number of concordant minus the number of discordant pairs, shape (rows,).
-
-    ordered: shape (teams,), ascending. columns: shape (teams, rows), signed, in the same order of teams.
-    """
-    found = np.zeros(columns.shape[1])
-    free = np.empty_like(columns)
-    ends = np.searchsorted(ordered, ordered, side="right").tolist()
-    for team, end in enumerate(ends):
-        later = np.subtract(columns[end:], columns[team], out=free[end:])
-        np.sign(later, out=later)
-        found += later.sum(axis=0, dtype=columns.dtype)
-    return found
-
-
-def _untied_pairs(rows: NDArray[Any]) -> Floats:
-    """Return the number of pairs of each row that differ, shape (rows,)."""
-    ordered = np.sort(rows, axis=1)
-    starts = np.ones(ordered.shape, dtype=np.bool_)
-    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    firsts = np.flatnonzero(starts)
-    sizes = np.diff(firsts, append=ordered.size)
-    teams = rows.shape[1]
-    tied = np.bincount(firsts // max(1, teams), sizes * (sizes - 1) / 2, len(rows))
-    return np.asarray(teams * (teams - 1) / 2 - tied)
+        return np.where(untied > 0, concordant / np.sqrt(untied), np.nan)
