@@ -117,9 +117,7 @@ def _rule(phase: leaderboard_file.PhaseLeaderboard) -> str:
 
 def _places(phase: leaderboard_file.PhaseLeaderboard) -> Table:
     role = f"{phase.role}: " if phase.role else ""
-    boards = list(phase.teams[0].boards)
-    if (overall := phase.scheme["overall"]) in boards:
-        boards = [overall, *(name for name in boards if name != overall)]
+    boards = sorted(phase.teams[0].boards, key=lambda name: name != phase.scheme["overall"])
     rows = [(team.team, *(_board(team.boards[name]) for name in boards), _note(team)) for team in phase.teams]
     title = f"{role}{phase.phase}, {len(phase.teams)} teams"
     return text_table(title, ("team",), map(_names(phase).of, boards), rows, notes=("note",))

@@ -93,6 +93,7 @@ def rank_phase(
     scores = SchemeScores(results, scheme, ranked)
     leaderboards = scores.places()
     analysis = Analysis(scores, choices, chosen)
+    clusters = results.resampling.clusters if results.resampling else None
     board = PhaseLeaderboard(
         role=role,
         challenge=results.challenge.name,
@@ -108,10 +109,17 @@ def rank_phase(
             if (found := agreement(leaderboards.boards[name], standing.places))
         },
         robustness=variations(scores, choices.subgroups, with_tests=not analysis.too_many_to_compare),
-        across=across_rankings([one.team for one in ranked], _places_to_join(scheme, leaderboards)),
+        across=across_rankings(
+            [one.team for one in ranked],
+            {
+                name: standing.places[0].tolist()
+                for name, standing in leaderboards.boards.items()
+                if name != scheme.overall
+            },
+        ),
         subgroup_tests=analysis.subgroup_tests(),
         annotators=analysis.annotators(),
-        clusters=_count_clusters(results),
+        clusters=len(set(clusters.values())) if clusters else None,
         titles=dict(results.titles),
     )
     tie = scheme.phase_ties.get(role or "", "")
@@ -170,20 +178,6 @@ def _metrics_of_phase(
     }
 
 
-def _places_to_join(scheme: Scheme, leaderboards: Leaderboards) -> dict[str, list[int]]:
-    """Return the places of all boards but the one that combines them."""
-    return {
-        name: standing.places[0].tolist()
-        for name, standing in leaderboards.boards.items()
-        if name != scheme.overall
-    }
-
-
-def _count_clusters(results: PhaseResults) -> int | None:
-    clusters = results.resampling.clusters if results.resampling else None
-    return len(set(clusters.values())) if clusters else None
-
-
 def _places_by_published_digits(scores: SchemeScores, leaderboards: Leaderboards) -> list[str]:
     """Return a notice for each board whose places differ where values have the digits of `metrics.json`."""
     ranked = scores.submissions
@@ -214,12 +208,15 @@ def _teams(
         ranks: dict[str, float | None] = {}
         if (position := positions.get(name)) is None:
             joined = SchemeScores(results, scheme, (*ranked, submission)).places().boards
-            boards = {board: would_be_board(standing, len(ranked)) for board, standing in joined.items()}
+            boards = {
+                board: _board_of(standing, len(ranked), scheme.ties, is_ranked=False)
+                for board, standing in joined.items()
+            }
         else:
             for metric, metric_ranks in leaderboards.ranks.items():
                 ranks[metric] = shared_rank(metric_ranks, position, scheme.ties) or None
             boards = {
-                board: board_of_team(standing, position, scheme.ties, distributions[board].get(name))
+                board: _board_of(standing, position, scheme.ties, distributions[board].get(name))
                 for board, standing in leaderboards.boards.items()
             }
         metrics = {}
@@ -236,27 +233,29 @@ def _teams(
     return teams
 
 
-def board_of_team(
-    standing: BoardPlaces, position: int, ties: Ties, distribution: PlaceDistribution | None = None
+def _board_of(
+    standing: BoardPlaces,
+    position: int,
+    ties: Ties,
+    distribution: PlaceDistribution | None = None,
+    is_ranked: bool = True,
 ) -> BoardOfTeam:
-    """Return the place of a ranked team by its position in a leaderboard; empty without a place."""
+    """Return the place of a team by its position in a leaderboard, which an unranked team alone joined.
+
+    Empty without a place.
+    """
     if (score := standing.score(position)) is None:
         return BoardOfTeam()
-    place, rank = standing.place(position), shared_rank(standing.places, position, ties)
-    return BoardOfTeam(place, float(score), exact_text(score), rank, distribution=distribution)
-
-
-def would_be_board(standing: BoardPlaces, position: int) -> BoardOfTeam:
-    """Return the place that an unranked team takes by its position in a leaderboard that it alone joined."""
-    if (score := standing.score(position)) is None:
-        return BoardOfTeam()
-    return BoardOfTeam(None, float(score), exact_text(score), would_be_place=standing.place(position))
+    found, place = BoardOfTeam(score=float(score), exact_score=exact_text(score)), standing.place(position)
+    if not is_ranked:
+        return replace(found, would_be_place=place)
+    rank = shared_rank(standing.places, position, ties)
+    return replace(found, place=place, rank=rank, distribution=distribution)
 
 
 def _in_order(teams: Sequence[Team], scheme: Scheme) -> tuple[Team, ...]:
     """Return teams by overall place, else by the first board; unranked teams after their would-be place."""
-    boards = [scheme.overall] if scheme.overall else []
-    boards += [board.name for board in scheme.boards if board.name != scheme.overall]
+    boards = sorted(scheme.board_names, key=lambda name: name != scheme.overall)
 
     def key(team: Team) -> tuple[list[tuple[int, bool]], str]:
         places = []

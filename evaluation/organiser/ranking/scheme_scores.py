@@ -153,8 +153,7 @@ def _best(
         if metric in better
     }
     leaderboards = place_teams(scheme, values, better)
-    boards = [scheme.overall] if scheme.overall else []
-    boards += [name for name in leaderboards.boards if name != scheme.overall]
+    boards = sorted(leaderboards.boards, key=lambda name: name != scheme.overall)
     best: dict[str, tuple[list[float], Submission]] = {}
     for position, submission in enumerate(submissions):
         key = [leaderboards.boards[name].place(position) or math.inf for name in boards]
