@@ -32,7 +32,7 @@ from evaluation.organiser.ranking.leaderboard_file import CaseValues, FrocPoints
 from evaluation.organiser.ranking.readers import against_readers, annotator_points
 from evaluation.organiser.ranking.results import RankingError, Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeScores, Which
-from evaluation.organiser.ranking.stability import rank_sets
+from evaluation.organiser.ranking.stability import rank_confidence_sets
 from evaluation.phase.places import BoardPlaces, place_teams
 from evaluation.platform.result_file import as_written_values
 
@@ -100,6 +100,10 @@ class RankOptions:
 
 
 _MAX_TESTED = 100
+
+
+def _values_of(name: str, submissions: Sequence[Submission]) -> dict[str, float]:
+    return {one.team: one.values[name] for one in submissions if name in one.values}
 
 
 class Analysis:
@@ -182,9 +186,7 @@ class Analysis:
         for one in self._choices.margins:
             if one.metric not in self._results.metrics:
                 raise RankingError(f"margin of {one.metric}: it is not a metric of {self._results.phase}")
-            values[one.metric] = {
-                s.team: s.values[one.metric] for s in self._chosen if one.metric in s.values
-            }
+            values[one.metric] = _values_of(one.metric, self._chosen)
             score = annotators.get(one.reference, {}).get(one.metric, one.value)
             margins.append(replace(one, value=None if one.reference in values[one.metric] else score))
         return comparisons.margin_tests(
@@ -248,12 +250,18 @@ class Analysis:
         found = {}
         for name in () if self.too_many_to_compare else self._scheme.metrics:
             if name in self.resampled.values and self._scores.are_complete([name]):
-                values = {s.team: s.values[name] for s in self._ranked if name in s.values}
-                resampled, better = self.resampled.values[name], self._results.figures[name].better
+                values = _values_of(name, self._ranked)
+                teams, estimates = list(values), list(values.values())
+                columns = self.resampled.values[name][:, [self._all.teams.index(team) for team in teams]]
+                known = self.intervals.found.get(name, {})
                 intervals = None
-                if self._choice.interval == "any_distribution":
-                    intervals = self.intervals.found.get(name)
-                found[name] = rank_sets(values, self._all.teams, resampled, better, intervals)
+                if self._choice.interval == "any_distribution" and values.keys() <= known.keys():
+                    intervals = [known[team] for team in teams]
+                if min(columns.shape) < 2 or not np.isfinite([*columns, estimates]).all():
+                    continue
+                better = self._results.figures[name].better
+                sets = rank_confidence_sets(estimates, columns, better, intervals).tolist()
+                found[name] = {team: (low, high) for team, (low, high) in zip(teams, sets, strict=True)}
         return found
 
     @cached_property
@@ -262,7 +270,7 @@ class Analysis:
         against = comparisons.chosen_opponents(self._results)
         found = {}
         for name, metric in self._scores.metrics().items() if against else ():
-            values = {s.team: s.values[name] for s in self._chosen if name in s.values}
+            values = _values_of(name, self._chosen)
             found[name] = comparisons.compare_unranked(name, metric, values, self._all, self._tests, against)
         return found
 
@@ -273,7 +281,7 @@ class Analysis:
             return {}
         found = {}
         for name, metric in self._scores.metrics().items():
-            values = {s.team: s.values[name] for s in self._ranked if name in s.values}
+            values = _values_of(name, self._ranked)
             found[name] = comparisons.compare(name, metric, values, self._cases, self._tests)
         return found
 

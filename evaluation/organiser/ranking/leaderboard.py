@@ -59,18 +59,16 @@ CHOSEN_HERE = "members chosen on these cases: looks better than it is"
 class RankedPhase:
     """A phase's leaderboard, the organiser's part, and the places for a final leaderboard.
 
-    ``annotator_scores`` are the rows of the file of this name. ``tie`` holds the places that break ties of
-    the final leaderboard, if this phase breaks them. ``submissions``: all submissions of all teams, in their
-    order.
+    ``standings``, ``resampled``: the places of ``ranked_teams`` by leaderboard, also in the resamples.
+    ``annotator_scores`` are the rows of the file of this name. ``submissions``: all submissions of all
+    teams, in their order.
     """
 
     board: PhaseLeaderboard
     organiser: OrganiserPart
-    overall: BoardPlaces | None
     ranked_teams: tuple[str, ...]
-    overall_resampled: BoardPlaces | None
-    tie: BoardPlaces | None
-    tie_resampled: BoardPlaces | None
+    standings: Mapping[str, BoardPlaces]
+    resampled: Mapping[str, BoardPlaces]
     notices: tuple[str, ...]
     annotator_scores: tuple[Beside, ...] = ()
     submissions: tuple[Submission, ...] = ()
@@ -122,20 +120,15 @@ def rank_phase(
         clusters=len(set(clusters.values())) if clusters else None,
         titles=dict(results.titles),
     )
-    tie = scheme.phase_ties.get(role or "", "")
     annotators = choices.annotator_scores(tuple(better)) if choices.annotator_scores else {}
     margins = analysis.margin_tests(annotators)
-    overall = leaderboards.boards[scheme.overall] if scheme.overall else None
-    standings = analysis.resampled_standings
     by_digits = _places_by_published_digits(scores, leaderboards)
     return RankedPhase(
         board=board,
         organiser=analysis.organiser_part(),
-        overall=overall,
         ranked_teams=tuple(submission.team for submission in ranked),
-        overall_resampled=standings.get(scheme.overall or ""),
-        tie=leaderboards.boards.get(tie),
-        tie_resampled=standings.get(tie),
+        standings=leaderboards.boards,
+        resampled=analysis.resampled_standings,
         notices=(*results.notices, *analysis.notices(), *by_digits, *analysis.margin_notices(margins)),
         annotator_scores=beside_teams(
             {team.team: {name: one.value for name, one in team.metrics.items()} for team in board.teams},
@@ -281,11 +274,8 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
         expected, given = ", ".join(scheme.phases), ", ".join(phases)
         raise RankingError(f"the scheme combines the phases {expected}; given are {given}")
     teams = sorted({team for phase in phases.values() for team in phase.ranked_teams})
-    overall = {
-        role: _aligned(phase.overall, phase.ranked_teams, teams)
-        for role, phase in phases.items()
-        if phase.overall is not None
-    }
+    everyone = dict.fromkeys(phases, scheme.overall or "")
+    overall = _aligned(phases, everyone, teams)
     if without := [role for role in phases if role not in overall]:
         raise RankingError(*(f"{role}: has no overall leaderboard to combine" for role in without))
     notices = [f"{role}: {notice}" for role, phase in phases.items() for notice in phase.notices]
@@ -300,25 +290,17 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
             f"phases = {{ {weights} }} in a TOML file for --scheme"
         )
         return Leaderboard(FORMAT, boards, None, tuple(notices), across, generalisation=changes)
-    breaking = [phases[role] for role in scheme.phase_ties]
-    ties = [_aligned(phase.tie, phase.ranked_teams, teams) for phase in breaking if phase.tie is not None]
-    final = combine_phases(scheme, overall, ties)
+    ties = _aligned(phases, scheme.phase_ties, teams)
+    final = combine_phases(scheme, overall, list(ties.values()))
     distributions: list[PlaceDistribution | None] = [None] * len(teams)
-    resampled = {
-        role: _aligned(phase.overall_resampled, phase.ranked_teams, teams)
-        for role, phase in phases.items()
-        if phase.overall_resampled is not None
-    }
+    resampled = _aligned(phases, everyone, teams, resampled=True)
     rows = {len(standing.places) for standing in resampled.values()}
     if len(resampled) == len(phases) and len(rows) == 1:
         # Phases are drawn independently of each other, even where their seeds are the same.
         shifts = {role: shift for shift, role in enumerate(resampled)}
         apart = {role: _rolled(standing, shifts[role]) for role, standing in resampled.items()}
-        ties_apart = [
-            _rolled(_aligned(tie, phases[role].ranked_teams, teams), shifts[role])
-            for role in scheme.phase_ties
-            if (tie := phases[role].tie_resampled) is not None
-        ]
+        ties = _aligned(phases, scheme.phase_ties, teams, resampled=True)
+        ties_apart = [_rolled(standing, shifts[role]) for role, standing in ties.items()]
         distributions = place_distributions(combine_phases(scheme, apart, ties_apart).places)
     found = []
     for position, team in enumerate(teams):
@@ -382,16 +364,24 @@ def _rolled(standing: BoardPlaces, shift: int) -> BoardPlaces:
     return replace(standing, places=np.roll(standing.places, shift, axis=0))
 
 
-def _aligned(standing: BoardPlaces, teams: Sequence[str], wanted: Sequence[str]) -> BoardPlaces:
-    """Return a leaderboard over other teams; teams missing from it have no place."""
-    at = {team: position for position, team in enumerate(teams)}
-    places = np.zeros((len(standing.places), len(wanted)), dtype=np.int64)
-    numerators = np.zeros_like(places)
-    for position, team in enumerate(wanted):
-        if team in at:
-            places[:, position] = standing.places[:, at[team]]
-            numerators[:, position] = standing.numerators[:, at[team]]
-    return BoardPlaces(places, numerators, standing.denominator)
+def _aligned(
+    phases: Mapping[str, RankedPhase], names: Mapping[str, str], teams: Sequence[str], resampled: bool = False
+) -> dict[str, BoardPlaces]:
+    """Return the leaderboard of each phase that has the one named, over all teams.
+
+    names: of leaderboards by role. Teams that are missing from a phase have no place.
+    """
+    found = {}
+    for role, name in names.items():
+        phase = phases[role]
+        standing = (phase.resampled if resampled else phase.standings).get(name)
+        if standing is not None:
+            places = np.zeros((len(standing.places), len(teams)), dtype=np.int64)
+            numerators = np.zeros_like(places)
+            positions = [teams.index(team) for team in phase.ranked_teams]
+            places[:, positions], numerators[:, positions] = standing.places, standing.numerators
+            found[role] = BoardPlaces(places, numerators, standing.denominator)
+    return found
 
 
 # --- How results generalise: changes from phase to phase ---

@@ -148,29 +148,6 @@ def _largest_deviations(
     return largest
 
 
-def rank_sets(
-    values: Mapping[str, float],
-    teams: Sequence[str],
-    resampled: NDArray[np.float64],
-    better: Better,
-    intervals: Mapping[str, Figure] | None = None,
-) -> dict[str, tuple[int, int]]:
-    """Return the simultaneous confidence set of every team's rank in a metric, see `rank_confidence_sets`.
-
-    values: by team. resampled: shape (resamples, teams). intervals: with unseen failures by team, where these
-    are wanted. Empty with fewer than two teams or resamples, and where a value is not finite.
-    """
-    columns = resampled[:, [teams.index(team) for team in values]]
-    estimates = list(values.values())
-    if min(columns.shape) < 2:
-        return {}
-    if not (np.isfinite(columns).all() and np.isfinite(estimates).all()):
-        return {}
-    given = [intervals[team] for team in values] if intervals and values.keys() <= intervals.keys() else None
-    sets = rank_confidence_sets(estimates, columns, better, given).tolist()
-    return {team: (lowest, highest) for team, (lowest, highest) in zip(values, sets, strict=True)}
-
-
 # --- Rankings of several tasks or phases: consensus and agreement ---
 
 
