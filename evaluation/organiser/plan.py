@@ -50,7 +50,7 @@ class AchievedInterval:
         return None if self.aim.half_width is None else self.interval.half_width <= self.aim.half_width
 
 
-def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None, level: float = 0.95) -> list[Needed]:
+def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None) -> list[Needed]:
     """Return the cases that each aim with a half-width needs, in their order.
 
     prevalence: the share of positive cases in the set, in (0, 1). Raises `PhaseError` with every fault.
@@ -63,16 +63,14 @@ def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None, level: float 
         if aim.half_width is None:
             continue
         try:
-            needed.append(_needed(aim, aim.half_width, prevalence, level))
+            needed.append(_needed(aim, aim.half_width, prevalence))
         except ValueError as error:
             problems.append(f"{aim.figure}: {error}")
     PhaseError.raise_all(problems)
     return needed
 
 
-def intervals_given(
-    aims: Sequence[Aim], cases: int, prevalence: Fraction, level: float = 0.95
-) -> list[AchievedInterval]:
+def intervals_given(aims: Sequence[Aim], cases: int, prevalence: Fraction) -> list[AchievedInterval]:
     """Return the interval of each aim's figure. Raises `PhaseError` if the set lacks one of the classes."""
     positives, negatives = sample_sizes.class_sizes(cases, prevalence)
     if not (positives and negatives):
@@ -81,10 +79,10 @@ def intervals_given(
     found = []
     for aim in aims:
         if aim.figure == "auc":
-            interval = sample_sizes.area_of(aim.value, positives, negatives, level)
+            interval = sample_sizes.area_of(aim.value, positives, negatives)
         else:
             interval = sample_sizes.wilson_of(
-                aim.value, positives if aim.figure == "sensitivity" else negatives, level
+                aim.value, positives if aim.figure == "sensitivity" else negatives
             )
         found.append(AchievedInterval(aim, positives, negatives, interval))
     return found
@@ -95,13 +93,13 @@ def cases_in_all(needed: Sequence[Needed]) -> int:
     return max(one.cases for one in needed if one.cases is not None)
 
 
-def _needed(aim: Aim, half_width: float, prevalence: Fraction | None, level: float) -> Needed:
+def _needed(aim: Aim, half_width: float, prevalence: Fraction | None) -> Needed:
     if aim.figure == "auc":
         if prevalence is None:
             raise ValueError("expected a prevalence, since the interval depends on both classes, found none")
-        cases = sample_sizes.auc_sample_size(aim.value, half_width, prevalence, level)
+        cases = sample_sizes.auc_sample_size(aim.value, half_width, prevalence)
         return Needed(aim, *sample_sizes.class_sizes(cases, prevalence), cases)
-    size = sample_sizes.wilson_sample_size(aim.value, half_width, level)
+    size = sample_sizes.wilson_sample_size(aim.value, half_width)
     of_positives = aim.figure == "sensitivity"
     share = prevalence if of_positives or prevalence is None else 1 - prevalence
     in_all = None if share is None else math.ceil(size / share)

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import astuple
 from fractions import Fraction
 from pathlib import Path
 from typing import get_args
@@ -10,13 +9,9 @@ from typing import get_args
 from evaluation.cli.common import say, share, whole_number
 from evaluation.core.fault import PhaseError
 from evaluation.organiser import plan
-from evaluation.organiser.output import write_rows
 from evaluation.organiser.plan import Aim, Needed
 from evaluation.organiser.ranking.comparisons import difference_of_means, difference_of_pilot
 from evaluation.organiser.ranking.results import read_results
-
-_LEVEL = 0.95
-_COLUMNS = ("figure", "value", "half_width", "positives", "negatives", "cases")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="also the intervals on so many cases; then a half-width may be left out",
     )
-    add("--output", type=Path, metavar="CSV", help="also write what is needed as a table")
     add(
         "--pilot",
         type=Path,
@@ -61,15 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     aims = _aims(arguments)
     prevalence: Fraction | None = arguments.prevalence
-    needed = plan.cases_needed(aims, prevalence, _LEVEL)
+    needed = plan.cases_needed(aims, prevalence)
     given = []
     if arguments.cases is not None:
         if prevalence is None:
             raise PhaseError("--cases: expected the prevalence too, found none")
-        given = plan.intervals_given(aims, arguments.cases, prevalence, _LEVEL)
-    if arguments.output is not None:
-        rows = [(*astuple(one.aim), one.positives, one.negatives, one.cases) for one in needed]
-        write_rows(arguments.output, _COLUMNS, rows)
+        given = plan.intervals_given(aims, arguments.cases, prevalence)
     say(*_lines_needed(needed, prevalence), *_lines_given(given))
     return 0
 
@@ -85,9 +76,6 @@ def _difference(arguments: argparse.Namespace) -> str:
         results = read_results(arguments.pilot)
         found = difference_of_pilot(results, arguments.teams, arguments.metric, power)
     unit = "clusters" if found.clustered else "cases"
-    if arguments.output is not None:
-        row = (found.metric, found.difference, found.method, unit, found.needed)
-        write_rows(arguments.output, ("metric", "difference", "test", "unit", "needed"), [row])
     return (
         f"{found.metric}: {found.needed:,} {unit} show a difference of {found.difference:.4g} "
         f"with {100 * power:g} % power ({found.method})"
