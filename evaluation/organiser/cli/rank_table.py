@@ -78,19 +78,18 @@ def print_leaderboard(board: leaderboard_file.Leaderboard) -> None:
         if phase.across:
             _print_across(console, phase.across, _names(phase))
     if board.final is not None:
-        table = Table(title="Final", title_justify="left")
-        places = (f"place {role}" for role in board.final[0].phases)
-        for heading in ("place", "95 %", "team", "score", *places):
-            table.add_column(heading, justify="left" if heading == "team" else "right")
-        for row in board.final:
-            table.add_row(
+        numbers = "place", "95 %", "score", *(f"place {role}" for role in board.final[0].phases)
+        rows = [
+            (
+                row.team,
                 _text(row.place),
                 _range(row.distribution),
-                one_line(row.team),
                 row.exact_score or "",
-                *(_text(place) for place in row.phases.values()),
+                *map(_text, row.phases.values()),
             )
-        console.print(table)
+            for row in board.final
+        ]
+        console.print(text_table("Final", ("team",), numbers, rows))
     if board.across is not None:
         _print_across(console, board.across, Names({}))
     for notice in board.notices:

@@ -257,7 +257,8 @@ class Analysis:
                 intervals = None
                 if self._choice.interval == "any_distribution" and values.keys() <= known.keys():
                     intervals = [known[team] for team in teams]
-                if min(columns.shape) < 2 or not np.isfinite([*columns, estimates]).all():
+                finite = np.isfinite(columns).all() and np.isfinite(estimates).all()
+                if min(columns.shape) < 2 or not finite:
                     continue
                 better = self._results.figures[name].better
                 sets = rank_confidence_sets(estimates, columns, better, intervals).tolist()

@@ -69,11 +69,6 @@ class ReadResults:
     ranks: Mapping[str, Mapping[str, int]]
 
 
-def is_evaluations(path: Path) -> bool:
-    """Return whether a file holds exported evaluations, and not a table of results."""
-    return has_rows(path, "submission", "outputs")
-
-
 def read_phase_results(paths: Paths, metrics: Sequence[str] = (), phase: Path | None = None) -> ReadResults:
     """Return the results by role of folders, tables, and files of exported evaluations.
 
@@ -86,8 +81,11 @@ def read_phase_results(paths: Paths, metrics: Sequence[str] = (), phase: Path | 
     `RankingError` with every fault of a file, and for metrics without any table.
     """
     described = read_definitions(metrics)
-    exported = {role: files for role, files in paths.items() if all(map(is_evaluations, files))}
-    single = {role: files[0] for role, files in paths.items() if role not in exported}
+    exported = [
+        role
+        for role, files in paths.items()
+        if all(has_rows(file, "submission", "outputs") for file in files)
+    ]
     RankingError.raise_all(
         [
             f"{', '.join(map(str, files))}: expected one folder or table, or pages of exported evaluations"
@@ -95,12 +93,12 @@ def read_phase_results(paths: Paths, metrics: Sequence[str] = (), phase: Path | 
             if len(files) > 1 and role not in exported
         ]
     )
-    if metrics and not exported and not any(path.is_file() for path in single.values()):
+    if metrics and not any(file.is_file() for files in paths.values() for file in files):
         raise RankingError("--metric describes a table, and none is given")
     found, ranks = dict[str, PhaseResults](), dict[str, Mapping[str, int]]()
     for role, files in paths.items():
-        if role in single:
-            path = single[role]
+        if role not in exported:
+            path = files[0]
             found[role] = read_results_table(path, described) if path.is_file() else read_results(path)
             continue
         for name, rows in _by_phase(files, role, bool(metrics)).items():
