@@ -17,8 +17,12 @@ So every call that tells of a file by its path is refused, and a reader asks abo
 Sources: the kernel's seccomp_filter.rst, linux/{seccomp,filter,audit}.h, and its tables of system calls.
 """
 
+import contextlib
 import ctypes
 import errno
+import importlib.abc
+import importlib.machinery
+import importlib.util
 import os
 import stat
 import struct
@@ -26,13 +30,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import evaluation
 from evaluation.core.trouble import LACKS
 from evaluation.io.pixels import MEMORY_FILE_BYTES
 from evaluation.io.system_calls import architecture, call, library
 from evaluation.platform.machine import limit_for_good, resource
-from evaluation.workers.late_imports import import_by_opening
 
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -250,7 +254,7 @@ def confine(folder: str) -> None:
 
     No file can be written or executed, no process or connection made, no privilege gained, nothing learned
     of a file by its path, and no other process signalled, traced, timed or limited, as far as the kernel
-    goes. Native modules must have been imported before, others are found by opening them (`late_imports`).
+    goes. Native modules must have been imported before, others are found by opening them (`OpeningFinder`).
     Raises `OSError`.
     """
     if library().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
@@ -262,7 +266,7 @@ def confine(folder: str) -> None:
     _keep_limits()
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
     filter_system_calls()
-    import_by_opening()
+    sys.meta_path.append(OpeningFinder())
 
 
 def _keep_limits() -> None:
@@ -342,3 +346,30 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
         call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, struct.pack("=Qi", rights, descriptor), 0)
     finally:
         os.close(descriptor)
+
+
+# --- Imports of a confined reader, which asks nothing by path ---
+
+
+class OpeningFinder(importlib.abc.MetaPathFinder):
+    """Finds modules in Python by opening files; Python's own finder asks for every file by its path.
+
+    All that the package needs is imported before (`SubmissionReader`), and a test holds that. This finder is
+    for libraries that import a module when one of their functions is first called, and for challenges that
+    are programmed at home. Modules are compiled anew, since the times of their files cannot be asked for; a
+    native module cannot be loaded, as no memory may become executable.
+    """
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Return where a module lies, None if nowhere."""
+        for folder in sys.path if path is None else path:
+            stem = f"{folder}/{name.rpartition('.')[2]}"
+            for file, places in ((f"{stem}/__init__.py", [stem]), (f"{stem}.py", None)):
+                with contextlib.suppress(OSError):
+                    os.close(os.open(file, os.O_RDONLY | os.O_CLOEXEC))
+                    return importlib.util.spec_from_file_location(
+                        name, file, submodule_search_locations=places
+                    )
+        return None

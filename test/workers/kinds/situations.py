@@ -37,7 +37,7 @@ from evaluation.io.kinds.points import Keypoints, PointInImage, Points, Polygons
 from evaluation.io.kinds.probability_map import DetectionMap, NumberMap, ProbabilityMap
 from evaluation.io.kinds.survival import SurvivalPrediction, TimeToEvent
 from evaluation.io.kinds.volume import ConfidenceVolume, NoValue, ReferenceVolume
-from evaluation.workers.late_imports import OpeningFinder
+from evaluation.workers.confinement import OpeningFinder
 
 _PIXELS = Space(2, "pixels")
 _NAMED = Attributes(("a", "b"), with_probability=True)
