@@ -35,9 +35,9 @@ from evaluation.core.trouble import LACKS, MachineTrouble
 from evaluation.io.grey_images import read_numbers, write_grey
 from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import open_volume, write_volume
-from evaluation.workers.case_reader import CaseReader
 from evaluation.workers.processes import Server
 from evaluation.workers.server import REFUSED, STATUS
+from evaluation.workers.submission_reader import CaseReader
 from test.failing_calls import ERRORS, Calls, counted
 from test.faults import faulted
 from test.io.images import saved

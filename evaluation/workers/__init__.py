@@ -12,7 +12,7 @@ knows no label, and a process that knows labels decodes no file of a submission.
 
 - The server (`server`, `processes`) is started before the reference is opened. It imports what workers need
   and forks them; it is given nothing else, so no worker inherits a label.
-- Readers (`reader`, `submission_reader`, `case_reader`) list the submission, parse its tables and JSON, and
+- Readers (`reader`, `submission_reader`) list the submission, parse its tables and JSON, and
   decode its files. They first import all that they ever need. Landlock then takes from them all files but the
   submission and Python's own, and all writing (`confinement`); a filter of system calls takes processes,
   sockets, signals and all that tells of files by their paths. Memory and processor

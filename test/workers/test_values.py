@@ -13,8 +13,8 @@ from evaluation.io.handover import HandoverError, encode
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.number import Number
 from evaluation.metrics.crops import VolumeCrop
-from evaluation.workers.case_reader import JsonValues
 from evaluation.workers.reports import PackedValues, ValuesOfBatch
+from evaluation.workers.submission_reader import JsonValues
 
 
 def field_of(name, kind):

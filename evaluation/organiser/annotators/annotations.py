@@ -16,7 +16,7 @@ from evaluation.phase.config import FILE_NAME
 from evaluation.phase.registry import read_configuration
 from evaluation.platform.index import SubmissionIndex
 from evaluation.platform.submission import index_submission
-from evaluation.workers.case_reader import CaseReader
+from evaluation.workers.submission_reader import CaseReader
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from evaluation.organiser.reader_study import Question, ReaderAnswer, ReaderStud
 from evaluation.organiser.submission_writer import ArchiveWriter, write_case_file
 from evaluation.phase.cases import read_cases
 from evaluation.phase.registry import read_configuration
-from evaluation.workers.case_reader import CaseReader
+from evaluation.workers.submission_reader import CaseReader
 
 Lengths = tuple[float, float]
 _SPACING = "spacing_mm"

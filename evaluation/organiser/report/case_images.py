@@ -32,7 +32,7 @@ from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform import machine
 from evaluation.platform.submission import index_submission
-from evaluation.workers.case_reader import CaseReader
+from evaluation.workers.submission_reader import CaseReader
 from evaluation.workers.unpacking import unpacked
 
 # --- The original images of cases, from the organiser's folder ---

@@ -13,7 +13,7 @@ from evaluation.io.kinds.volume import (
 )
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.crops import Box
-from evaluation.workers.case_reader import SubmissionFiles
+from evaluation.workers.submission_reader import SubmissionFiles
 from test.faults import faulted
 
 GEOMETRY = Geometry((2, 3, 4), (0.5, 0.25, 0.125), (1.0, 2.0, 3.0), UPRIGHT)

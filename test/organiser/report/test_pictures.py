@@ -51,7 +51,7 @@ from evaluation.organiser.report_library import submission_page
 from evaluation.phase.phase import load_phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from evaluation.platform.submission import index_submission
-from evaluation.workers.case_reader import CaseReader
+from evaluation.workers.submission_reader import CaseReader
 from test.challenges.declared.images import volume_phase, write_images
 from test.faults import faulted
 from test.organiser.report.declared import declared
