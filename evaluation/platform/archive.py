@@ -1,6 +1,7 @@
 """Archive phases: a zip that the platform has unpacked into folders of files and tables."""
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,9 +19,6 @@ from evaluation.core.sources import CellsSource, FileSource, RowsSource
 from evaluation.io.files import Listing, ReadBuffer, list_files, strip_common_folder
 from evaluation.io.tables import Row, read_table, surplus_columns
 from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating
-from evaluation.platform.meant_names import MeantNames
-
-# --- Tables of an archive, whose cells or rows are matched to cases ---
 
 # A submission that is one bare table arrives under this name.
 BARE_TABLE = "predictions.csv"
@@ -30,7 +28,6 @@ _MEAN_BYTES_OF_A_LIST = 256
 _SPARE_BYTES_OF_A_LIST = 1 << 20
 _MAX_UNKNOWN_ROWS = 10_000
 _IN_ONE_ORDER = 2  # columns of a table: a name and its value
-
 
 # --- Hints on likely mistakes of participants, derived from the names of the submitted files ---
 
@@ -79,6 +76,65 @@ def hint_of_absence(layout: Files | TableColumns | TableRows, files: Sequence[st
     alike = most_similar(str(wanted), others)
     return alike and f"is {printable(alike)} meant for it? Rename it"
 
+
+# --- The case that a file of another name is probably meant for ---
+
+_PARTS = re.compile(r"[^\W\d_]+|\d+")
+# The number that nnU-Net puts at the end of an image's name.
+_CHANNEL = re.compile(r"_\d{4}$")
+_MOST_PARTS = 12
+_MOST_CASES = 20_000
+
+_Parts = tuple[str, ...]
+
+
+class MeantNames:
+    """Finds the one case whose name is in a file's, or the other way round.
+
+    So `CT_001_0000` as nnU-Net names its images, `001_pred` and `1` are meant for `001`. Names are compared
+    part by part, words and numbers; leading zeros do not count. A name in which several cases could be meant
+    is meant for none.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._cases: dict[_Parts, str | None] = {}
+        self._within: dict[_Parts, str | None] = {}
+        for name in names if len(names) <= _MOST_CASES else ():
+            parts = _parts_of(name)
+            self._cases[parts] = None if parts in self._cases else name
+            for inner in _inner(parts):
+                self._within[inner] = None if inner in self._within else name
+
+    def case_of(self, stem: str) -> str | None:
+        """Return the name of the case, None if it is not clear."""
+        found = (self._of_parts(_parts_of(text)) for text in (_CHANNEL.sub("", stem), stem))
+        return next(filter(None, found), None)
+
+    def _of_parts(self, parts: _Parts) -> str | None:
+        for names in (self._cases, self._within):
+            found = {inner: names[inner] for inner in _inner(parts) if inner in names}
+            if names is self._within:
+                found = {inner: name for inner, name in found.items() if any(map(str.isdecimal, inner))}
+            # The longest: of the cases 1 and CT_1, the second one is meant by CT_1_pred.
+            longest = max(map(len, found), default=0)
+            of_longest = {name for inner, name in found.items() if len(inner) == longest}
+            if len(of_longest) == 1:
+                return of_longest.pop()
+        return None
+
+
+def _parts_of(name: str) -> _Parts:
+    parts = _PARTS.findall(name_key(name))[:_MOST_PARTS]
+    return tuple(part.lstrip("0") or "0" if part.isdecimal() else part for part in parts)
+
+
+def _inner(parts: _Parts) -> Iterator[_Parts]:
+    """Yield every run of parts, once each."""
+    runs = (parts[first:last] for first in range(len(parts)) for last in range(first + 1, len(parts) + 1))
+    yield from dict.fromkeys(runs)
+
+
+# --- The index ---
 
 _MOST_UNUSED = 10
 # The platform writes its description of the inputs under this name and overwrites a participant's file.
@@ -131,6 +187,8 @@ class _Archive:
 
     def __init__(self, form: Form, fields: Sequence[Field], listing: Listing) -> None:
         self._form, self._fields, self._listing = form, fields, listing
+        self._layouts = [field.archive for field in fields if not isinstance(field.archive, Files)]
+        self._of_files = [(field, field.archive) for field in fields if isinstance(field.archive, Files)]
         self._is_one_table = in_one_table(fields)
         self._lost = self._lost_folder()
         self.sources: Sources = [{} for _ in form.cases]
@@ -145,11 +203,9 @@ class _Archive:
 
         If a phase asks only for ``disc/<image>.png``, its files arrive without the folder.
         """
-        layouts = [field.archive for field in self._fields]
-        folders = [layout.folder.casefold() for layout in layouts if isinstance(layout, Files)]
-        if not folders or len(folders) < len(layouts):
+        if not self._of_files or self._layouts:
             return ""
-        common = posixpath.commonpath(folders)
+        common = posixpath.commonpath([layout.folder.casefold() for _, layout in self._of_files])
         if not common or any(path.casefold().startswith(f"{common}/") for path in self._listing.files):
             return ""
         return f"{common}/"
@@ -170,9 +226,8 @@ class _Archive:
         Fields may share a folder, and one folder may lie in another.
         """
         fields: dict[str, list[tuple[Field, Files]]] = {}
-        for field in self._fields:
-            if isinstance(layout := field.archive, Files):
-                fields.setdefault(self._prefix(layout)[:-1], []).append((field, layout))
+        for field, layout in self._of_files:
+            fields.setdefault(self._prefix(layout)[:-1], []).append((field, layout))
         folders = sorted(fields, key=len, reverse=True)
         tables = self._all_tables()
         for path in self._listing.files:
@@ -221,8 +276,7 @@ class _Archive:
 
     def _all_tables(self) -> set[str]:
         """Return the files that are tables of any layout."""
-        layouts = (field.archive for field in self._fields)
-        return {path for of in layouts if not isinstance(of, Files) for path in self._tables(of)}
+        return {path for layout in self._layouts for path in self._tables(layout)}
 
     def add_table(self, field: Field, layout: TableColumns | TableRows) -> None:
         """Match the rows of a table to cases by name; a row that belongs to no case is a fault."""
@@ -312,8 +366,7 @@ class _Archive:
 
     def _columns_of(self, path: str) -> list[str]:
         """Return the columns of a table that any field reads."""
-        layouts = [field.archive for field in self._fields]
-        tables = [of for of in layouts if not isinstance(of, Files) and path in self._tables(of)]
+        tables = [layout for layout in self._layouts if path in self._tables(layout)]
         return list(dict.fromkeys(column for of in tables for column in (of.key, *of.columns)))
 
     def surplus(self) -> Iterator[str]:
@@ -334,8 +387,7 @@ class _Archive:
 
     def unused(self) -> list[str]:
         """Return a sentence about each of the first files that no field reads, and one about the others."""
-        layouts = [field.archive for field in self._fields]
-        prefixes = tuple(self._prefix(layout) for layout in layouts if isinstance(layout, Files))
+        prefixes = tuple(self._prefix(layout) for _, layout in self._of_files)
         read = self._all_tables()
         unused = [
             path
@@ -355,9 +407,9 @@ class _Archive:
         """Yield a sentence about each folder of unused files that are named like images of the phase."""
         folders = Counter(str(PurePosixPath(path).parent) for path in unused if self._names_a_case(path))
         empty = [
-            field.archive.folder
-            for field in self._fields
-            if isinstance(field.archive, Files) and not any(field.name in of for of in self.sources)
+            layout.folder
+            for field, layout in self._of_files
+            if not any(field.name in of for of in self.sources)
         ]
         for folder, count in sorted(folders.items()):
             last = PurePosixPath(folder).name.casefold()

@@ -5,7 +5,7 @@ import pytest
 from evaluation.core.fault import FaultKind
 from evaluation.evaluate import check
 from evaluation.phase.phase import load_phase
-from evaluation.platform.meant_names import MeantNames
+from evaluation.platform.archive import MeantNames
 from test.phases import refuge_phase, refuge_submission
 
 
