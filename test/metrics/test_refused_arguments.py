@@ -17,7 +17,7 @@ from evaluation.metrics import (
     segmentation,
     surfaces,
 )
-from evaluation.organiser.annotators import figures
+from evaluation.organiser.annotators import agreement
 from evaluation.stats import areas, bootstrap, unseen
 from evaluation.stats import intervals as stats_intervals
 
@@ -73,8 +73,8 @@ OF_DECISIONS_AND_NUMBERS = [
     ("classes", lambda: metrics.cohen_kappa([0, 1], [1, 2], disagreement="linear")),
     ("classes", lambda: metrics.cohen_kappa([0, 1], [1, 2], classes=[0, 1])),
     ("weights", lambda: metrics.cohen_kappa([0, 1], [1, 2], weights=[1])),
-    ("ratings", lambda: figures.intraclass_correlations([1, 2])),
-    ("ratings", lambda: figures.intraclass_correlations([[1, NAN], [1, 2]])),
+    ("ratings", lambda: agreement.intraclass_correlations([1, 2])),
+    ("ratings", lambda: agreement.intraclass_correlations([[1, NAN], [1, 2]])),
 ]
 OF_INTERVALS = [
     ("values", lambda: stats_intervals.percentile_interval([NAN])),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evaluation.core.field import Kind
 from evaluation.core.views import Objects
@@ -19,14 +20,10 @@ from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.near_pairs import NearPairs
 from evaluation.metrics.points import euclidean_distance, match_pairs
 from evaluation.metrics.segmentation import dice_of_counts
-from evaluation.organiser.annotators.figures import (
-    AgreementFigure,
-    intraclass_correlations,
-    limits_of_agreement,
-)
 from evaluation.organiser.output import write_rows
 from evaluation.organiser.views import left_out, overlap_of_masks
-from evaluation.stats.figure import Interval
+from evaluation.stats.figure import LEVEL, Figure, Interval
+from evaluation.stats.student import student_quantile
 
 # --- Agreement of two annotators on the boxes of an image, and on the classes of common boxes ---
 
@@ -71,7 +68,7 @@ def _paired(first: Floats, second: Floats, inclusive_corners: bool) -> list[tupl
 
 # --- Comparisons of the values of one case, view by view: decisions, numbers, similarities, distances ---
 
-Figure = TypeVar("Figure")
+Stated = TypeVar("Stated")
 LeftOut = Mapping[str, Collection[str]]
 """The names of regions by annotator."""
 _AXES = "xyz"
@@ -163,10 +160,116 @@ def _positions(view: Objects, value: Any) -> Iterator[tuple[str, Floats | None]]
         yield f"{name} ".lstrip(), own[0, 2 : 2 + view.axes] if len(own) else None
 
 
-def counting(figures: Mapping[str, Figure], *left_out: Collection[str]) -> dict[str, Figure]:
+def counting(figures: Mapping[str, Stated], *left_out: Collection[str]) -> dict[str, Stated]:
     """Return figures by name, without the ones whose names begin with a region that is left out."""
     regions = tuple(f"{region} " for region in chain(*left_out))
     return {name: figure for name, figure in figures.items() if not name.startswith(regions)}
+
+
+# --- Figures of agreement: intraclass correlations, limits of agreement ---
+
+_LIMIT = 1.96
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementFigure:
+    """One figure of agreement; ``second`` is empty for a figure of all annotators together.
+
+    ``lower`` and ``upper`` are its 95 % confidence interval, None where it has none.
+    """
+
+    field: str
+    measure: str
+    first: str
+    second: str
+    cases: int
+    value: float
+    lower: float | None = None
+    upper: float | None = None
+
+
+def intraclass_correlations(ratings: ArrayLike) -> dict[str, Figure]:
+    """Return the single-rating correlations ICC(2,1) and ICC(3,1) of annotators who all rated the same cases.
+
+    ratings: shape (cases, annotators), finite. In ICC(2,1) annotators are a sample of many, and one who is
+    always higher lowers it; in ICC(3,1) they are fixed, and such a shift does not count. Empty with fewer
+    than two cases or annotators, where no annotator tells the cases apart, and where ICC(2,1) is a division
+    by zero, as for two annotators who exchange the values of two cases; an interval that is one is NaN.
+    Raises ValueError for other shapes and NaN.
+    Source: Shrout and Fleiss 1979, Psychological Bulletin 86:420; intervals also McGraw and Wong 1996,
+    Psychological Methods 1:30.
+    """
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 2 or not np.isfinite(table).all():
+        raise ValueError(f"ratings: expected numbers of shape (cases, annotators), found {table.shape}")
+    n, k = table.shape
+    if n < 2 or k < 2 or (table == table[0]).all():
+        return {}
+    from scipy.special import fdtri
+
+    deviation = table - table.mean()
+    cases, annotators = deviation.mean(axis=1), deviation.mean(axis=0)
+    residual = deviation - cases[:, np.newaxis] - annotators
+    of_cases = float(k * (cases**2).sum() / (n - 1))
+    of_annotators = float(n * (annotators**2).sum() / (k - 1))
+    error = float((residual**2).sum() / ((n - 1) * (k - 1)))
+    quantile = (1 + LEVEL) / 2
+
+    total = of_cases + (k - 1) * error + k * (of_annotators - error) / n
+    if total <= 0:
+        return {}
+    agreement = (of_cases - error) / total
+    consistency = (of_cases - error) / (of_cases + (k - 1) * error)
+    if error <= 1e-20 * (of_cases + of_annotators):
+        # Without any residual there is nothing that the intervals could be made of.
+        return {"ICC(2,1)": _around(agreement, 0), "ICC(3,1)": _around(consistency, 0)}
+
+    ratio = of_annotators / error
+    spread = n * (1 + (k - 1) * agreement) - k * agreement
+    squares = (n - 1) * (k * agreement * ratio) ** 2 + spread**2
+    freedom = (k - 1) * (n - 1) * (k * agreement * ratio + spread) ** 2 / squares if squares else math.nan
+    low, high = float(fdtri(n - 1, freedom, quantile)), float(fdtri(freedom, n - 1, quantile))
+    rest = k * of_annotators + (k * n - k - n) * error
+    of_agreement = (
+        n * (of_cases - low * error) / (low * rest + n * of_cases),
+        n * (high * of_cases - error) / (rest + n * high * of_cases),
+    )
+
+    within = (n - 1) * (k - 1)
+    low = of_cases / error / float(fdtri(n - 1, within, quantile))
+    high = of_cases / error * float(fdtri(within, n - 1, quantile))
+    of_consistency = (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
+    return {"ICC(2,1)": Figure(agreement, *of_agreement), "ICC(3,1)": Figure(consistency, *of_consistency)}
+
+
+def _around(value: float, half_width: float) -> Figure:
+    return Figure(value, value - half_width, value + half_width)
+
+
+def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> dict[str, Figure]:
+    """Return the mean difference of two annotators, first minus second, and Bland and Altman's limits.
+
+    first, second: of the same cases, shape (cases,), finite. Within the limits, the mean difference ± 1.96
+    standard deviations (ddof = 1), lie 95 % of the differences. Empty with fewer than two cases. Raises
+    ValueError for shapes that differ.
+    Source: Bland and Altman 1986, Lancet 327:307; standard errors, 1999, Stat. Methods Med. Res. 8:135.
+    """
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if one.ndim != 1 or one.shape != other.shape:
+        raise ValueError(f"first and second: expected equal numbers, found shapes {one.shape}, {other.shape}")
+    cases = one.size
+    if cases < 2:
+        return {}
+    difference = one - other
+    bias, deviation = float(difference.mean()), float(difference.std(ddof=1))
+    quantile = student_quantile((1 + LEVEL) / 2, cases - 1)
+    of_bias = quantile * deviation / math.sqrt(cases)
+    of_limit = quantile * deviation * math.sqrt(1 / cases + _LIMIT**2 / (2 * (cases - 1)))
+    return {
+        "mean difference": _around(bias, of_bias),
+        "lower limit of agreement": _around(bias - _LIMIT * deviation, of_limit),
+        "upper limit of agreement": _around(bias + _LIMIT * deviation, of_limit),
+    }
 
 
 # --- How far annotators agree on one field, over all cases and case by case ---
@@ -279,17 +382,11 @@ class FieldAgreement:
     def _of_numbers(self, prefix: str, cases: Sequence[Mapping[str, float]]) -> Iterator[AgreementFigure]:
         annotators = sorted(set(chain(*cases)))
         table = [[case[one] for one in annotators] for case in cases if len(case) == len(annotators)]
-        if table and (found := intraclass_correlations(table)) is not None:
-            for name, one in (("ICC(2,1)", found.agreement), ("ICC(3,1)", found.consistency)):
-                yield self._figure(f"{prefix}{name}", _ALL, len(table), one.value, one.interval)
+        for name, one in intraclass_correlations(table).items() if table else ():
+            yield self._figure(f"{prefix}{name}", _ALL, len(table), one.value, one.interval)
         for pair, first, second in _pairs_of(cases):
-            if (limits := limits_of_agreement(first, second)) is not None:
-                for name, one in (
-                    ("mean difference", limits.bias),
-                    ("lower limit of agreement", limits.lower),
-                    ("upper limit of agreement", limits.upper),
-                ):
-                    yield self._figure(f"{prefix}{name}", pair, len(first), one.value, one.interval)
+            for name, one in limits_of_agreement(first, second).items():
+                yield self._figure(f"{prefix}{name}", pair, len(first), one.value, one.interval)
 
     def _figure(
         self, measure: str, who: tuple[str, str], cases: int, value: float, interval: Interval | None = None
@@ -299,8 +396,8 @@ class FieldAgreement:
 
 
 def _pairs_of(
-    cases: Sequence[Mapping[str, Figure]],
-) -> Iterator[tuple[tuple[str, str], list[Figure], list[Figure]]]:
+    cases: Sequence[Mapping[str, Stated]],
+) -> Iterator[tuple[tuple[str, str], list[Stated], list[Stated]]]:
     """Yield every two annotators, and the values of each in the cases that have both."""
     for first, second in combinations(sorted(set(chain(*cases))), 2):
         both = [case for case in cases if first in case and second in case]

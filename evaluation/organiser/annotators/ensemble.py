@@ -15,6 +15,7 @@ from evaluation.core.outcome import Progress, no_progress
 from evaluation.core.views import Numbers
 from evaluation.io.json_files import read_json
 from evaluation.organiser.annotators.agreement import (
+    AgreementFigure,
     CaseDisagreement,
     FieldAgreement,
     write_agreement_table,
@@ -22,7 +23,6 @@ from evaluation.organiser.annotators.agreement import (
 )
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, normalised
-from evaluation.organiser.annotators.figures import AgreementFigure
 from evaluation.organiser.output import whole_folder
 from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, algorithm_writer
 from evaluation.phase.cases import OrganiserTable, organiser_table

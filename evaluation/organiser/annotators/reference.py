@@ -23,6 +23,7 @@ from evaluation.core.outcome import CaseJob, Progress, Scored, no_progress, orga
 from evaluation.evaluate import scorer_setup
 from evaluation.io.handover import encode
 from evaluation.organiser.annotators.agreement import (
+    AgreementFigure,
     CaseDisagreement,
     FieldAgreement,
     most_disputed,
@@ -37,7 +38,6 @@ from evaluation.organiser.annotators.annotations import (
     read_like_references,
 )
 from evaluation.organiser.annotators.combine import CombinationRules, combine, region_names
-from evaluation.organiser.annotators.figures import AgreementFigure
 from evaluation.organiser.output import whole_folder, write_report, write_rows
 from evaluation.organiser.submission_writer import SampleCase, write_phase
 from evaluation.phase.config import FILE_NAME

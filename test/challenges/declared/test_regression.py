@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics as oracle
 
-from evaluation.organiser.annotators.figures import intraclass_correlations
+from evaluation.organiser.annotators.agreement import intraclass_correlations
 from test.challenges.declared.scalars import rehearsed, sealed, values
 from test.metrics.record_intraclass import rated_pairs
 from test.metrics.test_regression import INTRACLASS
@@ -71,7 +71,7 @@ def test_as_independent_computations(phase, cases, guesses, tmp_path):
         "pearson_correlation": stats.pearsonr(guesses, true).statistic,
         "spearman_correlation": stats.spearmanr(guesses, true).statistic,
         # That is tested against published and recorded values.
-        "intraclass_correlation": intraclass_correlations(np.column_stack((guesses, true))).agreement.value,
+        "intraclass_correlation": intraclass_correlations(np.column_stack((guesses, true)))["ICC(2,1)"].value,
     }
     assert found == pytest.approx(expected_errors(guesses - true, true) | correlations, abs=1e-6)
     assert rehearsed(phase).problems == ()
