@@ -8,6 +8,7 @@ import pytest
 
 from evaluation.challenges.justraigs.rules import FEATURES
 from evaluation.core.fault import PhaseError
+from evaluation.organiser.justraigs_graders.fuse_graders import fuse_graders
 from evaluation.organiser.justraigs_graders.grading import (
     MONITORING,
     GraderFigures,
@@ -16,7 +17,6 @@ from evaluation.organiser.justraigs_graders.grading import (
     figures_of,
     gradings_of,
 )
-from evaluation.organiser.justraigs_graders.reference import fuse_graders
 from evaluation.organiser.justraigs_graders.tables import read_graders
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
@@ -29,10 +29,10 @@ CONFIGURATION = (
 )
 
 
-def fuse(folder, table, configuration=CONFIGURATION, monitoring=None):
+def fuse(folder, table, configuration=CONFIGURATION):
     (folder / "phase.toml").write_text(configuration)
     places = (folder / "phase.toml", folder / "phase", folder / "report")
-    fuse_graders(table, mapping(folder), *places, monitoring)
+    fuse_graders(table, mapping(folder), *places)
     return folder / "report"
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.challenges.justraigs.kinds import GradedEye
-from evaluation.organiser.justraigs_graders.regrading import redistribute
+from evaluation.organiser.justraigs_graders.grading import redistribute
 from evaluation.organiser.justraigs_graders.tables import Eye
 
 
