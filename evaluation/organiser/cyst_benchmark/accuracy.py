@@ -1,11 +1,9 @@
 """The step `accuracy`: reproducibility and accuracy of every annotator (Eq. 3)."""
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -20,29 +18,6 @@ from evaluation.organiser.cyst_benchmark import data, transform
 from evaluation.organiser.cyst_benchmark.transform import Interval, Scale
 from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
-
-
-@dataclass(frozen=True)
-class SimilarityByConfidence:
-    """Similarity in [0, 1] overall and by confidence; NaN for a confidence that nobody marked."""
-
-    overall: float
-    by_confidence: Mapping[int, float]
-
-    @property
-    def figures(self) -> tuple[float, ...]:
-        """The overall similarity, then one for each confidence."""
-        return (self.overall, *(self.by_confidence[c] for c in data.CONFIDENCES))
-
-    def weight(self, confidence: int) -> float:
-        """Return the weight of a mark of this confidence, see `benchmark.weighting`.
-
-        It is the overall accuracy for a confidence that does not occur in the evaluation set, and for
-        confidence 0.
-        """
-        own = self.by_confidence.get(confidence, math.nan)
-        return self.overall if math.isnan(own) else own
-
 
 SUMS = (1 + len(data.CONFIDENCES), 3)
 """The shape of `similarity_sums`."""
@@ -59,11 +34,22 @@ def similarity_sums(first: Floats, second: Floats, *levels: NDArray[Any]) -> Flo
     return np.array([(one @ other, one @ one, other @ other) for one, other in pairs])
 
 
-def similarity_of(sums: Floats) -> SimilarityByConfidence:
-    """Return 2ΣAB / (ΣA² + ΣB²) of `similarity_sums` (Eq. 3); overall 1 where both sides are empty."""
-    dice = [weighted_dice_of_sums(ConfidenceSums(*row)) for row in sums]
-    by_confidence = {c: dice[c] if sums[c, 1:].any() else math.nan for c in data.CONFIDENCES}
-    return SimilarityByConfidence(dice[0], by_confidence)
+def similarities_of(sums: Floats) -> Floats:
+    """Return 2ΣAB / (ΣA² + ΣB²) of `similarity_sums` (Eq. 3), overall and of confidence 1 to 5, shape (6,).
+
+    Overall 1 where both sides are empty; NaN for a confidence that nobody marked.
+    """
+    dice = np.array([weighted_dice_of_sums(ConfidenceSums(*row)) for row in sums])
+    dice[1:][~sums[1:, 1:].any(axis=1)] = np.nan
+    return dice
+
+
+def weights_of(similarities: Floats) -> Floats:
+    """Return the weight of a mark of confidence 0 to 5 by an annotator's accuracies, shape (6,).
+
+    It is the overall accuracy for a confidence that does not occur in the evaluation set, and for 0.
+    """
+    return np.where(np.isnan(similarities), similarities[0], similarities)
 
 
 @dataclass(frozen=True)
@@ -122,25 +108,21 @@ def write_accuracy(evaluation_set: data.EvaluationSet, work: Path, interval: Int
         for annotator in (*evaluation_set.annotators, data.SUPERVISOR)
         if (measure, annotator) != ("accuracy", data.SUPERVISOR)
     ]
-    rows = [
-        (annotator, measure, *similarity_of(sums[measure, annotator]).figures) for measure, annotator in order
-    ]
+    rows = [(annotator, measure, *similarities_of(sums[measure, annotator])) for measure, annotator in order]
     write_rows(work / ACCURACY, _OF_ACCURACY, rows)
     return {"interval": interval}
 
 
-def read_accuracy(work: Path) -> dict[str, SimilarityByConfidence]:
-    """Return every annotator's accuracy, without the supervisor's. Raises `PhaseError`."""
+def read_accuracy(work: Path) -> dict[str, Floats]:
+    """Return all accuracies (see `similarities_of`) but the supervisor's. Raises `PhaseError`."""
     accuracies = {}
     with organiser_table(work / ACCURACY, _OF_ACCURACY) as table:
         for row in table.rows:
-            if row.cells["measure"] != "accuracy":
-                continue
-            weights = [row.number("overall"), *(row.number(name) for name in BY_CONFIDENCE)]
-            if isnan(weights[0]) or any(weight < 0 for weight in weights):
-                row.fault("overall", f"expected accuracies of at least 0, found {weights}")
-            by_confidence = dict(zip(data.CONFIDENCES, weights[1:], strict=True))
-            accuracies[row.cells["reader"]] = SimilarityByConfidence(weights[0], by_confidence)
+            if row.cells["measure"] == "accuracy":
+                found = np.array([row.number(name) for name in ("overall", *BY_CONFIDENCE)])
+                if np.isnan(found[0]) or (found < 0).any():
+                    row.fault("overall", f"expected accuracies of at least 0, found {found.tolist()}")
+                accuracies[row.cells["reader"]] = found
     return accuracies
 
 

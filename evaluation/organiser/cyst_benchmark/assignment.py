@@ -5,16 +5,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from evaluation.core.fault import PhaseError
+from evaluation.metrics.arrays import Floats
 from evaluation.organiser.cyst_benchmark import data
-from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence, read_accuracy
+from evaluation.organiser.cyst_benchmark.accuracy import read_accuracy, weights_of
 from evaluation.organiser.output import write_rows
 from evaluation.phase.cases import organiser_table
 
 Pair = tuple[str, str]
 
 
-def assign(accuracies: Mapping[str, SimilarityByConfidence], parts: int) -> tuple[Pair, ...]:
+def assign(accuracies: Mapping[str, Floats], parts: int) -> tuple[Pair, ...]:
     """Return a pair of annotators for every part.
 
     The numbers of parts per annotator differ by one at most. Of these assignments the one with the highest
@@ -60,9 +63,9 @@ def assign(accuracies: Mapping[str, SimilarityByConfidence], parts: int) -> tupl
     return tuple(candidates[position] for position in best[1])
 
 
-def complementarity(first: SimilarityByConfidence, second: SimilarityByConfidence) -> float:
+def complementarity(first: Floats, second: Floats) -> float:
     """Return the sum over the confidences of the better accuracy of two annotators."""
-    return math.fsum(max(first.weight(c), second.weight(c)) for c in data.CONFIDENCES)
+    return math.fsum(np.maximum(weights_of(first), weights_of(second))[1:])
 
 
 def pairs(annotators: Sequence[str]) -> tuple[Pair, ...]:
@@ -112,8 +115,8 @@ def _read_parts(work: Path) -> dict[str, tuple[int, int]]:
         }
 
 
-def write_assignment(work: Path) -> None:
-    """Assign two annotators to every part."""
+def write_assignment(work: Path) -> dict[str, object]:
+    """Assign two annotators to every part; return the report's section, which is empty."""
     accuracies = read_accuracy(work)
     volumes: Counter[int] = Counter()
     b_scans: Counter[int] = Counter()
@@ -141,6 +144,7 @@ def write_assignment(work: Path) -> None:
         for name in sorted(accuracies)
     ]
     write_rows(work / WORKLOAD, _OF_WORKLOAD, loads)
+    return {}
 
 
 def read_assignment(work: Path) -> dict[str, tuple[str, str]]:

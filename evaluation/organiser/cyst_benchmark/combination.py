@@ -19,7 +19,7 @@ from evaluation.io.volume_header import Geometry, geometry_columns
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Box, box_of_content
 from evaluation.organiser.cyst_benchmark import accuracy, data, transform
-from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence, ValuedBScan
+from evaluation.organiser.cyst_benchmark.accuracy import ValuedBScan
 from evaluation.organiser.cyst_benchmark.assignment import read_assignment
 from evaluation.organiser.cyst_benchmark.transform import Interval, Scale
 from evaluation.organiser.output import whole_folder, write_rows
@@ -30,35 +30,33 @@ from evaluation.phase.registry import read_configuration
 # --- Combine the marks of several annotators to one confidence per voxel (Eq. 4 of the cyst benchmark) ---
 
 
-@dataclass(frozen=True)
-class AnnotatorMarks:
-    """One annotator's B-scan (y, x): confidences 0 to 5, the value of every voxel, and the accuracy."""
-
-    levels: NDArray[np.uint8]
-    values: Floats
-    accuracy: SimilarityByConfidence
-
-
-def combine(annotators: Sequence[AnnotatorMarks]) -> Floats:
+def combine(levels: NDArray[np.uint8], values: Floats, weights: Floats) -> Floats:
     """Return Σ w·A / Σ w over the annotators, voxel by voxel (Eq. 4); 0 where Σ w is 0.
 
-    w is the annotator's accuracy at the annotator's confidence in that voxel. At confidence 0 the value is 0
-    and w the overall accuracy. A marked voxel with Σ w > 0 gets at least 0.01, so that it differs
-    from voxels that nobody marked. The order of the annotators does not matter, because terms are sorted
-    before they are summed.
+    levels, values, weights: shape (annotators, y, x), confidences 0 to 5 and the value and the weight (see
+    `weights_at`) of every voxel; at confidence 0 the value is 0. A marked voxel with Σ w > 0 gets at least
+    0.01, so that it differs from voxels that nobody marked.
     """
-    weights = np.stack([_weights(annotator) for annotator in annotators])
-    combined = _weighted_mean(weights, np.stack([annotator.values for annotator in annotators]))
-    marked = np.logical_or.reduce([annotator.levels > 0 for annotator in annotators])
-    marked &= weights.any(axis=0)
+    combined = weighted_mean(weights, values)
+    marked = (levels > 0).any(axis=0) & weights.any(axis=0)
     combined[marked] = np.maximum(combined[marked], transform.LOWEST)
     return combined
 
 
-def mean_levels(annotators: Sequence[AnnotatorMarks]) -> Floats:
-    """Return the mean of the annotators' own confidences, 0 to 5, with the weights of `combine`."""
-    weights = np.stack([_weights(annotator) for annotator in annotators])
-    return _weighted_mean(weights, np.stack([annotator.levels for annotator in annotators]).astype(float))
+def weights_at(levels: NDArray[np.uint8], accuracies: Sequence[Floats]) -> Floats:
+    """Return each annotator's accuracy at the confidence of every voxel; at 0 the overall one."""
+    own = zip(accuracies, levels, strict=True)
+    return np.stack([accuracy.weights_of(of_one)[at] for of_one, at in own])
+
+
+def weighted_mean(weights: Floats, values: NDArray[Any]) -> Floats:
+    """Return Σ w·v / Σ w over the annotators, 0 where Σ w is 0; their order does not matter."""
+    # Sorted, so that rounding does not depend on the order of the annotators.
+    total = np.sort(weights, axis=0).sum(axis=0)
+    weighted = np.sort(weights * values, axis=0).sum(axis=0)
+    mean: Floats = np.divide(weighted, total, out=np.zeros_like(total), where=total > 0)
+    # Rounding must not leave the range of the annotators' values.
+    return np.clip(mean, np.where(total > 0, values.min(axis=0), 0.0), values.max(axis=0))
 
 
 def nearest_level(
@@ -67,8 +65,8 @@ def nearest_level(
     """Return the level with the value nearest to a combined confidence, 0 for unmarked voxels.
 
     ``levels`` is the supervisor's value by confidence. Levels that isotonic regression has tied have one
-    value; the one nearest to ``mean_level`` is returned (see `mean_levels`), so that none of them is lost. Of
-    two equally near values or levels the lower one is returned.
+    value; of these the one nearest to ``mean_level``, the weighted mean of the annotators' own, is returned,
+    so that none is lost. Of two equally near values or levels the lower one is returned.
     """
     numbers = np.array(data.CONFIDENCES)
     values = np.array([levels[c] for c in data.CONFIDENCES])
@@ -79,21 +77,6 @@ def nearest_level(
     found = np.zeros(confidence.shape, dtype=np.uint8)
     found[marked] = numbers[distance.argmin(axis=1)]
     return found
-
-
-def _weighted_mean(weights: Floats, values: Floats) -> Floats:
-    """Return Σ w·v / Σ w over the first axis, 0 where Σ w is 0."""
-    # Sorted, so that rounding does not depend on the order of the annotators.
-    total = np.sort(weights, axis=0).sum(axis=0)
-    weighted = np.sort(weights * values, axis=0).sum(axis=0)
-    mean: Floats = np.divide(weighted, total, out=np.zeros_like(total), where=total > 0)
-    # Rounding must not leave the range of the annotators' values.
-    return np.clip(mean, np.where(total > 0, values.min(axis=0), 0.0), values.max(axis=0))
-
-
-def _weights(annotator: AnnotatorMarks) -> Floats:
-    table: NDArray[Any] = np.array([annotator.accuracy.weight(level) for level in (0, *data.CONFIDENCES)])
-    return np.asarray(table[annotator.levels], dtype=np.float64)
 
 
 @dataclass
@@ -133,7 +116,7 @@ def write_combination(folder: Path, work: Path, output: Path, interval: Interval
     strata = data.read_strata(folder)
     annotations = _annotations(folder, work, list(strata), accuracies)
     images = data.scans_in(folder / data.IMAGES)
-    PhaseError.raise_all([f"{folder / data.IMAGES}/{one}: is missing" for one in strata if one not in images])
+    PhaseError.raise_all(data.missing(strata, images, folder / data.IMAGES))
 
     names = [field.name for field in fields]
     counts = LevelCounts()
@@ -163,7 +146,7 @@ def _by_level(voxels: Counter[int]) -> dict[int, int]:
 
 
 def _annotations(
-    folder: Path, work: Path, volumes: Sequence[str], accuracies: Mapping[str, SimilarityByConfidence]
+    folder: Path, work: Path, volumes: Sequence[str], accuracies: Mapping[str, Floats]
 ) -> dict[str, dict[str, data.Scan]]:
     """Return the volumes of confidences by volume and annotator. Raises `PhaseError` where one is missing."""
     assigned = read_assignment(work)
@@ -194,7 +177,7 @@ def _combined(
     geometry: Geometry,
     annotators: Mapping[str, data.Scan],
     scale: Scale,
-    accuracies: Mapping[str, SimilarityByConfidence],
+    accuracies: Mapping[str, Floats],
     fields: Sequence[str],
     counts: LevelCounts,
 ) -> dict[str, Volume]:
@@ -220,17 +203,18 @@ def _combined(
             annotator_scans[z] = levels[annotator]
         # Nothing is marked outside of the box.
         box = reduce(Box.union, map(box_of_content, levels.values())).slices
-        marks = []
+        values = []
         for annotator, marked_levels in levels.items():
             cysts = data.cysts_of(marked_levels) if measured else []
             distinctions = data.distinctions(intensity, marked_levels, cysts, intensities)
-            values = scale.values(annotator, marked_levels, cysts, distinctions)
-            marks.append(AnnotatorMarks(marked_levels[box], values[box], accuracies[annotator]))
-        marked = np.logical_or.reduce([one.levels > 0 for one in marks])
+            values.append(scale.values(annotator, marked_levels, cysts, distinctions)[box])
+        marks = np.stack([of_one[box] for of_one in levels.values()])
+        marked = np.logical_or.reduce(marks > 0)
         if marked.any():
-            combined = combine(marks)
+            weights = weights_at(marks, [accuracies[annotator] for annotator in levels])
+            combined = combine(marks, np.stack(values), weights)
             confidence[z][box] = combined
-            level[z][box] = nearest_level(combined, mean_levels(marks), marked, scale.levels)
+            level[z][box] = nearest_level(combined, weighted_mean(weights, marks), marked, scale.levels)
             counts.add(level[z][box], {name: of_one[box] for name, of_one in levels.items()})
     volumes: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
     volumes |= {f"reader_{annotator}": levels for annotator, levels in single.items()}
@@ -272,7 +256,7 @@ def write_comparison(evaluation_set: data.EvaluationSet, work: Path, interval: I
                 truth = b_scan.mean(data.SUPERVISOR)
                 sums[members, method] += accuracy.similarity_sums(values, truth, *levels)
     rows = [
-        ("+".join(members), method, *accuracy.similarity_of(sums[members, method]).figures)
+        ("+".join(members), method, *accuracy.similarities_of(sums[members, method]))
         for members, method in sorted(sums, key=lambda at: (len(at[0]), *at))
     ]
     write_rows(work / COMBINATIONS, _OF_COMBINATION, rows)
@@ -280,17 +264,16 @@ def write_comparison(evaluation_set: data.EvaluationSet, work: Path, interval: I
 
 
 def combined_values(
-    b_scan: ValuedBScan, members: Members, accuracies: Mapping[str, SimilarityByConfidence]
+    b_scan: ValuedBScan, members: Members, accuracies: Mapping[str, Floats]
 ) -> dict[str, Floats]:
     """Return the values (y, x) of some annotators together, by method: one alone, or both ways to combine."""
     average = sum((b_scan.mean(name) for name in members), np.zeros_like(b_scan.mean(data.SUPERVISOR)))
     methods: dict[str, Floats] = {ALONE if len(members) == 1 else AVERAGE: average / len(members)}
     if len(members) > 1:
-        runs = [
-            combine(
-                [AnnotatorMarks(b_scan.levels[n, run], b_scan.values[n, run], accuracies[n]) for n in members]
-            )
-            for run in data.RUNS
-        ]
+        runs = []
+        for run in data.RUNS:
+            levels = np.stack([b_scan.levels[name, run] for name in members])
+            values = np.stack([b_scan.values[name, run] for name in members])
+            runs.append(combine(levels, values, weights_at(levels, [accuracies[name] for name in members])))
         methods[WEIGHTED] = (runs[0] + runs[1]) / 2
     return methods

@@ -273,7 +273,7 @@ def scans_in(folder: Path) -> dict[str, Scan]:
     return dict(sorted(found.items()))
 
 
-# --- The B-scans that all annotators and the supervisor annotated twice, see `benchmark.steps` ---
+# --- The B-scans that all annotators and the supervisor annotated twice ---
 
 SUPERVISOR = "supervisor"
 RUNS = ("run1", "run2")
@@ -349,12 +349,12 @@ def open_evaluation_set(
     if len(annotators) < 2:
         problems.append(f"{parts}: expected a folder for every annotator, found none")
     images = scans_in(folder / IMAGES)
-    problems += _missing(b_scans, images, folder / IMAGES)
+    problems += missing(b_scans, images, folder / IMAGES)
     annotations = {}
     for annotator in annotators:
         for run in RUNS:
             annotations[annotator, run] = scans_in(parts / annotator / run)
-            problems += _missing(b_scans, annotations[annotator, run], parts / annotator / run)
+            problems += missing(b_scans, annotations[annotator, run], parts / annotator / run)
     PhaseError.raise_all(problems)
     for volume in b_scans:
         geometry = images[volume].geometry()
@@ -369,12 +369,13 @@ def open_evaluation_set(
     )
 
 
-def _missing(volumes: Collection[str], found: Mapping[str, Scan], folder: Path) -> list[str]:
+def missing(volumes: Collection[str], found: Mapping[str, Scan], folder: Path) -> list[str]:
+    """Return a line for each volume that is not in a folder."""
     return [f"{folder}/{volume}: is missing" for volume in sorted(volumes) if volume not in found]
 
 
 def geometries_of(folder: Path, strata: Mapping[str, Stratum]) -> dict[str, Geometry]:
     """Return the geometry of every volume, from the headers. Raises `PhaseError` for all missing ones."""
     images = scans_in(folder / IMAGES)
-    PhaseError.raise_all(_missing(strata, images, folder / IMAGES))
+    PhaseError.raise_all(missing(strata, images, folder / IMAGES))
     return {name: images[name].geometry() for name in sorted(strata)}

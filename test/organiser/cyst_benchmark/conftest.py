@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
+from evaluation.organiser.cyst_benchmark.fuse_cysts import STEPS, Benchmark, run_step
 from test.in_process import library_in_process
 from test.repository import REPOSITORY
 

@@ -3,27 +3,25 @@
 import itertools
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence
 from evaluation.organiser.cyst_benchmark.assignment import assign, complementarity, pairs
 from evaluation.organiser.cyst_benchmark.data import QUALITIES, Stratum, median_quality, partition
 
 values = st.integers(0, 8).map(lambda eighths: eighths / 8)
-accuracies = st.builds(
-    SimilarityByConfidence, values, st.fixed_dictionaries(dict.fromkeys(range(1, 6), values))
-)
+accuracies = st.lists(values, min_size=6, max_size=6).map(np.array)
 
 
 def flat(value):
-    return SimilarityByConfidence(value, dict.fromkeys(range(1, 6), value))
+    return np.full(6, value)
 
 
 def test_complementarity_by_hand():
-    first = SimilarityByConfidence(0.5, {1: 0.4, 2: 0.5, 3: 0.6, 4: 0.7, 5: 0.8})
-    second = SimilarityByConfidence(0.5, {1: 0.3, 2: 0.6, 3: 0.5, 4: 0.9, 5: 0.9})
+    first = np.array([0.5, 0.4, 0.5, 0.6, 0.7, 0.8])
+    second = np.array([0.5, 0.3, 0.6, 0.5, 0.9, 0.9])
     assert complementarity(first, second) == pytest.approx(0.4 + 0.6 + 0.6 + 0.9 + 0.9)
 
 

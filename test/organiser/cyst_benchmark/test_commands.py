@@ -1,6 +1,6 @@
 """`fuse cysts` as a process."""
 
-from evaluation.organiser.cyst_benchmark.steps import STEPS
+from evaluation.organiser.cyst_benchmark.fuse_cysts import STEPS
 from test.organiser.cyst_benchmark.annotators import cyst_annotators
 from test.started import run
 

@@ -13,7 +13,7 @@ import SimpleITK
 from scipy import ndimage
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cyst_benchmark.steps import STEPS, Benchmark, run_step
+from evaluation.organiser.cyst_benchmark.fuse_cysts import STEPS, Benchmark, run_step
 from test.faults import faulted
 from test.organiser.cyst_benchmark.annotators import CystAnnotators, cyst_annotators
 

@@ -6,37 +6,38 @@ import numpy as np
 import pytest
 
 from evaluation.organiser.cyst_benchmark.accuracy import (
-    SimilarityByConfidence,
-    similarity_of,
+    similarities_of,
     similarity_sums,
+    weights_of,
 )
 from evaluation.organiser.cyst_benchmark.combination import (
-    AnnotatorMarks,
     LevelCounts,
     combine,
-    mean_levels,
     nearest_level,
+    weighted_mean,
+    weights_at,
 )
 
 LEVELS = {1: 0.2, 2: 0.4, 3: 0.6, 4: 0.8, 5: 1.0}
 VALUES = np.array([0.0, *LEVELS.values()])
 
 
-def annotator(levels, overall, **by_confidence):
-    levels = np.array([levels], dtype=np.uint8)
-    accuracy = SimilarityByConfidence(
-        overall, {int(name[1:]): value for name, value in by_confidence.items()}
-    )
-    return AnnotatorMarks(levels, VALUES[levels], accuracy)
+def accuracies(overall, **by_confidence):
+    return np.array([overall, *(by_confidence.get(f"c{c}", math.nan) for c in LEVELS)])
+
+
+def combined(levels, *accuracies):
+    levels = np.array(levels)
+    return combine(levels, VALUES[levels], weights_at(levels, accuracies)).tolist()
 
 
 def test_no_weight_gives_zero():
-    assert combine([annotator([3], 0.0, c3=0.0), annotator([0], 0.0)]).tolist() == [[0.0]]
+    assert combined([[3], [0]], accuracies(0.0, c3=0.0), accuracies(0.0)) == [0.0]
 
 
 def test_a_marked_voxel_stays_apart_from_an_unmarked_one():
     # 0.01 · 0.2 / (0.01 + 1) is below the least value of a marked voxel.
-    assert combine([annotator([1], 1.0, c1=0.01), annotator([0], 1.0)]).tolist() == [[0.01]]
+    assert combined([[1], [0]], accuracies(1.0, c1=0.01), accuracies(1.0)) == [0.01]
 
 
 @pytest.mark.parametrize(
@@ -72,10 +73,10 @@ def test_levels_of_one_value_are_told_apart_by_the_annotators_own(confidence, ow
 
 
 def test_mean_levels_by_hand():
-    first = annotator([4, 4, 0], 0.5, c4=0.9)
-    second = annotator([0, 2, 0], 0.6, c2=0.3)
+    levels = np.array([[4, 4, 0], [0, 2, 0]])
+    weights = weights_at(levels, [accuracies(0.5, c4=0.9), accuracies(0.6, c2=0.3)])
     expected = [0.9 * 4 / (0.9 + 0.6), (0.9 * 4 + 0.3 * 2) / (0.9 + 0.3), 0.0]
-    assert mean_levels([first, second])[0].tolist() == pytest.approx(expected)
+    assert weighted_mean(weights, levels).tolist() == pytest.approx(expected)
 
 
 def test_levels_that_are_lost_are_counted():
@@ -95,14 +96,14 @@ def test_levels_that_are_lost_are_counted():
 
 
 def similarity(first, second, *levels):
-    return similarity_of(similarity_sums(np.asarray(first), np.asarray(second), *levels))
+    return similarities_of(similarity_sums(np.asarray(first), np.asarray(second), *levels))
 
 
 def test_nothing_marked_by_anybody_is_alike():
     empty = np.zeros((2, 2))
-    assert similarity(empty, empty, empty).overall == 1.0
+    assert similarity(empty, empty, empty)[0] == 1.0
 
 
 @pytest.mark.parametrize(("confidence", "weight"), [(4, 0.9), (3, 0.6), (0, 0.6)])
 def test_an_unknown_accuracy_is_the_overall_one(confidence, weight):
-    assert SimilarityByConfidence(0.6, {3: math.nan, 4: 0.9}).weight(confidence) == weight
+    assert weights_of(np.array([0.6, 0.1, 0.2, math.nan, 0.9, 0.3]))[confidence] == weight
