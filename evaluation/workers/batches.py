@@ -20,7 +20,7 @@ Instance = TypeVar("Instance")
 
 @dataclass(frozen=True, slots=True)
 class Columns(Generic[Instance]):
-    """Instances as one column per field, or unchanged if their classes differ."""
+    """Instances of a dataclass or named tuple as one column per field; others, and a mixture, unchanged."""
 
     kind: type[Instance] | None
     values: tuple[Sequence[Any], ...]
@@ -29,7 +29,10 @@ class Columns(Generic[Instance]):
     def of(cls, instances: Sequence[Instance]) -> "Columns[Instance]":
         """Return the columns of some instances."""
         kind = type(instances[0]) if instances else None
-        names = _fields_of(kind)
+        if kind is not None and dataclasses.is_dataclass(kind):
+            names = [field.name for field in dataclasses.fields(kind)]
+        else:
+            names = list(getattr(kind, "_fields", ()))
         if not names or set(map(type, instances)) != {kind}:
             return cls(None, (list(instances),))
         return cls(kind, tuple(list(map(attrgetter(name), instances)) for name in names))
@@ -37,13 +40,6 @@ class Columns(Generic[Instance]):
     def instances(self) -> list[Instance]:
         """Return the instances."""
         return list(self.values[0]) if self.kind is None else list(map(self.kind, *self.values))
-
-
-def _fields_of(kind: type | None) -> list[str]:
-    """Return the names of the fields of a dataclass or named tuple; none for another class."""
-    if kind is None or not dataclasses.is_dataclass(kind):
-        return list(getattr(kind, "_fields", ()))
-    return [field.name for field in dataclasses.fields(kind)]
 
 
 _MAX_CASES = 512

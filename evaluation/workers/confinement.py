@@ -29,6 +29,7 @@ import struct
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
@@ -165,7 +166,9 @@ def _rule_of(name: str, process: int) -> list[_Statement]:
     if name in ("mmap", "mprotect"):
         return [_argument(2), *_if(_ANY_BIT, _EXECUTABLE, refused), _return(_ALLOW)]
     if name in ("fcntl", "ioctl"):
-        return [_argument(1), *_if_any(_FCNTL if name == "fcntl" else _IOCTL, _return(_ALLOW)), refused]
+        operations = _FCNTL if name == "fcntl" else _IOCTL
+        allowed = chain.from_iterable(_if(_EQUAL, one, _return(_ALLOW)) for one in operations)
+        return [_argument(1), *allowed, refused]
     if name == "clone":  # a thread is refused, a process is an attack
         thread = _return(_ERROR | errno.EAGAIN)
         return [_argument(0), *_if(_ANY_BIT, _CLONE_THREAD, thread), _return(_KILL)]
@@ -189,10 +192,6 @@ def _return(action: int) -> _Statement:
 
 def _if(test: int, operand: int, then: _Statement) -> list[_Statement]:
     return [(test, 0, 1, operand), then]
-
-
-def _if_any(operands: Sequence[int], then: _Statement) -> list[_Statement]:
-    return [statement for operand in operands for statement in _if(_EQUAL, operand, then)]
 
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -275,9 +274,8 @@ def _keep_limits() -> None:
     if numbers is None:
         return
     header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION, 0), 8)
-    sets = ctypes.create_string_buffer(
-        24
-    )  # effective, permitted, inheritable; of the lower 32, of the others
+    # Effective, permitted, inheritable; of the lower 32, of the others.
+    sets = ctypes.create_string_buffer(24)
     get, put = numbers
     call(get, header, sets)
     lower, others = struct.unpack("=III", sets.raw[:12]), sets.raw[12:]

@@ -102,19 +102,15 @@ def _asking(name: str, ask: Callable[..., os.stat_result]) -> Callable[..., os.s
 
 def _is_from_home(only: frozenset[str] | None = None) -> bool:
     """Return whether a challenge at home has called, through modules named ``only`` if any are given."""
-    for frame in _callers(sys._getframe(2)):
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
         if registry.is_at_home(frame.f_code.co_filename):
             return True
         module = str(frame.f_globals.get("__name__")).partition(".")[0]
         if module == "importlib" or (only is not None and module not in only):
             return False
-    return False
-
-
-def _callers(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
-        yield frame
         frame = frame.f_back
+    return False
 
 
 def raise_refusal(error: BaseException) -> None:

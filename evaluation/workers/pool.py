@@ -166,9 +166,8 @@ class Pool(Jobs):
         for slot in self._slots:
             if slot.job is None:
                 return slot
-        return None if len(self._slots) == self._settings.workers else self._start()
-
-    def _start(self) -> _Slot:
+        if len(self._slots) == self._settings.workers:
+            return None
         self._slots.append(_Slot(self._worker_with(self._setup)))
         return self._slots[-1]
 

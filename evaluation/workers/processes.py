@@ -11,6 +11,7 @@ import struct
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 
 from evaluation.core.child_processes import program_of
@@ -67,7 +68,9 @@ class Channel:
         self._connection.settimeout(seconds)
         views = [memoryview(_HEAD.pack(kind, sum(map(len, parts)))), *(memoryview(part) for part in parts)]
         views = [view for view in views if len(view)]
-        rights = [] if companion is None else [_rights(companion.fileno())]
+        rights = []
+        if companion is not None:
+            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, _DESCRIPTOR.pack(companion.fileno()))]
         try:
             while views:
                 sent = self._connection.sendmsg(views[:_IOV_MAX], rights)
@@ -121,10 +124,6 @@ class Channel:
         self._connection.close()
 
 
-def _rights(descriptor: int) -> tuple[int, int, bytes]:
-    return socket.SOL_SOCKET, socket.SCM_RIGHTS, _DESCRIPTOR.pack(descriptor)
-
-
 # --- Starts and ends the server and the workers, and finds the causes of their death ---
 
 _PRELOAD = (
@@ -159,12 +158,12 @@ class ServerError(Exception):
     """Raised if the server has ended, or does not answer in time."""
 
 
+@dataclass(frozen=True)
 class Worker:
     """A process that was forked from the server, and the channel to it."""
 
-    def __init__(self, process: int, channel: Channel) -> None:
-        self.process = process
-        self.channel = channel
+    process: int
+    channel: Channel
 
 
 class Server:
@@ -194,7 +193,11 @@ class Server:
         """Return a new worker that needs modules. Raises `ServerError`, `MachineTrouble` and `OSError`."""
         ours, theirs = socket.socketpair()
         try:
-            self._ask_for_worker(theirs, modules, seconds)
+            with theirs:
+                self._control.settimeout(seconds)
+                # At least a comma: no bytes would be no message.
+                request = (",".join(modules) + ",").encode()[:REQUEST_BYTES]
+                socket.send_fds(self._control, [request], [theirs.fileno()])
             until = time.monotonic() + seconds
             while True:
                 process, status = self._next_status(until)
@@ -206,16 +209,9 @@ class Server:
         except (ServerError, MachineTrouble):
             ours.close()
             raise
-
-    def _ask_for_worker(self, theirs: socket.socket, modules: Sequence[str], seconds: float) -> None:
-        with theirs:
-            try:
-                self._control.settimeout(seconds)
-                # At least a comma: no bytes would be no message.
-                request = (",".join(modules) + ",").encode()[:REQUEST_BYTES]
-                socket.send_fds(self._control, [request], [theirs.fileno()])
-            except OSError as error:
-                raise ServerError(str(error)) from None
+        except OSError as error:
+            ours.close()
+            raise ServerError(str(error)) from None
 
     def end_of(self, worker: Worker, seconds: float) -> int | None:
         """Return the exit status of a worker, None if it is not known within ``seconds``."""

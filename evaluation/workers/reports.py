@@ -71,13 +71,19 @@ class IndexReport:
     def unpacked(cls, data: memoryview, tasks: Sequence[str], cases: int) -> "IndexReport":
         """Return the report on a form with the given tasks and number of cases. Raises `HandoverError`."""
         faults, found, notices, run_seconds, packed, formats = list_of(decode(data), 6)
-        batches = tuple(_batch(entry) for entry in list_of(packed))
+        batches = []
+        for entry in list_of(packed):
+            positions, content = list_of(entry, 2)
+            numbers = array_of(positions, ["<i8"], 1).tolist()
+            batches.append(Batch(tuple(numbers), array_of(content, ["|u1"], 1).tobytes()))
         if sorted(position for batch in batches for position in batch.positions) != list(range(cases)):
             raise HandoverError("expected every case once")
         names = set(map(text_of, list_of(found)))
         if not names.issubset(tasks):
             raise HandoverError("expected tasks of the form")
-        seconds = tuple(map(_seconds, list_of(run_seconds)))
+        seconds = tuple(
+            None if one is None else number_within(one, 0, _MAX_SECONDS) for one in list_of(run_seconds)
+        )
         if len(seconds) not in (0, cases):
             raise HandoverError("expected a run time of every case")
         return cls(
@@ -85,18 +91,9 @@ class IndexReport:
             tuple(name for name in tasks if name in names),
             tuple(printable(text_of(notice), _MAX_NOTICE) for notice in list_of(notices)[:_MAX_PROBLEMS]),
             seconds,
-            batches,
+            tuple(batches),
             tuple(map(text_of, list_of(formats))),
         )
-
-
-def _batch(packed: Packed) -> Batch:
-    positions, content = list_of(packed, 2)
-    return Batch(tuple(array_of(positions, ["<i8"], 1).tolist()), array_of(content, ["|u1"], 1).tobytes())
-
-
-def _seconds(packed: Packed) -> float | None:
-    return None if packed is None else number_within(packed, 0, _MAX_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -240,13 +237,12 @@ def _texts_by_name(packed: Packed) -> dict[str, str]:
 
 def pack_faults(faults: Faults) -> Packed:
     """Return faults as a part of a document."""
-    kept = [list(map(_plain, dataclasses.astuple(fault))) for fault in faults]
+    # A long text is cut, before it takes memory.
+    kept = [
+        [shorten(part, 4 * _MAX_TEXT) if isinstance(part, str) else part for part in fault]
+        for fault in map(dataclasses.astuple, faults)
+    ]
     return [kept, [[kind.value, count] for kind, count in faults.more.items()]]
-
-
-def _plain(value: object) -> Packed:
-    """Return a part of a fault; a long text is cut, before it takes memory."""
-    return shorten(value, 4 * _MAX_TEXT) if isinstance(value, str) else value
 
 
 def _text_of_fault(packed: Packed) -> str:
@@ -331,15 +327,13 @@ class ValuesOfBatch:
 
     def packed(self) -> Packed:
         """Return the numbers and values of the cases by field."""
-        return {
-            name: [np.array(list(values), np.int64), self._packed_values(name, values)]
-            for name, values in self._values.items()
-            if values
-        }
-
-    def _packed_values(self, name: str, values: Mapping[int, Any]) -> Packed:
-        small, in_order = self._fields[name].kind.in_arrays, list(values.values())
-        return in_order if small is None else small.pack_all(in_order)
+        packed: dict[str, Packed] = {}
+        for name, values in self._values.items():
+            if values:
+                small, in_order = self._fields[name].kind.in_arrays, list(values.values())
+                of_field = in_order if small is None else small.pack_all(in_order)
+                packed[name] = [np.array(list(values), np.int64), of_field]
+        return packed
 
 
 class PackedValues:

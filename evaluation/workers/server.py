@@ -14,7 +14,7 @@ import signal
 import socket
 import struct
 from collections.abc import Sequence
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import NoReturn
 
 from evaluation.core.child_processes import end_with_parent
@@ -56,7 +56,7 @@ def serve(
     for end in (ended, wake):
         os.set_blocking(end, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, _nothing)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)  # it has already woken the server
     silence()
     with contextlib.suppress(OSError):  # the main process has ended
         while True:
@@ -116,10 +116,6 @@ def _work(worker: ModuleType, server: int, descriptor: int) -> NoReturn:
         status = 0
     finally:
         os._exit(status)
-
-
-def _nothing(number: int, frame: FrameType | None) -> None:
-    """Take a signal, which has already woken the server."""
 
 
 def silence() -> None:

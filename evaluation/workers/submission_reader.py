@@ -65,8 +65,12 @@ class JsonValues:
             return None
         if source.entries is None:
             return JsonSource(content, path, source.place)
-        if source.by != "order":
-            content = self._divided(field, source, content)
+        if source.by != "order":  # a list of the values of all images, made once for each stack
+            kept, values = self._stacks.get(field, (None, None))
+            if kept is not content:
+                values = divided(JsonSource(content, path, source.place), source.by, source.names)
+                self._stacks[field] = content, values
+            content = values
         if not isinstance(content, list) or len(content) != source.entries:
             found = json_kind(content)
             if isinstance(content, list):
@@ -78,14 +82,6 @@ class JsonValues:
             self._check_absence(entry)
             return None
         return entry
-
-    def _divided(self, field: str, source: StackSource | JsonFileSource, content: object) -> object:
-        """Return a list of the values of all images, made once for each stack. Raises `FormFault`."""
-        kept, values = self._stacks.get(field, (None, None))
-        if kept is not content:
-            values = divided(JsonSource(content, source.file, source.place), source.by, source.names)
-            self._stacks[field] = content, values
-        return values
 
     def _check_absence(self, source: StackSource | JsonFileSource | JsonSource) -> None:
         if self._missing == "reject":

@@ -15,11 +15,7 @@ from evaluation.core.trouble import MachineTrouble, trouble_of
 from evaluation.io.handover import HandoverError
 from evaluation.platform.machine import limit_for_good, resource
 from evaluation.workers.processes import MAX_ANSWER_BYTES, Channel, ChannelError, Message, collect_rarely
-from evaluation.workers.reports import (
-    packed_problems,
-    packed_trouble,
-    unpacked_trouble,
-)
+from evaluation.workers.reports import packed_problems, packed_trouble, unpacked_trouble
 
 _OOM_SCORE = "800"
 _ALIVE_EVERY_SECONDS = 0.5
@@ -80,7 +76,11 @@ def work(connection: socket.socket) -> None:
 
 
 def _work(channel: Channel) -> None:
-    _settle()
+    # The first to be killed for memory, and without a core.
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    collect_rarely()
     data, _ = channel.receive_job()
     setup: WorkerSetup = pickle.loads(data)  # noqa: S301 - from the main process
     _limit_memory(setup.memory_bytes)
@@ -138,14 +138,6 @@ def _asked(reader: Channel, job: object) -> memoryview:
                 return data
     except (ChannelError, HandoverError):
         raise ReaderTrouble("its reader ended") from None
-
-
-def _settle() -> None:
-    """Make this process the first to be killed for memory, and let it leave no core."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    collect_rarely()
 
 
 def _limit_memory(memory_bytes: int | None) -> None:
