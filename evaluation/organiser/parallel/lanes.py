@@ -15,7 +15,6 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +70,12 @@ class Lane:
         try:
             answer: Answer = pickle.load(self._process.stdout)  # type: ignore[arg-type]  # noqa: S301 - ours
         except (EOFError, pickle.UnpicklingError):
-            raise LaneDied(self._cause()) from None
+            status = self._process.wait()
+            if status < 0:
+                raise LaneDied(f"its process was killed by {signal.Signals(-status).name}") from None
+            self._log.seek(0)
+            words = self._log.read().decode("utf-8", "replace").strip()[-_LOG_CHARACTERS:]
+            raise LaneDied(f"its process ended with {status}" + (f" ({words})" if words else "")) from None
         return answer
 
     def close(self) -> None:
@@ -82,14 +86,6 @@ class Lane:
             with contextlib.suppress(OSError):
                 stream.close()  # type: ignore[union-attr]
         self._closing.close()
-
-    def _cause(self) -> str:
-        status = self._process.wait()
-        if status < 0:
-            return f"its process was killed by {signal.Signals(-status).name}"
-        self._log.seek(0)
-        words = self._log.read().decode("utf-8", "replace").strip()[-_LOG_CHARACTERS:]
-        return f"its process ended with {status}" + (f" ({words})" if words else "")
 
 
 def main() -> None:
@@ -116,12 +112,6 @@ def _send(stream: Any, content: object) -> None:
 # --- Submissions scored on this machine in several processes at once ---
 
 
-@dataclass
-class _AssignedTask:
-    task: ScoringTask
-    attempts: int = 0
-
-
 class Lanes(Engine):
     """Several processes that each score one submission at a time; see `Lane` for the folder."""
 
@@ -139,48 +129,44 @@ class Lanes(Engine):
         If its process dies, a task is given to a new one, three times in all. Where no more processes can be
         started, those that run take all tasks; without any, a task has failed.
         """
-        again: deque[_AssignedTask] = deque()
+        again: deque[tuple[ScoringTask, int]] = deque()
         idle = list(self._lanes)
         with selectors.DefaultSelector() as busy:
             while True:
                 while len(busy.get_map()) < self._count:
-                    if again:
-                        given = again.popleft()
-                    elif (task := next(tasks, None)) is not None:
-                        given = _AssignedTask(task)
-                    else:
+                    task, attempts = again.popleft() if again else (next(tasks, None), 0)
+                    if task is None:
                         break
                     try:
                         lane = idle.pop() if idle else Lane(self._folder)
                     except (OSError, MachineTrouble) as error:
                         if busy.get_map():
-                            again.appendleft(given)
+                            again.appendleft((task, attempts))
                             break
                         trouble = trouble_of(error, "start", "a process") or error
-                        yield given.task, Answer.failed(str(trouble), elsewhere=True)
+                        yield task, Answer.failed(str(trouble), elsewhere=True)
                         continue
                     self._lanes.add(lane)
-                    given.attempts += 1
-                    lane.give(given.task)
-                    busy.register(lane, selectors.EVENT_READ, given)
+                    lane.give(task)
+                    busy.register(lane, selectors.EVENT_READ, (task, attempts + 1))
                 if not busy.get_map():
                     return
                 for key, _ in busy.select():
-                    lane, given = key.fileobj, key.data  # type: ignore[assignment]
+                    lane, (task, attempts) = key.fileobj, key.data  # type: ignore[assignment]
                     busy.unregister(lane)
                     try:
                         answer = lane.answer()
                     except LaneDied as died:
                         self._end(lane)
                         # A process does one task at a time, so no other submission can be to blame.
-                        if given.attempts < ATTEMPTS:
-                            again.append(given)
+                        if attempts < ATTEMPTS:
+                            again.append((task, attempts))
                         else:
                             reason = f"{died}, {ATTEMPTS} times out of {ATTEMPTS}"
-                            yield given.task, Answer.failed(reason, elsewhere=True)
+                            yield task, Answer.failed(reason, elsewhere=True)
                     else:
                         idle.append(lane)
-                        yield given.task, answer
+                        yield task, answer
 
     def score(self, task: ScoringTask) -> Answer:
         """Return the answer to a single task."""

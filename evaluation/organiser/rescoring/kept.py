@@ -11,18 +11,16 @@ So a folder holds a whole result or none, and a result without a record is made 
 """
 
 import contextlib
-import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from evaluation.core.trouble import MachineTrouble
 from evaluation.io.files import fcntl, sha256_of, sha256_of_file, write_atomically
 from evaluation.organiser.ranking.results import CASES, METRICS, REJECTED, TEAMS
-from evaluation.organiser.rescoring.task import Answer, Environment
+from evaluation.organiser.rescoring.task import Answer
 from evaluation.phase.config import CHART_FILES, is_path_of_output
 
 FOLDER = ".kept"
@@ -32,33 +30,30 @@ CHANGES = "changes.json"
 _RESERVED = frozenset({*_FILES, CHANGES, TEAMS})
 
 
-@dataclass(frozen=True)
-class Ingredients:
-    """The inputs of a result besides its submission: the seal of the phase, its origin, the code."""
-
-    seal: str
-    source: str
-    environment: Environment
-
-
 class Results:
-    """The results below one folder."""
+    """The results below one folder.
+
+    ``made_of``: the inputs of a result besides its submission, as plain data: the seal of the phase, its
+    origin, the code.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def kept(self, place: str, ingredients: Ingredients) -> str | None:
+    def kept(self, place: str, made_of: Mapping[str, object]) -> str | None:
         """Return the digest of the submission of a whole result with these inputs; None without one."""
         try:
             record = json.loads(self._record(place).read_bytes())
-            inputs = dataclasses.asdict(ingredients)
-            digests = self._digests(place, self._names(place))
-            is_same = record["made_of"] == inputs and record["files"] == digests
+            digests = {}
+            for name in self._names(place):
+                with contextlib.suppress(FileNotFoundError):
+                    digests[name] = sha256_of_file(self._folder / place / name)
+            is_same = record["made_of"] == made_of and record["files"] == digests
             return record["submission"] if is_same else None
         except (OSError, MachineTrouble, ValueError, KeyError, TypeError, RecursionError):
             return None
 
-    def publish(self, place: str, ingredients: Ingredients, answer: Answer) -> None:
+    def publish(self, place: str, made_of: Mapping[str, object], answer: Answer) -> None:
         """Replace the result, by none if an error is raised; only a lasting one is kept.
 
         Raises `MachineTrouble` and `OSError`.
@@ -70,7 +65,7 @@ class Results:
             for name in sorted(files, key=METRICS.__eq__):
                 write_atomically(folder / name, files[name])
             record = {
-                "made_of": dataclasses.asdict(ingredients),
+                "made_of": made_of,
                 "submission": answer.digest if answer.lasting else None,
                 "files": {name: sha256_of(data) for name, data in files.items()},
             }
@@ -98,13 +93,6 @@ class Results:
 
     def _record(self, place: str) -> Path:
         return self._folder / FOLDER / f"{sha256_of(place.encode('utf-8', 'surrogateescape'))}.json"
-
-    def _digests(self, place: str, names: Iterable[str]) -> dict[str, str]:
-        digests = {}
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                digests[name] = sha256_of_file(self._folder / place / name)
-        return digests
 
 
 def is_reserved(place: str) -> bool:

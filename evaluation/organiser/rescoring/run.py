@@ -1,13 +1,13 @@
 """One run over many submissions: finds the missing results, scores, and writes them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from evaluation.core.fault import printable
 from evaluation.core.trouble import MachineTrouble, trouble_of
 from evaluation.io.files import sha256_of
-from evaluation.organiser.rescoring.kept import Claims, Ingredients, Results, is_reserved, open_claims
+from evaluation.organiser.rescoring.kept import Claims, Results, is_reserved, open_claims
 from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask
 from evaluation.phase import registry
 
@@ -82,7 +82,7 @@ def _published(answers: Answers, claims: Claims, results: Results) -> Answers:
             answer = replace(answer, line="kept: rejected as before")
         elif answer.kind != "kept" and not (answer.kind == "failed" and task.kept):
             try:
-                results.publish(task.place, _ingredients(task), answer)
+                results.publish(task.place, _made_of(task), answer)
             except (OSError, MachineTrouble) as error:
                 if answer.kind != "failed":
                     answer = Answer.failed(str(trouble_of(error, "write", task.place) or error))
@@ -92,16 +92,16 @@ def _published(answers: Answers, claims: Claims, results: Results) -> Answers:
 
 def _with_kept(task: ScoringTask, results: Results) -> ScoringTask:
     try:
-        return replace(task, kept=results.kept(task.place, _ingredients(task)))
+        return replace(task, kept=results.kept(task.place, _made_of(task)))
     except OSError:
         return task  # whoever scores it says why
 
 
-def _ingredients(task: ScoringTask) -> Ingredients:
+def _made_of(task: ScoringTask) -> dict[str, object]:
     seal, folder = task.seal, Path(task.phase)
     file = registry.find_file(folder)
     # A challenge that is programmed beside `phase.toml` is sealed with it, one in the folder above is not.
     if file is not None and file.parent != folder.absolute():
         for path in registry.files_at_home(file):
             seal = f"{seal}, {path.name} {sha256_of(path.read_bytes())}"
-    return Ingredients(seal, task.source, task.environment)
+    return {"seal": seal, "source": task.source, "environment": asdict(task.environment)}

@@ -4,17 +4,18 @@ import hashlib
 import os
 import posixpath
 import stat
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from evaluation.core.fault import PhaseError, printable
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.files import MAX_ENTRIES, fault_of_path, sha256_of_file
-from evaluation.organiser.rescoring.exported_names import ExportedNames, exported_names
+from evaluation.organiser.platform_export import has_rows, key_of, read_rows, submission_of
 from evaluation.platform.submission import MAX_SUBMISSION_BYTES
 
 # --- Folders and files by path or by address (`s3://…`, `file://…`); fsspec provides the file systems ---
@@ -152,18 +153,15 @@ def find_submissions(folder: str, own: Collection[str] = ()) -> Found:
     entries = entries_of(folder)
     place = local_path(folder)
     files = [entry.name for entry in entries if entry.is_file]
-    named = ExportedNames({}, ()) if place is None else exported_names(place, files)
+    exports, names = ([], {}) if place is None else _exported_names(place, files)
     for entry in entries:
         if entry.is_folder:
             found += _of_team(entry, own)
-        elif (
-            entry.is_file
-            and entry.name not in named.exports
-            and entry.name.casefold().endswith((".zip", ".csv"))
-        ):
-            name = named.by_file.get(entry.name, _stem(entry))
-            found.append(LocatedSubmission(name, entry.location))
-        elif entry.name not in named.exports:
+        elif entry.name in exports:
+            continue
+        elif entry.is_file and entry.name.casefold().endswith((".zip", ".csv")):
+            found.append(LocatedSubmission(names.get(entry.name, _stem(entry)), entry.location))
+        else:
             others.append(entry.name)
     if not found:
         ignored = f"; it holds {', '.join(map(printable, others))}" if others else ""
@@ -196,6 +194,54 @@ def _of_team(team: Entry, own: Collection[str]) -> list[LocatedSubmission]:
 
 def _stem(entry: Entry) -> str:
     return PurePosixPath(entry.name).stem
+
+
+def _exported_names(folder: Path, files: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the exported evaluations in a folder, and the name "team/submission" of each file beside them.
+
+    A zip that was uploaded keeps its name on the platform, such as `predictions.zip`, which is no team's. The
+    export has the creator of each submission and the address of its file.
+
+    A file belongs to the submission whose key is its name, else to the one whose uploaded file is called like
+    it. Teams are the creators; their submissions are numbered in the order of their times, and named as
+    `rank` does. Raises `PhaseError` with every file that may be that of several submissions.
+    """
+    exports = [name for name in files if _is_export(folder / name)]
+    if not exports:
+        return [], {}
+    rows = read_rows([folder / name for name in exports], ("submission",))
+    submissions = {submission_of(one): one.values["submission"].get("predictions_file") for one in rows}
+    numbers: dict[str, int] = defaultdict(int)
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for one, file in sorted(submissions.items(), key=lambda item: item[0].created):
+        numbers[one.team] += 1
+        name = f"{one.team}/{one.name(numbers[one.team])}"
+        by_name[one.key.casefold()].append(name)
+        if file:
+            by_name[PurePosixPath(unquote(urlsplit(str(file)).path)).name.casefold()].append(name)
+    by_file: dict[str, str] = {}
+    problems: list[str] = []
+    for file in files:
+        stem = key_of(PurePosixPath(file).stem).casefold()
+        names = by_name.get(stem) or by_name.get(file.casefold(), [])
+        if len(names) > 1:
+            expected = "expected a file of one submission, found its name"
+            remedy = "call it after the key (pk) of its submission"
+            problems.append(f"{file}: {expected} in {len(names)} ({', '.join(names)}): {remedy}")
+        elif names and file not in exports:
+            by_file[file] = names[0]
+    PhaseError.raise_all(problems)
+    return exports, by_file
+
+
+def _is_export(path: Path) -> bool:
+    if path.suffix.casefold() == ".csv":
+        return has_rows(path, "submission", "outputs")
+    if path.suffix.casefold() != ".json":
+        return False
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    return b'"submission"' in head and b'"outputs"' in head
 
 
 # --- The digest of a submission: of a file's bytes, or of a folder's content ---

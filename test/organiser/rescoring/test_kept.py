@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from evaluation.core.trouble import MachineTrouble
-from evaluation.organiser.rescoring.kept import Ingredients, Results, open_claims
-from evaluation.organiser.rescoring.task import Answer, Environment
+from evaluation.organiser.rescoring.kept import Results, open_claims
+from evaluation.organiser.rescoring.task import Answer
 from test.failing_calls import Calls, counted
 from test.repository import REPOSITORY
 
-MADE_OF = Ingredients("seal", "folder", Environment("1", "sources", "numpy 1"))
+ENVIRONMENT = {"version": "1", "sources": "sources", "libraries": "numpy 1"}
+MADE_OF = {"seal": "seal", "source": "folder", "environment": ENVIRONMENT}
 SCORED = Answer("scored", "scored", "digest", {"cases.json": b"1", "metrics.json": b"2"}, lasting=True)
 REJECTED = Answer("rejected", "line", "digest", {"rejected.txt": b"no"}, lasting=True)
 
@@ -59,11 +60,11 @@ def test_a_record_removes_no_file_outside_of_its_result(tmp_path):
 
 
 OTHERS = {
-    "seal": replace(MADE_OF, seal="other"),
-    "source": replace(MADE_OF, source="image"),
-    "version": replace(MADE_OF, environment=replace(MADE_OF.environment, version="2")),
-    "sources": replace(MADE_OF, environment=replace(MADE_OF.environment, sources="other")),
-    "libraries": replace(MADE_OF, environment=replace(MADE_OF.environment, libraries="numpy 2")),
+    "seal": MADE_OF | {"seal": "other"},
+    "source": MADE_OF | {"source": "image"},
+    "version": MADE_OF | {"environment": ENVIRONMENT | {"version": "2"}},
+    "sources": MADE_OF | {"environment": ENVIRONMENT | {"sources": "other"}},
+    "libraries": MADE_OF | {"environment": ENVIRONMENT | {"libraries": "numpy 2"}},
 }
 
 
