@@ -7,11 +7,11 @@ Sources: the format pages of COCO (cocodataset.org), Ultralytics (YOLO), LabelMe
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from xml.etree import ElementTree
 
 import numpy as np
@@ -22,6 +22,7 @@ from evaluation.io.pixels import Size
 
 Shape = Literal["box", "point", "polygon", "run lengths", "tag"]
 Floats = NDArray[np.float64]
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
@@ -132,31 +133,21 @@ def _json(path: Path) -> Any:
         raise PhaseError(f"{path.name}: {_EXPECTED}, found no JSON") from None
 
 
-@dataclass
-class _Reader:
-    """Adds annotations to a set; a fault of one is noted with its place, and the others are read."""
-
-    into: Annotations
-    faults: list[str]
-
-    def each(
-        self,
-        items: Sequence[Any],
-        place: Callable[[int], str],
-        read: Callable[[Any, str], Iterator[ImageAnnotation]],
-    ) -> None:
-        for number, item in enumerate(items):
-            try:
-                self.into.found.extend(read(item, place(number)))
-            except _UnmappedError as error:
-                self.faults.append(f"{place(number)}: {error}")
-            except (KeyError, TypeError, ValueError, IndexError) as error:
-                what = f"no {error}" if isinstance(error, KeyError) else "a malformed one"
-                self.faults.append(f"{place(number)}: expected an annotation, found {what}")
-
-
-class _UnmappedError(Exception):
-    pass
+def _collect(
+    read: Annotations,
+    faults: list[str],
+    items: Iterable[tuple[str, _Item]],
+    parse: Callable[[_Item, str], Iterator[ImageAnnotation]],
+) -> None:
+    """Add the annotations of items by their places; a fault of one is noted, and the others are read."""
+    for place, item in items:
+        try:
+            read.found += parse(item, place)
+        except PhaseError as error:
+            faults.append(f"{place}: {error}")
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            what = f"no {error}" if isinstance(error, KeyError) else "a malformed one"
+            faults.append(f"{place}: expected an annotation, found {what}")
 
 
 def _numbers(values: Any, count: int | None = None) -> Floats:
@@ -169,7 +160,7 @@ def _numbers(values: Any, count: int | None = None) -> Floats:
 def _corners(values: Any) -> Floats:
     found = _numbers(np.ravel(values))
     if len(found) < 6 or len(found) % 2:
-        raise _UnmappedError(f"expected a polygon of at least three corners, found {len(found)} numbers")
+        raise PhaseError(f"expected a polygon of at least three corners, found {len(found)} numbers")
     return found.reshape(-1, 2)
 
 
@@ -195,7 +186,7 @@ def _of_coco(file: str, content: Mapping[str, Any], faults: list[str], name: str
     def of_one(item: Any, place: str) -> Iterator[ImageAnnotation]:
         for key, names in (("image_id", images), ("category_id", labels)):
             if item[key] not in names:
-                raise _UnmappedError(f"{key}: expected one of the file's, found {item[key]}")
+                raise PhaseError(f"{key}: expected one of the file's, found {item[key]}")
         score = item.get("score")
         confidence = None if score is None else float(_numbers([score])[0])
         image, label = images[item["image_id"]], labels[item["category_id"]]
@@ -203,7 +194,7 @@ def _of_coco(file: str, content: Mapping[str, Any], faults: list[str], name: str
         points = _numbers(item.get("keypoints", [])).reshape(-1, 3)
         titles = keypoints[item["category_id"]]
         if len(points) != len(titles) and len(points):
-            raise _UnmappedError(f"keypoints: expected {len(titles)}, found {len(points)}")
+            raise PhaseError(f"keypoints: expected {len(titles)}, found {len(points)}")
         for title, (x, y, visible) in zip(titles, points, strict=False):
             if visible:
                 yield replace(one, label=str(title), shape="point", parts=(np.array([x, y]),))
@@ -211,7 +202,7 @@ def _of_coco(file: str, content: Mapping[str, Any], faults: list[str], name: str
         if isinstance(segmentation, dict):
             height, width = map(int, segmentation["size"])
             if (known := read.images[image]) is not None and known != Size(width, height):
-                raise _UnmappedError(f"segmentation: expected {known}, found {Size(width, height)}")
+                raise PhaseError(f"segmentation: expected {known}, found {Size(width, height)}")
             counts = segmentation["counts"]
             runs = counts if isinstance(counts, str) else tuple(map(int, counts))
             read.images[image] = Size(width, height)
@@ -221,12 +212,11 @@ def _of_coco(file: str, content: Mapping[str, Any], faults: list[str], name: str
         if "bbox" in item and not len(points):
             x, y, width, height = _numbers(item["bbox"], 4).tolist()
             if width < 0 or height < 0:
-                raise _UnmappedError(f"bbox: expected a width and a height, found {width:g} and {height:g}")
+                raise PhaseError(f"bbox: expected a width and a height, found {width:g} and {height:g}")
             yield replace(one, parts=(np.array([x, y, x + width, y + height]),))
 
-    _Reader(read, faults).each(
-        content["annotations"], lambda number: f"{file}, annotations[{number}]", of_one
-    )
+    items = ((f"{file}, annotations[{number}]", item) for number, item in enumerate(content["annotations"]))
+    _collect(read, faults, items, of_one)
     return read
 
 
@@ -247,32 +237,28 @@ def _of_yolo(
             faults.append(f"{place}: expected {expected}, found none{hint}")
             continue
         read.images[path.stem] = size
-
-        def of_one(
-            line: str, place: str, image: str = path.stem, size: Size = size
-        ) -> Iterator[ImageAnnotation]:
-            number, *cells = line.split()
-            values = _numbers([float(cell) for cell in cells])
-            if not number.isdigit() or int(number) >= len(classes):
-                raise _UnmappedError(f"expected a class from 0 to {len(classes) - 1}, found {number}")
-            scale = np.array([size.width, size.height])
-            label = classes[int(number)]
-            if len(values) in (4, 5):
-                centre, half = values[:2] * scale, values[2:4] * scale / 2
-                confidence = float(values[4]) if len(values) == 5 else None
-                corners = np.concatenate([centre - half, centre + half])
-                yield ImageAnnotation(image, label, "box", place, (corners,), confidence=confidence)
-            else:
-                yield ImageAnnotation(image, label, "polygon", place, (_corners(values) * scale,))
-
-        lines = [
-            (number, line)
-            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-            if line.strip()
-        ]
-        places = [f"{path.name}, line {number}" for number, _ in lines]
-        _Reader(read, faults).each([line for _, line in lines], places.__getitem__, of_one)
+        lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        items = ((f"{path.name}, line {number}", line) for number, line in lines if line.strip())
+        _collect(read, faults, items, partial(_of_yolo_line, image=path.stem, size=size, classes=classes))
     return read
+
+
+def _of_yolo_line(
+    line: str, place: str, *, image: str, size: Size, classes: Sequence[str]
+) -> Iterator[ImageAnnotation]:
+    number, *cells = line.split()
+    values = _numbers([float(cell) for cell in cells])
+    if not number.isdigit() or int(number) >= len(classes):
+        raise PhaseError(f"expected a class from 0 to {len(classes) - 1}, found {number}")
+    scale = np.array([size.width, size.height])
+    label = classes[int(number)]
+    if len(values) in (4, 5):
+        centre, half = values[:2] * scale, values[2:4] * scale / 2
+        confidence = float(values[4]) if len(values) == 5 else None
+        corners = np.concatenate([centre - half, centre + half])
+        yield ImageAnnotation(image, label, "box", place, (corners,), confidence=confidence)
+    else:
+        yield ImageAnnotation(image, label, "polygon", place, (_corners(values) * scale,))
 
 
 def _classes_of(folder: Path) -> list[str]:
@@ -315,28 +301,30 @@ def _of_labelme(paths: Sequence[Path], faults: list[str]) -> Annotations:
             faults.append(f"{path.name}: expected the shapes of LabelMe, found {found}")
             continue
 
-        def of_one(item: Any, place: str, image: str = name) -> Iterator[ImageAnnotation]:
-            corners = np.array(item["points"], dtype=np.float64).reshape(-1, 2)
-            _numbers(corners.ravel())
-            label, kind = str(item["label"]), item.get("shape_type") or "polygon"
-            if kind == "polygon":
-                yield ImageAnnotation(image, label, "polygon", place, (_corners(corners),))
-            elif kind == "rectangle":
-                box = np.concatenate([corners.min(axis=0), corners.max(axis=0)])
-                yield ImageAnnotation(image, label, "box", place, (box,))
-            elif kind == "circle":
-                (centre, edge) = corners
-                turn = np.linspace(0, 2 * math.pi, 64, endpoint=False)
-                around = centre + np.hypot(*(edge - centre)) * np.column_stack([np.cos(turn), np.sin(turn)])
-                yield ImageAnnotation(image, label, "polygon", place, (around,))
-            elif kind in ("point", "points"):
-                for corner in corners:
-                    yield ImageAnnotation(image, label, "point", place, (corner,))
-            else:
-                raise _UnmappedError(f"expected a polygon, rectangle, circle or point, found {kind}")
-
-        _Reader(read, faults).each(shapes, partial("{}, shapes[{}]".format, path.name), of_one)
+        items = ((f"{path.name}, shapes[{number}]", item) for number, item in enumerate(shapes))
+        _collect(read, faults, items, partial(_of_labelme_shape, image=name))
     return read
+
+
+def _of_labelme_shape(item: Any, place: str, *, image: str) -> Iterator[ImageAnnotation]:
+    corners = np.array(item["points"], dtype=np.float64).reshape(-1, 2)
+    _numbers(corners.ravel())
+    label, kind = str(item["label"]), item.get("shape_type") or "polygon"
+    if kind == "polygon":
+        yield ImageAnnotation(image, label, "polygon", place, (_corners(corners),))
+    elif kind == "rectangle":
+        box = np.concatenate([corners.min(axis=0), corners.max(axis=0)])
+        yield ImageAnnotation(image, label, "box", place, (box,))
+    elif kind == "circle":
+        (centre, edge) = corners
+        turn = np.linspace(0, 2 * math.pi, 64, endpoint=False)
+        around = centre + np.hypot(*(edge - centre)) * np.column_stack([np.cos(turn), np.sin(turn)])
+        yield ImageAnnotation(image, label, "polygon", place, (around,))
+    elif kind in ("point", "points"):
+        for corner in corners:
+            yield ImageAnnotation(image, label, "point", place, (corner,))
+    else:
+        raise PhaseError(f"expected a polygon, rectangle, circle or point, found {kind}")
 
 
 # --- Pascal VOC, an XML for each image, and CVAT for images, one for all ---
@@ -361,34 +349,27 @@ def _of_xml(paths: Sequence[Path], faults: list[str]) -> Annotations:
                 name = PurePosixPath(image.get("name", "")).name
                 read.images[name] = Size(int(image.get("width", 0)), int(image.get("height", 0)))
                 place = f"{path.name}, image {name}"
-                size = read.images[name]
-                for number, item in enumerate(image, start=1):
-                    _Reader(read, faults).each(
-                        [item],
-                        partial("{}, {} {}".format, place, item.tag, number),
-                        partial(_of_cvat, image=name, size=size),
-                    )
+                items = (
+                    (f"{place}, {item.tag} {number}", item) for number, item in enumerate(image, start=1)
+                )
+                _collect(read, faults, items, partial(_of_cvat, image=name, size=read.images[name]))
         elif root.tag == "annotation":
             name = PurePosixPath((root.findtext("filename") or path.stem).replace("\\", "/")).name
             width, height = (root.findtext(f"size/{side}") for side in ("width", "height"))
             read.images[name] = Size(int(width), int(height)) if width and height and int(width) else None
-
-            def of_one(item: ElementTree.Element, place: str, image: str = name) -> Iterator[ImageAnnotation]:
-                sides = [
-                    float(item.findtext(f"bndbox/{side}") or "nan")
-                    for side in ("xmin", "ymin", "xmax", "ymax")
-                ]
-                label = item.findtext("name")
-                if not label:
-                    raise KeyError("name")
-                yield ImageAnnotation(image, label, "box", place, (_numbers(sides, 4),))
-
-            _Reader(read, faults).each(
-                root.findall("object"), partial("{}, objects[{}]".format, path.name), of_one
-            )
+            objects = enumerate(root.findall("object"))
+            items = ((f"{path.name}, objects[{number}]", item) for number, item in objects)
+            _collect(read, faults, items, partial(_of_voc, image=name))
         else:
             faults.append(f"{path.name}: {_EXPECTED}, found XML of {root.tag}")
     return read
+
+
+def _of_voc(item: ElementTree.Element, place: str, *, image: str) -> Iterator[ImageAnnotation]:
+    sides = [float(item.findtext(f"bndbox/{side}") or "nan") for side in ("xmin", "ymin", "xmax", "ymax")]
+    if not (label := item.findtext("name")):
+        raise KeyError("name")
+    yield ImageAnnotation(image, label, "box", place, (_numbers(sides, 4),))
 
 
 def _of_cvat(
@@ -397,7 +378,7 @@ def _of_cvat(
     label = item.get("label", "")
     if item.tag == "box":
         if float(item.get("rotation", 0)):
-            raise _UnmappedError("expected a box parallel to the axes, found a rotated one")
+            raise PhaseError("expected a box parallel to the axes, found a rotated one")
         sides = [float(item.attrib[side]) for side in ("xtl", "ytl", "xbr", "ybr")]
         yield ImageAnnotation(image, label, "box", place, (_numbers(sides, 4),))
     elif item.tag in ("polygon", "points"):
@@ -421,4 +402,4 @@ def _of_cvat(
     elif item.tag == "tag":
         yield ImageAnnotation(image, label, "tag", place)
     else:
-        raise _UnmappedError(f"expected a box, polygon, mask or points, found {item.tag}")
+        raise PhaseError(f"expected a box, polygon, mask or points, found {item.tag}")

@@ -1,10 +1,15 @@
-"""Writes annotations of other formats as the reference of a phase, or as a submission to it."""
+"""Annotations of other formats as the reference of a phase, or as a submission to it."""
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.core.challenge import references_of
 from evaluation.core.fault import PhaseError
@@ -12,21 +17,196 @@ from evaluation.core.field import AnyField, Field, Files, Kind, TableRows
 from evaluation.core.form import CaseForm, name_key
 from evaluation.io.pixels import Size, values_in_words
 from evaluation.io.tables import write_csv
-from evaluation.organiser.annotation_files.formats import Annotations, read_annotations
-from evaluation.organiser.annotation_files.mapping import is_mapped, key_of_image, map_annotations
+from evaluation.metrics.crops import VolumeCrop
+from evaluation.organiser.annotation_files.formats import Annotations, ImageAnnotation, read_annotations
 from evaluation.organiser.submission_writer import write_case_file
 from evaluation.phase import registry
+
+# --- Annotations as the values of a phase: boxes, points and maps of labels ---
+
+_TAKEN = {"box": ("box", "polygon", "run lengths"), "point": ("point",), "region": ("polygon", "run lengths")}
+"""Which shapes become what; a polygon has a box around it, a box is no outline."""
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """The values of the cases by name, and the table of what became of labels, images and shapes."""
+
+    values: Mapping[str, Any]
+    lines: tuple[str, ...]
+
+
+def key_of_image(image: str) -> str:
+    """Return the key of a case's name in the name of an image, which may have a path and an extension."""
+    return name_key(image.replace("\\", "/").rpartition("/")[2])
+
+
+def map_annotations(
+    annotations: Annotations,
+    kind: Kind,
+    cases: Sequence[CaseForm],
+    renamed: Mapping[str, str],
+    without_crowds: bool,
+    with_confidence: bool,
+) -> Mapped:
+    """Return the value of each case that the annotations name.
+
+    ``renamed``: classes of the phase by labels, an empty one leaves annotations out. Raises `PhaseError` with
+    all that cannot be mapped: unknown images and labels, shapes that have no place in the kind, crowds, sizes
+    that differ, missing confidences.
+    """
+    target, classes, is_any = _target_of(kind)
+    by_key = {name_key(case.name): case for case in cases}
+    faults, used = [], Counter[tuple[str, str, str]]()
+    unknown = [image for image in annotations.images if key_of_image(image) not in by_key]
+    if unknown:
+        faults.append(f"images that are no cases: {values_in_words(unknown)}")
+    for image, size in annotations.images.items():
+        case = by_key.get(key_of_image(image))
+        if case is not None and size is not None and case.width and size != Size(case.width, case.height):
+            faults.append(f"{image}: expected {Size(case.width, case.height)}, found {size}")
+    has_shape = {one.place for one in annotations.found if one.shape in _TAKEN[target]}
+    has_box = {one.place for one in annotations.found if one.shape == "box"}
+    taken: dict[str, list[tuple[int, ImageAnnotation]]] = defaultdict(list)
+    left_out: Counter[str] = Counter()
+    labels: Counter[str] = Counter()
+    for one in annotations.found:
+        if one.shape == "tag":
+            left_out[f"the tag {one.label} of whole images"] += 1
+            continue
+        # An annotation of COCO may have a box beside its outline.
+        if one.place in has_shape and one.shape not in _TAKEN[target]:
+            continue
+        if target == "box" and one.shape != "box" and one.place in has_box:
+            continue
+        if one.shape not in _TAKEN[target]:
+            faults.append(f"{one.place}: expected {' or '.join(_TAKEN[target])}, found a {one.shape}")
+        elif one.is_crowd and without_crowds:
+            left_out["crowds (iscrowd)"] += 1
+        elif one.is_crowd:
+            faults.append(
+                f"{one.place}: a crowd (iscrowd) has no counterpart; --without-crowds leaves it out"
+            )
+        elif with_confidence and one.confidence is None:
+            faults.append(f"{one.place}: expected a confidence, found none")
+        elif (position := _class_of(one.label, classes, is_any, renamed)) is None:
+            labels[one.label] += 1
+        elif position < 0:
+            left_out[f"the label {one.label}"] += 1
+        else:
+            used[one.label, classes[position] if classes else target, one.shape] += 1
+            taken[key_of_image(one.image)].append((position, one))
+    for label, count in labels.items():
+        wanted = ", ".join(classes) or "one"
+        hint = f"--class {label}=CLASS maps it, {label}= leaves it out"
+        faults.append(f"label {label} ({count}): expected a class ({wanted}); {hint}")
+    if is_any and len({label for label, _, _ in used}) > 1 and not renamed:
+        found = ", ".join(sorted({label for label, _, _ in used}))
+        hint = "--class LABEL= leaves one out, LABEL=any keeps it"
+        faults.append(f"labels: the phase has no classes, found {found}; {hint}")
+    PhaseError.raise_all(faults)
+    keys = dict.fromkeys(map(key_of_image, annotations.images))
+    values = {by_key[key].name: _value(kind, target, taken[key], by_key[key]) for key in keys}
+    shapes = len({one.place for one in annotations.found if one.shape != "tag"})
+    lines = [f"{annotations.format}: {shapes} shapes, {len(keys)} of {len(cases)} cases"]
+    lines += [f"{label} ({shape}) → {name}: {count}" for (label, name, shape), count in sorted(used.items())]
+    lines += [f"left out, {what}: {count}" for what, count in sorted(left_out.items())]
+    return Mapped(values, tuple(lines))
+
+
+def is_mapped(kind: Kind) -> bool:
+    """Return whether annotations can become values of a kind."""
+    try:
+        return bool(_target_of(kind))
+    except PhaseError:
+        return False
+
+
+def _target_of(kind: Kind) -> tuple[str, tuple[str, ...], bool]:
+    """Return what the values of a kind consist of, their classes, and whether there are none."""
+    objects, regions = kind.objects, kind.regions
+    is_flat = objects is not None and (objects.axes, objects.unit, objects.number) == (2, "pixels", "any")
+    if objects is not None and is_flat and objects.value is not None and objects.form != "component":
+        return objects.form, objects.classes, not objects.classes
+    if regions is not None and regions.value is not None and regions.dimensions == 2:
+        return "region", regions.names, False
+    raise PhaseError("expected a field of boxes, points or labels in images, in pixels, found another kind")
+
+
+def _class_of(label: str, classes: Sequence[str], is_any: bool, renamed: Mapping[str, str]) -> int | None:
+    """Return the position of a label's class, −1 for one that is left out, None for an unknown one."""
+    name = renamed.get(label, label)
+    if not name:
+        return -1
+    if is_any:
+        return 0
+    return next((place for place, one in enumerate(classes) if one.casefold() == name.casefold()), None)
+
+
+def _value(kind: Kind, target: str, taken: Sequence[tuple[int, ImageAnnotation]], case: CaseForm) -> Any:
+    if target == "region":
+        assert kind.regions is not None
+        assert kind.regions.value is not None
+        masks = np.zeros((len(kind.regions.names), case.height, case.width), np.bool_)
+        for position, one in taken:
+            masks[position] |= _mask(one, case)
+        return kind.regions.value([VolumeCrop(mask[np.newaxis], (0, 0, 0)) for mask in masks], case)
+    assert kind.objects is not None
+    assert kind.objects.value is not None
+    rows = [
+        [position, 1.0 if one.confidence is None else one.confidence, *_corners(one, case)]
+        for position, one in taken
+    ]
+    return kind.objects.value(np.array(rows, dtype=np.float64).reshape(-1, 6), case)
+
+
+def _corners(one: ImageAnnotation, case: CaseForm) -> Iterator[float]:
+    """Return the lower and the upper corner of what is annotated."""
+    if one.shape == "run lengths":
+        ys, xs = np.nonzero(_mask(one, case))
+        points = (
+            np.array([[xs.min(), ys.min()], [xs.max() + 1, ys.max() + 1]]) if len(xs) else np.zeros((2, 2))
+        )
+    else:
+        points = np.concatenate([part.reshape(-1, 2) for part in one.parts])
+    return iter([*points.min(axis=0).tolist(), *points.max(axis=0).tolist()])
+
+
+def _mask(one: ImageAnnotation, case: CaseForm) -> NDArray[np.bool_]:
+    """Return the pixels (y, x) of an outline or of run lengths."""
+    try:
+        from pycocotools import mask as coco
+    except ImportError:
+        raise PhaseError("polygons and run lengths need the extra `annotations` (pycocotools)") from None
+    size = [case.height, case.width]
+    if one.shape == "polygon" or isinstance(one.runs, str):
+        if one.shape == "polygon":
+            parts = coco.frPyObjects([part.ravel().tolist() for part in one.parts], *size)
+            whole = coco.merge(parts)
+        else:
+            whole = {"size": size, "counts": str(one.runs).encode()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of its use of NumPy
+            return np.asarray(coco.decode(whole), dtype=np.bool_)
+    if sum(one.runs) != case.height * case.width or min(one.runs, default=0) < 0:
+        expected = f"lengths whose sum is {case.height * case.width}"
+        raise PhaseError(f"{one.place}: expected {expected}, found {sum(one.runs)}")
+    flat = np.repeat(np.arange(len(one.runs)) % 2 == 1, one.runs)
+    return flat.reshape(case.width, case.height).T
+
+
+# --- Values written as a reference or handed on as a submission ---
 
 
 @dataclass(frozen=True)
 class MappingChoices:
     """What an organiser says of annotations: see `add_arguments`."""
 
-    field: str | None = None
-    classes: tuple[str, ...] = ()
-    without_crowds: bool = False
-    coco: Path | None = None
-    empty: bool = False
+    field: str | None
+    classes: tuple[str, ...]
+    without_crowds: bool
+    coco: Path | None
+    empty: bool
 
     @property
     def renamed(self) -> dict[str, str]:
