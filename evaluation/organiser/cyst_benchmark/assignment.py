@@ -129,20 +129,16 @@ def write_assignment(work: Path) -> dict[str, object]:
     except ValueError as error:
         raise PhaseError(f"{work}: {error}") from None
 
+    assigned = dict(zip(parts, pairs, strict=True))
     rows = [
         (part, *pair, volumes[part], b_scans[part], complementarity(*(accuracies[name] for name in pair)))
-        for part, pair in zip(parts, pairs, strict=True)
+        for part, pair in assigned.items()
     ]
     write_rows(work / ASSIGNMENT, _OF_PART, rows)
-    loads = [
-        (
-            name,
-            sum(name in pair for pair in pairs),
-            sum(volumes[part] for part, pair in zip(parts, pairs, strict=True) if name in pair),
-            sum(b_scans[part] for part, pair in zip(parts, pairs, strict=True) if name in pair),
-        )
-        for name in sorted(accuracies)
-    ]
+    loads = []
+    for name in sorted(accuracies):
+        own = [part for part, pair in assigned.items() if name in pair]
+        loads.append((name, len(own), sum(volumes[i] for i in own), sum(b_scans[i] for i in own)))
     write_rows(work / WORKLOAD, _OF_WORKLOAD, loads)
     return {}
 

@@ -232,10 +232,6 @@ def read_scale(work: Path, interval: Interval) -> Scale:
 _USED_BY = "cyst"
 """The interval that uses a and b; also a column of the table, so that nobody takes them for more."""
 
-NOTE = (
-    "a and b change a value only with --interval cyst. With --interval level a confidence has the mean of "
-    "its transformed distinctions, and Eq. 2 makes that the supervisor's mean, whatever the annotator's is."
-)
 _OF_TRANSFORM = ("reader", "confidence", "cysts", "mean", "variance", "a", "b", "used_by_interval")
 _OF_LEVEL = ("confidence", "cysts", "mean", "variance", "pooled_with", "value")
 
@@ -263,12 +259,7 @@ def write_transforms(work: Path) -> dict[str, object]:
         for c, moments in supervisor.moments.items()
     ]
     write_rows(work / LEVELS, _OF_LEVEL, levels)
-    return {
-        "levels_of_one_value": [list(group) for group in supervisor.tied],
-        "pooled_confidences_of_the_supervisor": dict(supervisor.pooled_with),
-        "note": NOTE,
-        "warnings": warnings_of(supervisor),
-    }
+    return {"warnings": warnings_of(supervisor)}
 
 
 def warnings_of(supervisor: Supervisor) -> list[str]:
