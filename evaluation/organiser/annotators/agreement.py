@@ -36,21 +36,19 @@ def _compared_boxes(view: Objects, first: Floats, second: Floats) -> Mapping[str
 
     Boxes of one class are paired for the most pairs with at least `_LEAST_IOU`, then for the largest IoU. For
     every class, if there are several, and for all: F1, 2 · pairs / all boxes, undefined without any box; and
-    the mean IoU of the pairs. With pairs across classes: the share of pairs of the same class.
+    the mean IoU of the pairs.
     """
     found: dict[str, float] = {}
     overlaps: list[float] = []
     for label, name in enumerate(view.classes or ("",)):
         one, other = (rows[rows[:, 0] == label] for rows in (first, second))
-        of_pairs = [iou for _, _, iou in _paired(one, other, view.inclusive)]
+        overlap = iou_of_corners(one[:, np.newaxis, 2:], other[np.newaxis, :, 2:], view.inclusive)
+        hit = match_pairs(NearPairs.of_table(1 - overlap, overlap >= _LEAST_IOU), "optimal").hit
+        of_pairs = [float(overlap[i, j]) for j, i in enumerate(hit) if i >= 0]
         overlaps += of_pairs
         if len(view.classes) > 1:
             found |= _similarities(f"{name} boxes", of_pairs, len(one) + len(other))
-    found |= _similarities("boxes", overlaps, len(first) + len(second))
-    if len(view.classes) > 1:
-        same = [first[i, 0] == second[j, 0] for i, j, _ in _paired(first, second, view.inclusive)]
-        found["share of boxes with the same class"] = float(np.mean(same)) if same else nan
-    return found
+    return found | _similarities("boxes", overlaps, len(first) + len(second))
 
 
 def _similarities(name: str, overlaps: Sequence[float], boxes: int) -> dict[str, float]:
@@ -58,12 +56,6 @@ def _similarities(name: str, overlaps: Sequence[float], boxes: int) -> dict[str,
         f"{name} F1": 2 * len(overlaps) / boxes if boxes else nan,
         f"{name} IoU": sum(sorted(overlaps)) / len(overlaps) if overlaps else nan,
     }
-
-
-def _paired(first: Floats, second: Floats, inclusive_corners: bool) -> list[tuple[int, int, float]]:
-    overlap = iou_of_corners(first[:, np.newaxis, 2:], second[np.newaxis, :, 2:], inclusive_corners)
-    hit = match_pairs(NearPairs.of_table(1 - overlap, overlap >= _LEAST_IOU), "optimal").hit
-    return [(int(i), j, float(overlap[i, j])) for j, i in enumerate(hit) if i >= 0]
 
 
 # --- Comparisons of the values of one case, view by view: decisions, numbers, similarities, distances ---
@@ -297,7 +289,7 @@ class CaseDisagreement:
     votes: str = ""
 
 
-_SIMILARITIES = (" Dice", " F1", "IoU", "with the same class")
+_SIMILARITIES = (" Dice", " F1", "IoU")
 _ALL, _LABEL = ("all", ""), "label"
 
 

@@ -120,8 +120,6 @@ def test_boxes_of_two_annotators():
     assert found["mean BE boxes F1", "a", "b"] == (pytest.approx((2 / 3 + 0) / 2), 2)
     assert found["mean polyp boxes F1", "a", "b"] == (0, 1)
     assert found["mean boxes IoU", "a", "b"] == (pytest.approx(0.8), 1)
-    # Whatever the class there are two pairs, one of which has the same class.
-    assert found["mean share of boxes with the same class", "a", "b"] == (0.5, 1)
     # Presence of BE: yes yes, no no, yes no. Observed 2/3, by chance (2/3)(1/3) + (1/3)(2/3).
     assert found["BE present: Cohen's kappa", "a", "b"] == (pytest.approx((2 / 3 - 4 / 9) / (5 / 9)), 3)
     # Numbers of polyps: 2 and 0, 0 and 0, 0 and 0.
