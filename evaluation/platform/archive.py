@@ -38,13 +38,7 @@ _TABLES = (".csv", ".txt", ".tsv")
 _BESIDE = frozenset({"dataset.json", "plans.json", "predict_from_raw_data_args.json", "postprocessing.pkl"})
 _BESIDE_CASE = (".npz", ".pkl")
 _LOSSY = extensions_of(row for row in FORMATS if row.lossy)
-
-
-def hint_of_image(name: str) -> str | None:
-    """Return a hint on a file whose name matches no image of the phase."""
-    if name.casefold().endswith(_LOSSY):
-        return "lossy compression changes the values of a mask: save it in one of the formats named"
-    return None
+_LOSES = "lossy compression changes the values of a mask: save it in one of the formats named"
 
 
 def hint_of_absence(layout: Files | TableColumns | TableRows, files: Sequence[str]) -> str | None:
@@ -241,7 +235,8 @@ class _Archive:
             around = next((one for one in folders if not one or f"{folded}/".startswith(f"{one}/")), None)
             if around is not None:
                 expected = f"only images of this phase, as {_in_words([of for _, of in fields[around]])}"
-                hint = hint_of_image(name) or self._hint_of_name(name, fields[around])
+                is_lossy = name.casefold().endswith(_LOSSY)
+                hint = _LOSES if is_lossy else self._hint_of_name(name, fields[around])
                 found = "a file of another name"
                 self.faults.append(Fault(FaultKind.UNKNOWN, path, expected, found, hint=hint))
 
