@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from types import FrameType
 from typing import Any
 
@@ -34,16 +35,10 @@ def import_ahead() -> None:
     All else that is native, or lies beside the challenge, it imports itself, at the top of its file. Modules
     that cannot be imported are left to the function that wants them.
     """
-    for name in _OF_CODECS:
-        _import(name)
-    for package, natives in _OF_PACKAGES.items():
-        for name in natives if package in sys.modules else ():
-            _import(name)
-
-
-def _import(name: str) -> None:
-    with suppress(Exception, SystemExit):
-        importlib.import_module(name)
+    of_packages = (natives for package, natives in _OF_PACKAGES.items() if package in sys.modules)
+    for name in chain(_OF_CODECS, *of_packages):
+        with suppress(Exception, SystemExit):
+            importlib.import_module(name)
 
 
 # --- In a confined reader ---

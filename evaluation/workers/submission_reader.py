@@ -116,7 +116,7 @@ class SubmissionFiles:
         self._buffer = ReadBuffer()
         self.bytes = 0
         self.limit_bytes = math.inf
-        self.before_read: Callable[[], None] = _nothing
+        self.before_read: Callable[[], None] = lambda: None
 
     def read(self, path: str, limit_bytes: int, may_be_empty: bool = False) -> memoryview:
         """Return the bytes of a file, valid until the next call. Raises `ReadError`."""
@@ -212,7 +212,7 @@ class CaseReader:
         except Exception:  # reading case by case finds whose fault it is
             values = None
         finally:
-            self.files.limit_bytes, self.files.before_read = math.inf, _nothing
+            self.files.limit_bytes, self.files.before_read = math.inf, lambda: None
         if values is None:
             self.files.bytes = before
         return values
@@ -235,10 +235,6 @@ class CaseReader:
                 return None
             read[name] = dict(zip(of_field, values, strict=True))
         return read
-
-
-def _nothing() -> None:
-    """Do nothing before a file is read."""
 
 
 # --- The jobs of a reader ---
@@ -313,7 +309,7 @@ class SubmissionReader:
         again: dict[int, Mapping[str, str]] = {}
         values = ValuesOfBatch(reader.fields, job.room_bytes)
         items, bytes_before = 0, reader.files.bytes
-        tallies = Tallies(reader.fields) if job.room_bytes is None else None
+        tallies: dict[str, Counter[str]] | None = {} if job.room_bytes is None else None
         numbers = range(len(content.cases)) if job.only is None else job.only
         if job.only is None and (quick := self._read_quickly(reader, content, job, tick)) is not None:
             if values.add_all(quick):
@@ -322,7 +318,7 @@ class SubmissionReader:
                     for name, of_field in quick.items()
                 )
                 if tallies is not None:
-                    tallies.add_all(quick, content.cases)
+                    _tally(tallies, reader.fields, quick, content.cases)
                 numbers = ()
             else:
                 reader.files.bytes = bytes_before
@@ -342,7 +338,8 @@ class SubmissionReader:
                 predictions, found = reader.read(case, sources)
                 faults.add(found)
                 if tallies is not None and not faults:
-                    tallies.add_all({name: {0: value} for name, value in predictions.items()}, (case,))
+                    of_case = {name: {0: value} for name, value in predictions.items()}
+                    _tally(tallies, reader.fields, of_case, (case,))
                 items += sum(reader.fields[name].kind.items(value) for name, value in predictions.items())
                 if faults:
                     values.drop()  # a rejected submission is not scored
@@ -358,8 +355,8 @@ class SubmissionReader:
                 problems.append(problem_of(case.name, error))
         used = Used(reader.files.bytes - bytes_before, items)
         try:
-            counts = {} if tallies is None else tallies.counts
-            return BatchReport(faults, died, tuple(problems), again, used, counts).packed(values.packed())
+            report = BatchReport(faults, died, tuple(problems), again, used, tallies or {})
+            return report.packed(values.packed())
         except (MachineTrouble, MemoryError):
             raise
         except Exception as error:  # of a kind that packs the values of many cases at once
@@ -384,19 +381,17 @@ class SubmissionReader:
         return reader.read_all(content.cases, content.sources, limit_bytes, begin_file)
 
 
-class Tallies:
-    """Counts by field the values that are read, and those that look wrong in the same way."""
-
-    def __init__(self, fields: Mapping[str, Field]) -> None:
-        self._fields = fields
-        self.counts: dict[str, Counter[str]] = {}
-
-    def add_all(self, values: Mapping[str, Mapping[int, Any]], cases: Sequence[CaseForm]) -> None:
-        """Count values by field and number of their case."""
-        for name, of_field in values.items():
-            kind, counts = self._fields[name].kind, self.counts.setdefault(name, Counter())
-            for number, value in of_field.items():
-                counts.update(("", *kind.oddities(value, cases[number])))
+def _tally(
+    tallies: dict[str, Counter[str]],
+    fields: Mapping[str, Field],
+    values: Mapping[str, Mapping[int, Any]],
+    cases: Sequence[CaseForm],
+) -> None:
+    """Count by field the values that are read, and those that look wrong in the same way."""
+    for name, of_field in values.items():
+        kind, counts = fields[name].kind, tallies.setdefault(name, Counter())
+        for number, value in of_field.items():
+            counts.update(("", *kind.oddities(value, cases[number])))
 
 
 def _digests_of(root: str, sources: Mapping[str, IndexedSource]) -> dict[str, str]:
