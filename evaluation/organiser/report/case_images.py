@@ -21,12 +21,10 @@ from evaluation.core.form import CaseForm, name_key
 from evaluation.core.formats import FORMATS, META_IMAGE_HEADER, extensions_of, image_formats
 from evaluation.core.outcome import Progress
 from evaluation.core.trouble import raise_trouble_of
-from evaluation.metrics.segmentation import overlap_of
 from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.report import objects as object_drawing
 from evaluation.organiser.report import overlays
 from evaluation.organiser.report.case_views import CaseView, OpenCase, drawn_view, view_of
-from evaluation.organiser.report.instances import instance_panel, instances_of
 from evaluation.organiser.report.objects import Location, location_of
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
@@ -138,29 +136,34 @@ def picture_of(
     size = case.height, case.width
     if photograph is not None and not any(is_shown(field) for field in task.fields):
         return CaseImage("photograph", _encoded(overlays.fitted(photograph), lossy))
-    found: list[overlays.Region] = []
-    for field in task.fields_for(case):
-        if field.name not in opened.submitted:
-            continue
-        predicted, reference = opened.submitted[field.name], opened.references[field.name]
-        if instances := instances_of(opened.options, task, field, predicted, reference):
-            panel = instance_panel(instances, size, photograph)
-            return CaseImage("instances", _encoded(panel, lossy))
+    found: list[overlays.Structure] = []
+    for field, predicted, reference in opened.values(task):
+        if known := object_drawing.metric_of_instances(opened.options, task, field):
+            pair = predicted, reference
+            if panel := object_drawing.instance_panel(known[1], field, *pair, size, photograph):
+                return CaseImage("instances", _encoded(panel, lossy))
         if regions := overlays.regions_in(field):
+            structures = list(overlays.structures(field, case, predicted, reference))
             if regions.dimensions == 3:
-                return _picture_of_volume(field, case, predicted, reference, volume)
-            found += overlays.regions(field, predicted, reference)
+                one = max(structures, key=lambda structure: structure.difference)
+                original = volume(one.shape)
+                picture = _encoded(overlays.solid_panels(one, original), original is not None)
+                return CaseImage("regions", picture, (f"{one.name}: {_PLANES[0]}", *_PLANES[1:]))
+            found += structures
         elif object_drawing.objects_in(field):
             objects = object_drawing.objects_of(opened.options, task, field, predicted, opened.references)
             if objects and (objects.drawn or all(size)):
-                return _picture_of_objects(objects, size, photograph)
-    there = [region for region in found if region.predicted.values.any() or region.reference.values.any()]
-    most = sorted(there, key=_difference, reverse=True)[:_MOST_PANELS]
-    shown = [region for region in there if any(region is one for one in most)]
+                lossy = lossy and objects.axes == 2 and objects.in_pixels
+                picture = _encoded(object_drawing.object_panels(objects, size, photograph), lossy)
+                panels = object_drawing.VIEW_NAMES if objects.axes == 3 else ()
+                return CaseImage(objects.kind, picture, panels, objects.numbered)
+    there = [one for one in found if one.is_there]
+    most = sorted(there, key=lambda structure: structure.difference, reverse=True)[:_MOST_PANELS]
+    shown = [one for one in there if any(one is other for other in most)]
     if not shown:
         return None
-    panels = _encoded(overlays.region_panels(shown, size, photograph), lossy)
-    return CaseImage("regions", panels, tuple(region.structure for region in shown))
+    picture = _encoded(overlays.region_panels(shown, photograph), lossy)
+    return CaseImage("regions", picture, tuple(one.name for one in shown))
 
 
 def is_shown(field: Field) -> bool:
@@ -171,38 +174,6 @@ def is_shown(field: Field) -> bool:
 def is_read(field: Field) -> bool:
     """Return whether a report needs the submitted values of a field: to draw them, or as numbers."""
     return is_shown(field) or overlays.is_number(field)
-
-
-def _picture_of_volume(
-    field: Field,
-    case: CaseForm,
-    predicted: Any,
-    reference: Any,
-    volume: Callable[[Shape], overlays.Greys | None],
-) -> CaseImage:
-    one = max(
-        overlays.solids(field, case, predicted, reference),
-        key=lambda solid: int(np.count_nonzero(solid.predicted != solid.reference)),
-    )
-    planes = (f"{one.structure}: {_PLANES[0]}", *_PLANES[1:])
-    depth, height, width = one.predicted.shape
-    original = volume((depth, height, width))
-    return CaseImage("regions", _encoded(overlays.solid_panels(one, original), original is not None), planes)
-
-
-def _picture_of_objects(
-    found: object_drawing.DrawnObjects, size: tuple[int, int], photograph: overlays.Colours | None
-) -> CaseImage:
-    lossy = photograph is not None and found.axes == 2 and found.in_pixels
-    panels = object_drawing.VIEW_NAMES if found.axes == 3 else ()
-    picture = _encoded(object_drawing.object_panels(found, size, photograph), lossy)
-    return CaseImage(found.kind, picture, panels, found.numbered)
-
-
-def _difference(region: overlays.Region) -> int:
-    """Return the number of pixels in which prediction and reference differ."""
-    counts = overlap_of(region.predicted, region.reference)
-    return counts.prediction + counts.reference - 2 * counts.intersection
 
 
 def _encoded(picture: Image.Image, lossy: bool) -> str:

@@ -3,7 +3,7 @@
 import base64
 import io
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from evaluation.core.challenge import Options, Task, Values
+from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
-from evaluation.metrics.crops import Box
 from evaluation.organiser.report import overlays
 
 _MOST_PLANES = 24
 _SIDE_OF_PLANE, _SIDE_OF_IMAGE = 256, 768
 _QUALITY = 50
-Masks = NDArray[np.bool_]
-"""Planes of a structure, shape (planes, y, x); an image has one."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,12 @@ class OpenCase:
     submitted: Values
     references: Values
     options: Options
+
+    def values(self, task: Task) -> Iterator[tuple[Field, Any, Any]]:
+        """Yield each field of a task with its submitted value and its reference."""
+        for field in task.fields_for(self.form):
+            if field.name in self.submitted:
+                yield field, self.submitted[field.name], self.references[field.name]
 
 
 @dataclass(frozen=True)
@@ -80,82 +84,65 @@ def view_of(
 
     The planes of a volume are chosen by its reference alone, so that all teams show the same.
     """
-    pairs: list[tuple[Masks, Masks]] = []
-    names: list[str] = []
-    case = opened.form
-    for field in task.fields_for(case):
-        if field.name not in opened.submitted:
-            continue
-        values = opened.submitted[field.name], opened.references[field.name]
+    masks: list[overlays.Structure] = []
+    for field, *values in opened.values(task):
+        found = list(overlays.structures(field, opened.form, *values))
         regions = overlays.regions_in(field)
         if regions and regions.dimensions == 3:
-            found = list(overlays.solids(field, case, *values))
-            depth, height, width = found[0].predicted.shape
-            spacing = found[0].spacing_mm or (1.0, 1.0, 1.0)
-            planes = _chosen_planes([one.reference for one in found])
-            cuts = [(one.predicted[planes], one.reference[planes]) for one in found]
-            original = volume((depth, height, width))
-            ground = None if original is None else original[planes]
-            there = _there((one.structure, one.predicted, one.reference) for one in found)
-            shown = tuple(planes.tolist()), depth, there, spacing[1] / spacing[2]
-            return _view(cuts, ground, _SIDE_OF_PLANE, *shown)
-        if regions:
-            whole, masks = Box(0, case.height, 0, case.width), list(overlays.regions(field, *values))
-            pairs += [
-                (overlays.cut(one.predicted, whole)[None], overlays.cut(one.reference, whole)[None])
-                for one in masks
-            ]
-            names += _there((one.structure, one.predicted.values, one.reference.values) for one in masks)
-    if not pairs:
+            planes, original = _chosen_planes(found), volume(found[0].shape)
+            return _view(found, None if original is None else original[planes], _SIDE_OF_PLANE, planes)
+        masks += found
+    if not masks:
         return None
-    ground = None if photograph is None else photograph[None]
-    return _view(pairs, ground, _SIDE_OF_IMAGE, (0,), 1, tuple(names))
+    return _view(masks, None if photograph is None else photograph[None], _SIDE_OF_IMAGE, [0])
 
 
-def _there(found: Iterable[tuple[str, Masks, Masks]]) -> tuple[str, ...]:
-    return tuple(name for name, predicted, reference in found if predicted.any() or reference.any())
-
-
-def _chosen_planes(references: Sequence[Masks]) -> NDArray[np.int64]:
+def _chosen_planes(found: Sequence[overlays.Structure]) -> list[int]:
     """Return at most 24 planes, evenly over those with a reference and a tenth more at both ends."""
-    held = np.flatnonzero(np.any([one.any(axis=(1, 2)) for one in references], axis=0))
-    last = len(references[0]) - 1
-    first, end = (int(held[0]), int(held[-1])) if held.size else (0, last)
+    references = [one.reference for one in found]
+    held = [one.corner[0] + np.flatnonzero(one.values.any(axis=(1, 2))) for one in references]
+    last = found[0].shape[0] - 1
+    places = np.concatenate(held)
+    first, end = (int(places.min()), int(places.max())) if places.size else (0, last)
     margin = 1 + (end - first) // 10
     span = max(0, first - margin), min(last, end + margin)
-    return np.unique(np.linspace(*span, min(_MOST_PLANES, span[1] - span[0] + 1)).round().astype(np.int64))
+    evenly = np.linspace(*span, min(_MOST_PLANES, span[1] - span[0] + 1))
+    planes: list[int] = np.unique(evenly.round().astype(np.int64)).tolist()
+    return planes
 
 
 def _view(
-    pairs: Sequence[tuple[Masks, Masks]],
-    ground: NDArray[np.uint8] | None,
-    side: int,
-    planes: tuple[int, ...],
-    of_planes: int,
-    structures: tuple[str, ...],
-    aspect: float = 1.0,
+    found: Sequence[overlays.Structure], ground: NDArray[np.uint8] | None, side: int, planes: list[int]
 ) -> CaseView:
-    step = math.ceil(max(pairs[0][0].shape[1:]) / side)
-    areas = np.zeros(pairs[0][0][:, ::step, ::step].shape, np.uint8)
+    """Return the view of some planes; ``ground``: their images; ``side``: in pixels, about the largest."""
+    depth, *sides = found[0].shape
+    spacing = found[0].spacing_mm or (1.0, 1.0, 1.0)
+    step = math.ceil(max(sides) / side)
+    height, width = (len(range(0, length, step)) for length in sides)
+    areas = np.zeros((len(planes), height, width), np.uint8)
     outlines = np.zeros_like(areas)
-    for predicted, reference in pairs:
-        one, other = predicted[:, ::step, ::step], reference[:, ::step, ::step]
-        areas[one & other], areas[other & ~one], areas[one & ~other] = 1, 2, 3
+    for structure in found:
+        predicted, reference = (mask[planes, ::step, ::step] for mask in structure.whole)
+        areas[predicted & reference], areas[reference & ~predicted], areas[predicted & ~reference] = 1, 2, 3
         for plane in range(len(planes)):
-            outlines[plane][overlays.edge(other[plane])] = 1
-            outlines[plane][overlays.edge(one[plane])] = 2
-    height, width = len(areas[0]), len(areas[0][0])
+            outlines[plane][overlays.edge(reference[plane])] = 1
+            outlines[plane][overlays.edge(predicted[plane])] = 2
     columns = math.ceil(math.sqrt(len(planes)))
     image = None
     if ground is not None:
         pictures = (Image.fromarray(plane).resize((width, height), Image.Resampling.BOX) for plane in ground)
         grid = _grid(np.stack([np.asarray(picture) for picture in pictures]), columns)
         image = overlays.file_of(Image.fromarray(grid), "JPEG", quality=_QUALITY)
-    layers = (
+    return CaseView(
+        image,
         _indexed(_grid(areas, columns), (overlays.AGREEMENT, overlays.MISSED, overlays.FALSE)),
         _indexed(_grid(outlines, columns), (REFERENCE_LINE, PREDICTED_LINE)),
+        tuple(planes),
+        depth,
+        (height, width),
+        spacing[1] / spacing[2],
+        tuple(one.name for one in found if one.is_there),
     )
-    return CaseView(image, *layers, planes, of_planes, (height, width), aspect, structures)
 
 
 REFERENCE_LINE, PREDICTED_LINE = "#ffffff", "#ff5fd2"

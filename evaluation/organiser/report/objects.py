@@ -1,21 +1,23 @@
-"""Pictures of points and boxes: hits and misses, in the image, a plane, or seen along each axis."""
+"""Pictures of points, boxes and instances: hits and misses, in the image, a plane, or along each axis."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from evaluation.challenges.declared.detections import ObjectMetric, Verdicts
+from evaluation.challenges.declared.lesions import LesionTable
 from evaluation.challenges.declared.rules import field_tables, metric_tables
+from evaluation.challenges.declared.tables import MetricTable
 from evaluation.core import views
 from evaluation.core.challenge import Options, Task, Values
 from evaluation.core.field import Field
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.boxes import iou_of_corners, match_boxes
-from evaluation.metrics.crops import Box
+from evaluation.metrics.crops import EMPTY, Box, Crop, around
+from evaluation.metrics.matching import overlaps_of
 from evaluation.organiser.report import overlays
 
 # --- The hits among the boxes of one image at one threshold ---
@@ -132,31 +134,46 @@ def objects_of(
         drawn, joined = _landmarks(found, true, bool(named), joined=not several)
         return DrawnObjects(drawn, joined, not several, in_pixels, named) if drawn else None
     if not several:
-        below = replace(_box(true[0, 2:].tolist(), overlays.AGREEMENT), wide=True)
-        both = below, _box(found[0, 2:].tolist(), overlays.FALSE)
+        (below,) = _drawn_as("box", true, [overlays.AGREEMENT])
+        both = replace(below, wide=True), *_drawn_as("box", found, [overlays.FALSE])
         return DrawnObjects(both, surroundings=True, in_pixels=in_pixels, kind="box")
     verdicts = _overlapping(view, found, true)
     if known:
         verdicts = known[1].matched(field.name, predicted, references).verdicts()
     if view.form == "point":
-        points = tuple(_points(found, true, verdicts))
+        colours = [overlays.AGREEMENT if one else overlays.MISSED for one in verdicts.found]
+        rings = _drawn_as("ring", true, colours)
+        points = *rings, *_drawn_as("cross", _middles(found), _colours(verdicts))
         return DrawnObjects(points, in_pixels=in_pixels, kind="objects") if points else None
-    boxes = tuple(_boxes(found, true, verdicts))
-    return (
-        DrawnObjects(boxes, in_pixels=in_pixels, kind="boxes")
-        if boxes or (in_pixels and view.axes == 2)
-        else None
+    missed = true[~verdicts.found]
+    boxes = (
+        *_drawn_as("box", found, _colours(verdicts)),
+        *_drawn_as("box", missed, [overlays.MISSED] * len(missed)),
     )
+    is_shown = boxes or (in_pixels and view.axes == 2)
+    return DrawnObjects(boxes, in_pixels=in_pixels, kind="boxes") if is_shown else None
 
 
 def matching_metric(options: Options, task: Task, field: Field) -> tuple[str, ObjectMetric] | None:
     """Return the first metric of a declared task that finds hits in a field, and its name, or None."""
-    is_only = len(field_tables(options)) == 1
-    for name, table in metric_tables(options, task.name).items():
-        of_field = table.field == field.name or (table.field is None and is_only)
-        if of_field and isinstance(table, ObjectMetric):
+    known = _tables(options, task, field)
+    return next(((name, table) for name, table in known if isinstance(table, ObjectMetric)), None)
+
+
+def metric_of_instances(options: Options, task: Task, field: Field) -> tuple[str, LesionTable] | None:
+    """Return the first metric of a declared task that matches the instances of a field one to one."""
+    for name, table in _tables(options, task, field):
+        if isinstance(table, LesionTable) and table.matching != "any":
             return name, table
     return None
+
+
+def _tables(options: Options, task: Task, field: Field) -> Iterator[tuple[str, MetricTable]]:
+    """Yield the metrics of a field in a declared task, with their names."""
+    is_only = len(field_tables(options)) == 1
+    for name, table in metric_tables(options, task.name).items():
+        if table.field == field.name or (table.field is None and is_only):
+            yield name, table
 
 
 def _overlapping(view: views.Objects, predicted: Floats, reference: Floats) -> Verdicts:
@@ -174,44 +191,28 @@ def _landmarks(
     found: Floats, true: Floats, numbered: bool, joined: bool
 ) -> tuple[tuple[Drawn, ...], tuple[tuple[Position, Position], ...]]:
     """Return a ring at every reference and a cross at every prediction, and the positions to join."""
-    crosses, rings = (
-        list(zip(rows[:, 0].astype(int).tolist(), _positions(_middles(rows)), strict=True))
-        for rows in (found, true)
-    )
-    drawn = (
-        *(
-            Drawn("ring", at, at, overlays.AGREEMENT, str(place + 1) if numbered else "")
-            for place, at in rings
-        ),
-        *(Drawn("cross", at, at, overlays.FALSE) for _, at in crosses),
-    )
-    predicted = dict(crosses) if joined else {}
-    return drawn, tuple((predicted[place], at) for place, at in rings if place in predicted)
+    crosses = _drawn_as("cross", _middles(found), [overlays.FALSE] * len(found))
+    rings = _drawn_as("ring", _middles(true), [overlays.AGREEMENT] * len(true))
+    classes = [rows[:, 0].astype(int).tolist() for rows in (found, true)]
+    predicted = {place: one.lower for place, one in zip(classes[0], crosses, strict=True)}
+    pairs = [(predicted.get(place), one.lower) for place, one in zip(classes[1], rings, strict=True)]
+    if numbered:
+        rings = [replace(one, label=str(place + 1)) for place, one in zip(classes[1], rings, strict=True)]
+    joins = tuple((start, end) for start, end in pairs if joined and start)
+    return (*rings, *crosses), joins
 
 
 def _middles(rows: Floats) -> Floats:
-    lower, upper = np.split(rows[:, 2:], 2, axis=1)
-    return (lower + upper) / 2
+    """Return rows of points without their size."""
+    middle = np.mean(np.split(rows[:, 2:], 2, axis=1), axis=0)
+    return np.hstack([rows[:, :2], middle, middle])
 
 
-def _points(predicted: Floats, reference: Floats, verdicts: Verdicts) -> Iterator[Drawn]:
-    lower, upper = (_positions(corners) for corners in np.split(reference[:, 2:], 2, axis=1))
-    for low, high, found in zip(lower, upper, verdicts.found.tolist(), strict=True):
-        yield Drawn("ring", low, high, overlays.AGREEMENT if found else overlays.MISSED)
-    for at, colour in zip(_positions(_middles(predicted)), _colours(verdicts), strict=True):
-        yield Drawn("cross", at, at, colour)
-
-
-def _boxes(predicted: Floats, reference: Floats, verdicts: Verdicts) -> Iterator[Drawn]:
-    for corners, colour in zip(predicted[:, 2:].tolist(), _colours(verdicts), strict=True):
-        yield _box(corners, colour)
-    for corners in reference[~verdicts.found, 2:].tolist():
-        yield _box(corners, overlays.MISSED)
-
-
-def _box(corners: list[float], colour: str) -> Drawn:
-    axes = len(corners) // 2
-    return Drawn("box", tuple(corners[:axes]), tuple(corners[axes:]), colour)
+def _drawn_as(shape: Shape, rows: Floats, colours: Iterable[str]) -> list[Drawn]:
+    """Return the objects of rows, each in its colour."""
+    axes = rows.shape[1] // 2 - 1
+    corners = ((tuple(row[2 : 2 + axes]), tuple(row[2 + axes :])) for row in rows.tolist())
+    return [Drawn(shape, *ends, colour) for ends, colour in zip(corners, colours, strict=True)]
 
 
 def _colours(verdicts: Verdicts) -> list[str]:
@@ -219,10 +220,6 @@ def _colours(verdicts: Verdicts) -> list[str]:
     return [
         overlays.AGREEMENT if hit else overlays.FALSE if false else overlays.LEFT_OUT for hit, false in kinds
     ]
-
-
-def _positions(positions: NDArray[np.float64]) -> list[Position]:
-    return [tuple(position) for position in positions.tolist()]
 
 
 # --- Pictures of points and boxes: in the image, in a plane, or along each of three axes ---
@@ -339,3 +336,48 @@ def _draw(
     if one.label:
         at, size = (last[0] + 2, first[1] - _LABEL_SIZE / 2), _LABEL_SIZE
         draw.text(at, one.label, fill="#ffffff", stroke_width=1, stroke_fill="#000000", font_size=size)
+
+
+# --- Pictures of instances: those that match, missed and false ones, by the metric that matches them ---
+
+
+def instance_panel(
+    table: LesionTable,
+    field: Field,
+    predicted: Any,
+    reference: Any,
+    size: tuple[int, int],
+    photograph: overlays.Colours | None,
+) -> Image.Image | None:
+    """Return the plane with most voxels of instances that do not match, else of the reference.
+
+    Instances of one class match by the rule of the metric. None for a field whose kind numbers none. size,
+    photograph: as for `object_panels`.
+    """
+    own, true = field.kind.objects, field.reference.kind.objects
+    if not (own and true and own.numbered and true.numbered):
+        return None
+    maps = own.numbered(predicted), true.numbered(reference)
+    corner, end = around(*maps)
+    made, given = (one.within(corner, end) for one in maps)
+    classes = own.of(predicted)[:, 0], true.of(reference)[:, 0]
+    pairs = overlaps_of(made, given, *map(len, classes))
+    same = classes[0][pairs.pair_prediction] == classes[1][pairs.pair_reference]
+    matched = pairs.take(same).matched(table.threshold, table.strict, table.matching, table.agreement)
+    hit, found = (np.zeros(len(of) + 1, np.bool_) for of in classes)
+    hit[matched.pair_prediction + 1], found[matched.pair_reference + 1] = True, True
+    wrong = ((made > 0) & ~hit[made]) | ((given > 0) & ~found[given])
+    counted = wrong if wrong.any() else given > 0
+    plane = int(np.argmax(counted.sum(axis=(1, 2)))) if counted.size else 0
+    content, sides = Box(corner[1], end[1], corner[2], end[2]), size if all(size) else end[1:]
+    window = overlays.window_of(content, sides)
+    crops = (Crop(one[plane] if one.size else EMPTY.values, *corner[1:]) for one in (made, given))
+    predicted, reference = (crop.within(window) for crop in crops)
+    is_hit, is_found = hit[predicted], found[reference]
+    edges = overlays.edge(predicted), overlays.edge(reference)
+    kinds = (
+        (overlays.AGREEMENT, is_hit | is_found, (is_hit & edges[0]) | (is_found & edges[1])),
+        (overlays.MISSED, (reference > 0) & ~is_found, edges[1] & ~is_found),
+        (overlays.FALSE, (predicted > 0) & ~is_hit, edges[0] & ~is_hit),
+    )
+    return overlays.fitted(overlays.painted_over(overlays.ground(window, photograph), kinds))

@@ -4,6 +4,7 @@ import base64
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -15,33 +16,50 @@ from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.views import Regions
 from evaluation.io.kinds.label_map import spacing_of
-from evaluation.io.volume_header import geometry_of
-from evaluation.metrics.crops import Box, Crop, VolumeCrop
-from evaluation.organiser.views import plane_of, regions_of, vertical_ratios, voxel_of
+from evaluation.io.volumes import case_geometry
+from evaluation.metrics.crops import NOTHING, Box, VolumeCrop
+from evaluation.organiser.views import (
+    overlap_of_masks,
+    plane_of,
+    regions_of,
+    vertical_ratios,
+    voxel_of,
+)
 
-# --- Regions of a case: each structure of a mask or a volume, predicted and in the reference ---
+# --- The structures of a case: of a mask or a volume, predicted and in the reference ---
 
 Mask = NDArray[np.bool_]
-Spacing = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Region:
-    """A structure of an image, cropped, as booleans (y, x)."""
+class Structure:
+    """A structure of a volume, as booleans (z, y, x); an image is a volume of one plane.
 
-    structure: str
-    predicted: Crop
-    reference: Crop
+    ``shape`` of the whole volume; ``spacing_mm`` likewise, None where it is not known.
+    """
 
+    name: str
+    predicted: VolumeCrop
+    reference: VolumeCrop
+    shape: tuple[int, int, int]
+    spacing_mm: tuple[float, float, float] | None = None
 
-@dataclass(frozen=True)
-class Solid:
-    """A structure of a volume, as booleans (z, y, x); ``spacing_mm`` likewise, None where it is not known."""
+    @property
+    def whole(self) -> tuple[Mask, Mask]:
+        """Prediction and reference in the whole volume."""
+        one, other = (mask.within((0, 0, 0), self.shape) for mask in (self.predicted, self.reference))
+        return one.astype(np.bool_, copy=False), other.astype(np.bool_, copy=False)
 
-    structure: str
-    predicted: Mask
-    reference: Mask
-    spacing_mm: Spacing | None
+    @property
+    def is_there(self) -> bool:
+        """Whether prediction or reference has any of it."""
+        return self.predicted.any() or self.reference.any()
+
+    @property
+    def difference(self) -> int:
+        """The number of voxels in which prediction and reference differ."""
+        counts = overlap_of_masks(self.predicted, self.reference)
+        return counts.prediction + counts.reference - 2 * counts.intersection
 
 
 @dataclass(frozen=True)
@@ -71,36 +89,22 @@ def regions_in(field: Field) -> Regions | None:
     return own if own and true and own.names == true.names else None
 
 
-def structures(field: Field, predicted: Any, reference: Any) -> Iterator[tuple[str, VolumeCrop, VolumeCrop]]:
-    """Yield each structure of a field with `regions_in`: its name, and its predicted and its true voxels."""
-    own, true = regions_of(field.kind), regions_of(field.reference.kind)
+def structures(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[Structure]:
+    """Yield the structures of a field with `regions_in`; nested ones include those inside."""
+    own, true = regions_in(field), regions_of(field.reference.kind)
     if own and true:
+        geometry = case_geometry(case, own.dimensions)
         for name, one, other in zip(own.names, own.of(predicted), true.of(reference), strict=True):
-            yield name or field.title, one, other
-
-
-def regions(field: Field, predicted: Any, reference: Any) -> Iterator[Region]:
-    """Yield the structures of an image; nested ones include those inside."""
-    for name, *masks in structures(field, predicted, reference):
-        yield Region(name, *map(plane_of, masks))
-
-
-def solids(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[Solid]:
-    """Yield the structures of a volume."""
-    geometry = geometry_of(case)
-    for name, *masks in structures(field, predicted, reference):
-        one, other = (mask.within((0, 0, 0), geometry.shape) for mask in masks)
-        yield Solid(name, one, other, spacing_of(geometry))
+            yield Structure(name or field.title, one, other, geometry.shape, spacing_of(geometry))
 
 
 def sizes(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[StructureSize]:
     """Yield the sizes of the structures of an image (pixels) or a volume (mm³)."""
-    if (view := regions_in(field)) is None:
-        return
-    voxel, unit = (1, "pixels") if view.dimensions == 2 else voxel_of(case, 3)
-    for name, *masks in structures(field, predicted, reference):
-        counts = (voxel * int(np.count_nonzero(mask.values)) for mask in masks)
-        yield StructureSize(field.name, name, unit, *counts)
+    view = regions_in(field)
+    voxel, unit = voxel_of(case, 3) if view and view.dimensions == 3 else (1, "pixels")
+    for one in structures(field, case, predicted, reference):
+        counts = (voxel * int(np.count_nonzero(mask.values)) for mask in (one.predicted, one.reference))
+        yield StructureSize(field.name, one.name, unit, *counts)
 
 
 def is_number(field: Field) -> bool:
@@ -139,41 +143,45 @@ PANEL = 300
 _FILL = 0.55
 
 
-def region_panels(found: Sequence[Region], size: tuple[int, int], photograph: Colours | None) -> Image.Image:
-    """Return one panel for each region side by side, each cropped to its content.
+def region_panels(found: Sequence[Structure], photograph: Colours | None) -> Image.Image:
+    """Return one panel for each structure of an image side by side, each cropped to the content of all.
 
-    size: height and width of the image in pixels. photograph: None, or colours of shape (height, width, 3).
+    photograph: None, or colours of shape (height, width, 3).
     """
-    around = Box(0, 0, 0, 0)
-    for region in found:
-        around = around.union(region.predicted.box).union(region.reference.box)
-    part = window_of(around, size)
+    pairs = [(plane_of(one.predicted), plane_of(one.reference)) for one in found]
+    content = reduce(Box.union, (crop.box for pair in pairs for crop in pair), NOTHING)
+    part = window_of(content, found[0].shape[1:])
     below = ground(part, photograph)
-    pairs = ((cut(region.predicted, part), cut(region.reference, part)) for region in found)
-    return beside([fitted(_painted(pair, below)) for pair in pairs])
+    panels = []
+    for pair in pairs:
+        predicted, reference = (crop.within(part).astype(np.bool_) for crop in pair)
+        panels.append(fitted(_painted(predicted, reference, below)))
+    return beside(panels)
 
 
-def solid_panels(volume: Solid, original: Greys | None = None) -> Image.Image:
+def solid_panels(volume: Structure, original: Greys | None = None) -> Image.Image:
     """Return the planes across each axis in which prediction and reference differ most, side by side.
 
     The axes are z (the plane of a scan), y and x; pixels are stretched to equal lengths. Without a
     difference, the planes with the largest reference are shown. original: grey values of the same shape (z,
     y, x).
     """
-    different = volume.predicted != volume.reference
+    whole = volume.whole
+    different = whole[0] != whole[1]
     if not different.any():
-        different = volume.reference
+        different = whole[1]
     spacing = volume.spacing_mm or (1.0, 1.0, 1.0)
     panels = []
     for axis in range(3):
         others = tuple(other for other in range(3) if other != axis)
         position = int(np.argmax(different.sum(axis=others)))
-        pair = (np.take(volume.predicted, position, axis), np.take(volume.reference, position, axis))
+        predicted, reference = (np.take(mask, position, axis) for mask in whole)
         if original is None:
-            below = np.full((*pair[0].shape, 3), BACKGROUND, np.uint8)
+            below = np.full((*predicted.shape, 3), BACKGROUND, np.uint8)
         else:
             below = np.repeat(np.take(original, position, axis)[..., np.newaxis], 3, axis=-1)
-        panels.append(fitted(_painted(pair, below), spacing[others[0]] / spacing[others[1]]))
+        painted = _painted(predicted, reference, below)
+        panels.append(fitted(painted, spacing[others[0]] / spacing[others[1]]))
     return beside(panels)
 
 
@@ -195,16 +203,8 @@ def ground(window: Box, photograph: Colours | None) -> Colours:
     return np.full((*window.shape, 3), BACKGROUND, np.uint8)
 
 
-def cut(crop: Crop, window: Box) -> Mask:
-    """Return a region in a window that contains its box."""
-    if not crop.values.size:
-        return np.zeros(window.shape, np.bool_)
-    return crop.within(window).astype(np.bool_)
-
-
-def _painted(pair: tuple[Mask, Mask], ground: Colours) -> Colours:
+def _painted(predicted: Mask, reference: Mask, ground: Colours) -> Colours:
     """Return the ground under the three kinds of regions, with opaque edges."""
-    predicted, reference = pair
     kinds = (
         (AGREEMENT, predicted & reference),
         (MISSED, reference & ~predicted),
@@ -229,11 +229,12 @@ def rgb(colour: str) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def edge(members: Mask) -> Mask:
-    """Return the pixels of a region that have a neighbour outside of it."""
+def edge(members: NDArray[Any]) -> Mask:
+    """Return the pixels of a region, or of numbered ones, that have a neighbour outside of their own."""
     padded = np.pad(members, 1)
-    inner = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
-    return members & ~inner
+    sides = padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[1:-1, 2:]
+    found: Mask = (members > 0) & np.logical_or.reduce([side != members for side in sides])
+    return found
 
 
 def fitted(colours: Colours, stretch: float = 1.0) -> Image.Image:

@@ -13,8 +13,7 @@ from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats, ratio_or_nan
 from evaluation.organiser.report.case_images import CaseImage, CaseReading, PictureKind, is_read, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
-from evaluation.organiser.report.instances import metric_of_instances
-from evaluation.organiser.report.objects import HIT, case_hits, matching_metric
+from evaluation.organiser.report.objects import HIT, case_hits, matching_metric, metric_of_instances
 from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
 from evaluation.organiser.report.page import Gallery, Picture, Text, shown
 from evaluation.organiser.report.results import SubmissionResults

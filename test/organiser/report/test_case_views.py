@@ -10,8 +10,10 @@ from PIL import Image
 
 import evaluation
 from evaluation.cli.main import main
+from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.report.case_images import Request, read_cases
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, CaseView, ViewedCase, Viewer, _view
+from evaluation.organiser.report.overlays import Structure
 from evaluation.organiser.report.page import Page, Section, csv_of, vector_files, write_figures
 from evaluation.organiser.report_library import Report, submission_page
 from test.charts.examples import examples
@@ -39,7 +41,13 @@ def ct_view():
     body = ball(shape, (12, 256, 256), 200)
     organ, found = ball(shape, (12, 240, 240), 60), ball(shape, (12, 250, 244), 60)
     ground = (90 * body + 40 * organ + generator.normal(20, 12, shape)).clip(0, 255).astype(np.uint8)
-    return _view([(found, organ)], ground, 256, tuple(planes.tolist()), 120, ())
+    view = _view([structure(found, organ)], ground, 256, list(range(24)))
+    return replace(view, planes=tuple(planes.tolist()), of_planes=120)
+
+
+def structure(predicted, reference, spacing=None):
+    masks = (VolumeCrop(mask, (0, 0, 0)) for mask in (predicted, reference))
+    return Structure("organ", *masks, reference.shape, spacing)
 
 
 def report_of(cases):
@@ -51,7 +59,7 @@ def test_areas_and_outlines_by_hand():
     reference, predicted = np.zeros((1, 5, 6), bool), np.zeros((1, 5, 6), bool)
     reference[0, 1:4, 1:4] = True
     predicted[0, 1:4, 3:5] = True
-    view = _view([(predicted, reference)], None, 256, (0,), 1, (), aspect=2.0)
+    view = _view([structure(predicted, reference, (1.0, 2.0, 1.0))], None, 256, [0])
     areas = np.array(Image.open(io.BytesIO(view.areas)))
     np.testing.assert_array_equal(areas[1:4], [[0, 2, 2, 1, 3, 0]] * 3)
     assert not areas[[0, 4]].any()

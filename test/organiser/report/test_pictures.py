@@ -18,7 +18,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files, Reference
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.metrics.crops import Crop, VolumeCrop
+from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.report.case_images import Photographs, Request, read_cases
 from evaluation.organiser.report.objects import Drawn, DrawnObjects, object_panels, objects_of
 from evaluation.organiser.report.overlays import (
@@ -28,15 +28,14 @@ from evaluation.organiser.report.overlays import (
     LEFT_OUT,
     MISSED,
     ComparedNumber,
-    Region,
-    Solid,
+    Structure,
     StructureSize,
     measurements,
     region_panels,
     regions_in,
     sizes,
     solid_panels,
-    solids,
+    structures,
 )
 from evaluation.organiser.report.page import Gallery
 from evaluation.organiser.report.pictures import (
@@ -413,7 +412,7 @@ def test_three_axes_are_seen_along_each_and_z_points_up():
         assert places(view, FALSE)[3] < places(view, AGREEMENT)[2]
 
 
-EMPTY = Crop(np.zeros((0, 0), bool))
+EMPTY = VolumeCrop(np.zeros((0, 0, 0), bool), (0, 0, 0))
 
 
 def colours(picture):
@@ -427,7 +426,7 @@ def rgb(colour):
 
 
 def block(top, left, size=8):
-    return Crop(np.ones((size, size), bool), top, left)
+    return VolumeCrop(np.ones((1, size, size), bool), (0, top, left))
 
 
 @pytest.mark.parametrize(
@@ -440,7 +439,7 @@ def block(top, left, size=8):
     ids=["both", "perfect", "missed"],
 )
 def test_agreement_missed_and_false_have_their_colours(predicted, reference, shown):
-    found = colours(region_panels([Region("cup", predicted, reference)], (60, 60), None))
+    found = colours(region_panels([Structure("cup", predicted, reference, (1, 60, 60))], None))
     assert {rgb(AGREEMENT), rgb(MISSED), rgb(FALSE)} & set(found) == set(map(rgb, shown))
     # Missed and false parts are as wide as each other, where there are both.
     assert FALSE not in shown or found[rgb(MISSED)] == found[rgb(FALSE)]
@@ -448,7 +447,8 @@ def test_agreement_missed_and_false_have_their_colours(predicted, reference, sho
 
 def test_a_photograph_is_seen_around_and_through_the_regions():
     photograph = np.full((60, 60, 3), (200, 100, 50), np.uint8)
-    found = colours(region_panels([Region("cup", block(10, 10), block(10, 10))], (60, 60), photograph))
+    cup = Structure("cup", block(10, 10), block(10, 10), (1, 60, 60))
+    found = colours(region_panels([cup], photograph))
     assert (200, 100, 50) in found
     mixed = tuple(
         round(0.45 * own + 0.55 * over) for own, over in zip((200, 100, 50), rgb(AGREEMENT), strict=True)
@@ -456,12 +456,17 @@ def test_a_photograph_is_seen_around_and_through_the_regions():
     assert mixed in found
 
 
+def solid(predicted, reference, spacing=None):
+    masks = (VolumeCrop(mask, (0, 0, 0)) for mask in (predicted, reference))
+    return Structure("cyst", *masks, reference.shape, spacing)
+
+
 def test_a_volume_is_cut_where_it_differs_most_on_the_original():
     reference = np.zeros((10, 20, 30), bool)
     reference[:, 5:15, 5:25] = True
     predicted = reference.copy()
     predicted[4, 5:15, 5:25] = False  # one plane is missed
-    picture = solid_panels(Solid("cyst", predicted, reference, (0.2, 0.1, 0.1)))
+    picture = solid_panels(solid(predicted, reference, (0.2, 0.1, 0.1)))
     found = colours(picture.crop((0, 0, 300, 200)))  # the plane of the scan
     assert rgb(MISSED) in found
     assert rgb(AGREEMENT) not in found
@@ -469,7 +474,7 @@ def test_a_volume_is_cut_where_it_differs_most_on_the_original():
     assert picture.width == 300 + 6 + 300 + 6 + 300
     reference[3:6, 5:15, 5:25] = True
     original = np.full(reference.shape, 77, np.uint8)
-    found = colours(solid_panels(Solid("cyst", reference, reference, None), original))
+    found = colours(solid_panels(solid(reference, reference), original))
     assert (77, 77, 77) in found
     assert rgb(AGREEMENT) in found  # where nothing differs, the planes go through the structure
 
@@ -524,5 +529,5 @@ def test_each_label_is_a_region_with_its_size(dimensions, columns, unit, voxel):
         StructureSize("maps", "liver", unit, voxel, voxel),
         StructureSize("maps", "tumour", unit, voxel, 3 * voxel),
     ]
-    if dimensions == 3:
-        assert [one.predicted.shape for one in solids(field, case, predicted, reference)] == [shape] * 2
+    for one in structures(field, case, predicted, reference):
+        assert [mask.shape for mask in one.whole] == [shape] * 2
