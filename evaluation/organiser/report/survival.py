@@ -16,8 +16,7 @@ from evaluation.organiser.report.page import Block, Table, identifier
 from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sources import NOTES
 
-_GROUPS = {3: ("low risk", "middle risk", "high risk"), 2: ("low risk", "high risk")}
-_PARTS = {3: "thirds", 2: "halves"}
+_GROUPS = {"thirds": ("low risk", "middle risk", "high risk"), "halves": ("low risk", "high risk")}
 _FEWEST_IN_GROUP = 5
 _BINS = 5
 _TIMES = 5
@@ -62,31 +61,21 @@ def _blocks(
     # The view of numbers has no unit for an event and its time.
     unit = reference.unit if isinstance(reference, TimeToEvent) else ""
     start = identifier(f"{task.name}-{field.name}")
-    groups = _groups(found, kind.risk)
+    parts = "thirds" if found.time.size >= 3 * _FEWEST_IN_GROUP else "halves"
+    order = found.predicted if kind.risk else -found.predicted
+    numbers = _equal_parts(order, len(_GROUPS[parts]))
+    named = ((name, numbers == number) for number, name in enumerate(_GROUPS[parts]))
+    groups = {name: members for name, members in named if members.any()}
     curves = {group: found.curve(members) for group, members in groups.items()}
-    numbers = np.select(list(groups.values()), range(len(groups)))
     p_value = curve_charts.logrank_p(found.time, found.event, numbers.tolist())
     tested = "" if p_value is None else f" Log-rank test of one curve for all: p = {p_value:.2g}."
     absent = f" {found.left_out} cases without a prediction are left out." if found.left_out else ""
-    described = NOTES["survival"].format(parts=_PARTS[_parts(found)]) + tested + absent
+    described = NOTES["survival"].format(parts=parts) + tested + absent
     title = f"Survival by predicted risk. {field.title}"
     drawn = curve_charts.survival_chart(f"{start}-survival", title, described, curves, unit)
     yield drawn.measured_in("", f"time in {unit}") if unit else drawn
     yield from _calibrations(start, field.title, kind, found, unit)
     yield _table(start, curves, {group: found.event[members] for group, members in groups.items()}, unit)
-
-
-def _parts(found: _Observed) -> int:
-    return 3 if found.time.size >= 3 * _FEWEST_IN_GROUP else 2
-
-
-def _groups(found: _Observed, risk: bool) -> dict[str, Bools]:
-    """Return the members of groups by predicted risk, lowest first; equal predictions stay together."""
-    order = found.predicted if risk else -found.predicted
-    names = _GROUPS[_parts(found)]
-    of_group = _equal_parts(order, len(names))
-    members = {name: of_group == number for number, name in enumerate(names)}
-    return {name: one for name, one in members.items() if one.any()}
 
 
 def _equal_parts(values: Floats, number: int) -> NDArray[np.int64]:
