@@ -14,28 +14,14 @@ from evaluation.challenges.declared.tables import MetricTable
 from evaluation.core import views
 from evaluation.core.challenge import Options, Task, Values
 from evaluation.core.field import Field
-from evaluation.metrics.arrays import Bools, Floats
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import iou_of_corners, match_boxes
 from evaluation.metrics.crops import EMPTY, Box, Crop, around
 from evaluation.metrics.matching import overlaps_of
 from evaluation.organiser.report import overlays
 
-# --- The hits among the boxes of one image at one threshold ---
-
 HIT = 0.5
 """Least intersection over union of a hit, in figures of one threshold."""
-
-
-def case_hits(predicted: Floats, reference: Floats, threshold: float, inclusive: bool) -> Bools:
-    """Return which predicted boxes of one image are hits, shape (boxes,).
-
-    predicted, reference: shape (boxes, 6), class index, confidence and corners in pixels.
-    """
-    called, true = (rows[:, 0].astype(np.int64) for rows in (predicted, reference))
-    made = predicted[:, 2:], called, predicted[:, 1]
-    matches = match_boxes(*made, reference[:, 2:], true, inclusive)
-    return np.asarray((matches.claimed < threshold) & (threshold <= matches.iou))
-
 
 # --- The drawing of points and boxes: where each is, in which colour, and which belong together ---
 
@@ -177,14 +163,16 @@ def _tables(options: Options, task: Task, field: Field) -> Iterator[tuple[str, M
 
 
 def _overlapping(view: views.Objects, predicted: Floats, reference: Floats) -> Verdicts:
-    """Return the hits at `HIT`, by the rule of `case_hits`."""
-    hit = case_hits(predicted, reference, HIT, view.inclusive)
+    """Return the hits at `HIT` among the boxes of one image."""
+    boxes, classes = predicted[:, 2:], [rows[:, 0].astype(np.int64) for rows in (predicted, reference)]
+    found = match_boxes(boxes, classes[0], predicted[:, 1], reference[:, 2:], classes[1], view.inclusive)
+    hit = np.asarray((found.claimed < HIT) & (found.iou >= HIT))
     iou = iou_of_corners(predicted[hit, None, 2:], reference[None, :, 2:], view.inclusive)
     same = predicted[hit, None, 0] == reference[None, :, 0]
-    found = np.zeros(len(reference), dtype=np.bool_)
+    is_found = np.zeros(len(reference), dtype=np.bool_)
     if iou.size:
-        found[np.argmax(np.where(same, iou, -1), axis=1)] = True
-    return Verdicts(hit, ~hit, found)
+        is_found[np.argmax(np.where(same, iou, -1), axis=1)] = True
+    return Verdicts(hit, ~hit, is_found)
 
 
 def _landmarks(
@@ -246,15 +234,10 @@ class _View:
     top: float
     bottom: float
 
-    @property
-    def upwards(self) -> bool:
-        """Whether the second axis points up: z does, and y points down as in an image."""
-        return self.axes[1] == 2
-
     def place(self, position: Position, scale: float) -> tuple[float, float]:
-        """Return a position's coordinates in a picture."""
+        """Return a position's coordinates in a picture; z points up, and y points down as in an image."""
         x, y = (position[axis] for axis in self.axes)
-        down = self.bottom - y if self.upwards else y - self.top
+        down = self.bottom - y if self.axes[1] == 2 else y - self.top
         return (x - self.left) * scale, down * scale
 
 
@@ -307,28 +290,21 @@ def _drawn(found: DrawnObjects, view: _View, picture: Image.Image) -> Image.Imag
     for ends in found.joined:
         draw.line([view.place(end, scale) for end in ends], fill="#ffffff", width=1)
     for one in found.drawn:
-        _draw(draw, one, *_corners(one, view, scale))
+        _draw(draw, one, [view.place(end, scale) for end in (one.lower, one.upper)])
     return picture
 
 
-def _corners(one: Drawn, view: _View, scale: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the corners of an object in a picture, at the upper left and at the lower right."""
-    ends = [view.place(end, scale) for end in (one.lower, one.upper)]
+def _draw(draw: ImageDraw.ImageDraw, one: Drawn, ends: list[tuple[float, float]]) -> None:
+    """Draw an object between its ends in a picture, a point at least as large as its mark."""
     (left, right), (top, bottom) = (sorted(along) for along in zip(*ends, strict=True))
-    if one.shape == "box":
-        return (left, top), (right, bottom)
-    x, y = (left + right) / 2, (top + bottom) / 2
-    wide, high = (max(_MARK, (end - start) / 2) for start, end in ((left, right), (top, bottom)))
-    return (x - wide, y - high), (x + wide, y + high)
-
-
-def _draw(
-    draw: ImageDraw.ImageDraw, one: Drawn, first: tuple[float, float], last: tuple[float, float]
-) -> None:
     width = _WIDE if one.wide else _LINE
     if one.shape == "box":
-        draw.rectangle((first, last), outline=one.colour, width=width)
-    elif one.shape == "ring":
+        draw.rectangle((left, top, right, bottom), outline=one.colour, width=width)
+        return
+    x, y = (left + right) / 2, (top + bottom) / 2
+    wide, high = (max(_MARK, (end - start) / 2) for start, end in ((left, right), (top, bottom)))
+    first, last = (x - wide, y - high), (x + wide, y + high)
+    if one.shape == "ring":
         draw.ellipse((first, last), outline=one.colour, width=width)
     else:
         draw.line((first, last), fill=one.colour, width=width)

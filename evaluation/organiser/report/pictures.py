@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task, fields_of
@@ -13,7 +12,7 @@ from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats, ratio_or_nan
 from evaluation.organiser.report.case_images import CaseImage, CaseReading, PictureKind, is_read, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
-from evaluation.organiser.report.objects import HIT, case_hits, matching_metric, metric_of_instances
+from evaluation.organiser.report.objects import HIT, matching_metric, metric_of_instances
 from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MISSED
 from evaluation.organiser.report.page import Gallery, Picture, Text, shown
 from evaluation.organiser.report.results import SubmissionResults
@@ -25,9 +24,6 @@ from evaluation.phase.leaderboard import platform_metrics
 
 # --- How good each case of a task is, to choose the worst, the median and the best ---
 
-Counts = NDArray[np.float64]
-"""Numbers of hits, false predictions and objects by case, shape (3, cases)."""
-
 _SUMMED = ("true_positives", "false_positives", "false_negatives")
 
 
@@ -35,13 +31,12 @@ _SUMMED = ("true_positives", "false_positives", "false_negatives")
 class FigureOfCases:
     """The figure by which cases are chosen: its title, its values, and how good each is (higher is better).
 
-    Shape (cases,); NaN where it is not known. ``metric``: whose figure it is, None for an F1 of hits.
+    Shape (cases,); NaN where it is not known.
     """
 
     title: str
     values: Floats
     goodness: Floats
-    metric: Metric | None = None
 
 
 def figure_of_cases(results: SubmissionResults, task: Task) -> FigureOfCases:
@@ -59,21 +54,16 @@ def figure_of_cases(results: SubmissionResults, task: Task) -> FigureOfCases:
         if values is not None and not np.isnan(values).all():
             values = np.where(metric.estimator.strata(table) >= 0, values, np.nan)
             sign = 1.0 if metric.better == "higher" else -1.0
-            return FigureOfCases(_of_a_case(metric), values, sign * values, metric)
-    counts = next(_counts(results, task, table), None)
-    if counts is None:
+            # without the words on how the cases become one figure
+            title = metric.title.removesuffix(", all cases together").removesuffix(", mean over cases")
+            return FigureOfCases(title, values, sign * values)
+    f1 = _f1_of_hits(task, table)
+    if f1 is None:
         unknown = np.full(len(table), np.nan)
         return FigureOfCases("", unknown, unknown)
-    hits, false, objects = counts
-    f1 = ratio_or_nan(2 * hits, hits + false + objects)
     if metrics:  # a case of another set has no part in the task's figures
         f1 = np.where(metrics[0].estimator.strata(table) >= 0, f1, np.nan)
     return FigureOfCases("F1 of all hits", f1, f1)
-
-
-def _of_a_case(metric: Metric) -> str:
-    """Return the title of a metric without the words on how the cases become one figure."""
-    return metric.title.removesuffix(", all cases together").removesuffix(", mean over cases")
 
 
 def _values(table: CaseTable, metric: Metric) -> Floats | None:
@@ -84,35 +74,30 @@ def _values(table: CaseTable, metric: Metric) -> Floats | None:
     return ratio_or_nan(*(table[part] for part in parts)) if {*parts} <= set(table.column_names) else None
 
 
-def _counts(results: SubmissionResults, task: Task, table: CaseTable) -> Iterator[Counts]:
-    """Yield the counts in the columns of detection metrics, the first metric first."""
+def _f1_of_hits(task: Task, table: CaseTable) -> Floats | None:
+    """Return the F1 of the hits of each case by the first metric that has any, NaN for a case without."""
     columns = table.column_names
-    if {"predicted", "reference"} <= set(columns):
-        inclusive = any(field.kind.objects and field.kind.objects.inclusive for field in task.fields)
-        sides = zip(table.objects("predicted"), table.objects("reference"), strict=True)
-        numbers = ((int(case_hits(*pair, HIT, inclusive).sum()), *map(len, pair)) for pair in sides)
-        yield _as_counts((hits, boxes - hits, objects) for hits, boxes, objects in numbers)
     for metric in task.metrics:
-        parts = ("hits", "false", "found", "objects")
-        hits, false, found, objects = (f"{metric.name}_{part}" for part in parts)
         # of the metric itself, or of each class
         of_metric = [column for column in columns if column.startswith(f"{metric.name}_")]
         summed = [[table[one] for one in of_metric if one.endswith(f"_{part}")] for part in _SUMMED]
-        if all(summed):
-            right, wrong, missed = (np.sum(values, axis=0) for values in summed)
-            yield np.array([right, wrong, right + missed])
-        elif {hits, false, objects} <= set(columns):
-            rows = zip(table.objects(hits), table.objects(false), table[objects].tolist(), strict=True)
-            yield _as_counts((len(right), len(wrong), number) for right, wrong, number in rows)
-        elif {found, objects} <= set(columns):
-            # all classes, at the first threshold
-            pairs = zip(table.objects(found), table.objects(objects), strict=True)
-            sums = ((int(made[:, 0].sum()), len(made), int(numbers.sum())) for made, numbers in pairs)
-            yield _as_counts((right, made - right, number) for right, made, number in sums)
-
-
-def _as_counts(rows: Iterator[tuple[float, float, float]]) -> Counts:
-    return np.array(list(rows), dtype=np.float64).reshape(-1, 3).T
+        lists = [f"{metric.name}_{part}" for part in ("hits", "false")]
+        if detections := metric.estimator.detections:
+            found = detections.candidates(table)
+            hits = np.bincount(found.case[found.hit], minlength=len(table))
+            made, objects = np.bincount(found.case, minlength=len(table)), found.references
+        elif all(summed):
+            hits, false, missed = (np.sum(values, axis=0) for values in summed)
+            made, objects = hits + false, hits + missed
+        elif {*lists} <= set(columns):  # of a rate by area, which has no curve by case
+            hits, false = (np.array(list(map(len, table.objects(one)))) for one in lists)
+            made, objects = hits + false, table[f"{metric.name}_objects"]
+        elif of_case := metric.estimator.case_figure:
+            return of_case.values(table)
+        else:
+            continue
+        return ratio_or_nan(2.0 * hits, made + objects)
+    return None
 
 
 MOST_PICTURES = 12
@@ -247,32 +232,15 @@ def _note(results: SubmissionResults, task: Task, kind: PictureKind) -> str:
 
 def _picture(results: SubmissionResults, task: Task, name: str, rank: str, image: CaseImage) -> Picture:
     table = results.tables[task.name]
-    row = table.names.index(name)
-    value, part = _figures_in_words(results, task, row) if " by " in rank else ("", "")
+    value = ""
+    if " by " in rank:
+        value = f" {shown(float(figure_of_cases(results, task).values[table.names.index(name)]), 3)}"
     panels = image.shows(names_of(results.phase).of)
     if image.numbered:
         names = (f"{number} {name}" for number, name in enumerate(image.numbered, start=1))
         panels += f" Numbers: {', '.join(names)}."
-    caption = f"{rank[:1].upper()}{rank[1:]}{value}: {name}. {part}{panels}"
+    caption = f"{rank[:1].upper()}{rank[1:]}{value}: {name}.{panels}"
     return Picture(name, image.source, caption, f"{task.title}, case {name}, {rank}.{panels}")
-
-
-def _figures_in_words(results: SubmissionResults, task: Task, row: int) -> tuple[str, str]:
-    """Return the main figure of a case, and a sentence of the worst of its parts, such as single labels."""
-    main = figure_of_cases(results, task)
-    part = ""
-    if main.metric:
-        table, sign = results.tables[task.name], 1.0 if main.metric.better == "higher" else -1.0
-        parts = [
-            (sign * values[row], _of_a_case(one), float(values[row]))
-            for one in task.metrics
-            if one.name.startswith(f"{main.metric.name}_") and one.structures and one.ordered
-            if (values := _values(table, one)) is not None and not math.isnan(values[row])
-        ]
-        if len(parts) > 1:
-            _, title, value = min(parts)
-            part = f"Worst part: {title} {shown(value, 3)}."
-    return f" {shown(float(main.values[row]), 3)}", part
 
 
 def fields_left_out(tasks: Iterable[Task]) -> Iterator[Text]:
