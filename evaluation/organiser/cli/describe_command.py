@@ -72,10 +72,10 @@ def _print(description: Description, phases: Iterable[Phase]) -> None:
 
     from evaluation.cli.console import TableConsole, one_line
     from evaluation.organiser.report.board.methods import tables_in_words
-    from evaluation.organiser.report.sentences import names_of_all
+    from evaluation.organiser.report.sentences import names_of
 
     console = TableConsole(_LOG_WIDTH)
-    for table in tables_in_words(description, names_of_all(phases)):
+    for table in tables_in_words(description, names_of(*phases)):
         shown = Table(title=one_line(table.title), title_justify="left")
         for title, is_right in zip(table.columns, table.right, strict=True):
             shown.add_column(one_line(title), justify="right" if is_right else "left")

@@ -27,7 +27,7 @@ from evaluation.organiser.report.board.leaderboard import reported_phases
 from evaluation.organiser.report.board.methods import methods_paragraphs
 from evaluation.organiser.report.board.reading import ReportedPhase, size_in_words, words_of
 from evaluation.organiser.report.page import figure_in_words, listed
-from evaluation.organiser.report.sentences import Names, names_of_all
+from evaluation.organiser.report.sentences import Names, names_of
 from evaluation.organiser.report_library import leaderboard_in
 from evaluation.phase.config import FILE_NAME as CONFIG
 from evaluation.phase.phase import Phase
@@ -59,7 +59,7 @@ class Study:
     @cached_property
     def names(self) -> Names:
         """Words for names in the files of the phases."""
-        return names_of_all(self.phases)
+        return names_of(*self.phases)
 
     def phase_of(self, reported: ReportedPhase) -> Phase:
         """Return the phase whose results these are."""

@@ -1,12 +1,13 @@
 """What a submission achieved, in sentences: what was measured, on whom, how good it is, and how sure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
 
 from evaluation.challenges.declared.rules import field_tables, metric_tables, table_of_figure
+from evaluation.challenges.declared.tables import MetricTable
 from evaluation.core.aggregation import Estimate
 from evaluation.core.challenge import Task
 from evaluation.core.metric import Metric
@@ -78,36 +79,29 @@ def change_in_words(variation: Variation, names: Names, titles: Mapping[str, str
     return text
 
 
-def names_of(phase: Phase) -> Names:
-    """Return the words of a phase; the classes of a declared score are the cells of its reference."""
-    words = dict(names_in(phase.challenge.name).words)
-    for name, table in field_tables(phase.options).items():
-        lesion = f"{name}_has_lesion"
-        words |= {
-            lesion: "lesion",
-            f"{lesion}=0": "cases without a lesion",
-            f"{lesion}=1": "cases with a lesion",
-        }
-        for value, of_class in enumerate(table.cells_of_classes()):
-            if of_class:
-                titles = [phase.config.titles.get(cell, cell) for cell in of_class]
-                words[f"{name}_class={value}"] = listed(titles)
-                words[f"{name}_class"] = listed(titles)
-    groups = {}
-    for subgroup in phase.config.subgroups:
-        occurring = sorted({row.cells[subgroup.column] for row in phase.cases.rows})
-        for label in group_labels(subgroup, occurring):
-            groups[f"{key_of(subgroup.column)}={key_of(label)}"] = label
-    return Names({**words, **phase.config.titles}, groups)
-
-
-def names_of_all(phases: Iterable[Phase]) -> Names:
-    """Return the words of some phases."""
-    found = [names_of(phase) for phase in phases]
-    return Names(
-        {name: words for one in found for name, words in one.words.items()},
-        {name: words for one in found for name, words in one.groups.items()},
-    )
+def names_of(*phases: Phase) -> Names:
+    """Return the words of some phases; the classes of a declared score are the cells of its reference."""
+    words: dict[str, str] = {}
+    groups: dict[str, str] = {}
+    for phase in phases:
+        words |= names_in(phase.challenge.name).words
+        for name, table in field_tables(phase.options).items():
+            lesion = f"{name}_has_lesion"
+            words |= {
+                lesion: "lesion",
+                f"{lesion}=0": "cases without a lesion",
+                f"{lesion}=1": "cases with a lesion",
+            }
+            for value, of_class in enumerate(table.cells_of_classes()):
+                if of_class:
+                    titles = listed([phase.config.titles.get(cell, cell) for cell in of_class])
+                    words |= {f"{name}_class={value}": titles, f"{name}_class": titles}
+        words |= phase.config.titles
+        for subgroup in phase.config.subgroups:
+            occurring = sorted({row.cells[subgroup.column] for row in phase.cases.rows})
+            for label in group_labels(subgroup, occurring):
+                groups[f"{key_of(subgroup.column)}={key_of(label)}"] = label
+    return Names(words, groups)
 
 
 def task_sentences(results: SubmissionResults, public: bool = False) -> Iterator[str]:
@@ -137,8 +131,16 @@ def _sentence(
     first = given[0]
     estimate = results.metrics.aggregates[task.name][first.name]
     on, cases = _cases(results, names, task, None if public else first)
-    card, phrase = _phrase(results.phase, task, first)
-    words = phrase.format_map(_filled(results, names, task, first))
+    card, phrase, table = _phrase(results.phase, task, first)
+    label = first.estimator.curve.label if first.estimator.curve else ""
+    negative, positive = names.classes(label) if label else ("negative cases", "positive cases")
+    required = getattr(table, card.rpartition("_at_")[2], None)
+    words = phrase.format(
+        positive=positive,
+        negative=negative,
+        regions=_regions(results, names, first),
+        required=f"{100 * required:g} %" if isinstance(required, float) else "the required",
+    )
     same = [one for one in given[1:] if _phrase(results.phase, task, one)[0] == card and one.structures]
     others = [
         f"{_regions(results, names, one)} {_value(results, task, one)}"
@@ -181,33 +183,18 @@ def _cases(results: SubmissionResults, names: Names, task: Task, metric: Metric 
     return number if entering == expected else f"{entering:,} of {names.cases(expected)}", number
 
 
-def _phrase(phase: Phase, task: Task, metric: Metric) -> tuple[str, str]:
-    """Return the card of a metric and its phrase; both empty where there is none."""
+def _phrase(phase: Phase, task: Task, metric: Metric) -> tuple[str, str, MetricTable | None]:
+    """Return the card of a metric and its phrase, both empty where there is none, and its declaration."""
+    tables = metric_tables(phase.options, task.name)
+    table = table_of_figure(tables, metric.name)
     if own := _WORDS["challenges"].get(f"{phase.challenge.name}.{task.name}.{metric.name}"):
-        return metric.name, own
-    if tables := metric_tables(phase.options, task.name):
-        table = table_of_figure(tables, metric.name)
+        return metric.name, own, table
+    if tables:
         card = table.metric if table else ""
     else:
         parts = (metric.name, metric.name.partition("_")[0], metric.name.rpartition("_")[2])
         card = next((part for part in parts if part in _WORDS["metrics"]), "")
-    return card, _WORDS["metrics"].get(card, "")
-
-
-def _filled(results: SubmissionResults, names: Names, task: Task, metric: Metric) -> dict[str, str]:
-    """Return the words of a metric for its phrase."""
-    label = metric.estimator.curve.label if metric.estimator.curve else ""
-    negative, positive = names.classes(label) if label else ("negative cases", "positive cases")
-    tables = metric_tables(results.phase.options, task.name)
-    table = table_of_figure(tables, metric.name) if tables else None
-    card, _ = _phrase(results.phase, task, metric)
-    required = getattr(table, card.rpartition("_at_")[2], None)
-    return {
-        "positive": positive,
-        "negative": negative,
-        "regions": _regions(results, names, metric),
-        "required": f"{100 * required:g} %" if isinstance(required, float) else "the required",
-    }
+    return card, _WORDS["metrics"].get(card, ""), table
 
 
 def _regions(results: SubmissionResults, names: Names, metric: Metric) -> str:
