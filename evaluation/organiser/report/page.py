@@ -75,10 +75,8 @@ class Table:
         return cls(name, title, filled, tuple(map(tuple, rows)), note)
 
     @classmethod
-    def declared(
-        cls, table: str, rows: Iterable[Any], name: str = "", more: str = "", **words: object
-    ) -> Self:
-        """Return a table with title, columns and note of `templates/tables.toml`, filled with ``words``.
+    def declared(cls, table: str, rows: Iterable[Any], name: str = "", more: str = "") -> Self:
+        """Return a table with title, columns and note of `templates/tables.toml`.
 
         A row is a tuple of cells, or a record with the declared fields. ``more`` is added to the note.
         """
@@ -87,8 +85,7 @@ class Table:
             row if isinstance(row, tuple) else [table_row(row)[field] for field in found["fields"]]
             for row in rows
         )
-        title, note = (found.get(part, "").format(**words) for part in ("title", "note"))
-        return cls.of(name or table, title, found["columns"], cells, note + more)
+        return cls.of(name or table, found["title"], found["columns"], cells, found.get("note", "") + more)
 
     def without_empty(self, *titles: str) -> Self:
         """Return the table without columns in which no row has a value: the titled ones, or all such."""
@@ -275,11 +272,6 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def percent(share: float, digits: int = 0) -> str:
-    """Return a share as text, such as "95 %"."""
-    return f"{100 * share:.{digits}f} %"
-
-
 def identifier(*words: str) -> str:
     """Return words as the name of a figure or table: lower-case letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", "-".join(words).casefold()).strip("-") or "unnamed"
@@ -362,31 +354,6 @@ def compact(content: Any, significant: int = 6) -> Any:
     return content
 
 
-def _keys_once(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a specification whose tables have keys and texts of rows once, as `page.js` reads them."""
-    tables: dict[str, Any] = {}
-    for name, rows in specification["datasets"].items():
-        columns = list(rows[0]) if rows else []
-        if not columns or any(list(row) != columns for row in rows):
-            tables[name] = rows
-            continue
-        numbered = {}
-        for column in columns:
-            if all(isinstance(row[column], str) for row in rows):
-                numbered[column] = {
-                    text: number for number, text in enumerate(dict.fromkeys(row[column] for row in rows))
-                }
-        tables[name] = {
-            "columns": columns,
-            "texts": {column: list(numbers) for column, numbers in numbered.items()},
-            "rows": [
-                [numbered[key][cell] if key in numbered else cell for key, cell in row.items()]
-                for row in rows
-            ],
-        }
-    return {**specification, "datasets": tables}
-
-
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -399,7 +366,7 @@ def _environment() -> Environment:
     )
     environment.filters["as_script"] = as_script
     environment.filters["template"] = lambda block: f"{type(block).__name__.lower()}.html"
-    environment.filters["specification"] = lambda chart: as_script(compact(_keys_once(layered(chart))))
+    environment.filters["specification"] = lambda chart: as_script(compact(layered(chart)))
     environment.filters["viewed"] = lambda viewer, folder: as_script(compact(viewer.content(folder)))
     environment.filters["case_rows"] = lambda table: as_script(
         {"columns": [list(vars(column).values()) for column in table.columns], "rows": compact(table.rows)}
