@@ -51,41 +51,26 @@ def submission_page(
         return organiser_page(results)
     wanted = {task: tuple(cases) for task, cases in chosen.items()}
     number = machine.worker_count(workers)
-    request = Request(results.phase.folder, submission, wanted, images, number, views=True)
+    request = Request(results.phase.folder, submission, wanted, images, number)
     return organiser_page(results, _read(request), chosen)
 
 
-def board_page(
-    board: Leaderboard,
-    parts: Sequence[OrganiserPart],
-    phases: Sequence[Phase] = (),
-    submissions: Path | None = None,
-    images: Path | None = None,
-    workers: int | None = None,
-) -> Page:
-    """Return the report of a leaderboard, with a section on the data of ``phases``, if there are any.
-
-    ``submissions``: the folder of the teams' submissions, ``images``: of the original images, for pictures of
-    the hardest cases of the first phase of the leaderboard that is among ``phases``. Raises `PhaseError`.
-    """
-    described = (describe(list(phases)), names_of(phases[0])) if phases else None
-    data = data_section(*described) if described else None
-    pictures: Mapping[str, cases.PhasePictures] = {}
-    if submissions is not None or images is not None:
-        if not phases:
-            raise PhaseError("--submissions, --images: expected --ground-truth PHASE too, found none")
-        reported, phase = cases.phase_of(reported_phases(board, parts), phases)
-        hardest = cases.hardest_cases(reported, phase.tasks)
-        of_teams = {} if submissions is None else cases.submissions_of(reported, submissions)
-        readings = {}
-        for name, place in {cases.REFERENCE: None, **of_teams}.items():
-            number = machine.worker_count(workers)
-            request = Request(phase.folder, place, hardest, images, number, only_pictures=True, views=True)
-            readings[name] = {one.name: one for one in _read(request)}
-        pictures = {phase.manifest.digest: cases.PhasePictures(phase.tasks, hardest, readings)}
-    seals = {phase.manifest for phase in board.phases}
-    titles = [phase.config.title for phase in phases if {phase.manifest.digest} == seals]
-    return leaderboard_page(board, parts, data, pictures, titles[0] if titles else None)
+def _pictures_of(
+    reported: cases.ReportedPhase,
+    phase: Phase,
+    submissions: Path | None,
+    images: Path | None,
+    workers: int | None,
+) -> cases.PhasePictures:
+    """Return the pictures of the hardest cases of a phase, of the reference and by the best teams."""
+    hardest = cases.hardest_cases(reported, phase.tasks)
+    of_teams = {} if submissions is None else cases.submissions_of(reported, submissions)
+    readings = {}
+    for name, place in {cases.REFERENCE: None, **of_teams}.items():
+        number = machine.worker_count(workers)
+        request = Request(phase.folder, place, hardest, images, number, only_pictures=True)
+        readings[name] = {one.name: one for one in _read(request)}
+    return cases.PhasePictures(phase.tasks, hardest, readings)
 
 
 def _read(request: Request) -> Sequence[CaseReading]:
@@ -248,8 +233,17 @@ def report_leaderboard(
     """
     phases = [named_phase(fspath(name)) for name in ground_truth]
     board, parts = leaderboard_in(Path(results), phases[0].folder if phases else None)
-    pictured = (_path(submissions), _path(images), workers)
-    return Report(board_page(board, parts, phases, *pictured))
+    data = data_section(describe(phases), names_of(phases[0])) if phases else None
+    pictures: Mapping[str, cases.PhasePictures] = {}
+    if submissions is not None or images is not None:
+        if not phases:
+            raise PhaseError("--submissions, --images: expected --ground-truth PHASE too, found none")
+        reported, phase = cases.phase_of(reported_phases(board, parts), phases)
+        found = _pictures_of(reported, phase, _path(submissions), _path(images), workers)
+        pictures = {phase.manifest.digest: found}
+    seals = {phase.manifest for phase in board.phases}
+    titles = [phase.config.title for phase in phases if {phase.manifest.digest} == seals]
+    return Report(leaderboard_page(board, parts, data, pictures, titles[0] if titles else None))
 
 
 def _path(path: AnyPath | None) -> Path | None:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -199,7 +199,7 @@ class CaseReading:
     """
 
     name: str
-    sizes: tuple[overlays.StructureSize, ...]
+    sizes: tuple[overlays.ComparedNumber, ...]
     measurements: tuple[overlays.ComparedNumber, ...]
     locations: Mapping[str, Location]
     pictures: Mapping[str, CaseImage]
@@ -212,7 +212,7 @@ class Request:
     """A request for values of a phase and a submission, with the cases to draw by task.
 
     submission: None for the reference itself, which shows only fields submitted in the reference's form.
-    only_pictures: leave out the sizes and positions of all cases. views: also of every case, for the viewer.
+    only_pictures: only these and the views of all cases, no sizes and positions.
     """
 
     phase: Path
@@ -221,7 +221,6 @@ class Request:
     images: Path | None
     workers: int
     only_pictures: bool = False
-    views: bool = False
 
 
 def read_cases(request: Request, progress: Progress) -> list[CaseReading]:
@@ -232,17 +231,15 @@ def read_cases(request: Request, progress: Progress) -> list[CaseReading]:
     given = unpacked(request.submission, workers=request.workers) if request.submission else nullcontext()
     with given as folder:
         reader = _SubmissionReader(request, folder)
-        chosen = list(reader.positions())
-        portions = [chosen[start : start + _PORTION] for start in range(0, len(chosen), _PORTION)]
+        positions = range(len(reader.phase.cases.forms))
         forked: AbstractContextManager[Pool | None] = nullcontext()
         if request.workers > 1 and machine.CAN_ISOLATE:
             # Arguments of a forked process are not pickled.
             forked = multiprocessing.get_context("fork").Pool(request.workers, _begin, (reader,))
-        _begin(reader)
         found: list[CaseReading] = []
         with forked as pool:
-            for values in pool.imap(_read_portion, portions) if pool else map(_read_portion, portions):
-                found += values
+            for value in pool.imap(_read, positions, _PORTION) if pool else map(reader.read, positions):
+                found.append(value)
                 progress(len(found))
     return found
 
@@ -260,13 +257,6 @@ class _SubmissionReader:
         self._photographs = Photographs(request.images)
         self._request = request
 
-    def positions(self) -> Iterator[int]:
-        """Yield the positions of the cases to read."""
-        shown = {name for names in self._request.pictures.values() for name in names}
-        for position, case in enumerate(self.phase.cases.forms):
-            if self._request.views or not self._request.only_pictures or case.name in shown:
-                yield position
-
     def read(self, position: int) -> CaseReading:
         """Return the values of a case, without fields that were not submitted or have no reference."""
         case, row, options = self.phase.cases.forms[position], self.phase.rows[position], self.phase.options
@@ -275,10 +265,10 @@ class _SubmissionReader:
         submitted = {name: value for name, value in predicted.items() if references[name] is not None}
         opened = OpenCase(case, row.cells, submitted, references, options)
         pictures = self._pictures(opened)
-        views = self._views_of(opened, pictures) if self._request.views else {}
+        views = self._views_of(opened, pictures)
         if self._request.only_pictures:
             return CaseReading(case.name, (), (), {}, pictures, views)
-        sizes: list[overlays.StructureSize] = []
+        sizes: list[overlays.ComparedNumber] = []
         measurements: list[overlays.ComparedNumber] = []
         locations: dict[str, Location] = {}
         for name, value in submitted.items():
@@ -342,5 +332,5 @@ def _begin(reader: _SubmissionReader) -> None:
     _readers[:] = [reader]
 
 
-def _read_portion(positions: Sequence[int]) -> list[CaseReading]:
-    return [_readers[0].read(position) for position in positions]
+def _read(position: int) -> CaseReading:
+    return _readers[0].read(position)

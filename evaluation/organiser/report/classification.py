@@ -15,7 +15,7 @@ from evaluation.core.estimator import Curve as CurveColumns
 from evaluation.core.estimator import DetectionCurves
 from evaluation.core.field import Field
 from evaluation.core.metric import Metric
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.classification import RocTable, roc_table, weighted_auc
 from evaluation.metrics.detection import DetectionTable
 from evaluation.metrics.free_response import Candidates, FrocTable
@@ -24,7 +24,7 @@ from evaluation.organiser.report.charts.encodings import NamedBand
 from evaluation.organiser.report.charts.matrices import confusion_chart
 from evaluation.organiser.report.charts.roc import MarkedPoint, roc_chart
 from evaluation.organiser.report.objects import HIT
-from evaluation.organiser.report.page import Block, Text, identifier
+from evaluation.organiser.report.page import identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights
 from evaluation.organiser.report.sentences import Names, names_of
 from evaluation.organiser.report.sources import followed
@@ -42,16 +42,9 @@ def _class_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
     matrices = {name: one for name, one in task.details(table).items() if name.endswith(_MATRIX)}
     for name, matrix in matrices.items():
         of = name.removesuffix(_MATRIX).replace("_", " ")
-        counts, without = np.array(matrix["by_true_and_decided"]), np.array(matrix["without_result"])
-        missing = bool(without.any())
-        yield confusion_chart(
-            identifier(f"{task.name}-{name}"),
-            _decided_rightly(f"{task.title}, {of}" if len(matrices) > 1 else task.title, counts),
-            np.column_stack([counts, without]) if missing else counts,
-            matrix["classes"],
-            "Decided classes.",
-            (_WITHOUT,) if missing else (),
-        )
+        counts, without = (np.array(matrix[part]) for part in ("by_true_and_decided", "without_result"))
+        what = f"{task.title}, {of}" if len(matrices) > 1 else task.title
+        yield _confusion(f"{task.name}-{name}", what, counts, matrix["classes"], "Decided classes.", without)
     for field in task.fields:
         if (numbers := field.kind.numbers) and len(numbers.names) > 1:
             yield from _figures_of_classes(task, field, numbers.names, table)
@@ -65,28 +58,24 @@ def _figures_of_classes(
     if not {*columns, true} <= set(table.column_names):
         return
     labelled = ~np.isnan(table[true])
-    labels = table[true][labelled]
-    scores = {name: table[column][labelled] for name, column in zip(classes, columns, strict=True)}
-    of_class = {name: labels == position for position, name in enumerate(classes)}
-    both = [name for name in classes if of_class[name].any() and not of_class[name].all()]
-    tables = {}
-    for name in both:
-        # A case without a result is ranked wrong against every other.
-        worst = np.where(of_class[name], -np.inf, np.inf)
-        ranked = np.where(np.isnan(scores[name]), worst, scores[name])
-        tables[name] = roc_table(ranked, of_class[name])
-    if both:
+    tables: dict[str, RocTable] = {}
+    calibrations: list[Chart] = []
+    for position, (name, column) in enumerate(zip(classes, columns, strict=True)):
+        scores, positive = table[column][labelled], table[true][labelled] == position
+        if positive.any() and not positive.all():
+            # A case without a result is ranked wrong against every other.
+            worst = np.where(positive, -np.inf, np.inf)
+            tables[name] = roc_table(np.where(np.isnan(scores), worst, scores), positive)
+            figure = identifier(f"{task.name}-{field.name}-{name}-calibration")
+            title = f"Calibration: predicted and observed share of {name}"
+            calibrations.append(_calibration(figure, title, scores, positive.astype(np.float64)))
+    if tables:
         yield roc_chart(
             identifier(f"{task.name}-{field.name}-classes-roc"),
             f"{field.title}: ROC of each class against the rest",
             [curves.roc_curve(name, table) for name, table in tables.items()],
         )
-    for name in both[:_MOST_CALIBRATIONS]:
-        figure = identifier(f"{task.name}-{field.name}-{name}-calibration")
-        positive = of_class[name].astype(np.float64)
-        yield _calibration(
-            figure, f"Calibration: predicted and observed share of {name}", scores[name], positive
-        )
+    yield from calibrations[:_MOST_CALIBRATIONS]
 
 
 def _calibration(name: str, title: str, probability: Floats, positive: Floats) -> Chart:
@@ -116,16 +105,16 @@ def _decision_charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
         predicted, present = table[decision.predicted], table[decision.present]
         entering = ~np.isnan(present)
         counts = _counts(predicted[entering] > 0, present[entering] > 0)
-        yield confusion_chart(
-            identifier(f"{task.name}-{metric.name}-confusion"),
-            _decided_rightly(re.sub("^F1 of", "Presence of", metric.title), counts),
+        yield _confusion(
+            f"{task.name}-{metric.name}-confusion",
+            re.sub("^F1 of", "Presence of", metric.title),
             counts,
             names_of(results.phase).decisions(decision.present),
             f"Decisions of {task.title}.",
         )
     if (right := _right_decisions(results, task)) is not None:
-        name, title = identifier(f"{task.name}-confusion"), _decided_rightly(task.title, right)
-        yield confusion_chart(name, title, right, ("negative", "positive"), "Decisions as submitted.")
+        both = "negative", "positive"
+        yield _confusion(f"{task.name}-confusion", task.title, right, both, "Decisions as submitted.")
 
 
 def _right_decisions(results: SubmissionResults, task: Task) -> NDArray[np.int64] | None:
@@ -140,16 +129,25 @@ def _right_decisions(results: SubmissionResults, task: Task) -> NDArray[np.int64
     return np.array(both, dtype=np.int64) if found.size and cleared.size else None
 
 
-def _counts(called: NDArray[np.bool_], positive: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _confusion(
+    name: str,
+    what: str,
+    counts: NDArray[np.int64],
+    classes: tuple[str, ...],
+    described: str,
+    without: NDArray[np.int64] | None = None,
+) -> Chart:
+    """Return a confusion matrix, whose title says how many decisions are right; ``without`` a result."""
+    title = f"{what[:1].upper()}{what[1:]}: right in {int(np.trace(counts))} of {int(counts.sum())} cases"
+    if without is None or not without.any():
+        return confusion_chart(identifier(name), title, counts, classes, described)
+    whole = np.column_stack([counts, without])
+    return confusion_chart(identifier(name), title, whole, classes, described, (_WITHOUT,))
+
+
+def _counts(called: Bools, positive: Bools) -> NDArray[np.int64]:
     """Return the numbers of cases by true and predicted class, negative first."""
-    return np.array(
-        [[int((called[positive == true] == say).sum()) for say in (False, True)] for true in (False, True)]
-    )
-
-
-def _decided_rightly(what: str, counts: NDArray[np.int64]) -> str:
-    """Return the title of a confusion matrix: how many decisions are right."""
-    return f"{what[:1].upper()}{what[1:]}: right in {int(np.trace(counts))} of {int(counts.sum())} cases"
+    return np.bincount(2 * positive + called, minlength=4).reshape(2, 2)
 
 
 _THRESHOLD = 0.5
@@ -178,39 +176,14 @@ class _LabelledScores:
         return scores if given.size and given.min() >= 0 and given.max() <= 1 else None
 
 
-def classification_blocks(results: SubmissionResults) -> Iterator[Block]:
-    """Yield the figures of tasks that have scores or decisions; behind the first, the cases left out."""
-    charts = [chart for task in results.tasks for chart in _charts(results, task)]
-    yield from charts[:1]
-    if charts and (left_out := tuple(_left_out(results))):
-        yield Text(left_out)
-    yield from charts[1:]
-
-
-_MOST_NAMES = 10
-
-
-def _left_out(results: SubmissionResults) -> Iterator[str]:
-    """Yield a sentence for each label that some cases of its task lack: which they are."""
+def classification_charts(results: SubmissionResults) -> Iterator[Chart]:
+    """Yield the figures of tasks that have scores or decisions."""
     for task in results.tasks:
-        table = results.tables[task.name]
-        given = [(metric.estimator.curve, metric.estimator.decision) for metric in task.metrics]
-        labels = [curve.label for curve, _ in given if curve] + [d.present for _, d in given if d]
-        for label in dict.fromkeys(labels):
-            names = list(compress(table.names, np.isnan(table[label])))
-            if 0 < len(names) < len(table):
-                more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-                kept = f"{task.title}: {len(table) - len(names)} of {len(table)} cases. Left out, since the "
-                kept += f"reference does not decide “{label.replace('_', ' ')}” for them: "
-                yield f"{kept}{', '.join(names[:_MOST_NAMES])}{more}."
-
-
-def _charts(results: SubmissionResults, task: Task) -> Iterator[Chart]:
-    for scored in _scored(results, task):
-        yield from _curves(results, scored)
-        yield from _of_probabilities(scored, names_of(results.phase))
-    yield from _decision_charts(results, task)
-    yield from _class_charts(results, task)
+        for scored in _scored(results, task):
+            yield from _curves(results, scored)
+            yield from _of_probabilities(scored, names_of(results.phase))
+        yield from _decision_charts(results, task)
+        yield from _class_charts(results, task)
 
 
 def _scored(results: SubmissionResults, task: Task) -> Iterator[_LabelledScores]:
@@ -275,9 +248,9 @@ def _of_probabilities(scored: _LabelledScores, names: Names) -> Iterator[Chart]:
     # A missing probability is the wrong decision at every threshold.
     decided = np.where(np.isnan(probabilities), 1 - positive, probabilities)
     counts = _counts(decided >= _THRESHOLD, positive > 0)
-    yield confusion_chart(
+    yield _confusion(
         f"{scored.identifier}-confusion",
-        _decided_rightly(scored.task.title, counts),
+        scored.task.title,
         counts,
         names.decisions(scored.columns.label),
         f"Called positive from a probability of {_THRESHOLD:g} on.",

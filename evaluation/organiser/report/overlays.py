@@ -63,19 +63,8 @@ class Structure:
 
 
 @dataclass(frozen=True)
-class StructureSize:
-    """The size of a structure of a field in prediction and reference, in ``unit``."""
-
-    field: str
-    structure: str
-    unit: str
-    predicted: float
-    reference: float
-
-
-@dataclass(frozen=True)
 class ComparedNumber:
-    """A number of a case in prediction and reference: a submitted one, or the ratio of two structures."""
+    """A number of a case in prediction and reference: a size, a submitted one, or a ratio of structures."""
 
     title: str
     predicted: float
@@ -98,13 +87,13 @@ def structures(field: Field, case: CaseForm, predicted: Any, reference: Any) -> 
             yield Structure(name or field.title, one, other, geometry.shape, spacing_of(geometry))
 
 
-def sizes(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[StructureSize]:
+def sizes(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[ComparedNumber]:
     """Yield the sizes of the structures of an image (pixels) or a volume (mm³)."""
     view = regions_in(field)
     voxel, unit = voxel_of(case, 3) if view and view.dimensions == 3 else (1, "pixels")
     for one in structures(field, case, predicted, reference):
-        counts = (voxel * int(np.count_nonzero(mask.values)) for mask in (one.predicted, one.reference))
-        yield StructureSize(field.name, one.name, unit, *counts)
+        found, true = (voxel * int(np.count_nonzero(mask.values)) for mask in (one.predicted, one.reference))
+        yield ComparedNumber(one.name, found, true, unit)
 
 
 def is_number(field: Field) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from evaluation.core.aggregation import Estimate, Estimates
+from evaluation.core.aggregation import ConfidenceInterval, Estimate, Estimates
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.fault import PhaseError
@@ -143,15 +143,8 @@ def metric_rows(results: SubmissionResults) -> Iterator[MetricRow]:
         yield MetricRow(task, metric, title, estimate, digits)
 
 
-def ends_of(estimate: Estimate) -> tuple[float | None, float | None]:
-    """Return the ends of the 95 % interval of an estimate, None without one."""
-    interval = estimate.confidence_interval
-    return (interval.lower, interval.upper) if interval else (None, None)
-
-
-def unseen_ends_of(estimate: Estimate) -> tuple[float | None, float | None]:
-    """Return the bounds that allow for one unseen failure, None without any."""
-    interval = estimate.with_unseen_failures
+def ends_of(interval: ConfidenceInterval | None) -> tuple[float | None, float | None]:
+    """Return the ends of an interval, None without one."""
     return (interval.lower, interval.upper) if interval else (None, None)
 
 

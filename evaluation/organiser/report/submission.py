@@ -16,7 +16,7 @@ from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.report import value_figures
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.charts.values import histogram_chart
-from evaluation.organiser.report.classification import classification_blocks, detection_charts
+from evaluation.organiser.report.classification import classification_charts, detection_charts
 from evaluation.organiser.report.page import (
     Block,
     Cell,
@@ -37,7 +37,6 @@ from evaluation.organiser.report.results import (
     SubmissionResults,
     ends_of,
     metric_rows,
-    unseen_ends_of,
 )
 from evaluation.organiser.report.sentences import (
     failure_sentence,
@@ -84,11 +83,9 @@ def metric_blocks(
     """Yield the figure and the tables of all published metrics, or ``rows``; ``told``: who may see them."""
     rows = rows or list(metric_rows(results))
     intervals = [
-        MetricInterval(
-            row.title, row.estimate.value, *ends_of(row.estimate), row.metric.best, row.metric.worst
-        )
-        for row in rows
-        if row.metric.ordered and not row.title.endswith(_NOTHING)
+        MetricInterval(row.title, found.value, *ends_of(found.confidence_interval), metric.best, metric.worst)
+        for row, metric, found in ((row, row.metric, row.estimate) for row in rows)
+        if metric.ordered and not row.title.endswith(_NOTHING)
     ]
     if chart := metric_intervals_chart("metric-intervals", "Metrics", intervals):
         yield chart
@@ -112,7 +109,7 @@ def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
     name = platform_metrics(config, results.phase.challenge, results.phase.tasks)[0]
     digits = digits_of(config, name)
     if estimate := results.metrics.figure(name):
-        text = figure_in_words(estimate.value, ends_of(estimate), digits)
+        text = figure_in_words(estimate.value, ends_of(estimate.confidence_interval), digits)
         yield f"Score: {results.phase.challenge.figures_of(results.tasks)[name].title}", text
 
 
@@ -121,31 +118,29 @@ _UNSEEN = "at worst", "at best"
 
 
 def _table(rows: Sequence[MetricRow], told: str) -> Table:
-    several = len({row.task.name for row in rows}) > 1
     cells: list[list[Cell]] = []
     for row in rows:
         found, better = row.estimate, _ARROWS[row.metric.better] if row.metric.ordered else None
-        unseen = unseen_ends_of(found)
-        ends = *ends_of(found), *(unseen if row.metric.better == "higher" else unseen[::-1])
-        values = (found.value, *ends, found.standard_deviation, found.median)
-        task = [row.task.title] if several else []
-        cells.append([row.title, *values, better, row.metric.unit or None, *task])
+        unseen = ends_of(found.with_unseen_failures)
+        unseen = unseen if row.metric.better == "higher" else unseen[::-1]
+        ends = *ends_of(found.confidence_interval), *unseen
+        values = found.value, *ends, found.standard_deviation, found.median
+        cells.append([row.title, *values, better, row.metric.unit or None, row.task.title])
     digits = max((row.digits.value for row in rows), default=None)
     spread_digits = max((row.digits.spread for row in rows), default=None)
-    spread = (
-        Column(title, spread_digits) for title in ("lower", "upper", *_UNSEEN, "standard deviation", "median")
-    )
-    last = ("better", "unit", "task") if several else ("better", "unit")
+    further = (*_UNSEEN, "standard deviation", "median")
+    spread = (Column(title, spread_digits) for title in ("lower", "upper", *further))
     intervals = any(row.estimate.confidence_interval for row in rows)
     note = "Lower and upper are the ends of the 95 % interval. " if intervals else ""
     if any(row.estimate.with_unseen_failures for row in rows):
         note += "At worst and at best: bounds that allow for one more case, which fails or is perfect. "
     note += "↑: higher is better, ↓: lower."
-    note += f" {told}" if told else ""
-    titles: list[Title] = ["metric", Column("value", digits), *spread, *last]
-    table = Table.of("metrics", "All metrics", titles, cells, note)
+    titles: list[Title] = ["metric", Column("value", digits), *spread, "better", "unit", "task"]
+    if len({row.task.name for row in rows}) <= 1:
+        titles, cells = titles[:-1], [row[:-1] for row in cells]
+    table = Table.of("metrics", "All metrics", titles, cells, f"{note} {told}" if told else note)
     table = replace(table, reasons=tuple(row.estimate.interval for row in rows))
-    return table.without_empty(*_UNSEEN, "standard deviation", "median", "unit")
+    return table.without_empty(*further, "unit")
 
 
 def _composites(results: SubmissionResults) -> Iterator[Table]:
@@ -155,7 +150,12 @@ def _composites(results: SubmissionResults) -> Iterator[Table]:
         spread = max(of.spread for of in digits)
         columns = "figure", ("value", max(of.value for of in digits)), ("lower", spread), ("upper", spread)
         rows = [
-            (composites[name].title, one.value, *ends_of(one), _ARROWS[composites[name].better])
+            (
+                composites[name].title,
+                one.value,
+                *ends_of(one.confidence_interval),
+                _ARROWS[composites[name].better],
+            )
             for name, one in found.items()
         ]
         table = Table.of("composites", "Figures of several metrics", (*columns, "better"), rows)
@@ -178,12 +178,13 @@ def case_table(results: SubmissionResults) -> SortableCaseTable:
     for task, names in tasks:
         table = results.tables[task.name]
         for title, name in zip(_titles(results, task, names), names, strict=True):
-            column = Column(title, _digits(table, name), task.title, f"{task.name}.{name}" in main)
             known = {
                 case: value
                 for case, row in zip(table.names, table.rows, strict=True)
                 if (value := row.get(name)) is not None and not math.isnan(value)
             }
+            whole = all(not math.isfinite(value) or value == int(value) for value in known.values())
+            column = Column(title, 0 if whole else _DIGITS, task.title, f"{task.name}.{name}" in main)
             cells = {case: value if math.isfinite(value) else "missing" for case, value in known.items()}
             columns.append((column, cells))
     if any(case.run_seconds is not None for case in results.cases):
@@ -238,13 +239,6 @@ def _numbers(table: Values) -> list[str]:
     return [
         name for name in found if all(isinstance(row.get(name), int | float | None) for row in table.rows)
     ]
-
-
-def _digits(table: Values, column: str) -> int:
-    """Return the number of decimals of a column, 0 for whole numbers."""
-    values = (row.get(column) for row in table.rows)
-    whole = all(value is None or not math.isfinite(value) or value == int(value) for value in values)
-    return 0 if whole else _DIGITS
 
 
 def _titles(results: SubmissionResults, task: Task, columns: list[str]) -> list[str]:
@@ -304,23 +298,12 @@ def definitions(results: SubmissionResults) -> Iterator[Block]:
         }
         text = json.dumps(known, indent=1, ensure_ascii=False, default=str)
         yield CopyableText("Options of the challenge", text)
-    yield Text(
-        (
-            _MISSING[phase.missing],
-            "Intervals hold 95 %; the table names the method of each."
-            + (
-                f" A bootstrap draws {results.resampling.resamples} samples of the cases with the seed "
-                f"{results.resampling.seed}."
-                if any(
-                    row.estimate.confidence_interval
-                    and row.estimate.confidence_interval.method in ("Wilson-bootstrap", "percentile")
-                    for row in metric_rows(results)
-                )
-                else ""
-            ),
-            f"Full seal of the phase: {published.manifest}",
-        )
-    )
+    told = "Intervals hold 95 %; the table names the method of each."
+    used = (row.estimate.confidence_interval for row in metric_rows(results))
+    if any(one and one.method in ("Wilson-bootstrap", "percentile") for one in used):
+        drawn = results.resampling
+        told += f" A bootstrap draws {drawn.resamples} samples of the cases with the seed {drawn.seed}."
+    yield Text((_MISSING[phase.missing], told, f"Full seal of the phase: {published.manifest}"))
 
 
 BANNER = "Holds labels: for the organisers of the challenge alone."
@@ -351,7 +334,7 @@ def organiser_page(
         BANNER,
         Section("metrics", "Metrics", tuple(metric_blocks(results, told, list(_with_nothing_said(results))))),
         Section("cases", "Cases", (case_table(results),), 0),
-        Section("classification", "Classification", tuple(classification_blocks(results)), 1),
+        Section("classification", "Classification", tuple(classification_charts(results)), 1),
         Section("survival", "Survival", tuple(survival_blocks(results)), 1),
         Section("values", "Values of the cases", tuple(value_figures.value_charts(results)), 0),
         Section(
@@ -380,7 +363,7 @@ def public_page(results: SubmissionResults) -> Page:
         results,
         "",
         Section("metrics", "Metrics", tuple(metric_blocks(results))),
-        Section("subgroups", "Subgroups", tuple(value_figures.public_subgroup_blocks(results)), 1),
+        Section("subgroups", "Subgroups", tuple(value_figures.subgroup_blocks(results, public=True)), 1),
         Section("definitions", "Definitions", tuple(definitions(results)), 0),
     )
 

@@ -29,7 +29,6 @@ from evaluation.organiser.report.overlays import (
     MISSED,
     ComparedNumber,
     Structure,
-    StructureSize,
     measurements,
     region_panels,
     regions_in,
@@ -497,8 +496,8 @@ PREDICTED, REFERENCE = mask(2, 6), mask(4, 8)
 def test_sizes_and_ratios_of_prediction_and_reference():
     found = list(sizes(field_of_masks(), CaseForm("a", 10, 12), PREDICTED, REFERENCE))
     assert found == [
-        StructureSize("segmentation", "optic cup", "pixels", 4, 8),
-        StructureSize("segmentation", "optic disc", "pixels", 24, 32),
+        ComparedNumber("optic cup", 4, 8, "pixels"),
+        ComparedNumber("optic disc", 24, 32, "pixels"),
     ]
     (found,) = measurements(field_of_masks(vertical_diameter="extent"), PREDICTED, REFERENCE)
     assert found == ComparedNumber("Vertical ratio of optic cup to optic disc", 2 / 6, 4 / 8)
@@ -526,8 +525,8 @@ def test_each_label_is_a_region_with_its_size(dimensions, columns, unit, voxel):
     field, case = labelled(dimensions), CaseForm("a", 6, 5, columns)
     assert regions_in(field).dimensions == dimensions
     assert list(sizes(field, case, predicted, reference)) == [
-        StructureSize("maps", "liver", unit, voxel, voxel),
-        StructureSize("maps", "tumour", unit, voxel, 3 * voxel),
+        ComparedNumber("liver", voxel, voxel, unit),
+        ComparedNumber("tumour", voxel, 3 * voxel, unit),
     ]
     for one in structures(field, case, predicted, reference):
         assert [mask.shape for mask in one.whole] == [shape] * 2

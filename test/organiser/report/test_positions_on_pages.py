@@ -39,11 +39,10 @@ from evaluation.organiser.report.charts.values import (
     distribution_chart,
     error_cloud_chart,
     histogram_chart,
-    scatter_chart,
 )
-from evaluation.organiser.report.classification import classification_blocks, detection_charts
+from evaluation.organiser.report.classification import classification_charts, detection_charts
 from evaluation.organiser.report.objects import Location
-from evaluation.organiser.report.overlays import ComparedNumber, StructureSize
+from evaluation.organiser.report.overlays import ComparedNumber
 from evaluation.organiser.report.results import CaseRecord, SubmissionResults, results_of
 from evaluation.organiser.report.submission import metric_blocks, run_times
 from evaluation.organiser.report.survival import survival_blocks
@@ -146,7 +145,7 @@ def charts(blocks: Any) -> dict[str, Chart]:
     page=f"{REPORT}/classification.py",
 )
 def test_figures_of_scores(results):
-    found = charts(classification_blocks(results))
+    found = charts(classification_charts(results))
     of = {name.removeprefix("screening-likelihood-class-"): one for name, one in found.items()}
     # By falling likelihood: ill, well, ill, well.
     assert marks(of["roc"], "line", "curves", "x", "y") == [(0, 0), (0, 0.5), (0.5, 0.5), (0.5, 1), (1, 1)]
@@ -168,7 +167,7 @@ def test_figures_of_scores(results):
 
 @by_hand(roc_chart, calibration_chart, confusion_chart, page=f"{REPORT}/classification.py")
 def test_figures_of_classes(results):
-    found = charts(classification_blocks(results))
+    found = charts(classification_charts(results))
     # "low", "high", "low", "high" with 0.75, 0.75, 0.625 and 0.25 for "low": the second is wrong.
     confusion = found["grading-grade-confusion-matrix"]
     assert (names(confusion, "y"), names(confusion, "x")) == (["low", "high"], ["low", "high"])
@@ -192,7 +191,7 @@ def test_a_case_without_probabilities_is_ranked_wrong_and_has_a_column_of_its_ow
     cases = {name: CASES[name] for name in ("name", "grade")}
     given = {"case": list("qrs"), "low": LOW[1:], "high": [1 - one for one in LOW[1:]]}
     _, results = scored(tmp_path, tables, cases, 'missing = "worst"', grades=given)
-    found = charts(classification_blocks(results))
+    found = charts(classification_charts(results))
     # Of "low", "p" is found at no threshold; of "high" it is above all.
     roc = marks(found["grading-grade-classes-roc"], "line", "curves", "x", "y", "color")
     assert [row[:2] for row in roc if row[2] == VERMILION] == [(0, 0), (0.5, 0), (0.5, 0.5), (1, 0.5)]
@@ -255,7 +254,7 @@ def test_published_figures(both):
 READINGS = [
     CaseReading(
         name,
-        (StructureSize("organ", "liver", "ml", size + more, size),),
+        (ComparedNumber("liver", size + more, size, "ml"),),
         (ComparedNumber("Age", size + more, size, "years"),),
         {"age": Location((10.0 + x, 20.0 + y), (10.0, 20.0))},
         {},
@@ -281,35 +280,6 @@ def test_sizes_and_positions_are_predicted_against_true_ones(results):
     assert axis(cloud, "y").downwards
     rings = {ring: math.hypot(x, y) for ring, x, y in marks(cloud, "line", "rings", "detail", "x", "y")}
     assert rings == {"50 %": pytest.approx(5), "90 %": pytest.approx(9)}
-
-
-@by_hand(scatter_chart, page=f"{REPORT}/value_figures.py")
-def test_overlap_is_upwards_over_the_true_size(results):
-    sizes = {"p": 8.0, "q": 2.0, "r": 4.0}
-    readings = [
-        CaseReading(name, (StructureSize("organ", "liver", "ml", 99.0, size),), (), {}, {})
-        for name, size in sizes.items()
-    ]
-    dice = SimpleNamespace(
-        name="dice",
-        title="Dice",
-        best=1,
-        worst=0,
-        field="organ",
-        structures=("liver",),
-        estimator=SimpleNamespace(mean_column="dice"),
-    )
-    task = SimpleNamespace(name="t", title="T", metrics=(dice,), fields=())
-    table = table_of("dice", p=0.5, q=0.25, r=math.nan, s=0.75)
-    more = [*readings, CaseReading("s", (StructureSize("organ", "liver", "ml", 99.0, 16.0),), (), {}, {})]
-    given = SimpleNamespace(
-        phase=results.phase, tasks=(task,), tables={"t": table}, estimates={"t": {"dice": None}}
-    )
-    found = charts(size_charts(cast(SubmissionResults, given), more))
-    chart = found["overlap-by-size-ml"]
-    assert marks(chart, "point", "points", "x", "y") == [(8, 0.5), (2, 0.25), (16, 0.75)]
-    assert (axis(chart, "x").kind, axis(chart, "x").title) == ("log", "size in the reference, ml")
-    assert axis(chart, "y").ends == (0, 1)
 
 
 NODULES = """\

@@ -1,19 +1,15 @@
 """Figures of scores, detections, numbers and times: against scikit-learn, plain resampling and by hand."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import evaluation
-from evaluation.charts.chart import Chart
-from evaluation.core.case_table import CaseTable
 from evaluation.core.fault import PhaseError
 from evaluation.metrics.free_response import Candidates, FrocTable
-from evaluation.organiser.report.case_images import CaseReading, Request, read_cases
-from evaluation.organiser.report.classification import classification_blocks, detection_charts, froc_band
-from evaluation.organiser.report.overlays import StructureSize
+from evaluation.organiser.report.case_images import Request, read_cases
+from evaluation.organiser.report.classification import classification_charts, detection_charts, froc_band
 from evaluation.organiser.report.results import results_of
 from evaluation.organiser.report.submission import organiser_page
 from evaluation.organiser.report.value_figures import size_charts
@@ -25,7 +21,7 @@ from test.organiser.report.declared import SURVIVAL, declared
 
 
 def charts(results):
-    return {block.name: block for block in classification_blocks(results) if isinstance(block, Chart)}
+    return {chart.name: chart for chart in classification_charts(results)}
 
 
 def cells_of(chart):
@@ -178,29 +174,3 @@ def test_numbers_agree_with_their_references_and_a_bias_has_no_place_between_wor
     chart, table = organiser_page(found).sections[0].blocks
     assert [row["metric"] for row in chart.data["numbers"]] == ["Mean absolute error ↓"]
     assert {row[0]: row[-2] for row in table.rows}["Bias"] is None
-
-
-def size_of(structure, size):
-    return StructureSize("organs", structure, "ml", 99.0, size)
-
-
-def test_the_size_of_a_region_is_that_of_its_labels(bundled_phase):
-    """Of kidney and tumour together, beside the overlap that was scored; none where one of them is not."""
-    sizes = {"a": (3.0, 2.0), "b": (4.0,), "c": (0.0, 0.0), "d": (1.0, 1.0), "e": (1.0,)}
-    readings = [
-        CaseReading(case, tuple(map(size_of, ("kidney", "tumour"), of_case)), (), {}, {})
-        for case, of_case in sizes.items()
-    ]
-    estimator = SimpleNamespace(mean_column="dice")
-    metric = {"name": "dice", "title": "Dice", "best": 1, "worst": 0, "estimator": estimator}
-    dice = SimpleNamespace(**metric, field="organs", structures=("kidney", "tumour"))
-    rows = [{"dice": value} for value in (0.5, 0.25, 1.0, np.nan, 0.75)]
-    results = SimpleNamespace(
-        phase=bundled_phase("refuge-onsite").results.phase,
-        tasks=(SimpleNamespace(name="t", title="T", metrics=(dice,), fields=()),),
-        tables={"t": CaseTable(list("abcde"), rows)},
-        estimates={"t": {"dice": None}},
-    )
-    (chart,) = (one for one in size_charts(results, readings) if one.name == "overlap-by-size-ml")
-    points = {point["case"]: (point["x"], point["y"]) for point in chart.data["points"]}
-    assert points == {"a": (5, 0.5), "b": (4, 0.25), "e": (1, 0.75)}
