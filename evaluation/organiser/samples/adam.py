@@ -19,8 +19,7 @@ from evaluation.io.pixels import Size
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.crops import crop
 from evaluation.organiser.samples import images
-from evaluation.organiser.samples.ellipses import Ellipse
-from evaluation.organiser.samples.images import DEVIATIONS, Quality
+from evaluation.organiser.samples.images import DEVIATIONS, Ellipse, Quality
 from evaluation.organiser.submission_writer import SampleCase
 
 _SET_IMAGES = 400
@@ -94,13 +93,8 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         eye = images.draw_eye(size, 0.5, bool(rng.random() < 0.5), rng)
-        outlines: dict[str, Sequence[Ellipse]] = {
-            "disc": [eye.disc],
-            "fovea": [images.inside(eye.fovea, size)],
-        }
-        for name, lesions in LESIONS.items():
-            outlines[name] = _draw(lesions, eye.fovea, size, rng)
-        there = {name: of if shown[name][position] else [] for name, of in outlines.items()}
+        drawn = {name: _anything(name, eye, size, rng) for name in counts}
+        there = {name: of if shown[name][position] else [] for name, of in drawn.items()}
         reference = _values(there, size, noise, rng)
 
         def predict(quality: Quality) -> Values:
@@ -110,13 +104,10 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
             found: dict[str, Sequence[Ellipse]] = {}
             around = images.predicted_eye(eye, size, quality, rng)
             for name, seen in decisions[quality].items():
-                of = there[name] or _anything(name, around, size, rng)
-                if quality is Quality.RANDOM:
-                    of = _anything(name, around, size, rng)
-                varied = (
-                    images.inside(images.jitter(one, rng, DEVIATIONS[quality].error), size) for one in of
-                )
-                found[name] = list(varied) if seen[position] else []
+                of = [] if quality is Quality.RANDOM else there[name]
+                of = of or _anything(name, around, size, rng)
+                varied = [images.jitter(one, rng, DEVIATIONS[quality].error).inside(size) for one in of]
+                found[name] = varied if seen[position] else []
             return _values(found, size, noise, rng) | risk
 
         of_case = {"camera": _CAMERAS[position % 2], "severity": severities[position]}
@@ -147,23 +138,18 @@ def _decisions(shown: Bools, quality: Quality, rng: Generator) -> Bools:
     return decisions
 
 
-def _anything(name: str, around: images.DrawnEye, size: Size, rng: Generator) -> Sequence[Ellipse]:
-    """Return what a submission finds where nothing is."""
-    if name in LESIONS:
-        return _draw(LESIONS[name], around.fovea, size, rng)
-    return [around.disc if name == "disc" else around.fovea]
-
-
-def _draw(lesions: _Lesions, fovea: Ellipse, size: Size, rng: Generator) -> list[Ellipse]:
-    """Return lesions of one kind around the fovea."""
-    diameter = 2 * fovea.semi_axis_y
+def _anything(name: str, eye: images.DrawnEye, size: Size, rng: Generator) -> Sequence[Ellipse]:
+    """Return the disc or the fovea of an eye, or lesions of one kind around its fovea."""
+    fovea = eye.fovea.inside(size)
+    if name not in LESIONS:
+        return [eye.disc if name == "disc" else fovea]
+    lesions, diameter = LESIONS[name], 2 * fovea.semi_axis_y
     found = []
     for _ in range(int(rng.integers(*lesions.number, endpoint=True))):
-        x, y = (lesions.spread * diameter * rng.standard_normal(2)).tolist()
-        along, across = (diameter * rng.uniform(*lesions.semi_axes, 2)).tolist()
-        angle = float(rng.uniform(-pi / 2, pi / 2))
-        lesion = Ellipse(fovea.center_x + x, fovea.center_y + y, along, across, angle)
-        found.append(images.inside(lesion, size))
+        x, y = lesions.spread * diameter * rng.standard_normal(2)
+        along, across = diameter * rng.uniform(*lesions.semi_axes, 2)
+        lesion = Ellipse(fovea.center_x + x, fovea.center_y + y, along, across, rng.uniform(-pi / 2, pi / 2))
+        found.append(lesion.inside(size))
     return found
 
 

@@ -3,7 +3,7 @@
 import argparse
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from evaluation.challenges.edd2020.rules import CHALLENGE, SET, Edd2020Options
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.boxes import Boxes
+from evaluation.io.pixels import Size
 from evaluation.metrics.crops import Crop, box_of_content
 from evaluation.organiser.samples import images
-from evaluation.organiser.samples.ellipses import Ellipse, rasterise
-from evaluation.organiser.samples.images import DEVIATIONS, Deviation, Quality, jitter
+from evaluation.organiser.samples.images import DEVIATIONS, Ellipse, Quality, jitter
 from evaluation.organiser.submission_writer import SampleCase
 
 CLASSES = Edd2020Options().classes
@@ -31,21 +31,11 @@ _EMPTY_IMAGES = 0.05
 
 @dataclass(frozen=True)
 class Lesion:
-    """One object: the index of its class, and its outline."""
+    """One object: the index of its class, its outline, and how sure of it a submission is."""
 
     label: int
     outline: Ellipse
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One image: name, size in pixels, set and lesions."""
-
-    name: str
-    width: int
-    height: int
-    out_of_sample: bool
-    lesions: tuple[Lesion, ...]
+    confidence: float = 1.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,11 +51,18 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     """Write a phase and four submissions; return the folders. Raises ValueError for a number out of range."""
     if arguments.cases < 1 or arguments.out_of_sample < 0 or min(arguments.width, arguments.height) < 32:
         raise ValueError("expected at least one case and images of at least 32 × 32 pixels")
-    rng = Generator(np.random.PCG64(arguments.seed))
+    rng, size = Generator(np.random.PCG64(arguments.seed)), Size(arguments.width, arguments.height)
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
-        frame = _draw_frame(position, arguments, rng)
-        return _reference(frame), lambda quality: _values(frame, _found(frame, DEVIATIONS[quality], rng))
+        later = max(0, position - arguments.cases + 1)
+        name = f"G{later:05d}" if later else f"E{position + 1:05d}"
+        lesions = _draw_lesions(size, rng)
+        columns = images.size_columns(size) | {SET.name: SET.values[int(later > 0)]}
+
+        def predict(quality: Quality) -> Values:
+            return _values(_found(lesions, quality, 1.5 if later else 1.0, size, rng), size, later > 0)
+
+        return SampleCase(name, columns, _values(lesions, size, later > 0)), predict
 
     cases = arguments.cases + arguments.out_of_sample
     chosen = ["detection", "segmentation", *(["generalisation"] if arguments.out_of_sample else [])]
@@ -78,78 +75,63 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     return images.write_archive_sample(arguments, configuration, tasks, cases, draw, told)
 
 
-def _draw_frame(position: int, arguments: argparse.Namespace, rng: Generator) -> Frame:
-    out_of_sample = position >= arguments.cases
-    number = position - arguments.cases + 1 if out_of_sample else position + 1
+def _draw_lesions(size: Size, rng: Generator) -> list[Lesion]:
+    """Return the lesions of an image, some of them within a Barrett's oesophagus."""
     lesions: list[Lesion] = []
     if rng.random() >= _EMPTY_IMAGES:
         for _ in range(int(rng.integers(1, 4))):
-            lesion = _draw_lesion(arguments.width, arguments.height, rng)
-            lesions.append(lesion)
-            if lesion.label == _BARRETT and rng.random() < 0.5:
-                outline = lesion.outline
+            lesions.append(_draw_lesion(size, rng))
+            if lesions[-1].label == _BARRETT and rng.random() < 0.5:
+                outer = lesions[-1].outline
+                away_x, away_y = 0.3 * rng.uniform(-1, 1, 2)
+                scale_x, scale_y = rng.uniform(0.3, 0.6, 2)
                 inner = Ellipse(
-                    outline.center_x + 0.3 * outline.semi_axis_x * float(rng.uniform(-1, 1)),
-                    outline.center_y + 0.3 * outline.semi_axis_y * float(rng.uniform(-1, 1)),
-                    outline.semi_axis_x * float(rng.uniform(0.3, 0.6)),
-                    outline.semi_axis_y * float(rng.uniform(0.3, 0.6)),
-                    outline.tilt_radians,
+                    outer.center_x + away_x * outer.semi_axis_x,
+                    outer.center_y + away_y * outer.semi_axis_y,
+                    outer.semi_axis_x * scale_x,
+                    outer.semi_axis_y * scale_y,
+                    outer.tilt_radians,
                 )
                 lesions.append(Lesion(int(rng.choice(_WITHIN_BARRETT)), inner))
-    name = f"{'G' if out_of_sample else 'E'}{number:05d}"
-    return Frame(name, arguments.width, arguments.height, out_of_sample, tuple(lesions))
+    return lesions
 
 
-def _draw_lesion(width: int, height: int, rng: Generator) -> Lesion:
-    outline = Ellipse(
-        center_x=float(rng.uniform(0.2, 0.8)) * width,
-        center_y=float(rng.uniform(0.2, 0.8)) * height,
-        semi_axis_x=float(rng.uniform(0.08, 0.3)) * width,
-        semi_axis_y=float(rng.uniform(0.08, 0.3)) * height,
-        tilt_radians=float(rng.uniform(0, pi)),
-    )
-    return Lesion(int(rng.choice(len(CLASSES), p=_FREQUENCY)), outline)
+def _draw_lesion(size: Size, rng: Generator, confidence: float = 1.0) -> Lesion:
+    center_x, center_y = rng.uniform(0.2, 0.8, 2) * (size.width, size.height)
+    along, across = rng.uniform(0.08, 0.3, 2) * (size.width, size.height)
+    outline = Ellipse(center_x, center_y, along, across, rng.uniform(0, pi))
+    return Lesion(int(rng.choice(len(CLASSES), p=_FREQUENCY)), outline, confidence)
 
 
-def _found(frame: Frame, detector: Deviation, rng: Generator) -> list[tuple[Lesion, float]]:
-    """Return the lesions that a submission finds and their confidences; it is worse out of sample."""
-    strain = 1.5 if frame.out_of_sample else 1.0
+def _found(
+    lesions: Sequence[Lesion], quality: Quality, strain: float, size: Size, rng: Generator
+) -> list[Lesion]:
+    """Return the lesions that a submission finds; strain: how much worse it is, as out of sample."""
+    detector = DEVIATIONS[quality]
     low, high = detector.confidence
     found = [
-        (
-            Lesion(lesion.label, jitter(lesion.outline, rng, strain * detector.error)),
-            float(rng.uniform(low, high)),
+        replace(
+            lesion,
+            outline=jitter(lesion.outline, rng, strain * detector.error),
+            confidence=rng.uniform(low, high),
         )
-        for lesion in frame.lesions
+        for lesion in lesions
         if rng.random() >= min(1.0, strain * detector.missed)
     ]
-    invented = [
-        (_draw_lesion(frame.width, frame.height, rng), float(rng.uniform(0.0, (low + high) / 2)))
-        for _ in range(int(rng.poisson(strain * detector.invented)))
-    ]
-    return [*found, *invented]
+    invented = range(rng.poisson(strain * detector.invented))
+    return [*found, *(_draw_lesion(size, rng, rng.uniform(0.0, (low + high) / 2)) for _ in invented)]
 
 
-def _reference(frame: Frame) -> SampleCase:
-    columns = {"width": str(frame.width), "height": str(frame.height)}
-    columns[SET.name] = SET.values[int(frame.out_of_sample)]
-    values = _values(frame, [(lesion, 1.0) for lesion in frame.lesions])
-    return SampleCase(frame.name, columns, values)
-
-
-def _values(frame: Frame, found: Sequence[tuple[Lesion, float]]) -> dict[str, Any]:
-    drawn = [
-        (lesion.label, confidence, patch)
-        for lesion, confidence in found
-        if (patch := rasterise(lesion.outline, frame.width, frame.height)).values.any()
-    ]
-    rows = [[label, round(confidence, 4), *_corners(patch)] for label, confidence, patch in drawn]
+def _values(lesions: Sequence[Lesion], size: Size, out_of_sample: bool) -> dict[str, Any]:
+    rasterised = ((lesion, images.rasterise(lesion.outline, size)) for lesion in lesions)
+    drawn = [(lesion, patch) for lesion, patch in rasterised if patch.values.any()]
+    rows = [[lesion.label, round(lesion.confidence, 4), *_corners(patch)] for lesion, patch in drawn]
     boxes = Boxes(np.array(rows, dtype=np.float64).reshape(-1, 6))
-    if frame.out_of_sample:
+    if out_of_sample:
         return {"generalisation_boxes": boxes}
-    mask: NDArray[np.bool_] = np.zeros((len(CLASSES), frame.height, frame.width), dtype=np.bool_)
-    for label, _, patch in drawn:
-        mask[label][patch.box.slices] |= patch.values
+    mask: NDArray[np.bool_] = np.zeros((len(CLASSES), size.height, size.width), dtype=np.bool_)
+    for lesion, patch in drawn:
+        mask[lesion.label][patch.box.slices] |= patch.values
     return {"detection_boxes": boxes, "masks": mask}
 
 

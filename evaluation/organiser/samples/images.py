@@ -2,10 +2,10 @@
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib.resources import files
-from math import exp, pi
+from math import ceil, cos, exp, floor, hypot, pi, sin
 from pathlib import Path
 from string import Template
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evaluation.core.challenge import Task, Values, fields_of, references_of
 from evaluation.io.pixels import Size
 from evaluation.metrics.arrays import Bools, Floats
-from evaluation.organiser.samples.ellipses import Ellipse, rasterise
+from evaluation.metrics.crops import Crop
 from evaluation.organiser.submission_writer import ArchiveWriter, SampleCase, write_phase
 
 
@@ -74,12 +74,41 @@ def likelihoods(
     return {quality: of(auc) for quality, auc in chosen.items()}
 
 
-# --- Ellipses: varied like a second drawing, and kept in the image ---
+# --- Ellipses, of which the drawn eyes and lesions are made ---
 
 
 def size_columns(size: Size) -> dict[str, str]:
     """Return the cells of `cases.csv` with the size of an image."""
     return {"width": str(size.width), "height": str(size.height)}
+
+
+@dataclass(frozen=True)
+class Ellipse:
+    """A filled ellipse: centre and semi-axes in pixels, tilt in radians.
+
+    The centre of the first pixel is the point (0, 0); x runs to the right and y downwards. A positive tilt
+    turns the x semi-axis towards the y axis, clockwise on the screen.
+    """
+
+    center_x: float
+    center_y: float
+    semi_axis_x: float
+    semi_axis_y: float
+    tilt_radians: float = 0.0
+
+    def moved(self, x: float, y: float) -> "Ellipse":
+        """Return the ellipse moved by a vector in pixels."""
+        return replace(self, center_x=self.center_x + x, center_y=self.center_y + y)
+
+    def inside(self, size: Size) -> "Ellipse":
+        """Return the ellipse with its centre in the image, and semi-axes that cover a pixel."""
+        return Ellipse(
+            min(max(self.center_x, 2.0), size.width - 3.0),
+            min(max(self.center_y, 2.0), size.height - 3.0),
+            max(self.semi_axis_x, 1.5),
+            max(self.semi_axis_y, 1.5),
+            self.tilt_radians,
+        )
 
 
 def jitter(ellipse: Ellipse, rng: Generator, relative: float) -> Ellipse:
@@ -98,22 +127,30 @@ def jitter(ellipse: Ellipse, rng: Generator, relative: float) -> Ellipse:
     )
 
 
-def inside(ellipse: Ellipse, size: Size) -> Ellipse:
-    """Return an ellipse with its centre in the image, and semi-axes that cover a pixel."""
-    return Ellipse(
-        min(max(ellipse.center_x, 2.0), size.width - 3.0),
-        min(max(ellipse.center_y, 2.0), size.height - 3.0),
-        max(ellipse.semi_axis_x, 1.5),
-        max(ellipse.semi_axis_y, 1.5),
-        ellipse.tilt_radians,
-    )
+def rasterise(ellipse: Ellipse, size: Size) -> Crop:
+    """Mark the pixels with centres in the ellipse or on its border, in its bounding box within the image."""
+    sine, cosine = sin(ellipse.tilt_radians), cos(ellipse.tilt_radians)
+    half_width = hypot(ellipse.semi_axis_x * cosine, ellipse.semi_axis_y * sine)
+    half_height = hypot(ellipse.semi_axis_x * sine, ellipse.semi_axis_y * cosine)
+    top, bottom = _pixel_span(ellipse.center_y, half_height, size.height)
+    left, right = _pixel_span(ellipse.center_x, half_width, size.width)
+    y, x = np.ogrid[top:bottom, left:right]
+    y, x = y - ellipse.center_y, x - ellipse.center_x
+    along, across = x * cosine + y * sine, y * cosine - x * sine
+    values = (along / ellipse.semi_axis_x) ** 2 + (across / ellipse.semi_axis_y) ** 2 <= 1
+    return Crop(values, top, left)
+
+
+def _pixel_span(center: float, half_extent: float, size: int) -> tuple[int, int]:
+    """Return the first pixel within the extent and the first one after it, clipped to the image."""
+    first = min(max(ceil(center - half_extent), 0), size)
+    return first, max(min(floor(center + half_extent) + 1, size), first)
 
 
 def marked(ellipses: Sequence[Ellipse], size: Size) -> NDArray[np.bool_]:
     """Return the pixels, shape (height, width), in any of the ellipses."""
     mask = np.zeros((size.height, size.width), np.bool_)
-    for ellipse in ellipses:
-        patch = rasterise(ellipse, size.width, size.height)
+    for patch in (rasterise(ellipse, size) for ellipse in ellipses):
         mask[patch.box.slices] |= patch.values
     return mask
 

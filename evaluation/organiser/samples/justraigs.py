@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,13 +20,13 @@ from evaluation.challenges.justraigs.rules import (
     UNGRADABLE,
     JustraigsOptions,
 )
-from evaluation.core.challenge import fields_of
+from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.io.kinds.classes import Flags
 from evaluation.io.tables import write_csv
 from evaluation.organiser.samples.images import Quality, configured
 from evaluation.organiser.samples.images import likelihoods as likelihoods_of
-from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
+from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage, SampleCase, write_phase
 
 # --- Synthetic eyes of JustRAIGS: persons, three graders who disagree, and predicted features ---
 
@@ -51,17 +51,17 @@ class GradedEyes:
     true_features: NDArray[np.bool_]
     graded_features: NDArray[np.bool_]
 
-    def graded(self, position: int) -> kinds.GradedEye:
-        """Return the graders' labels, and the features of those who call the eye referable."""
+    def case(self, position: int, stack: Mapping[str, str]) -> SampleCase:
+        """Return an eye with its graders' labels, and the features of those who call it referable.
+
+        The cluster is the person: the name of the first of both eyes, empty for one alone.
+        """
         labels, marks = self.labels[position].tolist(), self.graded_features[position].tolist()
         nothing = (None,) * len(FEATURES)
         features = (tuple(of) if one == REFERABLE else nothing for one, of in zip(labels, marks, strict=True))
-        return kinds.GradedEye(tuple(labels), tuple(features))
-
-    def cluster(self, position: int) -> str:
-        """Return the name of the person: of the first of both eyes, empty for one alone."""
         own, fellow = self.names[position], self.fellows[position]
-        return min(own, fellow) if fellow else ""
+        columns = {**stack, "cluster": min(own, fellow) if fellow else "", "age": str(self.ages[position])}
+        return SampleCase(own, columns, {"features": kinds.GradedEye(tuple(labels), tuple(features))})
 
     def agreed(self, position: int) -> Flags:
         """Return the agreed features of a referable eye."""
@@ -150,43 +150,46 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     _write_graders(arguments.output / "organisers" / "graders.csv", eyes, arguments)
     likelihoods = likelihoods_of(eyes.final == REFERABLE, rng)
     hard = rng.random(eyes.true_features.shape)
-    features = {quality: predicted_features(eyes, hard < error) for quality, error in _FEATURE_ERROR.items()}
-    everyone = np.arange(arguments.cases)
-    phases = {"phase1": _part(eyes, rng), "phase2": everyone}
-    folders = []
+    predicted = {q: predicted_features(eyes, hard < error) for q, error in _FEATURE_ERROR.items()}
+    position_of = {name: position for position, name in enumerate(eyes.names)}
+    phases = {"phase1": _part(eyes, rng), "phase2": np.arange(arguments.cases)}
+    tasks, folders = CHALLENGE.tasks(JustraigsOptions()), []
     for suffix, members in phases.items():
-        name = f"{arguments.name}-{suffix}"
+        phase = f"{arguments.name}-{suffix}"
         order = [eyes.names[position] for position in rng.permutation(members).tolist()]
-        parts = [order[start : start + arguments.stack] for start in range(0, len(order), arguments.stack)]
+        starts = range(0, len(order), arguments.stack)
         stacks = [
-            InputImage(f"stack_{number:04d}.tiff", tuple(part)) for number, part in enumerate(parts, start=1)
+            InputImage(f"stack_{number:04d}.tiff", tuple(order[start : start + arguments.stack]))
+            for number, start in enumerate(starts, start=1)
         ]
-        folder = arguments.output / "ground-truth" / name
-        mapping = arguments.output / "organisers" / name / MAPPING
+        places = [(name, stack.name, index) for stack in stacks for index, name in enumerate(stack.cases)]
+        folder = arguments.output / "ground-truth" / phase
+        mapping = arguments.output / "organisers" / phase / MAPPING
         content = [
-            {"stack_name": stack.name, "stack_index": index, "image": f"{case}.jpg"}
-            for stack in stacks
-            for index, case in enumerate(stack.cases)
+            {"stack_name": stack, "stack_index": index, "image": f"{name}.jpg"}
+            for name, stack, index in places
         ]
         mapping.parent.mkdir(parents=True, exist_ok=True)
         mapping.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        folder.mkdir(parents=True, exist_ok=True)
         configuration = configured(
             "justraigs",
             arguments,
-            name=name,
+            name=phase,
             cases=len(members),
             input_socket=INPUT_SOCKET,
             published=_PUBLISHED[suffix],
             submissions=_SUBMISSIONS[suffix],
         )
-        (folder / "phase.toml").write_text(configuration, "utf-8")
-        _write_cases(folder / "cases.csv", eyes, stacks)
+        cases = [
+            eyes.case(position_of[name], {STACK_NAME: stack, STACK_INDEX: str(index)})
+            for name, stack, index in sorted(places)
+        ]
+        graded = [field for field in references_of(tasks) if field.name == "features"]
+        write_phase(folder, configuration, graded, cases)
         folders.append(folder)
         for quality in Quality:
-            folders.append(arguments.output / "submissions" / name / quality.value)
-            fields = fields_of(CHALLENGE.tasks(JustraigsOptions()))
-            writer = AlgorithmWriter(folders[-1], fields, stacks, INPUT_SOCKET)
+            folders.append(arguments.output / "submissions" / phase / quality.value)
+            writer = AlgorithmWriter(folders[-1], fields_of(tasks), stacks, INPUT_SOCKET)
             threshold = 0.5
             if quality is Quality.PERFECT:
                 threshold = float(likelihoods[quality][eyes.final == REFERABLE].min())
@@ -194,7 +197,7 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
                 likelihood = float(likelihoods[quality][position])
                 decision = likelihood >= threshold
                 values = {"likelihood": likelihood, "decision": decision}
-                writer.add(eyes.names[position], values | {"features": features[quality][position]})
+                writer.add(eyes.names[position], values | {"features": predicted[quality][position]})
             writer.close()
     progress(arguments.cases)
     return folders
@@ -207,20 +210,6 @@ def _part(eyes: GradedEyes, rng: Generator) -> NDArray[np.intp]:
         members = rng.permutation(np.flatnonzero(eyes.final == label))
         chosen.append(members[: round(_SHARE_OF_PHASE_1 * members.size)])
     return np.sort(np.concatenate(chosen))
-
-
-def _write_cases(path: Path, eyes: GradedEyes, stacks: Sequence[InputImage]) -> None:
-    """Write the case table of the eyes in some stacks, sorted by name."""
-    kind = kinds.AgreedFeatures(len(FEATURES), _LABELS, REFERABLE)
-    place = {name: (one.name, str(at)) for one in stacks for at, name in enumerate(one.cases)}
-    position = {name: at for at, name in enumerate(eyes.names)}
-    rows = []
-    for name in sorted(place):
-        at = position[name]
-        own = name, *place[name], eyes.cluster(at), str(eyes.ages[at])
-        rows.append([*own, *kind.write_cells(eyes.graded(at))])
-    columns = kinds.FINAL_COLUMN, *kinds.LABEL_COLUMNS, *kinds.FEATURE_COLUMNS
-    write_csv(path, ["name", STACK_NAME, STACK_INDEX, "cluster", "age", *columns], rows)
 
 
 def _write_graders(path: Path, eyes: GradedEyes, arguments: argparse.Namespace) -> None:

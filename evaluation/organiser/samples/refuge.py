@@ -72,6 +72,6 @@ def _values(eyes: Sequence[DrawnEye], size: Size) -> dict[str, Any]:
     disc = 2 * np.count_nonzero([disc for disc, _ in drawn], axis=0) > len(eyes)
     cup = 2 * np.count_nonzero([disc & cup for disc, cup in drawn], axis=0) > len(eyes)
     mask = np.where(cup, CUP, np.where(disc, DISC, ELSEWHERE)).astype(np.uint8)
-    foveas = [images.inside(eye.fovea, size) for eye in eyes]
+    foveas = [eye.fovea.inside(size) for eye in eyes]
     x, y = np.mean([(fovea.center_x, fovea.center_y) for fovea in foveas], axis=0).tolist()
     return {"segmentation": Volume.of_image(mask), "fovea": point_at(round(x, 2), round(y, 2))}
