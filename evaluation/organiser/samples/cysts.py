@@ -123,28 +123,38 @@ def draw_image(case: OctCase, rng: Generator) -> NDArray[np.uint8]:
     return image
 
 
-def read_cysts(
-    case: OctCase, rng: Generator, missed: float, deviation: float, level_deviation: float
-) -> NDArray[np.uint8]:
-    """Return the levels (z, y, x) that an annotator marks.
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How somebody annotates.
 
     ``missed``: probability of overlooking a cyst of level 1; it decreases with the level. ``deviation``:
-    relative error of centre and size. ``level_deviation``: standard deviation of the level.
+    relative error of centre and size. ``level_deviation``: standard deviation of the level. ``shift``: of
+    every level.
     """
+
+    missed: float
+    deviation: float
+    level_deviation: float
+    shift: int = 0
+
+
+def read_cysts(case: OctCase, rng: Generator, habits: Habits) -> NDArray[np.uint8]:
+    """Return the levels (z, y, x), 0 to 5, that an annotator of these habits marks."""
     levels = np.zeros(case.geometry.shape, dtype=np.uint8)
     for cyst in case.cysts:
         random = rng.standard_normal(7)
-        if rng.random() < missed / cyst.level:
+        if rng.random() < habits.missed / cyst.level:
             continue
         axes = np.array(cyst.semi_axes_mm)
         seen = replace(
             cyst,
-            centre_mm=tuple(np.array(cyst.centre_mm) + deviation * axes * random[:3]),
-            semi_axes_mm=tuple(axes * np.exp(deviation * random[3:6])),
+            centre_mm=tuple(np.array(cyst.centre_mm) + habits.deviation * axes * random[:3]),
+            semi_axes_mm=tuple(axes * np.exp(habits.deviation * random[3:6])),
         )
-        level = int(np.clip(round(cyst.level + level_deviation * random[6]), 1, 5))
+        level = int(np.clip(round(cyst.level + habits.level_deviation * random[6]), 1, 5))
+        shifted = min(max(level + habits.shift, 1), 5)
         box, inside = _rasterise(seen, case)
-        np.maximum(levels[box], level, out=levels[box], where=inside)
+        np.maximum(levels[box], shifted, out=levels[box], where=inside)
     return levels
 
 
@@ -206,23 +216,13 @@ _SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 """Where in a volume the five B-scans of the evaluation set lie."""
 
 
-@dataclass(frozen=True, slots=True)
-class Habits:
-    """How somebody annotates: ``shift`` of every confidence, and the arguments of `read_cysts`."""
-
-    shift: int
-    missed: float
-    deviation: float
-
-
+_EXPERT = Habits(missed=0.2, deviation=0.05, level_deviation=0.4)
 ANNOTATORS = {
-    "high": Habits(shift=1, missed=0.2, deviation=0.05),
-    "low": Habits(shift=-1, missed=0.2, deviation=0.05),
-    "rough": Habits(shift=0, missed=0.5, deviation=0.25),
+    "high": replace(_EXPERT, shift=1),
+    "low": replace(_EXPERT, shift=-1),
+    "rough": replace(_EXPERT, missed=0.5, deviation=0.25),
 }
 """One annotator is more confident than the supervisor, one less; one misses cysts and draws roughly."""
-
-_EXPERT = Habits(shift=0, missed=0.2, deviation=0.05)
 
 
 def write_annotations(
@@ -247,24 +247,17 @@ def write_annotations(
         b_scans += [[case.name, str(z + 1)] for z in listed]
         for name, habits in {_SUPERVISOR: _EXPERT, **ANNOTATORS}.items():
             for run in _RUNS:
-                levels = annotate(case, rng, habits)
+                levels = read_cysts(case, rng, habits)
                 levels[np.setdiff1d(np.arange(depth), listed)] = 0
                 _write(folder / "evaluation" / name / run / file, levels, case)
             if name != _SUPERVISOR:
-                _write(folder / "annotations" / name / file, annotate(case, rng, habits), case)
+                _write(folder / "annotations" / name / file, read_cysts(case, rng, habits), case)
         progress(done)
     write_csv(folder / "evaluation.csv", ["volume", "b_scan"], b_scans)
     ranks = [[case.name, case.vendor, case.quality, case.quality, "medium"] for case in cases]
     header = ["volume", "vendor", *(f"quality_{name}" for name in ANNOTATORS)]
     write_csv(folder / "volumes.csv", header, ranks)
     (folder / "phase.toml").write_text(configuration, encoding="utf-8", newline="\n")
-
-
-def annotate(case: OctCase, rng: Generator, habits: Habits) -> NDArray[np.uint8]:
-    """Return the confidences (z, y, x), 0 to 5, that somebody of these habits gives."""
-    levels = read_cysts(case, rng, habits.missed, habits.deviation, level_deviation=0.4)
-    shifted = np.clip(levels.astype(np.int64) + habits.shift, 1, 5)
-    return np.where(levels > 0, shifted, 0).astype(np.uint8)
 
 
 def _write(path: Path, values: NDArray[np.uint8], case: OctCase) -> None:
@@ -275,6 +268,9 @@ def _write(path: Path, values: NDArray[np.uint8], case: OctCase) -> None:
 # --- Synthetic cyst phases: references of two simulated annotators, and submissions of known quality ---
 
 _FEWEST_B_SCANS = 5
+_ANNOTATOR = Habits(missed=0.3, deviation=0.08, level_deviation=0.6)
+_GOOD = Habits(missed=0.3, deviation=0.1, level_deviation=0.5)
+_POOR = Habits(missed=0.8, deviation=0.3, level_deviation=0.0)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -299,35 +295,26 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
     if arguments.b_scans is not None and arguments.b_scans < _FEWEST_B_SCANS:
         raise ValueError(f"--b-scans: expected at least {_FEWEST_B_SCANS}, found {arguments.b_scans}")
     cases = draw_cases(arguments.cases, arguments.scale, rng, arguments.b_scans)
+    options = f"\n[options]\nreaders = {list(ANNOTATORS)}\n" if arguments.annotations else ""
+    configuration = configured("cysts", arguments, options=options)
     if arguments.annotations:
-        configuration = _configuration(arguments, tuple(ANNOTATORS))
         write_annotations(arguments.output, cases, configuration, rng, progress)
         return [arguments.output]
 
     def draw(position: int) -> tuple[SampleCase, Callable[[Quality], Values]]:
         case = cases[position]
-        drawn = _reference(case, rng)
+        confidence, level = combine([read_cysts(case, rng, _ANNOTATOR) for _ in range(2)])
+        columns = {**geometry_columns(case.geometry), "vendor": case.vendor, "quality": case.quality}
+        values = {"cysts": Volume(confidence, case.geometry), "level": Volume(level, case.geometry)}
 
         def predict(quality: Quality) -> Values:
-            values = _prediction(case, drawn.reference["cysts"].values, quality, rng)
-            return {"cysts": Volume(values, case.geometry)}
+            return {"cysts": Volume(_prediction(case, confidence, quality, rng), case.geometry)}
 
-        return drawn, predict
+        return SampleCase(case.name, columns, values), predict
 
     tasks, extensions = CHALLENGE.tasks(CystsOptions()), {"cysts": ".mha"}
     return write_archive_sample(
-        arguments, _configuration(arguments), tasks, arguments.cases, draw, progress, extensions=extensions
-    )
-
-
-def _reference(case: OctCase, rng: Generator) -> SampleCase:
-    annotators = [read_cysts(case, rng, missed=0.3, deviation=0.08, level_deviation=0.6) for _ in range(2)]
-    confidence, level = combine(annotators)
-    values: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
-    return SampleCase(
-        case.name,
-        {**geometry_columns(case.geometry), "vendor": case.vendor, "quality": case.quality},
-        {name: Volume(value, case.geometry) for name, value in values.items()},
+        arguments, configuration, tasks, arguments.cases, draw, progress, extensions=extensions
     )
 
 
@@ -338,14 +325,8 @@ def _prediction(
     if quality is Quality.PERFECT:
         return confidence
     if quality is Quality.GOOD:
-        return INTERVAL[read_cysts(case, rng, missed=0.3, deviation=0.1, level_deviation=0.5)]
+        return INTERVAL[read_cysts(case, rng, _GOOD)]
     if quality is Quality.POOR:
-        levels = read_cysts(case, rng, missed=0.8, deviation=0.3, level_deviation=0.0)
-        return (levels > 0).astype(np.uint8)
+        return (read_cysts(case, rng, _POOR) > 0).astype(np.uint8)
     elsewhere = np.roll(confidence, case.geometry.shape[1] // 3, axis=1)
     return np.ascontiguousarray(elsewhere[:, :, ::-1])
-
-
-def _configuration(arguments: argparse.Namespace, annotators: tuple[str, ...] = ()) -> str:
-    options = f"\n[options]\nreaders = {list(annotators)}\n" if annotators else ""
-    return configured("cysts", arguments, options=options)
