@@ -31,6 +31,18 @@ def pixels_of(written: Any) -> NDArray[Any] | None:
     return values if isinstance(values, np.ndarray) and values.ndim >= 2 else None
 
 
+def unwritten(field: Field, submission: str) -> str:
+    """Return what the kind of a field would have to write in a submission, in words, if it does not."""
+    if submission == "algorithm":
+        name, words = ("write_json", "JSON") if field.socket.is_json else ("write_file", "a file")
+    elif isinstance(field.archive, Files):
+        name, words = "write_file", "a file"
+    else:
+        name = "write_rows" if isinstance(field.archive, TableRows) else "write_cells"
+        words = "cells of a table"
+    return words if getattr(type(field.kind), name) is getattr(Kind, name) else ""
+
+
 @dataclass
 class ArchiveWriter:
     """Writes a submission of a predictions phase case by case; tables are written at the end.

@@ -9,14 +9,14 @@ from typing import Any
 from evaluation.cli.common import progress_bar, say
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Fault, FaultKind, PhaseError
-from evaluation.core.field import Field, Files, Kind, TableColumns
+from evaluation.core.field import Field, Files
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.io.handover import encode
 from evaluation.organiser.annotation_files.writing import add_arguments as add_mapping
 from evaluation.organiser.annotation_files.writing import choices_of, submitted_values
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
 from evaluation.organiser.output import whole_folder
-from evaluation.organiser.submission_writer import ArchiveWriter, algorithm_writer
+from evaluation.organiser.submission_writer import ArchiveWriter, algorithm_writer, unwritten
 from evaluation.phase.named import named_phase
 from evaluation.phase.phase import Phase
 from evaluation.phase.registry import tasks_of_form
@@ -132,17 +132,14 @@ def _form_of_both(phase: Phase) -> Form:
 def _faults_of_kinds(fields: Sequence[Field], form: Form, to_jobs: bool) -> Iterator[str]:
     """Yield the fields whose kind cannot be written in the other form."""
     for field in fields:
-        layout = field.archive
-        if to_jobs:
-            file, place = _JOBS, f"socket {form.sockets.get(field.name, field.socket.slug)}"
-            method = "write_json" if field.socket.is_json else "write_file"
-        elif isinstance(layout, Files):
-            file, place, method = f"{layout.folder}/", field.title, "write_file"
-        else:
-            file, place = layout.files[0], ", ".join(layout.columns)
-            method = "write_cells" if isinstance(layout, TableColumns) else "write_rows"
-        if getattr(type(field.kind), method) is getattr(Kind, method):
-            what = {"write_file": "a file", "write_json": "JSON"}.get(method, "cells of a table")
+        if what := unwritten(field, "algorithm" if to_jobs else "archive"):
+            layout = field.archive
+            if to_jobs:
+                file, place = _JOBS, f"socket {form.sockets.get(field.name, field.socket.slug)}"
+            elif isinstance(layout, Files):
+                file, place = f"{layout.folder}/", field.title
+            else:
+                file, place = layout.files[0], ", ".join(layout.columns)
             expected, found = f"a kind of value that is written as {what}", type(field.kind).__name__
             yield str(Fault(FaultKind.MALFORMED, file, expected, found, field=place))
 

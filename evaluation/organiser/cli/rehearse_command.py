@@ -28,7 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
     say(*(f"note: {name} was not tested: no case enters it" for name in rehearsal.untried))
     if rehearsal.without_perfect:
         names = ", ".join(rehearsal.without_perfect)
-        say(f"note: without a perfect submission, since a field has no reference of its own: {names}")
+        reason = "a field writes no values, or has no reference of its own"
+        say(f"note: without a perfect submission, since {reason}: {names}")
     if rehearsal.problems:
         raise PhaseError(*rehearsal.problems)
     return 0

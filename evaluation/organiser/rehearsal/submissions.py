@@ -1,7 +1,7 @@
 """Submissions derived from a reference: written as participants write them, then indexed, read and scored.
 
 They take the way of every submission: files or jobs in a folder, an index, confined readers, the handing over
-of values, scorers. A kind that cannot write its values takes the last two steps alone.
+of values, scorers.
 """
 
 import traceback
@@ -15,12 +15,11 @@ import numpy as np
 
 from evaluation.core.challenge import Task, fields_of, references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field, Files, Kind, TableColumns, TableRows, Variant
+from evaluation.core.field import Field, Files, Kind, TableColumns, Variant
 from evaluation.core.form import INPUT_VALUE, INTERFACE, STACK_INDEX, STACK_NAME, CaseForm, Form
 from evaluation.core.outcome import CaseJob, Progress, Scored
 from evaluation.evaluate import Rejection, read_and_score, run_reference
 from evaluation.io.files import ReadBuffer, scratch_folder
-from evaluation.io.handover import encode
 from evaluation.io.kinds.volume import Volume
 from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.rehearsal.blind import BLIND, blind_value, can_be_blind
@@ -29,11 +28,10 @@ from evaluation.organiser.submission_writer import (
     ArchiveWriter,
     algorithm_writer,
     pixels_of,
+    unwritten,
 )
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
-from evaluation.workers.reports import PackedValues, ValuesOfBatch
-from evaluation.workers.scorer import CaseScorer
 
 SHUFFLED = "shuffled"
 """Perfect predictions, each of another case of the same size."""
@@ -100,27 +98,16 @@ def _values_of(case: CaseForm, form: Form) -> dict[str, str]:
     }
 
 
-def can_write(field: Field, submission: str) -> bool:
-    """Return whether the kind of a field writes its values where they lie in a submission."""
-    if submission == "algorithm":
-        name = "write_json" if field.socket.is_json else "write_file"
-    elif isinstance(field.archive, Files):
-        name = "write_file"
-    else:
-        name = "write_rows" if isinstance(field.archive, TableRows) else "write_cells"
-    return getattr(type(field.kind), name) is not getattr(Kind, name)
-
-
 def written(case: CaseForm, field: Field, value: Any) -> Any:
     """Return a value as writers take it. Raises `PhaseError` where its kind fails."""
     try:
         return field.kind.writable(value, case)
     except Exception:
-        raise _failed(case, "written") from None
+        raise _failed(case) from None
 
 
-def _failed(case: CaseForm, done: str, of: str = "its prediction") -> PhaseError:
-    return PhaseError(f"case {case.name}: {of} cannot be {done}: {traceback.format_exc(limit=-4)}")
+def _failed(case: CaseForm, what: str = "its prediction") -> PhaseError:
+    return PhaseError(f"case {case.name}: {what} cannot be written: {traceback.format_exc(limit=-4)}")
 
 
 @dataclass(frozen=True)
@@ -149,7 +136,7 @@ class Stage:
         self.fields = fields_of(phase.tasks)
         self._opened = OpenReference(phase.reference, references_of(phase.tasks))
         self._jobs = [CaseJob(*pair) for pair in zip(phase.cases.forms, phase.rows, strict=True)]
-        self._writable = {field.name for field in self.fields if can_write(field, phase.form.submission)}
+        self._writable = {field.name for field in self.fields if not unwritten(field, phase.form.submission)}
         self._copied = {
             field.name
             for field in self.fields
@@ -162,10 +149,7 @@ class Stage:
                     "were submitted, and no others"
                 )
             elif item.name not in self._writable:
-                self.notes.append(
-                    f"{item.name}: {type(item.kind).__name__} writes no values: they were handed to the "
-                    "scorers without files"
-                )
+                self.notes.append(f"{item.name}: left out, since {type(item.kind).__name__} writes no values")
 
     def play(self, partners: Sequence[int]) -> dict[str, Played]:
         """Return all submissions; in a shuffled one each case has the value of its partner.
@@ -190,13 +174,13 @@ class Stage:
                 reference = self.reference(job)
                 of_case = {variant: self.predictions(job.case, reference, variant) for variant in Variant}
                 for variant, predictions in of_case.items():
-                    derived[variant].add(job, predictions, job.case)
+                    derived[variant].add(job.case, predictions, job.case)
                     if variant is Variant.PERFECT and SHUFFLED in derived:
-                        derived[SHUFFLED].add(self._jobs[recipient[position]], predictions, job.case)
+                        derived[SHUFFLED].add(self._jobs[recipient[position]].case, predictions, job.case)
                 perfect, empty = of_case[Variant.PERFECT], of_case[Variant.EMPTY]
                 first = {**{name: perfect[name] for name in perfect.keys() & in_tables}, **first}
                 smallest = {name: value for name, value in {**empty, **first}.items() if name in perfect}
-                derived[SMALLEST].add(job, smallest, job.case, perfect)
+                derived[SMALLEST].add(job.case, smallest, job.case, perfect)
                 for name in derived.keys() & made.keys():
                     changed = {
                         field.name: blind_value(
@@ -208,7 +192,7 @@ class Stage:
                         for field in made[name]
                         if all(field.name in values for values in of_case.values())
                     }
-                    derived[name].add(job, {**of_case[Variant.NEAR], **changed}, job.case)
+                    derived[name].add(job.case, {**of_case[Variant.NEAR], **changed}, job.case)
                 self.progress((position + 1) // 2)
             for number, (name, submission) in enumerate(derived.items(), start=1):
                 found[name] = submission.scored()
@@ -251,27 +235,24 @@ class Stage:
 
 
 class _Derived:
-    """One derived submission while it is written, and the outcomes of what is not written."""
+    """One derived submission while it is written; tasks with a field that does not reach it are left out."""
 
     def __init__(self, stage: Stage, name: str, folder: Path) -> None:
         phase = stage.phase
         self._stage, self._name, self._folder = stage, name, folder
         tasks = [task for task in phase.tasks if all(stage.reaches(field, name) for field in task.fields)]
         self._phase = replace(phase, tasks=tuple(tasks))
-        self._others = [task for task in phase.tasks if task not in tasks]
         self._writer = writer_of(phase, folder, fields_of(tasks))
-        self._scorer = CaseScorer(phase.reference, self._others)
-        self._handed: dict[str, Scored] = {}
         self._any, self._complete = False, True
 
     def add(
-        self, job: CaseJob, predictions: Predictions, origin: CaseForm, cubes: Predictions | None = None
+        self, case: CaseForm, predictions: Predictions, origin: CaseForm, cubes: Predictions | None = None
     ) -> None:
-        """Write the predictions for a case, derived from ``origin``; hand over those of other tasks.
+        """Write the predictions for a case, derived from ``origin``.
 
         cubes: predictions whose values a small cube in each image gets.
         """
-        case, stage = job.case, self._stage
+        stage = self._stage
         fields = [field for field in self._writer.fields if field.cases(case)]
         self._complete &= predictions.keys() >= {field.name for field in fields}
         present = [field for field in fields if field.name in predictions]
@@ -291,53 +272,22 @@ class _Derived:
         try:
             self._writer.add(case.name, values)
         except Exception:
-            raise _failed(case, "written", f"its {self._name} prediction") from None
+            raise _failed(case, f"its {self._name} prediction") from None
         for copied in filter(stage.copies, present):
             stage.copy(copied, origin, case, self._folder)
-        if self._others:
-            handed = self._handed_over(case, predictions)
-            try:
-                self._handed[case.name] = self._scorer.score(job, handed, stage.reference(job))
-            except PhaseError:
-                raise
-            except Exception:
-                raise _failed(case, "scored", f"its {self._name} prediction") from None
-
-    def _handed_over(self, case: CaseForm, predictions: Predictions) -> dict[str, Any]:
-        """Return predictions as a scorer gets them from a reader. Raises `PhaseError`."""
-        fields = {field.name: field for field in fields_of(self._others)}
-        values = ValuesOfBatch(fields, float("inf"))
-        try:
-            values.add(0, {name: predictions[name] for name in fields if name in predictions})
-            return PackedValues(b"".join(encode(values.packed())), fields).of_case(0, case)
-        except PhaseError:
-            raise
-        except Exception:
-            raise _failed(case, "handed over", f"its {self._name} prediction") from None
 
     def scored(self) -> Played:
         """Return the outcome of every case. Raises `PhaseError`."""
         phase = self._phase
-        cases = [case.name for case in phase.form.cases]
-        rows: list[Scored] = [self._handed.get(name, Scored({})) for name in cases]
-        tasks = list(self._others)
-        if self._any:
-            self._writer.close()
-            if not self._complete:
-                config = phase.config.model_copy(update={"missing": "worst"})
-                phase = replace(phase, config=config)
-            scored, entered = _evaluated(phase, self._folder, self._name, self._stage.workers)
-            tasks += [task for task in phase.tasks if task.name in entered]
-            rows = [
-                Scored(
-                    {**one.rows, **other.rows},
-                    (*one.worst, *other.worst),
-                    undefined=(*one.undefined, *other.undefined),
-                )
-                for one, other in zip(scored, rows, strict=True)
-            ]
-        whole = [task for task in tasks if not any(task.name in row.worst for row in rows)]
-        return Played(rows, whole)
+        if not self._any:
+            return Played([Scored({})] * len(phase.form.cases), ())
+        self._writer.close()
+        if not self._complete:
+            config = phase.config.model_copy(update={"missing": "worst"})
+            phase = replace(phase, config=config)
+        scored, entered = _evaluated(phase, self._folder, self._name, self._stage.workers)
+        worst = {name for row in scored for name in row.worst}
+        return Played(scored, [one for one in phase.tasks if one.name in entered and one.name not in worst])
 
 
 def _with_cube(empty: Any, perfect: Any) -> Any:
