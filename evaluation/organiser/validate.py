@@ -5,9 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from evaluation.challenges.declared.detections import MOST_OBJECTS
 from evaluation.challenges.declared.rules import field_tables, metric_tables
+from evaluation.challenges.declared.tables import MetricTable
 from evaluation.charts.published import has_curve
 from evaluation.core.aggregation import metric_values
 from evaluation.core.challenge import fields_of, references_of
@@ -60,8 +62,7 @@ def validate_phase(
     problems += _faults_of_keys(phase)
     PhaseError.raise_all(problems)
     counts = _objects_of(phase)
-    problems += _faults_of_counts(phase, counts)
-    PhaseError.raise_all(problems)
+    PhaseError.raise_all(_faults_of_counts(phase, counts))
     scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
     tables = tables_of(phase.tasks, phase.cases.forms, scored)
     missing = [
@@ -101,12 +102,7 @@ def _faults_of_memory(phase: Phase, workers: int) -> list[str]:
     for field in fields_of(phase.tasks):
         sizes = {field.kind.pixels(case): case.name for case in phase.cases.forms if field.cases(case)}
         voxels = max(sizes, default=0)
-        whole = [
-            name
-            for task in phase.tasks
-            for name, metric in metric_tables(phase.options, task.name).items()
-            if (metric.field or field.name) == field.name and metric.needs_whole()
-        ]
+        whole = [name for name, metric in _metrics_of(field, phase) if metric.needs_whole()]
         # Of both maps a byte of each voxel, beside which most metrics take several times as much. Numbers of
         # objects take three of the one map, and seven of the other while it is read.
         view = field.kind.objects
@@ -120,6 +116,14 @@ def _faults_of_memory(phase: Phase, workers: int) -> list[str]:
                 "differences of volumes are counted in slabs"
             )
     return problems
+
+
+def _metrics_of(field: AnyField, phase: Phase) -> Iterator[tuple[str, MetricTable]]:
+    """Yield the declared metrics of a field by name."""
+    for task in phase.tasks:
+        for name, metric in metric_tables(phase.options, task.name).items():
+            if (metric.field or field.name) == field.name:
+                yield name, metric
 
 
 def _with_files(phase: Phase) -> Phase:
@@ -152,34 +156,32 @@ def _notices_of_empty(phase: Phase) -> Iterator[str]:
         regions = field.reference.kind.regions
         if not (paths := phase.reference_paths.get(field.name)) or regions is None:
             continue
-        reference = OpenReference(phase.reference, [field])
-        cases = [pair for pair in zip(phase.cases.forms, phase.rows, strict=True) if pair[0].name in paths]
         lacking = list(regions.names)
-        for case, row in cases:
-            if not lacking or (value := reference.value(field, case, row, sealed=False)) is None:
-                break
+        for value in _values_of(field, phase):
             masks = zip(regions.names, regions.of(value), strict=True)
             marked = {name for name, mask in masks if name in lacking and mask.any()}
             lacking = [name for name in lacking if name not in marked]
-        else:
-            if len(lacking) == len(regions.names):
-                yield f"{field.name}: the reference of all {len(cases)} cases is empty, without any structure"
-            elif lacking:
-                effect = _raised_by(lacking, field, phase)
-                yield f"{field.name}: no reference has {', '.join(lacking)}{effect}"
+            if not lacking:
+                break
+        if len(lacking) == len(regions.names):
+            yield f"{field.name}: the reference of all {len(paths)} cases is empty, without any structure"
+        elif lacking:
+            yield f"{field.name}: no reference has {', '.join(lacking)}{_raised_by(lacking, field, phase)}"
+
+
+def _values_of(field: AnyField, phase: Phase) -> Iterator[Any]:
+    """Yield the values of a reference, of the cases that have one."""
+    reference = OpenReference(phase.reference, [field])
+    for case, row in zip(phase.cases.forms, phase.rows, strict=True):
+        if field.cases(case) and (value := reference.value(field, case, row, sealed=False)) is not None:
+            yield value
 
 
 def _raised_by(lacking: Sequence[str], field: AnyField, phase: Phase) -> str:
     """Return the words for metrics in which a label that no reference has is perfect unless predicted."""
-    tables = field_tables(phase.options)
-    raised = [
-        name
-        for task in phase.tasks
-        for name, metric in metric_tables(phase.options, task.name).items()
-        if (metric.field or field.name) == field.name
-        and (table := tables.get(field.name)) is not None
-        and metric.is_raised_by(lacking, table)
-    ]
+    table = field_tables(phase.options).get(field.name)
+    metrics = _metrics_of(field, phase) if table is not None else ()
+    raised = [name for name, metric in metrics if table and metric.is_raised_by(lacking, table)]
     if not raised:
         return ""
     return (
@@ -221,15 +223,8 @@ def _objects_of(phase: Phase) -> dict[str, list[int]]:
     """Return how many objects the reference of each case has, by field that lists objects."""
     found = {}
     for field in fields_of(phase.tasks):
-        if field.kind.objects is None or field.reference.kind.objects is None:
-            continue
-        reference = OpenReference(phase.reference, [field])
-        values = (
-            reference.value(field, case, row, sealed=False)
-            for case, row in zip(phase.cases.forms, phase.rows, strict=True)
-            if field.cases(case)
-        )
-        found[field.name] = [field.reference.kind.items(value) for value in values if value is not None]
+        if field.kind.objects is not None and field.reference.kind.objects is not None:
+            found[field.name] = [field.reference.kind.items(value) for value in _values_of(field, phase)]
     return found
 
 
