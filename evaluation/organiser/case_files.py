@@ -87,12 +87,13 @@ class CompletedTable:
 
     def forms(self) -> list[CaseForm]:
         """Return the names of the cases, and their sizes where they are known, else 0."""
-        sides = ([row.get(side, "") for side in ("width", "height")] for row in self.rows.values())
-        sizes = [[int(side) if side.isdecimal() else 0 for side in of_case] for of_case in sides]
-        return [
-            CaseForm(row[NAME], width, height)
-            for row, (width, height) in zip(self.rows.values(), sizes, strict=True)
-        ]
+
+        def side(row: Mapping[str, str], name: str) -> int:
+            cell = row.get(name, "")
+            return int(cell) if cell.isdecimal() else 0
+
+        rows = self.rows.values()
+        return [CaseForm(row[NAME], side(row, "width"), side(row, "height")) for row in rows]
 
     def write(self) -> None:
         """Write the table. Raises `OSError`."""
@@ -117,12 +118,10 @@ def table_from_files(
     Sizes and positions are read from the headers of the images, else of the reference. ``labels`` is a table
     of the organiser with a row for each case, whose columns are taken over; ``key`` is the column of their
     names, by default "name" or "case". An image without a reference file or a row in it is told in
-    ``differing``. Filled cells stay as they are; a
-    name with the extension of a file loses it. ``archive``: the items of the platform's archive, and the
-    names of their images, as it exports them; ``named``: names that annotations tell, with width and height
-    or empty cells. An item without an input is told in ``differing``.
-    ``progress`` is called with the number of files read. A file that cannot be read is told in ``differing``,
-    and leaves cells of its row empty. Raises `PhaseError`.
+    ``differing``, as an item without an input and a file that cannot be read are. Filled cells stay as they
+    are; a name with the extension of a file loses it. ``archive``: the items of the platform's archive, and
+    the names of their images, as it exports them; ``named``: names that annotations tell, with width and
+    height or empty cells. ``progress`` is called with the number of files read. Raises `PhaseError`.
     """
     found = registry.read_configuration(folder)
     references = references_of(found.tasks)
@@ -137,8 +136,9 @@ def table_from_files(
     table.may_add = add or bool(archive) or not table.rows
     listed = list_phase(images) if images else ()
     files = [(images, path, _without_extension(PurePosixPath(path).name)) for path in listed if images]
-    of_reference = list(_files_of_reference(folder, references))
-    sources = {f"{parent}/": names for parent, names in _names_by_folder(of_reference).items()}
+    sources: dict[str, set[str]] = defaultdict(set)
+    for _, path, name in (of_reference := list(_files_of_reference(folder, references))):
+        sources[f"{path.rpartition('/')[0]}/"].add(name_key(name))
     files += of_reference
 
     def header(root: Path, path: str) -> dict[str, str]:
@@ -158,10 +158,11 @@ def table_from_files(
     locations = [one.reference.location for one in references]
     if labels:
         sources[labels.name] = _add_labels(table, labels, key)
-    keys = {folder / one.files[0]: one.key for one in locations if isinstance(one, TableRows)}
-    for file, names_in in keys.items():
-        if file.exists():
-            _add_rows(table, file, names_in)
+    for one in locations:
+        if isinstance(one, TableRows) and (file := folder / one.files[0]).exists():
+            with organiser_table(file, (one.key,)) as given:
+                for row in given.rows:
+                    table.row_of(row.cells[one.key])
     _tell_lacking(table, {name_key(name): name for root, _, name in files if root == images}, sources)
     if not table.rows:
         raise PhaseError(f"{folder}: expected files of cases, found none; see --images and --labels")
@@ -213,13 +214,6 @@ def _add_labels(table: CompletedTable, labels: Path, key: str | None) -> set[str
         return {name_key(row.cells[key]) for row in given.rows}
 
 
-def _add_rows(table: CompletedTable, file: Path, key: str) -> None:
-    """Add the cases that a reference table names."""
-    with organiser_table(file, (key,)) as given:
-        for row in given.rows:
-            table.row_of(row.cells[key])
-
-
 def _tell_lacking(
     table: CompletedTable, of_images: Mapping[str, str], sources: Mapping[str, Collection[str]]
 ) -> None:
@@ -241,14 +235,6 @@ def _key_column(labels: Path, encoding: str, key: str | None) -> str:
     raise PhaseError(
         f"{labels.name}: expected {expected}, found {found}; --key COLUMN names that of the cases"
     )
-
-
-def _names_by_folder(files: Iterable["_File"]) -> dict[str, set[str]]:
-    """Return the keys of the names of files by the folder that they lie in."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for _, path, name in files:
-        found[path.rpartition("/")[0]].add(name_key(name))
-    return found
 
 
 def _is_image(path: str) -> bool:
