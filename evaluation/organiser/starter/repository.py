@@ -180,10 +180,6 @@ KINDS = (
 """The templates of a new repository."""
 
 PHASE, SUBMISSION = "phase", "submission"
-_PLACES = {
-    "README.md": "README.md",
-    "gitignore": ".gitignore",
-}
 
 
 def write_repository(folder: Path, like: str, algorithm: bool = False) -> None:
@@ -208,8 +204,7 @@ def write_repository(folder: Path, like: str, algorithm: bool = False) -> None:
 def write_surroundings(folder: Path, name: str, title: str, alone: bool = True) -> None:
     """Write the files of a repository other than its phase and submission, of one of several if not alone."""
     values = {"name": name, "title": title, "version": evaluation.__version__}
-    for source, place in _PLACES.items():
-        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+    for source, place in (("README.md", "README.md"), ("gitignore", ".gitignore")):
         text = Template(template(source)).substitute(values)
         (folder / place).write_text(text, encoding="utf-8")
     _write_requirement(folder)
