@@ -152,7 +152,7 @@ def _serve(descriptor: int) -> None:
 
     end_with_parent()
     for command in COMMANDS.values():
-        importlib.import_module(command.module)
+        importlib.import_module(command.place.partition(":")[0])
     for name in _LATER:
         importlib.import_module(name)
     if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 # Only light imports: the worker server starts first and imports beside this process.
 from evaluation.cli.common import (
     EXPECTED,
-    add_json,
-    add_workers,
+    JSON,
+    WORKERS,
+    Argument,
+    command,
     problems_of,
     progress_bar,
     status_after,
@@ -27,31 +29,21 @@ if TYPE_CHECKING:
     from evaluation.core.form import Form
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add = parser.add_argument
-    add(
-        "--form",
-        type=Path,
-        metavar="FILE",
-        help="the form of the phase, from the challenge's organisers (in an image: of its phase)",
-    )
-    add(
+@command(
+    Argument.path(
+        "--form", "FILE", "the form of the phase, from the challenge's organisers (in an image: of its phase)"
+    ),
+    Argument.path(
         "--challenge",
-        type=Path,
-        metavar="FILE",
-        help="the challenge.py of the organisers, of a challenge that is programmed in one; it is run",
-    )
-    add(
-        "submission",
-        type=Path,
-        metavar="SUBMISSION",
-        help="a zip archive, a csv file, or a folder with what one of them holds",
-    )
-    add_workers(parser)
-    add_json(parser)
-
-
+        "FILE",
+        "the challenge.py of the organisers, of a challenge that is programmed in one; it is run",
+    ),
+    Argument.path(
+        "submission", "SUBMISSION", "a zip archive, a csv file, or a folder with what one of them holds"
+    ),
+    WORKERS,
+    JSON,
+)
 def run(arguments: argparse.Namespace) -> int:
     """Check a submission; return 0, or 1 after listing its faults."""
     if machine.CAN_ISOLATE and arguments.workers != 0:

@@ -6,14 +6,58 @@ import select
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
 
 from evaluation import __version__
 from evaluation.core.fault import FormFault, PhaseError, printable
 from evaluation.core.trouble import MachineTrouble, trouble_of
 
-# --- Arguments: their types, and those that several commands have ---
+# --- Commands, their arguments and types of these ---
+
+
+class Argument:
+    """An argument of a command: its name, what it is in words, and its options as `argparse` takes them."""
+
+    def __init__(self, name: str, words: str, **options: Any) -> None:
+        self._name, self._options = name, {"help": words, **options}
+
+    @classmethod
+    def path(cls, name: str, metavar: str, words: str, **options: Any) -> "Argument":
+        """Return an argument that is a file or folder."""
+        return cls(name, words, type=Path, metavar=metavar, **options)
+
+    @classmethod
+    def flag(cls, name: str, words: str) -> "Argument":
+        """Return an argument without a value."""
+        return cls(name, words, action="store_true")
+
+    def add_to(self, parser: "argparse._ActionsContainer") -> None:
+        """Declare the argument."""
+        parser.add_argument(self._name, **self._options)
+
+
+def add_all(arguments: Iterable[Argument], parser: "argparse._ActionsContainer") -> None:
+    """Declare arguments."""
+    for one in arguments:
+        one.add_to(parser)
+
+
+@dataclass(frozen=True)
+class Handler:
+    """A command: what declares its arguments, and what runs it and returns the exit status."""
+
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def command(*arguments: Argument) -> Callable[[Callable[[argparse.Namespace], int]], Handler]:
+    """Return the decorator of a function that runs a command with these arguments."""
+    return partial(Handler, partial(add_all, arguments))
+
 
 Value = TypeVar("Value", int, float, Fraction)
 
@@ -41,27 +85,13 @@ share = _argument(Fraction, lambda number: 0 <= number <= 1, "a number from 0 to
 share_below_one = _argument(float, lambda number: 0 <= number < 1, "a number from 0 to below 1")
 
 _PHASE = "a phase folder, or the name of one below ground-truth/"
-
-
-def add_phase(parser: argparse.ArgumentParser) -> None:
-    """Declare the phase that a command works on."""
-    parser.add_argument("phase", metavar="PHASE", help=_PHASE)
-
-
-def add_phases(parser: argparse.ArgumentParser) -> None:
-    """Declare the phases that a command works on, one or more."""
-    parser.add_argument("phases", nargs="+", metavar="PHASE", help=_PHASE)
-
-
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Declare the number of worker processes."""
-    words = "number of worker processes (default: one per processor; 0: none)"
-    parser.add_argument("--workers", type=int, metavar="N", help=words)
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Declare the option for programs that read the output."""
-    parser.add_argument("--json", action="store_true", help="print JSON for programs, no tables")
+PHASE = Argument("phase", _PHASE, metavar="PHASE")
+PHASES = Argument("phases", _PHASE, nargs="+", metavar="PHASE")
+WORKERS = Argument(
+    "--workers", "number of worker processes (default: one per processor; 0: none)", type=int, metavar="N"
+)
+JSON = Argument.flag("--json", "print JSON for programs, no tables")
+add_workers, add_json = WORKERS.add_to, JSON.add_to
 
 
 @contextmanager

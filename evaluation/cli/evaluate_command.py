@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Only light imports: the worker server starts first and imports beside this process.
-from evaluation.cli.common import EXPECTED, add_workers, problems_of, progress_bar, status_after
+from evaluation.cli.common import (
+    EXPECTED,
+    WORKERS,
+    Argument,
+    add_all,
+    problems_of,
+    progress_bar,
+    status_after,
+)
 from evaluation.core.fault import PhaseError, printable
 from evaluation.core.formats import format_of_name
 from evaluation.core.trouble import raise_trouble_of
@@ -52,67 +60,54 @@ _SHOWN_NAMES = 10
 _OUT_OF_TIME = "The evaluation ran out of time. Please tell the organisers; no result was written."
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add = parser.add_argument
-    add(
-        "--input", type=Path, default="/input", metavar="FOLDER", help="the submission (default: %(default)s)"
-    )
-    add(
+_ARGUMENTS = (
+    Argument.path("--input", "FOLDER", "the submission (default: %(default)s)", default="/input"),
+    Argument(
         "--ground-truth",
-        metavar="PHASE",
-        help="a phase folder, or the name of one below ground-truth/; it must be sealed (default: "
+        "a phase folder, or the name of one below ground-truth/; it must be sealed (default: "
         f"{UPLOADED} if it holds anything, else {BAKED})",
-    )
-    add(
-        "--output",
-        type=Path,
-        default="/output",
-        metavar="FOLDER",
-        help="where metrics.json goes (default: %(default)s)",
-    )
-    add(
-        "--cases",
-        type=Path,
-        metavar="FILE",
-        help="also write every case's columns, labels included, for the organiser",
-    )
-    add(
+        metavar="PHASE",
+    ),
+    Argument.path("--output", "FOLDER", "where metrics.json goes (default: %(default)s)", default="/output"),
+    Argument.path("--cases", "FILE", "also write every case's columns, labels included, for the organiser"),
+    Argument(
         "--for",
+        "run as the scoring program of that platform, in its folders below /app, and also write its "
+        "scores.json and detailed_results.html",
         dest="platform",
         choices=["codabench"],
-        help="run as the scoring program of that platform, in its folders below /app, and also write its "
-        "scores.json and detailed_results.html",
-    )
-    add_workers(parser)
-    add(
+    ),
+    WORKERS,
+    Argument.flag(
         "--require-isolation",
-        action="store_true",
-        help="stop where readers of untrusted files cannot be confined as SECURITY.md says; "
+        "stop where readers of untrusted files cannot be confined as SECURITY.md says; "
         "without it, the log tells what they keep",
-    )
-    add = parser.add_argument_group("many submissions").add_argument
-    add(
+    ),
+)
+_EACH = (
+    Argument(
         "--each",
-        nargs="+",
-        metavar="FOLDER",
-        help="score every folder and zip in FOLDER as one team's submission, into OUTPUT/<team>/, "
+        "score every folder and zip in FOLDER as one team's submission, into OUTPUT/<team>/, "
         "or those in FOLDER/<team>/ as its submissions; a result whose submission is the same"
         " is kept. Several phases: PHASE=FOLDER …, into OUTPUT/<phase>/<team>/",
-    )
-    add(
-        "--since",
-        type=Path,
-        metavar="RESULTS",
-        help="compare with earlier results; writes OUTPUT/changes.json",
-    )
-    add("--shard", type=shard, metavar="I/N", help="score only the I-th of N shares, as one job of an array")
-    add(
+        nargs="+",
+        metavar="FOLDER",
+    ),
+    Argument.path("--since", "RESULTS", "compare with earlier results; writes OUTPUT/changes.json"),
+    Argument("--shard", "score only the I-th of N shares, as one job of an array", type=shard, metavar="I/N"),
+    Argument(
         "--cluster",
-        metavar="WHERE",
-        help="score on the workers of the Dask scheduler at this address, or start one: local, "
+        "score on the workers of the Dask scheduler at this address, or start one: local, "
         "kubernetes, or a batch system such as slurm; --workers is then how many to ask for",
-    )
+        metavar="WHERE",
+    ),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_all(_ARGUMENTS, parser)
+    add_all(_EACH, parser.add_argument_group("many submissions"))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -174,12 +169,14 @@ def _tell_of_isolation(arguments: argparse.Namespace, streams: Streams) -> None:
 def _run_one(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
     """Score one submission and return the exit status."""
     from evaluation.evaluate import Rejection, evaluate
+    from evaluation.phase.config import CHART_FILES
     from evaluation.phase.phase import load_phase_to_verify
     from evaluation.workers.pool import DeadlineExceeded
 
     if arguments.platform is not None:
         _take_folders_of_codabench(arguments)
-    _remove_results(arguments.output, arguments.cases)
+    of_cases = [arguments.cases.absolute()] if arguments.cases else []
+    _remove_outputs(arguments.output, ("metrics.json", *CHART_FILES, *of_cases))
     folder, source = _reference(arguments.ground_truth)
     if arguments.ground_truth is None and folder is BAKED and UPLOADED.is_dir():
         streams.tell_organiser(
@@ -216,7 +213,7 @@ def _run_one(arguments: argparse.Namespace, started: float, streams: Streams) ->
     scored = f"{cases.scored} of {cases.expected}" if cases.scored < cases.expected else str(cases.scored)
     streams.tell_organiser([*result.notes(), f"Scored {scored} cases of {phase.config.name}: {path}"])
     if sys.stdout.isatty():
-        from evaluation.cli.figures import print_figures
+        from evaluation.cli.console import print_figures
         from evaluation.io.json_files import read_json
 
         print_figures(read_json(path))
@@ -263,17 +260,8 @@ def _take_folders_of_codabench(arguments: argparse.Namespace) -> None:
     _remove_outputs(arguments.output, (SCORES, PAGE))
 
 
-def _remove_results(output: Path, cases: Path | None) -> None:
-    """Remove the files of an earlier run, so that none is taken for the result of this one.
-
-    Raises `PhaseError`, `OSError`.
-    """
-    from evaluation.phase.config import CHART_FILES
-
-    _remove_outputs(output, ("metrics.json", *CHART_FILES, *filter(None, [cases and cases.absolute()])))
-
-
 def _remove_outputs(output: Path, paths: Iterable[str | Path]) -> None:
+    """Remove files of an earlier run, so that none is taken for the result of this one."""
     with _writing_to(output):
         for path in paths:
             (output / path).unlink(missing_ok=True)

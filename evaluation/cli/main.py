@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Literal
 
 from evaluation import __version__
-from evaluation.cli.common import USE_THE_PACKAGE, is_of_organisers, status_of
+from evaluation.cli.common import USE_THE_PACKAGE, Handler, is_of_organisers, status_of
 from evaluation.core.entry_points import loaded, other_entries, own_entries, place_of
 from evaluation.core.fault import most_similar
 from evaluation.phase.named import BAKED, UPLOADED
@@ -21,20 +21,21 @@ from evaluation.phase.named import BAKED, UPLOADED
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its module, a summary in one line, and an example, line by line.
+    """A command: its place ("module" or "module:handler"), a summary in one line, an example, line by line.
 
     The example runs in any folder; it is left out where a command that it names was deleted. ``consequence``
     is the last line after an error, for commands that might have been done in part.
     """
 
-    module: str
+    place: str
     summary: str
     example: tuple[str, ...]
     consequence: str = ""
 
     def is_in(self, package: Path) -> bool:
         """Return whether the folder of a package has the command."""
-        return package.parent.joinpath(*self.module.split(".")).with_suffix(".py").is_file()
+        module = self.place.partition(":")[0]
+        return package.parent.joinpath(*module.split(".")).with_suffix(".py").is_file()
 
 
 def _read_commands() -> tuple[dict[str, Command], dict[str, list[str]]]:
@@ -86,9 +87,8 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[0] == "help" and arguments[1:2] and arguments[1] in COMMANDS:
         arguments = [arguments[1], "--help"]
     name = arguments[0]
-    if name in COMMANDS:
-        return status_of(partial(_run, name, arguments[1:]), COMMANDS[name].consequence)
-    return status_of(partial(_run_of_others, name, arguments[1:]))
+    consequence = COMMANDS[name].consequence if name in COMMANDS else ""
+    return status_of(partial(_run, name, arguments[1:]), consequence)
 
 
 def _program() -> str:
@@ -105,9 +105,9 @@ class _Layout(argparse.RawDescriptionHelpFormatter):
         return textwrap.wrap(text, width, break_on_hyphens=False)
 
 
-def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
-    """Return the parser of a command: with the arguments that its module declares."""
-    command = COMMANDS.get(name) or Command(module.__name__, _summary_of(module), ())
+def parser_of(name: str, module: ModuleType | Handler) -> argparse.ArgumentParser:
+    """Return the parser of a command: with the arguments that its module or handler declares."""
+    command = COMMANDS.get(name) or Command("", _summary_of(module), ())
     parser = argparse.ArgumentParser(
         prog=f"{_program()} {name}",
         description=command.summary,
@@ -121,8 +121,12 @@ def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:
+    """Run a command, of this package or of another one; show all commands where there is none."""
+    place = None if name in (*_HELP, *_VERSION) else place_of(_GROUP, name)
+    if place is None:
+        return _overview(name)
     try:
-        module = loaded(COMMANDS[name].module)
+        module = loaded(place)
         status: int = module.run(parser_of(name, module).parse_args(arguments))
         return status
     except ModuleNotFoundError as error:
@@ -132,17 +136,7 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     return 2
 
 
-def _run_of_others(name: str, arguments: Sequence[str]) -> int:
-    """Run a command that another installed package adds; show all commands where none does."""
-    place = None if name in (*_HELP, *_VERSION) else place_of(_GROUP, name)
-    if place is None:
-        return _overview(name)
-    module = loaded(place)
-    status: int = module.run(parser_of(name, module).parse_args(arguments))
-    return status
-
-
-def _summary_of(module: ModuleType) -> str:
+def _summary_of(module: ModuleType | Handler) -> str:
     return (inspect.getdoc(module) or "").partition("\n")[0]
 
 

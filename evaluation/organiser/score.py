@@ -45,33 +45,30 @@ _USUAL = {
 
 @dataclass(frozen=True)
 class ScoreChoices:
-    """What a user asks for: metrics, the names of labels by number, and how tables are read.
+    """What a user asks for: two folders or tables, metrics, the names of labels, and how tables are read.
 
-    tolerance_mm: of surface Dice. key: the column of the cases. positive: the cell of the class that is
-    looked for, of two.
+    names: by number. tolerance_mm: of surface Dice. key: the column of the cases. positive: the cell of the
+    class that is looked for, of two. copied: whether the phase gets files of its own rather than links.
     """
 
+    labels: Path
+    predictions: Path
     metrics: tuple[str, ...] = ()
     names: Mapping[int, str] | None = None
     tolerance_mm: float = 1.0
     key: str | None = None
     positive: str | None = None
+    copied: bool = False
 
 
 def write_phase_of(
-    labels: Path,
-    predictions: Path,
-    phase: Path,
-    submission: Path,
-    choices: ScoreChoices,
-    progress: Progress,
-    *,
-    copied: bool,
+    choices: ScoreChoices, phase: Path, submission: Path, progress: Progress
 ) -> tuple[str, ...]:
     """Write the phase and the submission of two folders or two tables; return what does not match.
 
-    ``copied``: whether the phase gets files of its own. Raises `PhaseError` for what cannot be scored.
+    Raises `PhaseError` for what cannot be scored.
     """
+    labels, predictions = choices.labels, choices.predictions
     missing = [f"{path}: no such file or folder" for path in (labels, predictions) if not path.exists()]
     PhaseError.raise_all(missing)
     if labels.is_dir() != predictions.is_dir():
@@ -79,8 +76,8 @@ def write_phase_of(
     phase.mkdir(parents=True, exist_ok=True)
     submission.mkdir(parents=True, exist_ok=True)
     if labels.is_dir():
-        return _of_folders(labels, predictions, phase, submission, choices, progress, copied=copied)
-    return _of_tables(labels, predictions, phase, submission, choices)
+        return _of_folders(choices, phase, submission, progress)
+    return _of_tables(choices, phase, submission)
 
 
 def _write_configuration(phase: Path, name: str, tables: Sequence[str]) -> None:
@@ -190,37 +187,25 @@ _FIELD, _LABELS = "segmentation", "labels"
 _MOST_BYTES = 1 << 40
 
 
-def _of_folders(
-    labels: Path,
-    predictions: Path,
-    phase: Path,
-    submission: Path,
-    choices: ScoreChoices,
-    progress: Progress,
-    *,
-    copied: bool,
-) -> tuple[str, ...]:
+def _of_folders(choices: ScoreChoices, phase: Path, submission: Path, progress: Progress) -> tuple[str, ...]:
+    labels, predictions = choices.labels, choices.predictions
     pairs = _pairs_of(_images_in(labels), _images_in(predictions))
     dimensions = {_dimensions(labels, name) for name in pairs.labels.values()}
     if len(dimensions) > 1:
         raise PhaseError(f"{labels}: expected images or volumes, found both")
     (axes,) = dimensions
-    numbers: list[set[int]] = [set(), set()]
+    numbers: dict[Path, set[int]] = {labels: set(), predictions: set()}
     faults: list[str] = []
-    done = 0
-    for folder, names, found in (
-        (labels, pairs.labels, numbers[0]),
-        (predictions, pairs.predictions, numbers[1]),
-    ):
-        for file in names.values():
-            try:
-                found |= _numbers_in(folder, file, axes)
-            except ReadError as error:
-                faults.append(str(error.fault(str(folder / file))))
-            done += 1
-            progress(done)
+    files = [(labels, file) for file in pairs.labels.values()]
+    files += [(predictions, file) for file in pairs.predictions.values()]
+    for done, (folder, file) in enumerate(files, start=1):
+        try:
+            numbers[folder] |= _numbers_in(folder, file, axes)
+        except ReadError as error:
+            faults.append(str(error.fault(str(folder / file))))
+        progress(done)
     PhaseError.raise_all(faults)
-    true, predicted = (found - {0} for found in numbers)
+    true, predicted = numbers[labels] - {0}, numbers[predictions] - {0}
     if not true:
         raise PhaseError(f"{labels}: expected label maps, found 0 in every pixel")
     known = sorted(true | predicted)
@@ -247,7 +232,7 @@ def _of_folders(
     metrics = _metric_lines("label_map", "label_map", choices, keys)
     _write_configuration(phase, labels.resolve().name, [field, f"[tasks.{_FIELD}.metrics]\n{metrics}"])
     for case, file in pairs.labels.items():
-        _place(labels / file, phase / _LABELS / f"{case}{_extension(file)}", copied=copied)
+        _place(labels / file, phase / _LABELS / f"{case}{_extension(file)}", copied=choices.copied)
     for case, file in pairs.predictions.items():
         _place(predictions / file, submission / _FIELD / f"{case}{_extension(file)}", copied=False)
     table = table_from_files(phase)
@@ -322,21 +307,15 @@ _MOST_CLASSES = 20
 class _Table:
     """The columns of a table by name, and the names of the cases, row by row."""
 
-    path: Path
     cases: list[str]
     columns: Mapping[str, list[str]]
 
 
-def _of_tables(
-    labels: Path, predictions: Path, phase: Path, submission: Path, choices: ScoreChoices
-) -> tuple[str, ...]:
-    shared = [
-        [column for column in columns_of(path, encoding_of(path)) if column] for path in (labels, predictions)
-    ]
+def _of_tables(choices: ScoreChoices, phase: Path, submission: Path) -> tuple[str, ...]:
+    paths = choices.labels, choices.predictions
+    shared = [[column for column in columns_of(path, encoding_of(path)) if column] for path in paths]
     key = _key_of(shared, choices.key)
-    true, made = (
-        _read(path, key, columns) for path, columns in zip((labels, predictions), shared, strict=True)
-    )
+    true, made = (_read(path, key, columns) for path, columns in zip(paths, shared, strict=True))
     pairs = _pairs_of(true.cases, made.cases)
     scored = _columns(true, made)
     rows = {name: number for number, name in enumerate(true.cases)}
@@ -359,7 +338,7 @@ def _of_tables(
         metrics = _metric_lines(kind, usual, choices, lambda metric, more=further: more)  # type: ignore[misc]
         tables.append(f"[tasks.{name}.metrics]\n{metrics}")
     PhaseError.raise_all(faults)
-    _write_configuration(phase, labels.stem, tables)
+    _write_configuration(phase, choices.labels.stem, tables)
     kept = [*(column for column, _ in scored), *([CLUSTER_COLUMN] if CLUSTER_COLUMN in true.columns else [])]
     write_csv(
         phase / "cases.csv",
@@ -395,11 +374,8 @@ def _key_of(columns: Sequence[Sequence[str]], asked: str | None) -> str:
 def _read(path: Path, key: str, columns: Sequence[str]) -> _Table:
     with organiser_table(path, (key,), encoding=encoding_of(path)) as table:
         rows = [row.cells for row in table.rows]
-    return _Table(
-        path,
-        [row[key] for row in rows],
-        {one: [row[one] for row in rows] for one in columns if one.casefold() != key.casefold()},
-    )
+    others = (one for one in columns if one.casefold() != key.casefold())
+    return _Table([row[key] for row in rows], {one: [row[one] for row in rows] for one in others})
 
 
 def _columns(true: _Table, made: _Table) -> list[tuple[str, str]]:

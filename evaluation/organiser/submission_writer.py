@@ -111,33 +111,6 @@ class InputImage:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def inputs_of(
-    form: Form, fields: Sequence[Field], values: Mapping[str, Mapping[str, Any]] | None = None
-) -> list[InputImage]:
-    """Return the inputs of the jobs of a phase: stacks where the fields are stacked, else single images.
-
-    Where values identify the cases, a form has only their digests: ``values`` are the values themselves by
-    the name of the case, and by socket. Raises `PhaseError` without them.
-    """
-    if any(field.socket.stacked for field in fields):
-        return [
-            InputImage(form.cases[stack[0]].columns[STACK_NAME], tuple(form.cases[i].name for i in stack))
-            for stack in form.stacks.values()
-        ]
-    interfaces = {interface.name: interface for interface in form.interfaces}
-    if values is None and any(interface.by_value for interface in interfaces.values()):
-        raise PhaseError(f"{form.phase}: expected inputs that are named like the cases, found values")
-    return [
-        InputImage(
-            case.name,
-            (case.name,),
-            interfaces.get(case.columns.get(INTERFACE, "")),
-            (values or {}).get(case.name, {}),
-        )
-        for case in form.cases
-    ]
-
-
 def _planes_of(kind: Kind, written: Any) -> NDArray[Any]:
     if (pixels := pixels_of(written)) is None:
         found = f"a {type(written).__name__} of a {type(kind).__name__}"
@@ -264,22 +237,46 @@ class AlgorithmWriter:
         return output | {super_kind.lower(): content}
 
 
-def algorithm_writer(
+def writer_of(
     folder: Path,
     form: Form,
     fields: Sequence[Field],
     values: Mapping[str, Mapping[str, Any]] | None = None,
-) -> AlgorithmWriter:
-    """Return the writer of jobs with the sockets of a phase; ``values`` and errors as of `inputs_of`."""
+) -> ArchiveWriter | AlgorithmWriter:
+    """Return the writer of a submission to a phase: of an archive, or of jobs with the phase's sockets.
+
+    Where values identify the cases, a form has only their digests: ``values`` are the values themselves by
+    the name of the case, and by socket. Raises `PhaseError` without them.
+    """
+    if form.submission == "archive":
+        return ArchiveWriter(folder, fields)
+    interfaces = {interface.name: interface for interface in form.interfaces}
+    by_value = [interface for interface in form.interfaces if interface.by_value]
+    if any(field.socket.stacked for field in fields):
+        inputs = [
+            InputImage(form.cases[stack[0]].columns[STACK_NAME], tuple(form.cases[i].name for i in stack))
+            for stack in form.stacks.values()
+        ]
+    elif values is None and by_value:
+        raise PhaseError(f"{form.phase}: expected inputs that are named like the cases, found values")
+    else:
+        given = values or {}
+        inputs = [
+            InputImage(
+                case.name,
+                (case.name,),
+                interfaces.get(case.columns.get(INTERFACE, "")),
+                given.get(case.name, {}),
+            )
+            for case in form.cases
+        ]
     sockets = (replace(one.socket, slug=form.sockets.get(one.name, one.socket.slug)) for one in fields)
     renamed = [replace(one, socket=socket) for one, socket in zip(fields, sockets, strict=True)]
     described = {
         slug: InputSocket(slug, "String", "Value")
-        for interface in form.interfaces
-        if interface.by_value
+        for interface in by_value
         for slug in interface.input_sockets
     }
-    inputs = inputs_of(form, fields, values)
     forms = {case.name: case for case in form.cases}
     socket = next(iter(form.input_sockets), "image")
     return AlgorithmWriter(folder, renamed, inputs, socket, described, forms=forms)

@@ -8,12 +8,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from evaluation.cli.main import COMMANDS, ROLES, main, parser_of
+from evaluation.core.entry_points import loaded
 from evaluation.phase.manifest import scan, seal
 from test.organiser.rescoring.teams import write_teams
 from test.repository import REPOSITORY
@@ -103,7 +103,7 @@ def test_every_command_has_help_with_an_example_that_its_parser_takes(name, over
     for line in example:
         words = shlex.split(line, comments=True)
         if words[:3] == ["python", "-m", "evaluation"]:
-            parser = parser_of(words[3], import_module(COMMANDS[words[3]].module))
+            parser = parser_of(words[3], loaded(COMMANDS[words[3]].place))
             parser.parse_args(words[4:])
         named = (word for word in words if word.startswith(("ground-truth/", "test/input/")))
         assert all((REPOSITORY / word).exists() for word in named if "manifest" not in word), line

@@ -197,7 +197,6 @@ def test_on_a_terminal_there_is_a_bar_and_a_line_for_each(scored, tmp_path):
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
     assert "folder  scored" in text
     assert "3/3" in text
-    assert "/min" in text
     assert results_in(tmp_path / "o") == scored.results
 
 

@@ -216,22 +216,6 @@ class MappingChoices:
         return {label: name for label, _, name in pairs}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that say how annotations are mapped."""
-    add = parser.add_argument
-    add("--field", metavar="NAME", help="the field of the annotations, where several could hold them")
-    add(
-        "--class",
-        dest="classes",
-        action="append",
-        default=[],
-        metavar="LABEL=CLASS",
-        help="the class of the phase that a label of the annotations means; LABEL= leaves these out",
-    )
-    add("--without-crowds", action="store_true", help="leave out annotations of COCO with iscrowd")
-    add("--coco", type=Path, metavar="FILE", help="the COCO file with the images and classes of COCO results")
-
-
 def choices_of(arguments: argparse.Namespace) -> MappingChoices:
     """Return the choices of a command."""
     return MappingChoices(

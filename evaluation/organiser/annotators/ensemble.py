@@ -24,7 +24,7 @@ from evaluation.organiser.annotators.agreement import (
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, normalised
 from evaluation.organiser.output import whole_folder
-from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, algorithm_writer
+from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, writer_of
 from evaluation.phase.cases import OrganiserTable, organiser_table
 from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_yes
 from evaluation.phase.phase import Phase
@@ -137,7 +137,7 @@ def _writer_for(
 ) -> ArchiveWriter | AlgorithmWriter:
     """Return the writer of an ensemble, whose files have the extensions of those of a submission."""
     if form.submission == "algorithm":
-        return algorithm_writer(folder, form, fields)
+        return writer_of(folder, form, fields)
     extensions = {}
     for field in fields:
         sources = (of_case.get(field.name) for of_case in submission.index.sources)

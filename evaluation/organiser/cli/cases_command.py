@@ -2,54 +2,45 @@
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 
-from evaluation.cli.common import add_phase, progress_bar, say, tell
+from evaluation.cli.common import PHASE, Argument, command, progress_bar, say, tell
 from evaluation.io.pixels import values_in_words
-from evaluation.organiser.annotation_files.writing import add_arguments as add_mapping
 from evaluation.organiser.annotation_files.writing import choices_of, read_for, write_reference
 from evaluation.organiser.case_files import NAME, CompletedTable, table_from_files
+from evaluation.organiser.cli.shared import MAPPING
 from evaluation.phase.cases import FILE_NAME
 from evaluation.phase.named import phase_folder
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add = parser.add_argument
-    add_phase(parser)
-    add("--images", type=Path, metavar="FOLDER", help="read names and sizes from the images in this folder")
-    add(
+@command(
+    PHASE,
+    Argument.path("--images", "FOLDER", "read names and sizes from the images in this folder"),
+    Argument.path(
         "--labels",
-        type=Path,
-        metavar="CSV",
-        help="take over the columns of this table, which has a column name (or case) and a row for each case",
-    )
-    add("--key", metavar="COLUMN", help="the column of --labels that holds the names of the cases")
-    add("--add", action="store_true", help="add rows to a table that has some already")
-    add(
+        "CSV",
+        "take over the columns of this table, which has a column name (or case) and a row for each case",
+    ),
+    Argument("--key", "the column of --labels that holds the names of the cases", metavar="COLUMN"),
+    Argument.flag("--add", "add rows to a table that has some already"),
+    Argument.path(
         "--boxes",
-        type=Path,
-        metavar="FILE",
-        help="write the reference from annotations: COCO, LabelMe, Pascal VOC or CVAT, a file or a folder of "
+        "FILE",
+        "write the reference from annotations: COCO, LabelMe, Pascal VOC or CVAT, a file or a folder of "
         "files, or a folder of YOLO",
-    )
-    add(
-        "--empty",
-        action="store_true",
-        help="cases that the annotations do not name have no objects, instead of being a fault",
-    )
-    add_mapping(parser)
-    add(
+    ),
+    Argument.flag(
+        "--empty", "cases that the annotations do not name have no objects, instead of being a fault"
+    ),
+    *MAPPING,
+    Argument.path(
         "--archive",
-        type=Path,
+        "JSON",
+        "take the names of the items of an archive that grand-challenge.org exports; where these have "
+        "addresses of images alone, also give the export of the images",
         nargs="+",
         default=[],
-        metavar="JSON",
-        help="take the names of the items of an archive that grand-challenge.org exports; where these have "
-        "addresses of images alone, also give the export of the images",
-    )
-
-
+    ),
+)
 def run(arguments: argparse.Namespace) -> int:
     """Write the table and print the changes; return 1 where files disagree. Raises `PhaseError`."""
     folder = phase_folder(arguments.phase)

@@ -6,17 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evaluation.cli.common import progress_bar, say
+from evaluation.cli.common import Argument, command, progress_bar, say
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Fault, FaultKind, PhaseError
 from evaluation.core.field import Field, Files
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.io.handover import encode
-from evaluation.organiser.annotation_files.writing import add_arguments as add_mapping
 from evaluation.organiser.annotation_files.writing import choices_of, submitted_values
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
+from evaluation.organiser.cli.shared import MAPPING
 from evaluation.organiser.output import whole_folder
-from evaluation.organiser.submission_writer import ArchiveWriter, algorithm_writer, unwritten
+from evaluation.organiser.submission_writer import unwritten, writer_of
 from evaluation.phase.named import named_phase
 from evaluation.phase.phase import Phase
 from evaluation.phase.registry import tasks_of_form
@@ -24,31 +24,26 @@ from evaluation.phase.registry import tasks_of_form
 _JOBS = "predictions.json"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add = parser.add_argument
-    add(
+@command(
+    Argument.path(
         "submission",
-        type=Path,
-        metavar="SUBMISSION",
-        help=f"the folder of a submission: of jobs where it holds {_JOBS}, else of an archive; or "
+        "SUBMISSION",
+        f"the folder of a submission: of jobs where it holds {_JOBS}, else of an archive; or "
         "annotations, which a file always is",
-    )
-    add(
+    ),
+    Argument.flag(
         "--boxes",
-        action="store_true",
-        help="SUBMISSION holds annotations or results: COCO, LabelMe, Pascal VOC, CVAT or a folder of YOLO",
-    )
-    add_mapping(parser)
-    add(
+        "SUBMISSION holds annotations or results: COCO, LabelMe, Pascal VOC, CVAT or a folder of YOLO",
+    ),
+    *MAPPING,
+    Argument(
         "--ground-truth",
+        "a phase folder, or the name of one below ground-truth/",
         required=True,
         metavar="PHASE",
-        help="a phase folder, or the name of one below ground-truth/",
-    )
-    add("--output", type=Path, required=True, metavar="FOLDER", help="a new or empty folder")
-
-
+    ),
+    Argument.path("--output", "FOLDER", "a new or empty folder", required=True),
+)
 def run(arguments: argparse.Namespace) -> int:
     """Write the submission in its other form, and read it again.
 
@@ -73,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = tuple(field.name for field in fields)
     (source,) = open_submissions({str(given): given}, before, tasks)
     with whole_folder(arguments.output) as folder, progress_bar("cases", len(form.cases)) as progress:
-        writer = algorithm_writer(folder, form, fields) if to_jobs else ArchiveWriter(folder, fields)
+        writer = writer_of(folder, after, fields)
         kinds = {field.name: field.kind for field in fields}
         for position, case in enumerate(form.cases):
             values = source.read(position, names, faults)
@@ -101,8 +96,7 @@ def _run_annotations(arguments: argparse.Namespace) -> int:
     item, values, lines = submitted_values(arguments.submission, fields, form.cases, choices_of(arguments))
     others = [field.name for field in fields if field.name != item.name]
     with whole_folder(arguments.output) as folder:
-        is_archive = form.submission == "archive"
-        writer = ArchiveWriter(folder, [item]) if is_archive else algorithm_writer(folder, form, [item])
+        writer = writer_of(folder, form, [item])
         for name, value in values.items():
             writer.add(name, {item.name: value})
         writer.close()

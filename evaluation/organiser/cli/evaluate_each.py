@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -63,25 +62,14 @@ def _each_progress(total: int, tell: Callable[[Sequence[str]], None]) -> Iterato
     if not sys.stdout.isatty():
         yield lambda line: tell([line])
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import MofNCompleteColumn, Progress
 
-    started = time.monotonic()
-    columns = (
-        TextColumn("submissions"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, transient=True) as progress:
-        bar = progress.add_task("submissions", total=total, rate="")
+    with Progress(*Progress.get_default_columns(), MofNCompleteColumn(), transient=True) as progress:
+        bar = progress.add_task("submissions", total=total)
 
         def ended(line: str) -> None:
             progress.console.print(line, markup=False, highlight=False, soft_wrap=True)
-            minutes = (time.monotonic() - started) / 60
-            rate = f"{(progress.tasks[0].completed + 1) / minutes:.1f}/min"
-            progress.update(bar, advance=1, rate=rate)
+            progress.advance(bar)
 
         yield ended
 

@@ -5,8 +5,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.cli.common import add_workers, progress_bar, say, tell
-from evaluation.cli.figures import print_figures
+from evaluation.cli.common import WORKERS, Argument, command, progress_bar, say, tell
+from evaluation.cli.console import print_figures
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.output import plain_cell, whole_folder
 
@@ -18,39 +18,34 @@ if TYPE_CHECKING:
 _METAVAR = "NUMBER=NAME"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add = parser.add_argument
-    add("labels", type=Path, metavar="LABELS", help="a folder of label maps or masks, or a table (csv)")
-    add(
+@command(
+    Argument.path("labels", "LABELS", "a folder of label maps or masks, or a table (csv)"),
+    Argument.path(
         "predictions",
-        type=Path,
-        metavar="PREDICTIONS",
-        help="a folder of files with the names of the labels, or a table with their columns",
-    )
-    add(
+        "PREDICTIONS",
+        "a folder of files with the names of the labels, or a table with their columns",
+    ),
+    Argument(
         "--metrics",
+        "by any usual name, such as dice hd95 nsd (default: the usual ones of the kind)",
         nargs="+",
         default=[],
         metavar="METRIC",
-        help="by any usual name, such as dice hd95 nsd (default: the usual ones of the kind)",
-    )
-    add("--names", nargs="+", default=[], metavar=_METAVAR, help="names of labels, such as 1=liver 2=spleen")
-    add("--tolerance", type=float, default=1.0, metavar="MM", help="of nsd (default: %(default)s)")
-    add("--key", metavar="COLUMN", help="the column of both tables that names the cases")
-    add("--positive", metavar="CELL", help="the class that is looked for, of two in a table of labels")
-    add("--cases", type=Path, metavar="FILE.csv", help="write each case there rather than print it")
-    add("--output", type=Path, metavar="FOLDER", help="also write metrics.json and cases.json there")
-    add("--report", type=Path, metavar="FILE.html", help="also write a report with pictures")
-    add(
+    ),
+    Argument("--names", "names of labels, such as 1=liver 2=spleen", nargs="+", default=[], metavar=_METAVAR),
+    Argument("--tolerance", "of nsd (default: %(default)s)", type=float, default=1.0, metavar="MM"),
+    Argument("--key", "the column of both tables that names the cases", metavar="COLUMN"),
+    Argument("--positive", "the class that is looked for, of two in a table of labels", metavar="CELL"),
+    Argument.path("--cases", "FILE.csv", "write each case there rather than print it"),
+    Argument.path("--output", "FOLDER", "also write metrics.json and cases.json there"),
+    Argument.path("--report", "FILE.html", "also write a report with pictures"),
+    Argument.path(
         "--write-phase",
-        type=Path,
-        metavar="FOLDER",
-        help="keep the phase that was used, from which a challenge can start: a new or empty folder",
-    )
-    add_workers(parser)
-
-
+        "FOLDER",
+        "keep the phase that was used, from which a challenge can start: a new or empty folder",
+    ),
+    WORKERS,
+)
 def run(arguments: argparse.Namespace) -> int:
     """Write a phase, score the predictions by it, and print each case and the figures.
 
@@ -74,22 +69,17 @@ def _score(arguments: argparse.Namespace, phase: Path, submission: Path) -> int:
     from evaluation.organiser.score import ScoreChoices, write_phase_of
 
     choices = ScoreChoices(
+        arguments.labels,
+        arguments.predictions,
         metrics=tuple(arguments.metrics),
         names=_names(arguments.names),
         tolerance_mm=arguments.tolerance,
         key=arguments.key,
         positive=arguments.positive,
+        copied=arguments.write_phase is not None,
     )
     with progress_bar("files", 0) as progress:
-        notes = write_phase_of(
-            arguments.labels,
-            arguments.predictions,
-            phase,
-            submission,
-            choices,
-            progress,
-            copied=arguments.write_phase is not None,
-        )
+        notes = write_phase_of(choices, phase, submission, progress)
     tell(f"note: {note}" for note in notes)
     seal(phase)
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
 from evaluation.cli.common import share, whole_number
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cli.shared import Parts, add_fused, add_seed, report_folder
+from evaluation.organiser.cli.shared import SEED, Parts, add_fused, report_folder
 from evaluation.organiser.justraigs_graders import grading, tables
 from evaluation.organiser.output import whole_folder, write_report, write_rows
 from evaluation.phase.cases import FILE_NAME as CASES
@@ -43,7 +43,7 @@ def add_part(parts: Parts) -> None:
             metavar="SHARE",
             help=f"lowest {name} of a grader, from 0 to 1 (default: %(default)s)",
         )
-    add_seed(parser)
+    SEED.add_to(parser)
     words = "images for which new graders are drawn together (default: %(default)s)"
     add("--block", type=whole_number(1), default=grading.BLOCK, metavar="N", help=words)
 

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,7 @@ from evaluation.io.files import ReadBuffer, scratch_folder
 from evaluation.io.kinds.volume import Volume
 from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.rehearsal.blind import BLIND, blind_value, can_be_blind
-from evaluation.organiser.submission_writer import (
-    AlgorithmWriter,
-    ArchiveWriter,
-    algorithm_writer,
-    pixels_of,
-    unwritten,
-)
+from evaluation.organiser.submission_writer import pixels_of, unwritten, writer_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 
@@ -41,6 +36,7 @@ SMALLEST = "smallest"
 """A cube of eight voxels in each image (four pixels), which has no skeleton; in tables the first case's."""
 
 Predictions = Mapping[str, Any]
+_NOTHING: Predictions = MappingProxyType({})
 _SHOWN = 3
 _MOST_REFERENCE_BYTES = 1 << 33
 
@@ -77,15 +73,6 @@ def part_of(phase: Phase, positions: Sequence[int]) -> Phase:
         tasks=tuple(task for task in phase.tasks if task.fields),
         seal_is_verified=True,
     )
-
-
-def writer_of(phase: Phase, folder: Path, fields: Sequence[Field]) -> ArchiveWriter | AlgorithmWriter:
-    """Return the writer of a submission to the phase that `part_of` returns."""
-    folder.mkdir()
-    if phase.form.submission == "archive":
-        return ArchiveWriter(folder, fields)
-    values = {case.name: _values_of(case, phase.form) for case in phase.form.cases}
-    return algorithm_writer(folder, phase.form, fields, values)
 
 
 def _values_of(case: CaseForm, form: Form) -> dict[str, str]:
@@ -137,19 +124,15 @@ class Stage:
         self._opened = OpenReference(phase.reference, references_of(phase.tasks))
         self._jobs = [CaseJob(*pair) for pair in zip(phase.cases.forms, phase.rows, strict=True)]
         self._writable = {field.name for field in self.fields if not unwritten(field, phase.form.submission)}
-        self._copied = {
-            field.name
-            for field in self.fields
-            if field.name not in self._writable and phase.form.submission == "archive" and _is_file_of(field)
-        }
-        for item in self.fields:
-            if item.name in self._copied:
-                self.notes.append(
-                    f"{item.name}: {type(item.kind).__name__} writes no files: those of the reference "
-                    "were submitted, and no others"
-                )
-            elif item.name not in self._writable:
-                self.notes.append(f"{item.name}: left out, since {type(item.kind).__name__} writes no values")
+        self.copied: set[str] = set()
+        for item in (one for one in self.fields if one.name not in self._writable):
+            kind = type(item.kind).__name__
+            if phase.form.submission == "archive" and _is_file_of(item):
+                self.copied.add(item.name)
+                told = f"{kind} writes no files: those of the reference were submitted, and no others"
+            else:
+                told = f"left out, since {kind} writes no values"
+            self.notes.append(f"{item.name}: {told}")
 
     def play(self, partners: Sequence[int]) -> dict[str, Played]:
         """Return all submissions; in a shuffled one each case has the value of its partner.
@@ -216,7 +199,7 @@ class Stage:
 
     def reaches(self, field: Field, submission: str) -> bool:
         """Return whether a field's predictions are files of a submission."""
-        copied = field.name in self._copied and submission in (Variant.PERFECT, SHUFFLED)
+        copied = field.name in self.copied and submission in (Variant.PERFECT, SHUFFLED)
         return copied or field.name in self._writable
 
     def copy(self, field: Field, origin: CaseForm, case: CaseForm, folder: Path) -> None:
@@ -229,10 +212,6 @@ class Stage:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(data)
 
-    def copies(self, field: Field) -> bool:
-        """Return whether the reference files of a field are submitted."""
-        return field.name in self._copied
-
 
 class _Derived:
     """One derived submission while it is written; tasks with a field that does not reach it are left out."""
@@ -242,11 +221,13 @@ class _Derived:
         self._stage, self._name, self._folder = stage, name, folder
         tasks = [task for task in phase.tasks if all(stage.reaches(field, name) for field in task.fields)]
         self._phase = replace(phase, tasks=tuple(tasks))
-        self._writer = writer_of(phase, folder, fields_of(tasks))
+        folder.mkdir()
+        values = {case.name: _values_of(case, phase.form) for case in phase.form.cases}
+        self._writer = writer_of(folder, phase.form, fields_of(tasks), values)
         self._any, self._complete = False, True
 
     def add(
-        self, case: CaseForm, predictions: Predictions, origin: CaseForm, cubes: Predictions | None = None
+        self, case: CaseForm, predictions: Predictions, origin: CaseForm, cubes: Predictions = _NOTHING
     ) -> None:
         """Write the predictions for a case, derived from ``origin``.
 
@@ -260,21 +241,21 @@ class _Derived:
         values = {
             field.name: written(origin, field, predictions[field.name])
             for field in present
-            if not stage.copies(field)
+            if field.name not in stage.copied
         }
-        for item in present if cubes else ():
-            if cubes and item.name in values and item.name in cubes:
-                given = values[item.name]
-                if pixels_of(given) is not None:
-                    values[item.name] = _with_cube(given, written(origin, item, cubes[item.name]))
-                elif (cube := _cube_of(item.kind, cubes[item.name], origin)) is not None:
-                    values[item.name] = written(origin, item, cube)
+        for item in (one for one in present if one.name in values and one.name in cubes):
+            given = values[item.name]
+            if pixels_of(given) is not None:
+                values[item.name] = _with_cube(given, written(origin, item, cubes[item.name]))
+            elif (cube := _cube_of(item.kind, cubes[item.name], origin)) is not None:
+                values[item.name] = written(origin, item, cube)
         try:
             self._writer.add(case.name, values)
         except Exception:
             raise _failed(case, f"its {self._name} prediction") from None
-        for copied in filter(stage.copies, present):
-            stage.copy(copied, origin, case, self._folder)
+        for item in present:
+            if item.name in stage.copied:
+                stage.copy(item, origin, case, self._folder)
 
     def scored(self) -> Played:
         """Return the outcome of every case. Raises `PhaseError`."""
