@@ -12,6 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.challenges.adam import CHALLENGE, ELSEWHERE, STRUCTURE, AdamOptions
+from evaluation.cli.common import Argument
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import point_at
 from evaluation.io.kinds.volume import Volume
@@ -55,22 +56,19 @@ _INVISIBLE = point_at(0.0, 0.0)
 _WRONG_DECISIONS = {Quality.PERFECT: 0.0, Quality.GOOD: 0.1, Quality.POOR: 0.4}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add = parser.add_argument
-    add("--cases", type=int, default=_SET_IMAGES, help="number of images")
-    add("--width", type=int, default=2124, help="in pixels")
-    add("--height", type=int, default=2056, help="in pixels")
-    add("--noise", type=float, default=0.0, help="share of the pixels about a structure that are flipped")
-    add(
+ARGUMENTS = (
+    Argument("--cases", "number of images", type=int, default=_SET_IMAGES),
+    Argument("--width", "in pixels", type=int, default=2124),
+    Argument("--height", "in pixels", type=int, default=2056),
+    Argument("--noise", "share of the pixels about a structure that are flipped", type=float, default=0.0),
+    Argument(
         "--submissions",
-        type=Quality,
+        "which to write",
         nargs="+",
-        choices=list(Quality),
-        default=list(Quality),
-        metavar="QUALITY",
-        help="which to write: " + ", ".join(quality.value for quality in Quality),
-    )
+        choices=[*map(str, Quality)],
+        default=[*map(str, Quality)],
+    ),
+)
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:
@@ -116,9 +114,8 @@ def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> lis
         return SampleCase(f"T{position + 1:0{max(4, len(str(cases)))}d}", columns, reference | amd), predict
 
     configuration, tasks = images.configured("adam", arguments), CHALLENGE.tasks(AdamOptions())
-    return images.write_archive_sample(
-        arguments, configuration, tasks, cases, draw, progress, arguments.submissions
-    )
+    qualities = [*map(Quality, arguments.submissions)]
+    return images.write_archive_sample(arguments, configuration, tasks, cases, draw, progress, qualities)
 
 
 def _in_proportion(count: int, cases: int) -> int:

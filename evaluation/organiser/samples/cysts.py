@@ -12,6 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.challenges.cysts.rules import CHALLENGE, CystsOptions
+from evaluation.cli.common import Argument
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.tables import write_csv
@@ -273,17 +274,15 @@ _GOOD = Habits(missed=0.3, deviation=0.1, level_deviation=0.5)
 _POOR = Habits(missed=0.8, deviation=0.3, level_deviation=0.0)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add = parser.add_argument
-    add("--cases", type=int, default=26, help="number of volumes")
-    add("--scale", type=float, default=1.0, help="of width, depth and number of B-scans")
-    add(
+ARGUMENTS = (
+    Argument("--cases", "number of volumes", type=int, default=26),
+    Argument("--scale", "of width, depth and number of B-scans", type=float, default=1.0),
+    Argument.flag(
         "--annotations",
-        action="store_true",
-        help="instead of a phase, write what `fuse cysts` builds one from: OCT volumes and annotations",
-    )
-    add("--b-scans", type=int, metavar="N", help="at most so many in a volume, 5 or more")
+        "instead of a phase, write what `fuse cysts` builds one from: OCT volumes and annotations",
+    ),
+    Argument("--b-scans", "at most so many in a volume, 5 or more", type=int, metavar="N"),
+)
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:

@@ -13,6 +13,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evaluation.challenges.edd2020.rules import CHALLENGE, SET, Edd2020Options
+from evaluation.cli.common import Argument
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.pixels import Size
@@ -38,13 +39,12 @@ class Lesion:
     confidence: float = 1.0
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add = parser.add_argument
-    add("--cases", type=int, default=100, help="number of images of the first set")
-    add("--out-of-sample", type=int, default=40, help="number of images of the second set")
-    add("--width", type=int, default=640, help="in pixels")
-    add("--height", type=int, default=512, help="in pixels")
+ARGUMENTS = (
+    Argument("--cases", "number of images of the first set", type=int, default=100),
+    Argument("--out-of-sample", "number of images of the second set", type=int, default=40),
+    Argument("--width", "in pixels", type=int, default=640),
+    Argument("--height", "in pixels", type=int, default=512),
+)
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:

@@ -20,6 +20,7 @@ from evaluation.challenges.justraigs.rules import (
     UNGRADABLE,
     JustraigsOptions,
 )
+from evaluation.cli.common import Argument
 from evaluation.core.challenge import fields_of, references_of
 from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.io.kinds.classes import Flags
@@ -126,14 +127,13 @@ _ABBREVIATIONS = ("ANRS", "ANRI", "RNFLDS", "RNFLDI", "BCLVS", "BCLVI", "NVT", "
 """Names of the features in the graders' table, in the order of `FEATURES`."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add = parser.add_argument
-    add("--cases", type=int, default=9741, help="number of eyes")
-    add("--referable", type=float, default=0.16, help="share of referable eyes")
-    add("--ungradable", type=float, default=0.01, help="share of ungradable eyes")
-    add("--stack", type=int, default=500, help="most eyes of a stack")
-    add("--graders", type=int, default=0, help="name so many graders and two specialists; 0: no names")
+ARGUMENTS = (
+    Argument("--cases", "number of eyes", type=int, default=9741),
+    Argument("--referable", "share of referable eyes", type=float, default=0.16),
+    Argument("--ungradable", "share of ungradable eyes", type=float, default=0.01),
+    Argument("--stack", "most eyes of a stack", type=int, default=500),
+    Argument("--graders", "name so many graders and two specialists; 0: no names", type=int, default=0),
+)
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:

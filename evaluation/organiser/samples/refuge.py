@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from evaluation.challenges.refuge import CHALLENGE, CUP, DISC, ELSEWHERE, RefugeOptions
+from evaluation.cli.common import Argument
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.points import point_at
 from evaluation.io.kinds.volume import Volume
@@ -22,14 +23,13 @@ _RATIO_HEALTHY, _RATIO_GLAUCOMA = (0.46, 0.09), (0.68, 0.10)
 _GRADERS, _GRADER_ERROR = 7, 0.05
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    add = parser.add_argument
-    add("--cases", type=int, default=400, help="number of images")
-    add("--width", type=int, default=1634, help="in pixels")
-    add("--height", type=int, default=1634, help="in pixels")
-    add("--glaucoma", type=float, default=0.1, help="share of glaucomatous eyes")
-    add("--auc", type=float, default=images.DEVIATIONS[Quality.GOOD].auc, help="of the good submission")
+ARGUMENTS = (
+    Argument("--cases", "number of images", type=int, default=400),
+    Argument("--width", "in pixels", type=int, default=1634),
+    Argument("--height", "in pixels", type=int, default=1634),
+    Argument("--glaucoma", "share of glaucomatous eyes", type=float, default=0.1),
+    Argument("--auc", "of the good submission", type=float, default=images.DEVIATIONS[Quality.GOOD].auc),
+)
 
 
 def write(arguments: argparse.Namespace, progress: Callable[[int], None]) -> list[Path]:

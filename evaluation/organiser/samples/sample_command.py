@@ -4,24 +4,11 @@ import argparse
 import importlib.util
 from pathlib import Path
 
-from evaluation.cli.common import progress_bar, say
+from evaluation.cli.common import add_all, progress_bar, say
 from evaluation.core.fault import PhaseError
 from evaluation.phase.registry import known_challenges
 
 _MODULE = "evaluation.organiser.samples.{}"
-
-
-class _Layout(argparse.HelpFormatter):
-    """Names the default of every option that has one; a flag has none, and a list of all choices is "all"."""
-
-    def _get_help_string(self, action: argparse.Action) -> str | None:
-        default = action.default
-        if default is None or isinstance(default, bool) or default is argparse.SUPPRESS:
-            return action.help
-        shown = (
-            f"{default:g}" if isinstance(default, float) else "all" if default == action.choices else default
-        )
-        return f"{action.help} (default: {shown})"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,18 +17,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in known_challenges():
         if importlib.util.find_spec(_MODULE.format(name)) is not None:
             module = importlib.import_module(_MODULE.format(name))
-            added = challenges.add_parser(name, help=f"sample of {name}", formatter_class=_Layout)
-            added.add_argument(
-                "--output",
-                type=Path,
-                required=True,
-                default=argparse.SUPPRESS,
-                metavar="FOLDER",
-                help="where to write",
-            )
-            added.add_argument("--name", default=f"{name}-sample", help="name of the phase")
-            added.add_argument("--seed", type=int, default=0, help="of all random choices")
-            module.add_arguments(added)
+            layout = argparse.ArgumentDefaultsHelpFormatter
+            added = challenges.add_parser(name, help=f"sample of {name}", formatter_class=layout)
+            add, none = added.add_argument, argparse.SUPPRESS
+            add("--output", type=Path, required=True, default=none, metavar="FOLDER", help="where to write")
+            add("--name", default=f"{name}-sample", help="name of the phase")
+            add("--seed", type=int, default=0, help="of all random choices")
+            add_all(module.ARGUMENTS, added)
 
 
 def run(arguments: argparse.Namespace) -> int:

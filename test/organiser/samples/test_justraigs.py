@@ -4,13 +4,14 @@ import argparse
 import csv
 from pathlib import Path
 
+from evaluation.cli.common import add_all
 from evaluation.core.outcome import no_progress
 from evaluation.organiser.samples import justraigs
 
 
 def write(folder, *options: str, name: str = "small", seed: int = 3) -> Path:
     parser = argparse.ArgumentParser()
-    justraigs.add_arguments(parser)
+    add_all(justraigs.ARGUMENTS, parser)
     arguments = parser.parse_args([*options])
     arguments.output, arguments.name, arguments.seed = folder, name, seed
     justraigs.write(arguments, no_progress)
