@@ -44,13 +44,17 @@ _MAX_CLASSES = 10
 
 @dataclass(frozen=True)
 class Labels:
-    """A label: class by name of the case; empty where the case does not enter.
+    """A hidden label: class by name of the case; empty where the case does not enter.
 
-    ``names``: all columns that divide the cases equally, the label's own first.
+    ``names``: all columns that divide the cases equally, the label's own first. ``tasks`` are the ones whose
+    figures are computed from a reference that the label is part of. ``accepted``: the phase accepts that its
+    results may tell it.
     """
 
     names: tuple[str, ...]
     classes: Mapping[str, str]
+    tasks: tuple[str, ...] = ()
+    accepted: bool = False
 
     @property
     def name(self) -> str:
@@ -59,8 +63,17 @@ class Labels:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many cases are of each class."""
+        """How many cases are of each class, which is assumed known."""
         return dict(Counter(self.classes.values()))
+
+    @property
+    def bits(self) -> float:
+        """The logarithm of the number of ways to assign these labels to the cases."""
+        return bits_of_counts(tuple(self.counts.values()))
+
+    def submissions(self, bits_of_one: float) -> float:
+        """Return the fewest submissions needed if each learns the given bits."""
+        return math.ceil(self.bits / bits_of_one) if bits_of_one else math.inf
 
     @property
     def members(self) -> dict[str, set[str]]:
@@ -274,37 +287,14 @@ class PublishedFigure:
 
 
 @dataclass(frozen=True)
-class HiddenLabels:
-    """Hidden labels: the number of cases of each class, which is assumed known.
-
-    ``tasks`` are the ones whose figures are computed from a reference that the labels are part of.
-    ``accepted``: the phase accepts that its results may tell them.
-    """
-
-    name: str
-    counts: tuple[int, ...]
-    tasks: tuple[str, ...] = ()
-    accepted: bool = False
-
-    @property
-    def bits(self) -> float:
-        """The logarithm of the number of ways to assign these labels to the cases."""
-        return bits_of_counts(self.counts)
-
-    def submissions(self, bits_of_one: float) -> float:
-        """Return the fewest submissions needed if each learns the given bits."""
-        return math.ceil(self.bits / bits_of_one) if bits_of_one else math.inf
-
-
-@dataclass(frozen=True)
 class Disclosure:
     """All published figures of a phase, all its hidden labels, and its limit of submissions."""
 
     figures: tuple[PublishedFigure, ...]
-    labels: tuple[HiddenLabels, ...]
+    labels: tuple[Labels, ...]
     limit: float
 
-    def made_of(self, labels: HiddenLabels) -> tuple[PublishedFigure, ...]:
+    def made_of(self, labels: Labels) -> tuple[PublishedFigure, ...]:
         """Return the figures that are computed from the reference of these labels."""
         return tuple(
             figure
@@ -312,16 +302,16 @@ class Disclosure:
             if not set(labels.tasks).isdisjoint(figure.tasks or (figure.metric.partition(".")[0],))
         )
 
-    def bound(self, labels: HiddenLabels, digits: int | None = None) -> float:
+    def bound(self, labels: Labels, digits: int | None = None) -> float:
         """Return the fewest submissions that could tell all of these labels."""
         return labels.submissions(bits_of(self.made_of(labels), digits))
 
-    def share(self, labels: HiddenLabels) -> float:
+    def share(self, labels: Labels) -> float:
         """Return the share of the bits of these labels that the phase's submissions could tell, at most 1."""
         figures = self.made_of(labels)
         return min(1.0, self.limit * bits_of(figures) / labels.bits) if figures else 0.0
 
-    def chance(self, labels: HiddenLabels) -> float:
+    def chance(self, labels: Labels) -> float:
         """Return the chance that an ideal attack knows all of these labels after the phase's submissions.
 
         No attack has a higher one if every assignment of the labels is equally likely.
@@ -330,11 +320,11 @@ class Disclosure:
         learned = self.limit * bits_of(figures) if figures else 0.0
         return float(2.0 ** min(0.0, learned - labels.bits))
 
-    def learnable(self) -> tuple[HiddenLabels, ...]:
+    def learnable(self) -> tuple[Labels, ...]:
         """Return the labels that as many submissions as the phase allows could tell."""
         return tuple(labels for labels in self.labels if self.bound(labels) <= self.limit)
 
-    def remedies(self, labels: HiddenLabels) -> str:
+    def remedies(self, labels: Labels) -> str:
         """Return changes of the phase, each of which keeps the labels from its submissions, in words."""
         figures, bound = self.made_of(labels), self.bound(labels)
         found = [f"at most {in_words(bound - 1)}"] if 1 < bound < math.inf else []
@@ -390,12 +380,15 @@ def disclosure_of(scores: Scores) -> Disclosure:
     # How many resamples there are does not matter to whether there is an interval.
     config = phase.config.model_copy(update={"resamples": min(phase.config.resamples, _FEW_RESAMPLES)})
     scores = replace(scores, phase=replace(phase, config=config))
-    hidden = []
-    for label in hidden_labels(phase, scores.tables, parts=True):
-        counts = tuple(label.counts.values())
-        accepted = any(fnmatchcase(label.name, pattern) for pattern in config.learnable_labels)
-        hidden.append(HiddenLabels(label.name, counts, _tasks_of(label, phase), accepted))
-    return Disclosure(tuple(_figures(scores)), tuple(hidden), limit_of(config.submissions))
+    hidden = tuple(
+        replace(
+            label,
+            tasks=_tasks_of(label, phase),
+            accepted=any(fnmatchcase(label.name, pattern) for pattern in config.learnable_labels),
+        )
+        for label in hidden_labels(phase, scores.tables, parts=True)
+    )
+    return Disclosure(tuple(_figures(scores)), hidden, limit_of(config.submissions))
 
 
 _FEW_RESAMPLES = 2

@@ -18,7 +18,7 @@ from evaluation.core.class_estimators import PresenceF1, RocArea, SensitivityAtS
 from evaluation.evaluate import evaluate
 from evaluation.organiser.audit import (
     Disclosure,
-    HiddenLabels,
+    Labels,
     PublishedFigure,
     audit,
     bits_of,
@@ -41,8 +41,9 @@ def test_auc_of_40_positives_in_400_takes_28801_values():
     table = CaseTable([str(n) for n in range(400)], rows)
     assert RocArea("score", "label").possible_values(table) == 28_801
     assert PublishedFigure("t.auc", "value", 1, 1.0, 12, exact=28_801).bits() == pytest.approx(14.8, abs=0.02)
-    assert HiddenLabels("t", (40, 360)).bits == pytest.approx(184, abs=0.5)
-    assert HiddenLabels("t", (40, 360)).bits == pytest.approx(math.log2(math.comb(400, 40)))
+    labels = Labels(("t",), {str(number): str(number < 40) for number in range(400)})
+    assert labels.bits == pytest.approx(184, abs=0.5)
+    assert labels.bits == pytest.approx(math.log2(math.comb(400, 40)))
 
 
 def test_the_chance_of_an_ideal_attack_is_that_of_the_best_question():
@@ -54,7 +55,7 @@ def test_the_chance_of_an_ideal_attack_is_that_of_the_best_question():
         for question in questions
     )
     figures = (PublishedFigure("t.auc", "value", 1, 1.0, 12, exact=2),)
-    labels = HiddenLabels("t.label", (1, 2), tasks=("t",))
+    labels = Labels(("t.label",), {"a": "1", "b": "0", "c": "0"}, tasks=("t",))
     assert Disclosure(figures, (labels,), 1).chance(labels) == pytest.approx(best / 3)
     assert Disclosure(figures, (labels,), 2).chance(labels) == 1
     assert Disclosure((), (labels,), 9).chance(labels) == pytest.approx(1 / 3)
@@ -127,7 +128,7 @@ def test_bundled_phase_by_hand(tmp_path):
     """12 positives of 40: the AUC takes 2·12·28 + 1 values, the sensitivity 13."""
     disclosure = audit(changed(tmp_path, ""), 0)
     labels = disclosure.labels[0]
-    assert (labels.name, sorted(labels.counts)) == ("classification.glaucoma", [12, 28])
+    assert (labels.name, sorted(labels.counts.values())) == ("classification.glaucoma", [12, 28])
     assert [figure.values() for figure in disclosure.made_of(labels)] == [673, 13]
     bound = math.ceil(math.log2(math.comb(40, 12)) / math.log2(673 * 13))
     assert disclosure.bound(labels) == bound == 3

@@ -122,7 +122,7 @@ def _table_of_labels(disclosure: audit.Disclosure) -> Table:
     for labels in disclosure.labels:
         figures = disclosure.made_of(labels)
         needed = " / ".join(_needed(labels, figures, digits) for digits in (None, *_DIGITS))
-        row = labels.name, " + ".join(map(str, sorted(labels.counts))), f"{labels.bits:.1f}"
+        row = labels.name, " + ".join(map(str, sorted(labels.counts.values()))), f"{labels.bits:.1f}"
         told = f"{100 * disclosure.share(labels):.0f} %"
         rows.append((*row, f"{audit.bits_of(figures):.1f}", needed, told))
     title = "Hidden labels, and the fewest submissions that could tell all of them"
@@ -134,7 +134,7 @@ def _table_of_labels(disclosure: audit.Disclosure) -> Table:
     return table
 
 
-def _needed(labels: audit.HiddenLabels, figures: Sequence[audit.PublishedFigure], digits: int | None) -> str:
+def _needed(labels: audit.Labels, figures: Sequence[audit.PublishedFigure], digits: int | None) -> str:
     needed = labels.submissions(audit.bits_of(figures, digits))
     return "–" if math.isinf(needed) else f"{needed:g}"
 
