@@ -2,7 +2,6 @@
 
 import json
 import uuid
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.challenge import Values
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import AnyField, CaseColumns, Field, Files, Kind, TableColumns, TableRows
+from evaluation.core.field import AnyField, CaseColumns, Field, Files, Kind, TableRows
 from evaluation.core.form import INTERFACE, STACK_NAME, CaseForm, Form, Interface
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.stacked import joined
@@ -53,7 +52,8 @@ class ArchiveWriter:
     folder: Path
     fields: Sequence[Field]
     extensions: Mapping[str, str] = field(default_factory=dict)
-    _rows: dict[TableColumns | TableRows, list[list[str]]] = field(default_factory=dict)
+    _rows: dict[TableRows, list[list[str]]] = field(default_factory=dict)
+    _cells: dict[tuple[str, str], dict[str, dict[str, str]]] = field(default_factory=dict)
 
     def add(self, case: str, values: Values) -> None:
         """Write the values of one case; fields that are absent from ``values`` are left out."""
@@ -64,27 +64,20 @@ class ArchiveWriter:
             if isinstance(layout, Files):
                 extension = self.extensions.get(item.name, layout.extensions[0])
                 write_case_file(self.folder, kind, layout, case, value, extension)
+            elif isinstance(layout, TableRows):
+                self._rows.setdefault(layout, []).extend([case, *cells] for cells in kind.write_rows(value))
             else:
-                rows = kind.write_rows(value) if isinstance(layout, TableRows) else [kind.write_cells(value)]
-                self._rows.setdefault(layout, []).extend([case, *cells] for cells in rows)
+                of_case = self._cells.setdefault((layout.files[0], layout.key), {}).setdefault(case, {})
+                of_case |= zip(layout.columns, kind.write_cells(value), strict=True)
 
     def close(self) -> None:
-        """Write the tables; fields with one row per case may share a table."""
-        tables: dict[tuple[str, str], list[TableColumns | TableRows]] = defaultdict(list)
-        for layout in (item.archive for item in self.fields):
-            if not isinstance(layout, Files) and layout in self._rows:
-                tables[layout.files[0], layout.key].append(layout)
-        for (file, key), layouts in tables.items():
-            header = [key, *chain(*(layout.columns for layout in layouts))]
-            rows = self._rows[layouts[0]] if len(layouts) == 1 else self._side_by_side(layouts)
-            write_csv(self.folder / file, header, rows)
-
-    def _side_by_side(self, layouts: Sequence[TableColumns | TableRows]) -> Iterator[list[str]]:
-        """Yield a row for each case with the cells of all layouts, empty ones where a value is missing."""
-        cells = [{case: of_case for case, *of_case in self._rows[layout]} for layout in layouts]
-        for case in dict.fromkeys(chain(*cells)):
-            both = zip(cells, layouts, strict=True)
-            yield [case, *chain(*(found.get(case, [""] * len(layout.columns)) for found, layout in both))]
+        """Write the tables; fields with one row per case may share one, and cells of no value are empty."""
+        for layout, rows in self._rows.items():
+            write_csv(self.folder / layout.files[0], [layout.key, *layout.columns], rows)
+        for (file, key), cells in self._cells.items():
+            columns = list(dict.fromkeys(chain(*cells.values())))
+            whole = ([case, *(own.get(one, "") for one in columns)] for case, own in cells.items())
+            write_csv(self.folder / file, [key, *columns], whole)
 
 
 @dataclass(frozen=True)
@@ -109,13 +102,6 @@ class InputImage:
     cases: tuple[str, ...]
     interface: Interface | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
-
-
-def _planes_of(kind: Kind, written: Any) -> NDArray[Any]:
-    if (pixels := pixels_of(written)) is None:
-        found = f"a {type(written).__name__} of a {type(kind).__name__}"
-        raise PhaseError(f"a stack of images: expected arrays of pixels from its kind, found {found}")
-    return pixels
 
 
 @dataclass
@@ -181,11 +167,14 @@ class AlgorithmWriter:
 
     def _stack(self, kind: Kind, values: Sequence[Any], cases: Sequence[str]) -> bytes:
         """Return the planes of all cases as one file, 0 without a value."""
-        shapes = (case_geometry(self.forms[case], kind.image_axes).shape for case in cases)
-        parts = [
-            np.zeros(shape, np.uint8) if value is None else _planes_of(kind, value).reshape(shape)
-            for value, shape in zip(values, shapes, strict=True)
-        ]
+        parts = []
+        for case, value in zip(cases, values, strict=True):
+            shape = case_geometry(self.forms[case], kind.image_axes).shape
+            pixels = np.zeros(shape, np.uint8) if value is None else pixels_of(value)
+            if pixels is None:
+                found = f"a {type(value).__name__} of a {type(kind).__name__}"
+                raise PhaseError(f"a stack of images: expected arrays of pixels from its kind, found {found}")
+            parts.append(pixels.reshape(shape))
         planes = np.concatenate(parts)
         return write_volume(planes, Geometry(planes.shape), self.extension)
 

@@ -184,6 +184,14 @@ class Predictor:
         given = view.of(value)
         drawn: NDArray[np.int32] = np.zeros(shape, np.int32)
         rows: list[tuple[float, float]] = []
+
+        def draw(mask: Bools, place: tuple[slice, ...], row: tuple[float, float]) -> None:
+            """Draw an object with the next number where nothing is drawn, if half of it is left."""
+            free = mask & (drawn[place] == 0)
+            if 2 * free.sum() > mask.sum() > 0:
+                rows.append(row)
+                drawn[place][free] = len(rows)
+
         missed, misnamed = self._happens(_MISSED, len(given)), self._happens(_MISNAMED, len(given))
         false = self._happens(_FALSE / 8, len(given))
         right, wrong = self._confidences(True, len(given)), self._confidences(False, len(given))
@@ -199,11 +207,11 @@ class Predictor:
             if misnamed[number - 1] and view.classes:
                 label = (label + 1) % len(view.classes)
             if not missed[number - 1]:
-                _draw(drawn, mask, place, rows, (label, right[number - 1]))
+                draw(mask, place, (label, right[number - 1]))
             if false[number - 1]:
                 corner = self.random.integers(np.subtract(shape, mask.shape) + 1)
                 other = tuple(map(slice, corner, corner + mask.shape))
-                _draw(drawn, mask & (whole[other] == 0), other, rows, (label, wrong[number - 1]))
+                draw(mask & (whole[other] == 0), other, (label, wrong[number - 1]))
         return view.of_numbered(drawn, np.array(rows, float).reshape(-1, 2), self.case)
 
     def _voxels(self, view: Voxels, value: Any) -> Any:
@@ -218,17 +226,3 @@ class Predictor:
         if given.min() == 0:
             found[found < 0.05 * given.max()] = 0
         return view.value(np.clip(found, given.min(), given.max()), self.case)
-
-
-def _draw(
-    drawn: NDArray[np.int32],
-    mask: Bools,
-    place: tuple[slice, ...],
-    rows: list[tuple[float, float]],
-    row: tuple[float, float],
-) -> None:
-    """Draw an object with the next number where nothing is drawn, if half of it is left, and add its row."""
-    free = mask & (drawn[place] == 0)
-    if 2 * free.sum() > mask.sum() > 0:
-        rows.append(row)
-        drawn[place][free] = len(rows)
