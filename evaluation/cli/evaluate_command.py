@@ -126,7 +126,14 @@ def run(arguments: argparse.Namespace) -> int:
             collect_rarely()
         else:
             streams.tell_organiser([machine.NO_ISOLATION])
-        return _run(arguments, started, streams)
+        _tell_of_isolation(arguments, streams)
+        if arguments.each:
+            # Found by name: it belongs to the organiser's part of the package, which an image does not have.
+            each = importlib.import_module("evaluation.organiser.cli.evaluate_each")
+            return int(each.evaluate_each(arguments, lambda: _reference(None), streams))
+        unused = [name for name in _OF_EACH if getattr(arguments, name) is not None]
+        PhaseError.raise_all([f"--{name}: expected only together with --each" for name in unused])
+        return _run_one(arguments, started, streams)
     except EXPECTED as error:
         streams.tell_organiser(problems_of(error))
         status = status_after(error)
@@ -138,20 +145,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.each is None:
         streams.tell_participant(_ORGANISERS)
     return status
-
-
-def _run(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
-    _tell_of_isolation(arguments, streams)
-    if arguments.each:
-        # Found by name: it belongs to the organiser's part of the package, which an image does not have.
-        each = importlib.import_module("evaluation.organiser.cli.evaluate_each")
-        each_status: int = each.evaluate_each(arguments, lambda: _reference(None), streams)
-        return each_status
-    if unused := [name for name in _OF_EACH if getattr(arguments, name) is not None]:
-        raise PhaseError(
-            *(f"--{name.replace('_', '-')}: expected only together with --each" for name in unused)
-        )
-    return _run_one(arguments, started, streams)
 
 
 def _tell_of_isolation(arguments: argparse.Namespace, streams: Streams) -> None:

@@ -2,11 +2,10 @@
 
 import argparse
 import inspect
-import re
 import sys
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -23,8 +22,8 @@ from evaluation.phase.named import BAKED, UPLOADED
 class Command:
     """A command: its place ("module" or "module:handler"), a summary in one line, an example, line by line.
 
-    The example runs in any folder; it is left out where a command that it names was deleted. ``consequence``
-    is the last line after an error, for commands that might have been done in part.
+    The example runs in any folder. ``consequence`` is the last line after an error, for commands that might
+    have been done in part.
     """
 
     place: str
@@ -54,19 +53,9 @@ def _read_commands() -> tuple[dict[str, Command], dict[str, list[str]]]:
         for name, entry in table["commands"].items()
     }
     if (package / "organiser").is_dir():
-        there = {name: one for name, one in commands.items() if one.is_in(package)}
-        gone = commands.keys() - there.keys()
-        commands = {
-            name: replace(one, example=()) if gone and _commands_of(one.example) & gone else one
-            for name, one in there.items()
-        }
+        commands = {name: one for name, one in commands.items() if one.is_in(package)}
     roles = {role: [name for name in names if name in commands] for role, names in table["roles"].items()}
     return commands, roles
-
-
-def _commands_of(example: Sequence[str]) -> set[str]:
-    """Return the names of the commands of an example's lines."""
-    return {name for line in example for name in re.findall(rf"{_MODULE} ([a-z]+)", line)}
 
 
 _MODULE = "python -m evaluation"

@@ -113,7 +113,7 @@ def _print_disclosure(phase: Phase, disclosure: audit.Disclosure) -> None:
     console.print(text_table(title, ("metric",), numbers, rows))
     if disclosure.labels:
         console.print(_table_of_labels(disclosure))
-    for line in _answer(phase, disclosure).splitlines():
+    for line in _answer(phase, disclosure):
         console.print(one_line(line))
 
 
@@ -139,7 +139,7 @@ def _needed(labels: audit.Labels, figures: Sequence[audit.PublishedFigure], digi
     return "–" if math.isinf(needed) else f"{needed:g}"
 
 
-def _answer(phase: Phase, disclosure: audit.Disclosure) -> str:
+def _answer(phase: Phase, disclosure: audit.Disclosure) -> list[str]:
     """Return which labels the phase's own submissions could tell, and the remedies."""
     told = disclosure.learnable()
     accepted = [labels.name for labels in told if labels.accepted]
@@ -155,7 +155,7 @@ def _answer(phase: Phase, disclosure: audit.Disclosure) -> str:
     ]
     if accepted:
         lines.append(f"- They could tell these, which learnable_labels accepts: {', '.join(accepted)}")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 @command(
