@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,9 +86,9 @@ def _write_configuration(phase: Path, name: str, tables: Sequence[str]) -> None:
 
 
 def _metric_lines(
-    kind: str, usual: str, choices: ScoreChoices, keys: Callable[[str], Mapping[str, object]]
+    kind: str, usual: str, choices: ScoreChoices, field: str = "", labels: Sequence[str] = ()
 ) -> str:
-    """Return the tables of a field's metrics; ``keys``: further ones of a metric. Raises `PhaseError`."""
+    """Return the tables of a field's metrics; ``labels``: the only ones to score. Raises `PhaseError`."""
     lines, faults = [], []
     for asked in choices.metrics or _USUAL[usual]:
         found = meant_by(asked, kind)
@@ -102,7 +102,11 @@ def _metric_lines(
             written.append(f"tolerance_mm = {choices.tolerance_mm:g}")
         elif one.keys:
             written.append(one.keys)
-        written += [f"{key} = {_toml(value)}" for key, value in keys(one.metric).items()]
+        if field:
+            written.append(f"field = {_toml(field)}")
+        table = METRICS.named(one.metric)
+        if labels and table is not None and "labels" in table.model_fields:
+            written.append(f"labels = {_toml(labels)}")
         lines.append(f"{key_of_name(asked)} = {{ {', '.join(written)} }}")
     PhaseError.raise_all(faults)
     return "\n".join(dict.fromkeys(lines)) + "\n"
@@ -173,11 +177,9 @@ def _place(source: Path, target: Path, *, copied: bool) -> None:
     """Make a file appear in another folder, as a link where it need not be ``copied`` and can be one."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if not copied:
-        try:
+        with suppress(OSError):  # another file system, or one without links
             os.link(source.resolve(), target)
             return
-        except OSError:  # another file system, or one without links
-            pass
     shutil.copyfile(source, target)
 
 
@@ -221,15 +223,10 @@ def _of_folders(choices: ScoreChoices, phase: Path, submission: Path, progress: 
     if others:
         notes.append(f"in predictions alone, not scored: {', '.join(others)}")
     scored = [named[number] for number in known if number in true]
-
-    def keys(metric: str) -> dict[str, object]:
-        table = METRICS.named(metric)
-        return {"labels": scored} if others and table is not None and "labels" in table.model_fields else {}
-
     listed = ", ".join(f"{number} = {_toml(name)}" for number, name in named.items())
     field = f'[fields.{_FIELD}]\nkind = "label_map"\ndimensions = {axes}\nlabels = {{ {listed} }}\n'
     field += f'reference_folder = "{_LABELS}"\n{_extensions(pairs.labels, pairs.predictions)}'
-    metrics = _metric_lines("label_map", "label_map", choices, keys)
+    metrics = _metric_lines("label_map", "label_map", choices, labels=scored if others else ())
     _write_configuration(phase, labels.resolve().name, [field, f"[tasks.{_FIELD}.metrics]\n{metrics}"])
     for case, file in pairs.labels.items():
         _place(labels / file, phase / _LABELS / f"{case}{_extension(file)}", copied=choices.copied)
@@ -334,8 +331,7 @@ def _of_tables(choices: ScoreChoices, phase: Path, submission: Path) -> tuple[st
         lines = [f"{of} = {_toml(value)}" for of, value in keys.items()]
         places = f"column = {_toml(other)}\nreference_column = {_toml(column)}"
         tables.append(f'[fields.{name}]\nkind = "{kind}"\n{places}\n' + "\n".join(lines) + "\n")
-        further: Mapping[str, object] = {"field": name} if scored[1:] else {}
-        metrics = _metric_lines(kind, usual, choices, lambda metric, more=further: more)  # type: ignore[misc]
+        metrics = _metric_lines(kind, usual, choices, name if scored[1:] else "")
         tables.append(f"[tasks.{name}.metrics]\n{metrics}")
     PhaseError.raise_all(faults)
     _write_configuration(phase, choices.labels.stem, tables)

@@ -2,18 +2,18 @@
 
 import argparse
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas
 
 from evaluation.cli.common import WORKERS, Argument, command, progress_bar, say, tell
 from evaluation.cli.console import print_figures
 from evaluation.core.fault import PhaseError
+from evaluation.library import Evaluation, SubmissionRejected, evaluate
+from evaluation.organiser.library import seal
 from evaluation.organiser.output import plain_cell, whole_folder
-
-if TYPE_CHECKING:
-    import pandas
-
-    from evaluation.library import Evaluation
+from evaluation.organiser.score import ScoreChoices, write_phase_of
 
 _METAVAR = "NUMBER=NAME"
 
@@ -51,23 +51,17 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises `PhaseError` for what cannot be scored.
     """
-    if arguments.write_phase is None:
-        with tempfile.TemporaryDirectory(prefix="evaluation-score-") as folder:
-            return _score(arguments, Path(folder) / "phase", Path(folder) / "submission")
-    with (
-        tempfile.TemporaryDirectory(prefix="evaluation-score-") as folder,
-        whole_folder(arguments.write_phase) as phase,
-    ):
-        status = _score(arguments, phase, Path(folder) / "submission")
-    say(f"{arguments.write_phase}: the phase that was used")
-    return status
+    kept = arguments.write_phase
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evaluation-score-")))
+        phase = folder / "phase" if kept is None else stack.enter_context(whole_folder(kept))
+        _score(arguments, phase, folder / "submission")
+    if kept is not None:
+        say(f"{kept}: the phase that was used")
+    return 0
 
 
-def _score(arguments: argparse.Namespace, phase: Path, submission: Path) -> int:
-    from evaluation.library import SubmissionRejected, evaluate
-    from evaluation.organiser.library import seal
-    from evaluation.organiser.score import ScoreChoices, write_phase_of
-
+def _score(arguments: argparse.Namespace, phase: Path, submission: Path) -> None:
     choices = ScoreChoices(
         arguments.labels,
         arguments.predictions,
@@ -96,8 +90,11 @@ def _score(arguments: argparse.Namespace, phase: Path, submission: Path) -> int:
     if arguments.output is not None:
         result.write(arguments.output)
     if arguments.report is not None:
-        _report(arguments, phase, submission, result)
-    return 0
+        from evaluation.organiser.report_library import report_submission
+
+        report = report_submission(phase, submission, results=result, workers=arguments.workers)
+        report.write(arguments.report)
+        say(arguments.report)
 
 
 def _names(given: list[str]) -> dict[int, str]:
@@ -109,7 +106,7 @@ def _names(given: list[str]) -> dict[int, str]:
     return {int(number): name for number, _, name in pairs}
 
 
-def _cases_of(result: "Evaluation") -> "pandas.DataFrame":
+def _cases_of(result: Evaluation) -> pandas.DataFrame:
     """Return a row for each case with the columns of its metrics, without lists."""
     frame = result.cases()
     frame = frame[[column for column in frame.columns if not column.startswith("table.")]]
@@ -119,11 +116,3 @@ def _cases_of(result: "Evaluation") -> "pandas.DataFrame":
     frame = frame.drop(columns=[one for one in ("worst", "failure") if not frame[one].astype(bool).any()])
     frame = frame.loc[:, [not frame[one].map(lambda cell: isinstance(cell, list)).any() for one in frame]]
     return frame.map(plain_cell).rename(index=plain_cell)
-
-
-def _report(arguments: argparse.Namespace, phase: Path, submission: Path, result: "Evaluation") -> None:
-    from evaluation.organiser.report_library import report_submission
-
-    report = report_submission(phase, submission, results=result, workers=arguments.workers)
-    report.write(arguments.report)
-    say(arguments.report)
