@@ -12,9 +12,8 @@ Each module holds one topic and lists its public functions in its own ``__all__`
 - ``dice_of_counts(counts)`` is the same figure of quantities that several figures share: pixel counts, a
   confusion matrix, lesions.
 
-In three public names "weighted" is a term of the field: `weighted_dice`, of maps of confidences,
-`weighted_boxes_fusion` and `weighted_f1`. A function whose figure a phase can declare has the metric's name
-and its defaults.
+In two public names "weighted" is a term of the field: `weighted_dice`, of maps of confidences, and
+`weighted_f1`. A function whose figure a phase can declare has the metric's name and its defaults.
 """
 
 from typing import TYPE_CHECKING, Any

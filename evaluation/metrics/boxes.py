@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.metrics.arrays import Bools, Floats, Integers, distinct, order_in_groups
 from evaluation.metrics.near_pairs import NearPairs
 
-__all__ = ["box_iou", "non_maximum_suppression", "weighted_boxes_fusion"]
+__all__ = ["box_iou"]
 
 _PAIRS_AT_ONCE = 1 << 20  # some 100 MB of intermediate arrays
 _MANY_REFERENCES = 100  # in a group, from which on a search for those nearby is faster
@@ -244,136 +243,6 @@ def corners_of(values: ArrayLike, name: str) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class FusedDetections:
-    """Boxes of one image by descending score.
-
-    boxes: shape (detections, 4). scores: shape (detections,). classes: shape (detections,).
-    """
-
-    boxes: Floats
-    scores: Floats
-    classes: NDArray[np.generic]
-
-
-def weighted_boxes_fusion(
-    boxes: Sequence[ArrayLike],
-    scores: Sequence[ArrayLike],
-    classes: Sequence[ArrayLike],
-    *,
-    weights: Sequence[float] | None = None,
-    iou_threshold: float = 0.55,
-    allow_overflow: bool = False,
-    inclusive_corners: bool = False,
-) -> FusedDetections:
-    """Return the boxes of several models in one image, averaged where they overlap.
-
-    boxes, scores, classes: an array for each model, as of `box_average_precision`; scores are not negative,
-    and boxes of one class alone are averaged. weights: how much each model counts, above 0, by default 1. A
-    box joins the fused box whose IoU with it is the highest, if it is above ``iou_threshold``.
-    allow_overflow: whether the score grows further where a model has several boxes in a group, also beyond 1.
-    Boxes are taken by falling score, ties by model and position. Corners are the mean of the members,
-    weighted by their scores. The score is their mean times min(T, N) / N for T members and N models; with
-    ``allow_overflow`` times T / N, and with weights over their sum in place of N. Returns ``boxes``,
-    ``scores`` and ``classes`` by falling score. Raises ValueError for shapes that do not fit, boxes as in
-    `box_iou`, or other scores, weights and thresholds.
-    Source: Solovyev et al., Image and Vision Computing 107:104117, 2021, section 3.
-
-    >>> fused = weighted_boxes_fusion([[[0, 0, 10, 10]], [[0, 0, 10, 14]]], [[0.75], [0.25]], [["a"], ["a"]])
-    >>> fused.boxes.tolist(), fused.scores.tolist()
-    ([[0.0, 0.0, 10.0, 11.0]], [0.5])
-    """
-    given = _Given.of(boxes, scores, classes)
-    factors = np.ones(len(boxes)) if weights is None else np.asarray(weights, dtype=np.float64)
-    if factors.shape != (len(boxes),) or not (np.isfinite(factors) & (factors > 0)).all():
-        raise ValueError(f"weights: expected {len(boxes)} numbers above 0, found {weights}")
-    models = len(boxes)
-    _require_threshold(iou_threshold)
-
-    def fuse(corners: Floats, confidence: Floats) -> FusedBoxes:
-        return fuse_boxes(corners, confidence, models, iou_threshold, inclusive_corners, allow_overflow)
-
-    return given.of_each_class(given.scores * factors[given.model], fuse, models / float(factors.sum()))
-
-
-def non_maximum_suppression(
-    boxes: ArrayLike,
-    scores: ArrayLike,
-    classes: ArrayLike,
-    *,
-    iou_threshold: float = 0.5,
-    inclusive_corners: bool = False,
-) -> FusedDetections:
-    """Return the boxes of one image without those that a more confident one of their class overlaps.
-
-    boxes, scores, classes: of one or several models, as of `weighted_boxes_fusion`; ties go to the first. A
-    box is left out if its IoU with a kept one is above ``iou_threshold``. Returns ``boxes``, ``scores`` and
-    ``classes`` that are kept, by falling score. Errors as of `weighted_boxes_fusion`.
-    Source: Felzenszwalb et al., IEEE TPAMI 32:1627, 2010, section 7.2.
-
-    >>> kept = non_maximum_suppression([[0, 0, 9, 9], [0, 0, 9, 8], [5, 5, 9, 9]], [0.6, 0.9, 0.7], [1, 1, 1])
-    >>> kept.scores.tolist()
-    [0.9, 0.7]
-    """
-    given = _Given.of([boxes], [scores], [classes])
-    _require_threshold(iou_threshold)
-    return given.of_each_class(
-        given.scores,
-        lambda corners, confidence: suppress_boxes(corners, confidence, iou_threshold, inclusive_corners),
-    )
-
-
-@dataclass(frozen=True)
-class _Given:
-    """The boxes of all models in one table."""
-
-    corners: Floats
-    scores: Floats
-    classes: NDArray[np.generic]
-    model: Integers
-
-    @classmethod
-    def of(
-        cls, boxes: Sequence[ArrayLike], scores: Sequence[ArrayLike], classes: Sequence[ArrayLike]
-    ) -> _Given:
-        if not len(boxes) == len(scores) == len(classes) > 0:
-            numbers = f"{len(boxes)}, {len(scores)} and {len(classes)}"
-            raise ValueError(f"boxes, scores, classes: expected one array for each model, found {numbers}")
-        corners = [corners_of(given, "boxes") for given in boxes]
-        confidences = [np.asarray(given, dtype=np.float64) for given in scores]
-        labels = [np.asarray(given) for given in classes]
-        for one, confidence, label in zip(corners, confidences, labels, strict=True):
-            expected = (len(one),)
-            if one.ndim != 2 or confidence.shape != expected or label.shape != expected:
-                raise ValueError(
-                    f"boxes, scores, classes: expected one for every box, found shapes {one.shape}, "
-                    f"{confidence.shape} and {label.shape}"
-                )
-        all_scores = np.concatenate(confidences)
-        if not (np.isfinite(all_scores) & (all_scores >= 0)).all():
-            raise ValueError("scores: expected finite numbers that are not negative")
-        # An empty list has no type of its own.
-        given_labels = [label for label in labels if label.size] or labels[:1]
-        model = np.repeat(np.arange(len(boxes)), list(map(len, corners)))
-        return cls(np.concatenate(corners), all_scores, np.concatenate(given_labels), model)
-
-    def of_each_class(
-        self, confidence: Floats, fuse: Callable[[Floats, Floats], FusedBoxes], factor: float = 1.0
-    ) -> FusedDetections:
-        names, codes = np.unique(self.classes, return_inverse=True)
-        fused = [fuse(self.corners[codes == code], confidence[codes == code]) for code in range(len(names))]
-        scores = np.concatenate([*(of_class.confidence for of_class in fused), np.zeros(0)]) * factor
-        order = np.argsort(-scores, kind="stable")
-        corners = np.concatenate([*(of_class.corners for of_class in fused), np.zeros((0, 4))])
-        classes = np.repeat(names, [len(of_class.corners) for of_class in fused])
-        return FusedDetections(corners[order], scores[order], classes[order])
-
-
-def _require_threshold(iou_threshold: float) -> None:
-    if not 0 <= iou_threshold < 1:
-        raise ValueError(f"iou_threshold: expected a number from 0 to below 1, found {iou_threshold}")
-
-
-@dataclass(frozen=True, slots=True)
 class FusedBoxes:
     """Merged boxes, and the merged box of every given one.
 
@@ -387,16 +256,15 @@ class FusedBoxes:
 
 
 def fuse_boxes(
-    corners: Floats,
-    confidence: Floats,
-    models: int,
-    iou_threshold: float,
-    inclusive_corners: bool,
-    allow_overflow: bool = False,
+    corners: Floats, confidence: Floats, models: int, iou_threshold: float, inclusive_corners: bool
 ) -> FusedBoxes:
-    """Average the boxes that overlap, each by its confidence, as `weighted_boxes_fusion` does.
+    """Average the boxes of several models that overlap, by weighted boxes fusion.
 
-    corners: shape (boxes, 2 · axes); confidence: shape (boxes,), not negative.
+    corners: shape (boxes, 2 · axes); confidence: shape (boxes,), not negative. By falling confidence, ties by
+    position, each box joins the fused box whose IoU with it is the highest, if it is above the threshold.
+    Corners are the mean of the members, weighted by confidence. The confidence is their mean times
+    min(T, N) / N for T members and N ``models``.
+    Source: Solovyev et al., Image and Vision Computing 107:104117, 2021, section 3.
     """
     count, width = corners.shape
     group = np.full(count, -1, dtype=np.int64)
@@ -423,9 +291,8 @@ def fuse_boxes(
         # Rounding must not leave the range of the members, which may end at the image's border.
         fused[place] = np.clip(sums[place] / weight[place], lowest[place], highest[place])
         group[box] = place
-    counted = members if allow_overflow else np.minimum(members, models)
     mean = np.divide(total, members, out=np.zeros(count), where=members > 0)
-    score = np.minimum(mean, most) * (counted / models)  # nor may it leave theirs
+    score = np.minimum(mean, most) * (np.minimum(members, models) / models)  # nor may it leave theirs
     return FusedBoxes(fused[:made], score[:made], group)
 
 
@@ -435,6 +302,7 @@ def suppress_boxes(
     """Keep each box unless a more confident one that is kept overlaps it by more than the threshold.
 
     corners: shape (boxes, 2 · axes); confidence: shape (boxes,); ties go to the first.
+    Source: Felzenszwalb et al., IEEE TPAMI 32:1627, 2010, section 7.2 (non-maximum suppression).
     """
     order = np.argsort(-confidence, kind="stable")
     group = np.full(len(corners), -1, dtype=np.int64)

@@ -11,7 +11,6 @@ import numpy as np
 
 Model = tuple[list[list[float]], list[float], list[int]]
 SIDE = 100
-WEIGHTS = [2.0, 1.0, 0.5]
 
 
 def models_of(seed: int) -> list[Model]:
@@ -46,12 +45,7 @@ if __name__ == "__main__":
         given = models_of(seed)
         boxes = [(np.array(model[0]).reshape(-1, 4) / SIDE).tolist() for model in given]
         scores, classes = [model[1] for model in given], [model[2] for model in given]
-        for weights in (None, WEIGHTS):
-            for overflow in (False, True):
-                fused = weighted_boxes_fusion(
-                    boxes, scores, classes, weights=weights, iou_thr=0.5, allows_overflow=overflow
-                )
-                recorded.append(["wbf", seed, weights, overflow, rows(fused)])
-        recorded.append(["nms", seed, None, False, rows(nms(boxes, scores, classes, iou_thr=0.5))])
+        recorded.append(["wbf", seed, rows(weighted_boxes_fusion(boxes, scores, classes, iou_thr=0.5))])
+        recorded.append(["nms", seed, rows(nms(boxes, scores, classes, iou_thr=0.5))])
     lines = ",\n".join(map(json.dumps, recorded))
     Path(__file__).with_name("recorded_box_fusion.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")

@@ -8,12 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycocotools import mask as coco_mask
 
-from evaluation.metrics import (
-    box_average_precision,
-    box_iou,
-    non_maximum_suppression,
-    weighted_boxes_fusion,
-)
+from evaluation.metrics import box_average_precision, box_iou
 from evaluation.metrics.boxes import (
     fuse_boxes,
     iou_of_corners,
@@ -189,43 +184,33 @@ def test_an_overlap_that_equals_the_threshold_is_a_hit():
 RECORDED = json.loads(Path(__file__).with_name("recorded_box_fusion.json").read_text())
 
 
-@pytest.mark.parametrize(("method", "seed", "weights", "overflow", "expected"), RECORDED)
-def test_as_the_code_of_the_authors(method, seed, weights, overflow, expected):
-    boxes, scores, classes = zip(*models_of(seed), strict=True)
-    if method == "wbf":
-        found = weighted_boxes_fusion(
-            boxes, scores, classes, weights=weights, iou_threshold=0.5, allow_overflow=overflow
-        )
-    else:
-        found = non_maximum_suppression(
-            np.concatenate(boxes), np.concatenate(scores), np.concatenate(classes)
-        )
-    order = sorted(range(len(found.scores)), key=lambda i: (found.classes[i], -found.scores[i]))
-    expected = np.array(sorted(expected, key=lambda row: (row[0], -row[1])))
-    np.testing.assert_array_equal(found.classes[order], expected[:, 0])
-    np.testing.assert_allclose(found.scores[order], expected[:, 1], atol=1e-6)
-    np.testing.assert_allclose(found.boxes[order], expected[:, 2:], atol=1e-3)
-    assert (np.diff(found.scores) <= 0).all()
+@pytest.mark.parametrize(("method", "seed", "expected"), RECORDED)
+def test_as_the_code_of_the_authors(method, seed, expected):
+    models = models_of(seed)
+    boxes, scores, classes = (np.concatenate([model[part] for model in models]) for part in range(3))
+    for label in np.unique(classes):
+        given = boxes[classes == label], scores[classes == label]
+        found = fuse_boxes(*given, 3, 0.5, False) if method == "wbf" else suppress_boxes(*given, 0.5, False)
+        order = np.argsort(-found.confidence)
+        true = np.array(sorted((row for row in expected if row[0] == label), key=lambda row: -row[1]))
+        np.testing.assert_allclose(found.confidence[order], true[:, 1], atol=1e-6)
+        np.testing.assert_allclose(found.corners[order], true[:, 2:], atol=1e-3)
 
 
 def test_corners_that_both_count():
     # 1 of 3 pixels is common: IoU 1/3 with inclusive corners, 0 without.
-    boxes, scores, classes = [[[0, 0, 1, 0]], [[1, 0, 2, 0]]], [[0.5], [0.5]], [["a"], ["a"]]
-    fused = weighted_boxes_fusion(boxes, scores, classes, iou_threshold=0.3, inclusive_corners=True)
-    assert fused.boxes.tolist() == [[0.5, 0, 1.5, 0]]
-    assert len(weighted_boxes_fusion(boxes, scores, classes, iou_threshold=0.3).boxes) == 2
-    flat = [box for model in boxes for box in model]
-    kept = non_maximum_suppression(flat, [0.5, 0.6], ["a", "a"], iou_threshold=0.3, inclusive_corners=True)
-    assert kept.boxes.tolist() == [[1, 0, 2, 0]]
+    corners, confidence = np.array([[0.0, 0, 1, 0], [1, 0, 2, 0]]), np.array([0.5, 0.5])
+    assert fuse_boxes(corners, confidence, 2, 0.3, True).corners.tolist() == [[0.5, 0, 1.5, 0]]
+    assert len(fuse_boxes(corners, confidence, 2, 0.3, False).corners) == 2
+    kept = suppress_boxes(corners, np.array([0.5, 0.6]), 0.3, True)
+    assert kept.corners.tolist() == [[1, 0, 2, 0]]
 
 
 def test_nothing_gives_nothing():
-    for found in (
-        weighted_boxes_fusion([[], []], [[], []], [[], []]),
-        non_maximum_suppression([], [], []),
-    ):
-        assert found.boxes.shape == (0, 4)
-        assert found.scores.shape == found.classes.shape == (0,)
+    nothing = np.zeros((0, 4)), np.zeros(0)
+    for found in (fuse_boxes(*nothing, 2, 0.5, False), suppress_boxes(*nothing, 0.5, False)):
+        assert found.corners.shape == (0, 4)
+        assert found.confidence.shape == found.group.shape == (0,)
 
 
 def test_a_box_joins_the_fused_box_not_the_first_one():
@@ -252,17 +237,8 @@ def test_boxes_without_any_confidence_have_the_plain_mean():
     assert fused.confidence.tolist() == [0]
 
 
-def test_defaults_and_a_threshold_of_zero():
-    # Corners are edges: these boxes share a line and no area, so that only a threshold of 0 could join them.
-    boxes, scores, classes = [[0, 0, 2, 2], [2, 0, 4, 2]], [0.9, 0.8], [1, 1]
-    assert len(non_maximum_suppression(boxes, scores, classes, iou_threshold=0).scores) == 2
-    fused = weighted_boxes_fusion(
-        [boxes[:1]] * 2, [scores[:1]] * 2, [classes[:1]] * 2, weights=[3, 1], iou_threshold=0
-    )
-    assert fused.scores.tolist() == pytest.approx([0.9])
-    fused = weighted_boxes_fusion([[[0, 0, 2, 2]], []], [[0.0], []], [["a"], []])
-    assert (fused.boxes.tolist(), fused.scores.tolist(), fused.classes.tolist()) == (
-        [[0, 0, 2, 2]],
-        [0.0],
-        ["a"],
-    )
+def test_a_threshold_of_zero():
+    # These boxes share a line and no area, so that only a threshold of 0 could join them.
+    corners, confidence = np.array([[0.0, 0, 2, 2], [2, 0, 4, 2]]), np.array([0.9, 0.8])
+    assert len(suppress_boxes(corners, confidence, 0, False).corners) == 2
+    assert len(fuse_boxes(corners, confidence, 2, 0, False).corners) == 2

@@ -24,7 +24,6 @@ from evaluation.stats import intervals as stats_intervals
 NAN, INF = math.nan, math.inf
 SQUARE = [[0, 0, 1, 1]]
 ONE_BOX = SQUARE, [0.5], [1], SQUARE, [1]
-ONE_MODEL = [SQUARE], [[0.5]], [["a"]]
 TABLE = classification.roc_table([0, 1], [True, False])
 ONES = np.ones((1, 2))
 IN_SCAN_A = {"reference_points": [[0, 0, 0]], "reference_images": ["a"], "radius": 1, "all_images": ["a"]}
@@ -172,14 +171,6 @@ OF_BOXES_AND_POINTS = [
     (".*above 0 and at most 1", lambda: metrics.box_average_precision(*ONE_BOX, iou_thresholds=(1.5,))),
     (".*above 0 and at most 1", lambda: metrics.box_average_precision(*ONE_BOX, iou_thresholds=[[0.5]])),
     (".*above 0 and at most 1", lambda: metrics.box_average_precision(*ONE_BOX, iou_thresholds=())),
-    ("boxes, scores, classes", lambda: metrics.weighted_boxes_fusion([], [], [])),
-    ("boxes, scores, classes", lambda: metrics.weighted_boxes_fusion([SQUARE], [[0.5, 0.5]], [["a"]])),
-    ("scores", lambda: metrics.weighted_boxes_fusion([SQUARE], [[-0.5]], [["a"]])),
-    ("weights", lambda: metrics.weighted_boxes_fusion(*ONE_MODEL, weights=[0])),
-    ("weights", lambda: metrics.weighted_boxes_fusion(*ONE_MODEL, weights=[1, 1])),
-    ("iou_threshold", lambda: metrics.weighted_boxes_fusion(*ONE_MODEL, iou_threshold=1)),
-    ("boxes", lambda: metrics.weighted_boxes_fusion([[[2, 0, 1, 1]]], [[0.5]], [["a"]])),
-    ("iou_threshold", lambda: metrics.non_maximum_suppression([], [], [], iou_threshold=1.0)),
     ("predicted and reference", lambda: metrics.match_points([[0, 0]], [[0, 0, 0]], 1)),
     ("predicted", lambda: metrics.match_points([[0, NAN]], [[0, 0]], 1)),
     ("predicted", lambda: metrics.match_points([0, 0], [[0, 0]], 1)),
