@@ -15,7 +15,7 @@ from evaluation.core.estimator import Curve, Decision, Estimator, Strata
 from evaluation.core.metric import FixedIntervals, Metric
 from evaluation.metrics import classification
 from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
-from evaluation.metrics.confusion import Confusion, weighted_confusion, weighted_f1_score
+from evaluation.metrics.confusion import Confusion, weighted_confusion
 from evaluation.metrics.operating_points import (
     weighted_interpolated_sensitivity,
     weighted_sensitivity_at_specificity,
@@ -38,6 +38,8 @@ from evaluation.stats.unseen import FigureOfSums
 # --- Scores against 0/1 labels (NaN: left out); without a result it is −inf of a positive, +inf of others ---
 
 _FARTHEST = {1: -math.inf, 0: math.inf}
+Weights = NDArray[np.number] | classification.WeightedCounts
+"""Rows of weights of the cases, or what figures of a ROC curve need of them."""
 
 
 def strata_of_labels(table: CaseTable, label: str) -> Strata:
@@ -100,19 +102,22 @@ class _OfScores(Estimator):
     def no_unseen(self, worst: float) -> str | None:
         return None
 
-    def of_unseen_negative(
-        self,
-        table: CaseTable,
-        figure: Callable[[classification.RocTable, Floats], Floats],
-        size: float,
-    ) -> Sequence[float]:
-        """Return a figure with as many negatives above all cases as the sample may lack."""
+    def figure(self, table: classification.RocTable, weights: Weights) -> Floats:
+        """Return the figure of the cases that have a label under each row of weights."""
+        raise NotImplementedError
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        table = roc_table_of(cases.table, self.score, self.label)
+        return self.figure(table, roc_counts_of(cases, self.score, self.label))
+
+    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
+        # As many negatives above all cases as the sample may lack.
         labelled = ~np.isnan(table[self.label])
         scores = np.append(table[self.score][labelled], np.inf)
         weights = np.ones((1, scores.size))
         weights[:, -1] = UNSEEN_UNITS * size
         positive = np.append(table[self.label][labelled] > 0, False)
-        return [float(figure(classification.roc_table(scores, positive), weights)[0])]
+        return [float(self.figure(classification.roc_table(scores, positive), weights)[0])]
 
 
 @dataclass(frozen=True)
@@ -123,9 +128,8 @@ class RocArea(_OfScores):
     def curve(self) -> Curve:
         return Curve(self.score, self.label, is_area=True)
 
-    def values(self, cases: WeightedCases, /) -> Floats:
-        table = roc_table_of(cases.table, self.score, self.label)
-        return classification.weighted_auc(table, roc_counts_of(cases, self.score, self.label))
+    def figure(self, table: classification.RocTable, weights: Weights) -> Floats:
+        return classification.weighted_auc(table, weights)
 
     def interval_method(self, bounded: bool) -> IntervalMethod:
         return "logit-DeLong"
@@ -144,16 +148,7 @@ class PartialRocArea(_OfScores):
     max_specificity: Fraction
     standardised: bool
 
-    def values(self, cases: WeightedCases, /) -> Floats:
-        table = roc_table_of(cases.table, self.score, self.label)
-        return self._figure(table, roc_counts_of(cases, self.score, self.label))
-
-    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
-        return self.of_unseen_negative(table, self._figure, size)
-
-    def _figure(
-        self, table: classification.RocTable, weights: ArrayLike | classification.WeightedCounts
-    ) -> Floats:
+    def figure(self, table: classification.RocTable, weights: Weights) -> Floats:
         return classification.weighted_partial_auc(
             table, weights, self.min_specificity, self.max_specificity, self.standardised
         )
@@ -178,19 +173,10 @@ class SensitivityAtSpecificity(_OfScores):
         specificity = self.target if self.reading == "step" else None
         return Curve(self.score, self.label, is_area=False, specificity=specificity)
 
-    def values(self, cases: WeightedCases, /) -> Floats:
-        table = roc_table_of(cases.table, self.score, self.label)
-        return self._figure(table, roc_counts_of(cases, self.score, self.label))
-
-    def _figure(
-        self, table: classification.RocTable, weights: ArrayLike | classification.WeightedCounts
-    ) -> Floats:
+    def figure(self, table: classification.RocTable, weights: Weights) -> Floats:
         if self.reading == "step":
             return weighted_sensitivity_at_specificity(table, weights, self.target)
         return weighted_interpolated_sensitivity(table, weights, self.target)
-
-    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
-        return self.of_unseen_negative(table, self._figure, size)
 
     def decisive(self, table: CaseTable, /) -> Bools:
         return table[self.label] > 0
@@ -200,33 +186,21 @@ class SensitivityAtSpecificity(_OfScores):
 
 
 @dataclass(frozen=True)
-class _AtThresholds(_OfScores):
-    """A figure of precisions and recalls at all thresholds."""
+class AveragePrecision(_OfScores):
+    """The average precision."""
 
     drawn_together = True
 
     def values(self, cases: WeightedCases, /) -> Floats:
-        return self.figure(
-            roc_table_of(cases.table, self.score, self.label), labelled_weights(cases, self.label)
-        )
+        table = roc_table_of(cases.table, self.score, self.label)
+        return self.figure(table, labelled_weights(cases, self.label))
 
-    def figure(self, table: classification.RocTable, weights: ArrayLike) -> Floats:
-        """Return the figure under each row of weights."""
-        raise NotImplementedError
+    def figure(self, table: classification.RocTable, weights: Weights) -> Floats:
+        assert isinstance(weights, np.ndarray)
+        return classification.weighted_average_precision(table, weights)
 
     def decisive(self, table: CaseTable, /) -> Bools:
         return np.asarray(table[self.label] == 1)
-
-    def with_unseen(self, table: CaseTable, /, size: float = 1.0) -> Sequence[float]:
-        return self.of_unseen_negative(table, self.figure, size)
-
-
-@dataclass(frozen=True)
-class AveragePrecision(_AtThresholds):
-    """The average precision."""
-
-    def figure(self, table: classification.RocTable, weights: ArrayLike) -> Floats:
-        return classification.weighted_average_precision(table, weights)
 
 
 @dataclass(frozen=True)
@@ -300,8 +274,8 @@ class PresenceF1(Estimator):
         return Decision(self.predicted, self.present)
 
     def values(self, cases: WeightedCases, /) -> Floats:
-        table = cases.table
-        return weighted_f1_score(table[self.predicted] > 0, table[self.present] > 0, cases.weights)
+        sums = self.of_sums(cases.table, worst=0, best=1)
+        return sums.figure(cases.weights @ sums.columns.T)
 
     def missing(self, worst: float, known: Row) -> Row:
         present = known[self.present]

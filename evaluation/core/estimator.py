@@ -134,11 +134,6 @@ class Estimator:
         return None
 
     @property
-    def count_column(self) -> str | None:
-        """The column of zeros and ones whose number of ones this is."""
-        return None
-
-    @property
     def curve(self) -> Curve | None:
         """The columns of the ROC curve."""
         return None
@@ -162,8 +157,7 @@ class Estimator:
 
     def possible_values(self, table: CaseTable) -> int | None:
         """Return how many values there can be for these labels; None: too many to count."""
-        ones = self.share_column or self.count_column
-        return None if ones is None else int(np.count_nonzero(~np.isnan(table[ones]))) + 1
+        return None
 
     @property
     def is_share(self) -> bool:
@@ -306,14 +300,9 @@ def _reach(values: Floats, worst: float, best: float) -> tuple[float, float]:
     return least if math.isinf(low) else min(low, least), most if math.isinf(high) else max(high, most)
 
 
-def _deviations(values: Floats) -> Floats:
-    """Return what each case contributes to the mean of values, NaN where it does not enter."""
-    entering = ~np.isnan(values)
-    return np.asarray(np.where(entering, values - np.mean(values[entering]), 0.0) / entering.sum())
-
-
-def _ratio(sums: Floats) -> Floats:
-    return np.asarray(sums[..., 0] / sums[..., 1])
+def _numbers_of_ones(column: Floats) -> int:
+    """Return how many numbers of ones there can be in a column, NaN where a case does not enter."""
+    return int(np.count_nonzero(~np.isnan(column))) + 1
 
 
 def _mean_of(values: Floats, low: float, high: float, figure: Callable[[Floats], Floats]) -> FigureOfSums:
@@ -321,15 +310,28 @@ def _mean_of(values: Floats, low: float, high: float, figure: Callable[[Floats],
     columns = np.stack([np.nan_to_num(values), ~np.isnan(values)])
     return FigureOfSums(
         columns,
-        lambda sums: figure(_ratio(sums)),
+        lambda sums: figure(np.asarray(sums[..., 0] / sums[..., 1])),
         np.array([[low, 1.0]]),
         np.array([[high, 1.0]]),
         of_ratio=True,
     )
 
 
+class _MeanOfColumn(_OfColumn, _OfSums):
+    """The mean of a column, of any numbers or of zeros and ones."""
+
+    def values(self, cases: WeightedCases, /) -> Floats:
+        return weighted_mean(cases.table[self.column], cases.weights)
+
+    def influence(self, table: CaseTable, worst: float, best: float) -> Floats:
+        """Return the deviations of the cases that enter over their number."""
+        values = table[self.column]
+        entering = ~np.isnan(values)
+        return np.asarray(np.where(entering, values - np.mean(values[entering]), 0.0) / entering.sum())
+
+
 @dataclass(frozen=True)
-class Mean(_OfColumn, _OfSums):
+class Mean(_MeanOfColumn):
     """The mean of a column."""
 
     @property
@@ -339,19 +341,13 @@ class Mean(_OfColumn, _OfSums):
     def of_each(self, other: Callable[[str], Estimator]) -> Estimator:
         return other(self.column)
 
-    def values(self, cases: WeightedCases, /) -> Floats:
-        return weighted_mean(cases.table[self.column], cases.weights)
-
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         values = table[self.column]
         return _mean_of(values, *_reach(values, worst, best), np.asarray)
 
-    def influence(self, table: CaseTable, worst: float, best: float) -> Floats:
-        return _deviations(table[self.column])
-
 
 @dataclass(frozen=True)
-class Share(_OfColumn, _OfSums):
+class Share(_MeanOfColumn):
     """The share of ones in a column of zeros and ones."""
 
     is_share = True
@@ -360,8 +356,8 @@ class Share(_OfColumn, _OfSums):
     def share_column(self) -> str:
         return self.column
 
-    def values(self, cases: WeightedCases, /) -> Floats:
-        return weighted_mean(cases.table[self.column], cases.weights)
+    def possible_values(self, table: CaseTable) -> int:
+        return _numbers_of_ones(table[self.column])
 
     def interval_method(self, bounded: bool) -> IntervalMethod:
         return "Wilson"
@@ -371,9 +367,6 @@ class Share(_OfColumn, _OfSums):
 
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         return _mean_of(table[self.column], 0.0, 1.0, np.asarray)
-
-    def influence(self, table: CaseTable, worst: float, best: float) -> Floats:
-        return _deviations(table[self.column])
 
 
 @dataclass(frozen=True)
@@ -402,9 +395,8 @@ class Sum(_OfColumn, _OfSums):
 class Count(Sum):
     """The number of ones in a column of zeros and ones."""
 
-    @property
-    def count_column(self) -> str:
-        return self.column
+    def possible_values(self, table: CaseTable) -> int:
+        return _numbers_of_ones(table[self.column])
 
     def _ends(self, values: Floats) -> tuple[float, float]:
         return 0.0, 1.0
@@ -536,15 +528,12 @@ class RatioOfSums(_OfSums):
 
     ``of_nothing`` is the ratio where the sum of the denominators is 0, unless that of the column ``total`` is
     not: then it is 0. ``is_share``: it is a share, from 0 to 1, of units that are one or a few of each case.
-    ``of_failure``: the numerator of a failed case whose denominator is 0; one whose denominator is 1 has the
-    numerator 0 or, at best, 1.
     """
 
     numerator: str
     denominator: str
     of_nothing: float = math.nan
     is_share: bool = True
-    of_failure: float | None = None
     total: str | None = None
 
     @property
@@ -564,26 +553,18 @@ class RatioOfSums(_OfSums):
     def interval_method(self, bounded: bool) -> IntervalMethod:
         return "Wilson" if self.is_share and bounded else "BCa"
 
-    def no_unseen(self, worst: float) -> str | None:
-        return super().no_unseen(worst) if self.of_failure is None else None
-
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         columns = np.nan_to_num(np.stack([table[name] for name in self._columns]))
         above, below, *total = columns
-        size, others = float(below.mean()) or 1.0, [float(of.mean()) for of in total]
+        # A case of the mean denominator, 1 where all are 0; an infinite end is that of the numerator.
+        size = float(below.mean()) or 1.0
+        ends = _reach(above, *(end * size if math.isfinite(end) else end for end in (worst, best)))
+        lowest, highest = (np.array([[end, size, *(of.mean() for of in total)]]) for end in ends)
 
         def figure(sums: Floats) -> Floats:
             return self._ratio(*np.moveaxis(sums, -1, 0))
 
-        if self.of_failure is not None:
-            lowest = [[self.of_failure, 0.0, *others], [0.0, 1.0, *others]]
-            highest = [[1.0, 1.0, *others]]
-        else:
-            # A case of the mean denominator, 1 where all are 0; an infinite end is that of the numerator.
-            ends = [end * size if math.isfinite(end) else end for end in (worst, best)]
-            low, high = _reach(above, *ends)
-            lowest, highest = [[low, size, *others]], [[high, size, *others]]
-        return FigureOfSums(columns, figure, np.array(lowest), np.array(highest), of_ratio=not total)
+        return FigureOfSums(columns, figure, lowest, highest, of_ratio=not total)
 
 
 @dataclass(frozen=True)
@@ -607,7 +588,7 @@ class Quantile(_OfColumn):
 
 
 @dataclass(frozen=True)
-class ByGroup(Estimator):
+class ByGroup(_OfSums):
     """The mean over groups of cases of a figure of each, over the groups that have one.
 
     ``column`` names the group of each case by a text, empty for a case that does not enter. A group is drawn
@@ -632,12 +613,6 @@ class ByGroup(Estimator):
     @property
     def case_figure(self) -> CaseFigure | None:  # type: ignore[override]
         return self.figure.case_figure
-
-    def interval_method(self, bounded: bool) -> IntervalMethod:
-        return "BCa"
-
-    def no_unseen(self, worst: float) -> str | None:
-        return None if math.isfinite(worst) else NO_WORST
 
     def of_sums(self, table: CaseTable, worst: float, best: float) -> FigureOfSums:
         # Each group counts once, with its first case.

@@ -455,7 +455,7 @@ def _mean_of_defined(values: Floats) -> Floats:
     return ratio_or_nan(np.where(defined, values, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
 
 
-# --- Sets of labels: F1 of one over all cases, and the Hamming distance of each case ---
+# --- Sets of labels: the Hamming distance of each case ---
 
 
 def hamming_distance(predicted: ArrayLike, reference: ArrayLike) -> float:
@@ -491,26 +491,6 @@ def _optional_booleans(values: ArrayLike) -> NDArray[Any]:
     found = np.full(numbers.shape, None, dtype=object)
     found[defined] = booleans(numbers[defined], "labels").tolist()
     return found
-
-
-def weighted_f1_score(predicted: ArrayLike, present: ArrayLike, weights: ArrayLike) -> Floats:
-    """`f1` of decisions under each row of weights, shape (resamples, cases).
-
-    predicted, present: boolean, shape (cases,). Returns shape (resamples,); 1 in a row without a positive,
-    for which the source gives no value. Raises ValueError where shapes do not fit.
-    """
-    said = np.asarray(predicted, dtype=np.bool_)
-    truth = np.asarray(present, dtype=np.bool_)
-    matrix = np.asarray(weights, dtype=np.float64)
-    if said.ndim != 1 or said.shape != truth.shape or matrix.ndim != 2 or matrix.shape[1] != said.size:
-        raise ValueError(
-            "predicted, present and weights: expected shapes (cases,), (cases,) and (resamples, cases), "
-            f"found {said.shape}, {truth.shape} and {matrix.shape}"
-        )
-    counts = matrix @ np.column_stack((said & truth, said != truth)).astype(np.float64)
-    twice_true_positive, wrong = 2.0 * counts[:, 0], counts[:, 1]
-    total = twice_true_positive + wrong
-    return np.divide(twice_true_positive, total, out=np.ones(total.shape), where=total > 0)
 
 
 def label_errors(predicted: Sequence[bool | None], agreed: Sequence[bool | None]) -> tuple[float, ...]:

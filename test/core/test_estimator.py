@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.class_estimators import PresenceF1
 from evaluation.core.estimator import ByGroup, FunctionOfCases, Mean, RatioOfSums
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
@@ -93,3 +94,13 @@ def test_an_envelope_is_compared_with_halves_and_what_they_leave():
     assert (halves + others == 1).all()
     assert set(halves.sum(axis=1).tolist()) == {4}
     assert len(np.unique(halves, axis=0)) > 30
+
+
+# ADAM, on-site counts of Table 1 (positives of 400) and the row of a team that marked every image.
+@pytest.mark.parametrize(
+    ("positives", "published"), [(44, 0.1982), (39, 0.1777), (23, 0.1087), (21, 0.0998), (2, 0.0100)]
+)
+def test_every_image_marked(positives, published):
+    table = table_of(made=np.ones(400).tolist(), true=(np.arange(400.0) < positives).tolist())
+    found = values(PresenceF1("made", "true"), table, np.ones(400))
+    assert round(float(found[0]), 4) == published

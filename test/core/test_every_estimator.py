@@ -362,7 +362,7 @@ EXAMPLES = [
         worst=100.0,
         best=0.0,
         ends=(5 * 3 / 6, 5 * 4 / 6),
-        views={"count_column": "one", "possible_values": 6},
+        views={"possible_values": 6},
     ),
     Example(
         # The squares of 1, 5, 2, 7 and 0 sum to 79.
@@ -432,17 +432,6 @@ EXAMPLES = [
         views={"is_share": True},
     ),
     Example(
-        # A failed case adds 2 to nothing, or 0 of 1, which is worse; at best 1 of 1.
-        estimators.RatioOfSums("above", "below", of_nothing=7.0, is_share=False, of_failure=2.0),
-        SUMS,
-        ratio,
-        ENTERING,
-        OF_SUMS,
-        worst=2.0,
-        best=0.0,
-        ends=(7 / 11, 8 / 11),
-    ),
-    Example(
         estimators.Quantile("value", 0.25),
         VALUES,
         lambda rows: float(np.quantile(numbers(rows) or [NAN], 0.25)),
@@ -475,6 +464,7 @@ EXAMPLES = [
         OF_SCORES,
         ("logit-DeLong",) * 2,
         missing=(0, FARTHEST),
+        with_unseen=ABOVE_ALL,
         views={"curve": AREA, "label_column": "label", "possible_values": 2 * 5 * 3 + 1},
     ),
     Example(
@@ -735,7 +725,7 @@ def test_a_mean_over_groups_is_that_of_the_figure_of_each(example):
 
 
 VIEWS = (
-    *("mean_column", "is_mean", "group_column", "share_column", "count_column", "curve", "decision"),
+    *("mean_column", "is_mean", "group_column", "share_column", "curve", "decision"),
     *("case_column", "label_column", "is_share", "drawn_together", "max_cases"),
 )
 

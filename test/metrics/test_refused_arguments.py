@@ -57,7 +57,6 @@ OF_SCORES = [
 OF_DECISIONS_AND_NUMBERS = [
     ("predicted and reference", lambda: metrics.f1([1, 0], [1])),
     ("predicted", lambda: metrics.f1([2], [1])),
-    ("predicted, present and weights", lambda: confusion.weighted_f1_score([1, 0], [1, 1], np.ones((1, 3)))),
     ("predicted and reference", lambda: metrics.hamming_distance([1], [1, 0])),
     ("labels", lambda: metrics.hamming_distance([0.5], [1])),
     (r"zip\(\)", lambda: confusion.label_errors((True,), (True, False))),
