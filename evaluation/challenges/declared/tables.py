@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
-from pydantic import field_validator
+from pydantic import ValidationError, field_validator
 
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
-from evaluation.core.estimator import Estimator, MeanOfFigures, Quantile, RatioOfSums, RootMeanSquare
+from evaluation.core.estimator import Estimator, EstimatorTable, MeanOfFigures, RatioOfSums, RootMeanSquare
 from evaluation.core.field import (
     CaseColumns,
     Field,
@@ -413,22 +413,7 @@ class Measure:
 
 
 OverCases = Literal["mean", "median", "root_mean_square", "pooled"]
-"""How the figures of the cases become one, beside a quantile of them."""
-
-
-class QuantileTable(KeyTable):
-    """A quantile of the figures of the cases."""
-
-    quantile: float = Key(description="From 0 to 1; 0.5 is the median.", gt=0, lt=1)
-
-    def estimator(self, column: str) -> Estimator:
-        """Return the estimator of the figures in a column."""
-        return Quantile(column, self.quantile)
-
-    @property
-    def words(self) -> str:
-        """What a title says of it."""
-        return "median" if self.quantile == 0.5 else f"{self.quantile:g} quantile"
+"""How the figures of the cases become one, beside what an `EstimatorTable` names."""
 
 
 def described(table: type[KeyTable], key: str) -> str:
@@ -469,13 +454,13 @@ class MetricTable(KeyTable, ABC):
         default=None, description="Title of the figure. Default: the metric's name in words."
     )
 
-    over_cases: OverCases | QuantileTable | None = Key(
+    over_cases: OverCases | EstimatorTable | None = Key(
         default=None,
         description="How the figures of the cases become one. `mean`, `median`, `root_mean_square`, "
-        "`{ quantile = 0.3 }`: of the figures of the cases. `pooled`: the figure of all cases together; "
-        "where that of a case is a ratio, of the sums of its two parts, in which voxels weigh by their "
-        "volume and pixels with a spacing by their area (HECKTOR). Default: `mean`, for figures that need "
-        "several cases `pooled`.",
+        f"`{'`, `'.join(EstimatorTable.examples())}`: of the figures of the cases. `pooled`: the figure of "
+        "all cases together; where that of a case is a ratio, of the sums of its two parts, in which voxels "
+        "weigh by their volume and pixels with a spacing by their area (HECKTOR). Default: `mean`, for "
+        "figures that need several cases `pooled`.",
     )
     group: str | None = Key(
         default=None,
@@ -487,13 +472,13 @@ class MetricTable(KeyTable, ABC):
     @field_validator("over_cases", mode="before")
     @classmethod
     def _known(cls, how: object) -> object:
-        share = how.get("quantile") if isinstance(how, dict) and len(how) == 1 else None
-        is_quantile = isinstance(how, QuantileTable) or (isinstance(share, int | float) and 0 < share < 1)
-        known = get_args(OverCases)
-        if is_quantile or how in (None, *known):
+        if how is None or how in get_args(OverCases):
             return how
-        expected = ", ".join(map(repr, known))
-        raise ValueError(f"expected {expected} or {{ quantile = q }} with 0 < q < 1")
+        try:
+            return EstimatorTable.model_validate(how)
+        except ValidationError:
+            known = ", ".join((*map(repr, get_args(OverCases)), *EstimatorTable.examples()))
+            raise ValueError(f"expected one of {known}, or another number that it may have") from None
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = ()
     own_title: ClassVar[str] = ""
@@ -531,7 +516,7 @@ class MetricTable(KeyTable, ABC):
         Raises ValueError as `measure`, and for an estimator that does not fit.
         """
         measure, how = self.measure(name, field_name, table), self.over_cases
-        how = QuantileTable(quantile=0.5) if how == "median" else how
+        how = EstimatorTable(quantile=0.5) if how == "median" else how
         own = "mean" if all(metric.estimator.is_mean for metric in measure.metrics) else "pooled"
         said = ""
         if how == "pooled" and all(metric.estimator.share_column for metric in measure.metrics):
