@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,30 +33,19 @@ def estimates(
     tasks: Sequence[Task], tables: Mapping[str, CaseTable], resampling: Resampling, full_detail: bool
 ) -> Estimates:
     """Return every metric that exists for the cases of its task, by task and name; ``tables`` are by task."""
-    values = {task.name: metric_values(task.metrics, tables[task.name]) for task in tasks}
-    existing = {
-        task.name: [metric for metric in task.metrics if not math.isnan(values[task.name][metric.name])]
-        for task in tasks
-    }
-    found = {
-        name: intervals({f"{name}.{metric.name}": metric for metric in metrics}, [tables[name]], resampling)
-        for name, metrics in existing.items()
-    }
-    return {
-        name: {
-            metric.name: _estimate(
-                metric,
-                tables[name],
-                values[name][metric.name],
-                of_task.found.get(f"{name}.{metric.name}", (None,))[0],
-                of_task.missing.get(f"{name}.{metric.name}"),
-                resampling,
-                full_detail,
-            )
-            for metric in metrics
+    found: Estimates = {}
+    for task in tasks:
+        table = tables[task.name]
+        values = metric_values(task.metrics, table)
+        metrics = {one.name: one for one in task.metrics if not math.isnan(values[one.name])}
+        of_task = intervals(metrics, [table], resampling)
+        without = {name: Figure(values[name], reason=why) for name, why in of_task.missing.items()}
+        figures = {**without, **{name: figure for name, (figure,) in of_task.found.items()}}
+        found[task.name] = {
+            name: _estimate(metric, table, figures[name], resampling, full_detail)
+            for name, metric in metrics.items()
         }
-        for (name, metrics), of_task in zip(existing.items(), found.values(), strict=True)
-    }
+    return found
 
 
 def composite_estimates(
@@ -71,19 +60,10 @@ def composite_estimates(
         f"{task}.{name}": _as_figure(one) for task, of in aggregates.items() for name, one in of.items()
     }
     metrics = metrics_of(tasks)
-    found = {
-        one.name: composite_figures(one, metrics, [tables], [figures], resampling)[0]
+    return {
+        one.name: Estimate.of(composite_figures(one, metrics, [tables], [figures], resampling)[0])
         for one in composites
         if figures.keys() >= set(one.metrics)
-    }
-    return {
-        name: Estimate(
-            value=one.value,
-            confidence_interval=_confidence_interval(one),
-            with_unseen_failures=_confidence_interval(one.with_unseen_failures),
-            interval=one.reason,
-        )
-        for name, one in found.items()
     }
 
 
@@ -117,33 +97,21 @@ def subgroup_values(
 
 
 def _estimate(
-    metric: Metric,
-    table: CaseTable,
-    value: float,
-    found: Figure | None,
-    reason: str | None,
-    resampling: Resampling,
-    full_detail: bool,
+    metric: Metric, table: CaseTable, figure: Figure, resampling: Resampling, full_detail: bool
 ) -> Estimate:
-    further: dict[str, Figure] = {}
+    found = Estimate.of(figure)
     if metric.fixed_intervals:
         further = metric.fixed_intervals(table, resampling.seed, resampling.units(table.names))
-    column = metric.estimator.mean_column
-    spread_over_cases = spread(table[column]) if column else None
-    deviation = spread_over_cases.standard_deviation if spread_over_cases else math.nan
-    detail = spread_over_cases if full_detail else None
-    return Estimate(
-        value=value,
-        confidence_interval=_confidence_interval(found),
-        with_unseen_failures=_confidence_interval(found.with_unseen_failures) if found else None,
-        interval=reason,
-        further_intervals={name: of for name, one in further.items() if (of := _confidence_interval(one))}
-        or None,
-        standard_deviation=None if math.isnan(deviation) else deviation,
-        median=detail.median if detail else None,
-        first_quartile=detail.first_quartile if detail else None,
-        third_quartile=detail.third_quartile if detail else None,
-    )
+        of_further = {name: of for name, one in further.items() if (of := _confidence_interval(one))}
+        found = replace(found, further_intervals=of_further or None)
+    if column := metric.estimator.mean_column:
+        of_cases = spread(table[column])
+        deviation = of_cases.standard_deviation
+        detail = asdict(of_cases) if full_detail else {}
+        found = replace(
+            found, **{**detail, "standard_deviation": None if math.isnan(deviation) else deviation}
+        )
+    return found
 
 
 def _as_figure(estimate: Estimate) -> Figure:
@@ -191,6 +159,12 @@ class Estimate:
     third_quartile: float | None = None
     interval: str | None = None
     with_unseen_failures: ConfidenceInterval | None = None
+
+    @classmethod
+    def of(cls, figure: Figure) -> Estimate:
+        """Return a figure without the spread of its cases."""
+        ends, unseen = map(_confidence_interval, (figure, figure.with_unseen_failures))
+        return cls(figure.value, ends, interval=figure.reason, with_unseen_failures=unseen)
 
 
 Estimates = dict[str, dict[str, Estimate]]

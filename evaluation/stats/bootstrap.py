@@ -66,27 +66,16 @@ class Bootstrap:
             counts = draws.counts(min(draws.most_rows, rows.stop - start))
             yield UnitWeights(counts, self.unit_of_case)
 
-    def case_weights(self, block_rows: int | None = None) -> Iterator[Floats]:
-        """Yield the weights of the cases, shape (rows, cases).
-
-        block_rows: rows of a block, by default as many as make half a million entries.
-        """
-        cases = self.unit_of_case.size
-        members = np.flatnonzero(self.unit_of_case >= 0)
-        source = self.unit_of_case[members]
-        in_order = np.array_equal(source, np.arange(cases))  # nothing has to be put into its place
-        block_rows = block_rows or max(1, _ENTRIES_PER_BLOCK // max(1, cases))
-        draws = _Draws(self, 0)
-        for block_start in range(0, self.resamples, block_rows):
-            shape = min(block_rows, self.resamples - block_start), cases
-            block = np.empty(shape) if in_order else np.zeros(shape)
-            for start in range(0, len(block), draws.most_rows):
-                part = block[start : start + draws.most_rows]
-                counts = draws.counts(len(part))
-                if in_order:
-                    part[:] = counts
-                else:
-                    part[:, members] = counts.take(source, axis=1, mode="clip")
+    def case_weights(self) -> Iterator[Floats]:
+        """Yield the weights of the cases, shape (rows, cases), in blocks of about half a million entries."""
+        cases, drawn = self.unit_of_case.size, self.unit_of_case >= 0
+        block_rows = max(1, _ENTRIES_PER_BLOCK // max(1, cases))
+        for start in range(0, self.resamples, block_rows):
+            block, first = np.zeros((min(block_rows, self.resamples - start), cases)), 0
+            for part in self.unit_weights(range(start, start + len(block))) if drawn.any() else ():
+                last = first + len(part.of_units)
+                np.multiply(part.of_cases, drawn, out=block[first:last])
+                first = last
             yield block
 
 
@@ -154,17 +143,14 @@ def bootstrap_of(strata: ArrayLike, clusters: ArrayLike | None, seed: int, resam
 
 
 def bootstrap_weights(
-    strata: ArrayLike, clusters: ArrayLike | None, seed: int, resamples: int, block_rows: int | None = None
+    strata: ArrayLike, clusters: ArrayLike | None, seed: int, resamples: int
 ) -> Iterator[Floats]:
     """Yield case weights of a stratified bootstrap, block by block: shape (rows, cases), whole numbers.
 
-    The rows depend on strata, clusters and seed only, not on the block size or the number of resamples.
-    Arguments and errors as of `bootstrap_of`. block_rows: rows of a block, at least 1; by default as many as
-    make half a million entries.
+    The rows depend on strata, clusters and seed only, not on the number of resamples. Arguments and errors as
+    of `bootstrap_of`.
     """
-    if block_rows is not None and block_rows < 1:
-        raise ValueError(f"block_rows: expected at least 1, found {block_rows}")
-    return bootstrap_of(strata, clusters, seed, resamples).case_weights(block_rows)
+    return bootstrap_of(strata, clusters, seed, resamples).case_weights()
 
 
 def _cluster_groups(stratum: Integers, cluster: Integers) -> tuple[Integers, Positions]:

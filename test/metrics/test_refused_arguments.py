@@ -99,7 +99,6 @@ OF_INTERVALS = [
     ("strata", lambda: bootstrap.bootstrap_weights([0, -2], None, 1, 5)),
     ("strata and clusters", lambda: bootstrap.bootstrap_weights([0, 0], [1], 1, 5)),
     ("resamples", lambda: bootstrap.bootstrap_weights([0, 0], None, 1, 0)),
-    ("block_rows", lambda: bootstrap.bootstrap_weights([0, 0], None, 1, 5, 0)),
 ]
 OF_MASKS = [
     ("prediction", lambda: metrics.dice([0, 255], [0, 1])),

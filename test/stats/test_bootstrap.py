@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 from evaluation.stats.bootstrap import bootstrap_of, bootstrap_weights
 
 
-def drawn(strata, clusters=None, seed=1, resamples=50, block_rows=None):
-    return np.concatenate(list(bootstrap_weights(strata, clusters, seed, resamples, block_rows)))
+def drawn(strata, clusters=None, seed=1, resamples=50):
+    return np.concatenate(list(bootstrap_weights(strata, clusters, seed, resamples)))
 
 
 @settings(max_examples=25)
-@given(st.lists(st.integers(-1, 3), max_size=12), st.integers(0, 2**31), st.integers(1, 60))
-def test_rows_sum_to_the_size_of_every_stratum(strata, seed, block_rows):
+@given(st.lists(st.integers(-1, 3), max_size=12), st.integers(0, 2**31))
+def test_rows_sum_to_the_size_of_every_stratum(strata, seed):
     weights = drawn(strata, seed=seed)
     assert weights.shape == (50, len(strata))
     assert (weights == np.round(weights)).all()
@@ -20,7 +20,6 @@ def test_rows_sum_to_the_size_of_every_stratum(strata, seed, block_rows):
         inside = np.array(strata, dtype=int) == stratum
         expected = 0 if stratum == -1 else inside.sum()
         assert (weights[:, inside].sum(axis=1) == expected).all()
-    np.testing.assert_array_equal(weights, drawn(strata, seed=seed, block_rows=block_rows))
 
 
 def test_blocks_are_bounded_and_do_not_show():
@@ -28,7 +27,6 @@ def test_blocks_are_bounded_and_do_not_show():
     blocks = list(bootstrap_weights(strata, None, 3, 230))
     assert [block.shape for block in blocks] == [(50, 10_000)] * 4 + [(30, 10_000)]
     whole = np.concatenate(blocks)
-    np.testing.assert_array_equal(whole, drawn(strata, None, 3, 230, 7))
     np.testing.assert_array_equal(whole[:9], drawn(strata, None, 3, 9))
     np.testing.assert_array_equal(whole[:1], drawn(strata, None, 3, 1))
     assert not np.array_equal(whole[:9], drawn(strata, None, 4, 9))
@@ -66,7 +64,6 @@ def test_cluster_weights_are_those_of_their_clusters(cases, seed):
             assert (columns == columns[:, :1]).all()
             total = total + columns[:, 0]
         assert (total == len(of_kind)).all()
-    np.testing.assert_array_equal(weights, drawn(strata, clusters, seed, 20, block_rows=3))
 
 
 def test_singleton_clusters_draw_the_same_as_no_clusters():

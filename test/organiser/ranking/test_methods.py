@@ -173,7 +173,7 @@ def test_ranks_are_those_of_r(row):
 def test_scores_are_resampled_with_the_weights_of_the_metric():
     tables = tables_of("random")
     found = team_scores(METRIC, tables, Method("rank-then-mean"), "min")
-    resampled = found.resampled(bootstrap_weights(np.zeros(50, dtype=int), None, 1, 300, 100))
+    resampled = found.resampled(bootstrap_weights(np.zeros(50, dtype=int), None, 1, 300))
     assert resampled.shape == (300, 5)
     # The mean of the ranks is linear in the weights, so its resamples scatter about the value.
     np.testing.assert_allclose(resampled.mean(axis=0), found.under(np.ones((1, 50)))[0], atol=0.1)
