@@ -133,7 +133,8 @@ def from_arrays(references: list[Rows], predictions: list[Rows]) -> float:
         predicted[:, 2:], images * len(_CLASSES) + classes, predicted[:, 1], reference[:, 2:], groups, True
     )
     counts = np.bincount(groups, minlength=len(references) * len(_CLASSES)).reshape(-1, len(_CLASSES))
-    table = DetectionTable(images, classes, predicted[:, 1], matches, counts, _THRESHOLDS)
+    hits = matches.found(np.array(_THRESHOLDS))
+    table = DetectionTable(images, classes, predicted[:, 1], hits, counts, _THRESHOLDS)
     precision = table.average_precision(np.ones((1, len(references))))
     return float(precision.mean())
 

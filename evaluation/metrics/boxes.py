@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evaluation.metrics.arrays import Bools, Floats, Integers, distinct, order_in_groups
 from evaluation.metrics.near_pairs import NearPairs
@@ -54,30 +53,6 @@ class BoxMatches:
         # Computed threshold by threshold, in long rows.
         by_threshold = (self.claimed < thresholds[:, None]) & (thresholds[:, None] <= self.iou)
         return by_threshold.T
-
-    def take(self, chosen: NDArray[Any]) -> BoxMatches:
-        """Return the matches of some detections, by their positions or a mask."""
-        return BoxMatches(self.iou[chosen], self.claimed[chosen], self.best[chosen])
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdMatches:
-    """Which detections are true positives where each threshold is matched by itself, as in COCO.
-
-    ``iou``: shape (detections,), the best IoU that reaches a threshold, else 0. ``at_thresholds``: shape
-    (detections, thresholds).
-    """
-
-    iou: Floats
-    at_thresholds: Bools
-
-    def found(self, thresholds: Floats) -> Bools:
-        """Return which detections are true positives, shape (detections, thresholds)."""
-        return self.at_thresholds
-
-    def take(self, chosen: NDArray[Any]) -> ThresholdMatches:
-        """Return the matches of some detections, by their positions or a mask."""
-        return ThresholdMatches(self.iou[chosen], self.at_thresholds[chosen])
 
 
 def iou_of_corners(first: Floats, second: Floats, inclusive_corners: bool) -> Floats:
@@ -174,8 +149,10 @@ def match_boxes(
 
 def match_at_thresholds(
     pairs: NearPairs, confidence: Floats, thresholds: Floats, together: bool = False
-) -> ThresholdMatches:
-    """Match the detections of one group greedily by descending confidence, at each threshold by itself.
+) -> Bools:
+    """Return the true positives among the detections of one group, shape (detections, thresholds).
+
+    They are matched greedily by descending confidence, at each threshold by itself.
 
     pairs: of `overlapping_boxes` from the smallest threshold on; confidence: shape (detections,); thresholds:
     shape (thresholds,). A detection takes the reference with the highest IoU of at least the threshold that
@@ -184,7 +161,6 @@ def match_at_thresholds(
     Source: Lin et al. 2014, ECCV, and its public evaluator, `COCOeval.evaluateImg`.
     """
     found = np.zeros((pairs.predictions, thresholds.size), dtype=np.bool_)
-    best = np.zeros(pairs.predictions)
     free = np.ones((thresholds.size, pairs.references), dtype=np.bool_)
     for of_detection in pairs.falling(confidence, together):
         detection, references = pairs.prediction[of_detection.start], pairs.reference[of_detection]
@@ -193,9 +169,9 @@ def match_at_thresholds(
         # The last of the highest ones.
         taken = len(iou) - 1 - np.where(near, iou, -1.0)[:, ::-1].argmax(axis=1)
         hit = near.any(axis=1)
-        best[detection], found[detection] = iou.max(), hit
+        found[detection] = hit
         free[hit, references[taken[hit]]] = False
-    return ThresholdMatches(best, found)
+    return found
 
 
 def _area(corners: Floats, extra: float) -> Floats:

@@ -10,14 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Bools, Floats, Integers, distinct, order_in_groups, ratio_or_nan
-from evaluation.metrics.boxes import (
-    BoxMatches,
-    ThresholdMatches,
-    corners_of,
-    match_at_thresholds,
-    match_boxes,
-    overlapping_boxes,
-)
+from evaluation.metrics.boxes import corners_of, match_at_thresholds, match_boxes, overlapping_boxes
 from evaluation.metrics.free_response import Candidates
 
 __all__ = ["box_average_precision"]
@@ -106,10 +99,9 @@ def box_average_precision(
     order = np.concatenate(kept)
     back = np.argsort(order)
     chosen, found = order[back], np.concatenate(hits)[back]
-    matches = ThresholdMatches(np.zeros(len(found)), found)
     counts = np.bincount(true_groups, minlength=image_count * kinds).reshape(image_count, kinds)
     table = DetectionTable(
-        image[chosen], kind[chosen], confidence[chosen], matches, counts, thresholds, together=together
+        image[chosen], kind[chosen], confidence[chosen], found, counts, thresholds, together=together
     )
     values = table.average_precision(np.ones((1, image_count)), curve)
     return float(np.mean(mean_over_classes(values)))
@@ -134,7 +126,7 @@ def hits_at_thresholds(
             corners, group, confidence, true_corners, true_group, inclusive_corners, together
         ).found(thresholds)
     pairs = overlapping_boxes(corners, true_corners, inclusive_corners, thresholds.min())
-    return match_at_thresholds(pairs, confidence, thresholds, together).at_thresholds
+    return match_at_thresholds(pairs, confidence, thresholds, together)
 
 
 def most_confident(confidence: Floats, most: int, corners: Floats | None) -> Integers:
@@ -178,11 +170,10 @@ class DetectionTable:
     """Matched detections of all images, sorted once; the basis of every detection metric.
 
     images, classes, confidence: shape (detections,); ties in confidence keep this order, unless they are
-    counted ``together``. matches: the
-    result of `match_boxes`, or of `match_at_thresholds` at these thresholds. reference_counts: shape
-    (images, classes), boxes of each class. thresholds: shape (thresholds,), in (0, 1]. missed_predictions:
-    None, or shape (images, classes): additional predictions that `mean_iou` counts with IoU 0 (for an image
-    without a result).
+    counted ``together``. hits: which are true positives, shape (detections, thresholds). reference_counts:
+    shape (images, classes), boxes of each class. thresholds: shape (thresholds,), in (0, 1]. iou: shape
+    (detections,), for `mean_iou` alone. missed_predictions: None, or shape (images, classes): additional
+    predictions that `mean_iou` counts with IoU 0 (for an image without a result).
     """
 
     def __init__(
@@ -190,9 +181,11 @@ class DetectionTable:
         images: Integers,
         classes: Integers,
         confidence: Floats,
-        matches: BoxMatches | ThresholdMatches,
+        hits: Bools,
         reference_counts: Integers,
         thresholds: ArrayLike,
+        *,
+        iou: Floats | None = None,
         missed_predictions: Integers | None = None,
         together: bool = False,
     ) -> None:
@@ -202,7 +195,7 @@ class DetectionTable:
         self.shape = (reference_counts.shape[1], self.thresholds.size)
         order = order_in_groups(classes, confidence)
         self._image, self._class, self.confidence = images[order], classes[order], confidence[order]
-        self._matches = matches.take(order)
+        self._hits, self._iou = hits[order], None if iou is None else iou[order]
         size = reference_counts.size
         counts = np.bincount(images * self.shape[0] + classes, minlength=size).reshape(reference_counts.shape)
         self.prediction_counts: Floats = counts.astype(np.float64)
@@ -216,23 +209,23 @@ class DetectionTable:
             self._image[chosen],
             np.zeros(np.count_nonzero(chosen), dtype=np.int64),
             self.confidence[chosen],
-            self._matches.take(chosen),
+            self._hits[chosen],
             self.reference_counts[:, [position]].astype(np.int64),
             self.thresholds,
-            None if never_made is None else never_made[:, [position]],
-            self._together,
+            iou=None if self._iou is None else self._iou[chosen],
+            missed_predictions=None if never_made is None else never_made[:, [position]],
+            together=self._together,
         )
 
     def candidates(self, threshold_index: int) -> Candidates:
         """Return the detections of all classes at one threshold, for a free-response curve."""
-        hit = self._matches.found(self.thresholds)[:, threshold_index]
         references = self.reference_counts.sum(axis=1).astype(np.int64)
-        return Candidates(self._image, self.confidence, hit, references)
+        return Candidates(self._image, self.confidence, self._hits[:, threshold_index], references)
 
     @cached_property
     def true_positives(self) -> tuple[Integers, Integers]:
         """Positions of the true positives and their segment class · thresholds + threshold, by segment."""
-        by_threshold = self._matches.found(self.thresholds).T
+        by_threshold = self._hits.T
         classes, size = self.shape
         # Detections are sorted by class, and so are the segments.
         ends = np.searchsorted(self._class, np.arange(classes + 1)).tolist()
@@ -248,7 +241,8 @@ class DetectionTable:
         segments = self.shape[0] * self.shape[1]
         cell = self._image[position] * segments + segment
         size = self.reference_counts.shape[0] * segments
-        overlap = np.asarray(np.bincount(cell, self._matches.iou[position], size), dtype=np.float64)
+        iou = None if self._iou is None else self._iou[position]
+        overlap = np.asarray(np.bincount(cell, iou, size), dtype=np.float64)
         number = np.bincount(cell, minlength=size).astype(np.float64)
         return overlap.reshape(-1, segments), number.reshape(-1, segments)
 

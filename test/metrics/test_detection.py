@@ -31,7 +31,9 @@ def table_of(images, missed=None, inclusive_corners=True):
     )
     counts = np.bincount(groups, minlength=len(images) * CLASSES).reshape(-1, CLASSES)
     thresholds = [float(threshold) for threshold in THRESHOLDS]
-    return DetectionTable(number, classes, detections[:, 2], matches, counts, thresholds, missed)
+    hits = matches.found(np.array(thresholds))
+    options = {"iou": matches.iou, "missed_predictions": missed}
+    return DetectionTable(number, classes, detections[:, 2], hits, counts, thresholds, **options)
 
 
 # Few places and confidences, so that boxes coincide, overlap equally and tie; some have one pixel.

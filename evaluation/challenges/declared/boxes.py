@@ -25,7 +25,7 @@ from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.boxes import ThresholdMatches, iou_of_corners
+from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.detection import (
     COCO_THRESHOLDS,
     BoxMatching,
@@ -432,7 +432,7 @@ def _table(table: CaseTable, columns: Sequence[str], thresholds: Floats, togethe
         images,
         np.concatenate(classes).astype(np.int64),
         np.concatenate(confidence),
-        ThresholdMatches(np.zeros(len(hits)), hits),
+        hits,
         np.stack(objects).astype(np.int64),
         thresholds,
         together=together,

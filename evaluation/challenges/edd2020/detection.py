@@ -88,7 +88,14 @@ class DetectionRules:
         matches, counts = self._matches(table)
         missing = table["missing"].astype(np.int64)
         return DetectionTable(
-            images, classes, predicted[:, 1], matches, counts, self.thresholds, counts * missing[:, None]
+            images,
+            classes,
+            predicted[:, 1],
+            matches.found(np.asarray(self.thresholds)),
+            counts,
+            self.thresholds,
+            iou=matches.iou,
+            missed_predictions=counts * missing[:, None],
         )
 
 
