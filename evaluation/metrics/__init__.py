@@ -19,7 +19,6 @@ In two public names "weighted" is a term of the field: `weighted_dice`, of maps 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evaluation.metrics.agreement import *
     from evaluation.metrics.boxes import *
     from evaluation.metrics.classification import *
     from evaluation.metrics.confusion import *

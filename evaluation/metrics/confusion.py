@@ -1,13 +1,14 @@
-"""Figures of a classification into two or more classes, all functions of one weighted confusion matrix.
+"""Figures of a classification into two or more classes, functions of one weighted confusion matrix.
 
 A case without a result is counted in a place of its own (`Confusion.missing`), and every figure takes for it
 the answer that is worst for that figure: leaving a case out never pays.
 """
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +18,11 @@ from evaluation.metrics.arrays import Floats, booleans, ratio_or_nan, weights_ro
 __all__ = [
     "accuracy",
     "balanced_accuracy",
+    "cohen_kappa",
     "confusion_matrix",
     "f1",
     "f_beta",
+    "fleiss_kappa",
     "hamming_distance",
     "macro_f1",
     "matthews_correlation",
@@ -58,8 +61,8 @@ def confusion_matrix(
 
 
 def _confusion_of(
-    predicted: ArrayLike,
-    reference: ArrayLike,
+    predicted: ArrayLike | Sequence[Hashable],
+    reference: ArrayLike | Sequence[Hashable],
     weights: ArrayLike | None,
     classes: Sequence[Hashable] | None = None,
 ) -> "Confusion":
@@ -151,6 +154,65 @@ def matthews_correlation(
     0.5774
     """
     return float(matthews_correlation_of_confusion(_confusion_of(predicted, reference, weights))[0])
+
+
+def cohen_kappa(
+    first: ArrayLike | Sequence[Hashable],
+    second: ArrayLike | Sequence[Hashable],
+    *,
+    disagreement: Disagreement = "nominal",
+    classes: Sequence[Hashable] | None = None,
+    weights: ArrayLike | None = None,
+) -> float:
+    """Return Cohen's kappa: the agreement of decided and true classes beyond chance, plain or weighted.
+
+    At most 1, higher is better; 0 is chance. first, second: the classes of two annotators, or of a prediction
+    and the reference, as of `confusion_matrix`. disagreement: what it costs, the same for all ("nominal"), or
+    the distance of the classes in the order of ``classes`` or its square. classes: all in their order,
+    required unless "nominal". NaN for empty input, and if both always chose one and the same class. Raises
+    ValueError as `confusion_matrix`, for another disagreement, and for weighted disagreements without
+    ``classes``.
+    Source: Cohen, Psychological Bulletin 70:213, 1968.
+
+    >>> cohen_kappa(["a", "a", "b", "b"], ["a", "a", "b", "a"])
+    0.5
+    >>> cohen_kappa([0, 1, 2, 2], [0, 1, 2, 1], disagreement="quadratic", classes=[0, 1, 2])
+    0.8
+    """
+    if disagreement not in get_args(Disagreement):
+        expected = "'nominal', 'linear' or 'quadratic'"
+        raise ValueError(f"disagreement: expected {expected}, found {disagreement!r}")
+    if classes is None and disagreement != "nominal":
+        raise ValueError(f"classes: expected all categories in their order for {disagreement!r}, found none")
+    return float(cohen_kappa_of_confusion(_confusion_of(first, second, weights, classes), disagreement)[0])
+
+
+def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
+    """Return Fleiss' kappa of any number of annotators.
+
+    At most 1, higher is better; 0 is chance. ratings: for every case the categories that its annotators
+    chose, of whom there may be other numbers in other cases; cases with fewer than two do not enter. NaN if
+    no case enters, or only one category occurs.
+    Source: Fleiss, Psychological Bulletin 76:378, 1971.
+
+    >>> round(fleiss_kappa([["a", "a", "a"], ["b", "b", "b"], ["a", "a", "b"]]), 4)
+    0.55
+    """
+    cases = [Counter(case_ratings) for case_ratings in ratings if len(case_ratings) > 1]
+    total: Counter[Hashable] = Counter()
+    for counts in cases:
+        total.update(counts)
+    if len(total) < 2:
+        return math.nan
+    agreeing = [_share_of_agreeing_pairs(counts) for counts in cases]
+    observed = math.fsum(agreeing) / len(cases)
+    by_chance = math.fsum((count / total.total()) ** 2 for count in total.values())
+    return (observed - by_chance) / (1 - by_chance)
+
+
+def _share_of_agreeing_pairs(counts: Counter[Hashable]) -> float:
+    annotators = counts.total()
+    return sum(count * (count - 1) for count in counts.values()) / (annotators * (annotators - 1))
 
 
 def sensitivity(predicted: ArrayLike, reference: ArrayLike, *, weights: ArrayLike | None = None) -> float:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from evaluation.metrics.agreement import cohen_kappa, fleiss_kappa
+from evaluation.metrics.confusion import cohen_kappa, fleiss_kappa
 
 
 @pytest.mark.parametrize(("first", "second"), [([], []), (["a", "a"], ["a", "a"])])

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from evaluation.core.field import Kind
 from evaluation.core.views import Objects
-from evaluation.metrics.agreement import cohen_kappa, fleiss_kappa
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import iou_of_corners
+from evaluation.metrics.confusion import cohen_kappa, fleiss_kappa
 from evaluation.metrics.near_pairs import NearPairs
 from evaluation.metrics.points import euclidean_distance, match_pairs
 from evaluation.metrics.segmentation import dice_of_counts

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from evaluation.challenges.justraigs.rules import FEATURES, NOT_REFERABLE, REFERABLE
-from evaluation.metrics.agreement import cohen_kappa, fleiss_kappa
+from evaluation.metrics.confusion import cohen_kappa, fleiss_kappa
 from evaluation.organiser.annotators.agreement import AgreementFigure
 from evaluation.organiser.justraigs_graders.tables import GRADERS, Eye
 from evaluation.stats.intervals import wilson_interval
