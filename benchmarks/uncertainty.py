@@ -32,7 +32,7 @@ from evaluation.core.class_estimators import (
 )
 from evaluation.core.composites import composite_figures
 from evaluation.core.estimator import Estimator, Mean, Quantile, RatioOfSums, RootMeanSquare, Share
-from evaluation.core.intervals import intervals, value_of
+from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.confusion import cohen_kappa_of_confusion, f_beta_of_confusion
@@ -75,7 +75,7 @@ class Population:
 
     def value(self, table: CaseTable) -> float:
         """Return the value for all cases of a table."""
-        return value_of(self.metric, table)
+        return self.metric.estimator.value(table)
 
     def figure(self, table: CaseTable, drawn: Resampling) -> Figure | None:
         """Return the figure with its intervals, None where there are none."""
@@ -105,7 +105,7 @@ class MeanOfTwo(Population):
         return {"t.m": self.metric, "t.o": replace(self.metric, estimator=self.other)}
 
     def value(self, table: CaseTable) -> float:
-        return sum(value_of(metric, table) for metric in self._metrics.values()) / 2
+        return sum(metric.estimator.value(table) for metric in self._metrics.values()) / 2
 
     def figure(self, table: CaseTable, drawn: Resampling) -> Figure | None:
         composite = Composite("c", "", ("t.m", "t.o"), lambda m, o: (m + o) / 2, self.best, self.worst)

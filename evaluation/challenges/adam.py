@@ -4,6 +4,7 @@ Section 2.2: classification of AMD (task 1), detection and segmentation of the o
 localisation of the fovea (task 3), detection and segmentation of five lesions (task 4).
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -27,7 +28,6 @@ from evaluation.io.kinds.classes import LABEL, ImageSize
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.points import PointInImage, PointSet, distance
-from evaluation.metrics.points import image_diagonal
 from evaluation.metrics.segmentation import dice_of_counts, overlap_of
 
 STRUCTURE, ELSEWHERE = 0, 255
@@ -168,7 +168,7 @@ def _score_fovea(prediction: Values, reference: Values) -> Row:
 
 def _worst_fovea(case: CaseForm, reference: Values) -> Row:
     visible = FOVEA.is_visible(reference["fovea"])
-    return _fovea_row(image_diagonal(case.width, case.height), case.width, not visible, visible)
+    return _fovea_row(math.hypot(case.width, case.height), case.width, not visible, visible)
 
 
 def _fovea_row(distance_pixels: float, width: float, predicted_visible: bool, visible: bool) -> Row:

@@ -20,13 +20,8 @@ from evaluation.metrics.operating_points import (
     weighted_interpolated_sensitivity,
     weighted_sensitivity_at_specificity,
 )
-from evaluation.metrics.probabilities import (
-    weighted_expected_calibration_error,
-)
-from evaluation.metrics.regression import (
-    concordance_influence,
-    weighted_concordance_index,
-)
+from evaluation.metrics.probabilities import weighted_expected_calibration_error
+from evaluation.metrics.regression import concordance_influence, weighted_concordance_index
 from evaluation.stats.areas import UNSEEN_UNITS
 from evaluation.stats.bootstrap import UnitWeights
 from evaluation.stats.calibration import expected_calibration_errors_when_right
@@ -251,8 +246,7 @@ def wilson_at_threshold(sensitivity: Estimator, label: str) -> FixedIntervals:
 
     def intervals(table: CaseTable, seed: int, units: Strata | None) -> dict[str, Figure]:
         positives = int(np.count_nonzero(table[label] == 1))
-        cases = WeightedCases(table, np.ones((1, len(table)), dtype=np.int64))
-        detected = round(float(sensitivity.values(cases)[0]) * positives)
+        detected = round(sensitivity.value(table) * positives)
         interval = Figure.of(detected / positives, wilson_interval(detected, positives), "Wilson")
         return {"wilson_threshold_held_fixed": interval}
 
@@ -507,7 +501,7 @@ class Agreement(Estimator):
 
     def corrected(self, table: CaseTable, /) -> Sequence[float]:
         # Cases that are drawn twice are ties, which lower the mean of the bootstrap of ranks.
-        return list(self.values(WeightedCases(table, np.ones((1, len(table))))))
+        return [self.value(table)]
 
     def influence(self, table: CaseTable, worst: float, best: float) -> Floats | None:
         if self.absolute is None:

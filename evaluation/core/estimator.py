@@ -101,6 +101,10 @@ class Estimator:
         """Return one value for each row of weights, NaN where it does not exist."""
         raise NotImplementedError
 
+    def value(self, table: CaseTable, /) -> float:
+        """Return the value for all cases of a table."""
+        return float(self.values(WeightedCases(table, np.ones((1, len(table)), dtype=np.int64)))[0])
+
     def strata(self, table: CaseTable, /) -> Strata:
         """Return for every case the stratum within which it is resampled, −1 if the case does not enter.
 
@@ -664,7 +668,7 @@ class ByGroup(_OfSums):
         # Each group counts once, with its first case.
         values = np.full(len(table), np.nan)
         for members, part in self._parts(table):
-            values[members[0]] = self.figure.values(WeightedCases(part, np.ones((1, len(part)))))[0]
+            values[members[0]] = self.figure.value(part)
         found = _mean_of(values, *_reach(values, worst, best), np.asarray)
         return replace(found, counted=found.columns[1])
 
@@ -684,7 +688,7 @@ class ByGroup(_OfSums):
             values = np.full(len(weights), np.nan)
             # Mostly all members are drawn together: then the figure of the group is the same in each row.
             whole = (weights == times[:, np.newaxis]).all(axis=1)
-            values[whole & (times > 0)] = self.figure.values(WeightedCases(table, np.ones((1, len(members)))))
+            values[whole & (times > 0)] = self.figure.value(table)
             if not whole.all():
                 values[~whole] = self.figure.values(WeightedCases(table, weights[~whole]))
             defined = ~np.isnan(values)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluation.core.case_table import CaseTable, WeightedCases
+from evaluation.core.case_table import CaseTable
 from evaluation.core.estimator import Quantile
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Group, Resampling, groups_of, values_under
@@ -33,7 +33,7 @@ _NO_SPREAD = 1e-12  # of what a unit contributes: rounding
 
 def field_method(metric: Metric) -> IntervalMethod:
     """Return the method of a metric's field interval."""
-    return metric.estimator.interval_method(_is_bounded(metric))
+    return metric.estimator.interval_method(math.isfinite(metric.best) and math.isfinite(metric.worst))
 
 
 def unseen_method(metric: Metric, clustered: bool) -> IntervalMethod | None:
@@ -44,16 +44,6 @@ def unseen_method(metric: Metric, clustered: bool) -> IntervalMethod | None:
     if metric.estimator.share_column and not clustered:
         return "Clopper-Pearson"
     return field if field in ("logit-DeLong", "Wilson-bootstrap", "order-statistics") else "Gaffke"
-
-
-def _is_bounded(metric: Metric) -> bool:
-    return math.isfinite(metric.best) and math.isfinite(metric.worst)
-
-
-def value_of(metric: Metric, table: CaseTable) -> float:
-    """Return the value of a metric for all cases of a table."""
-    ones = np.ones((1, len(table)), dtype=np.int64)
-    return float(metric.estimator.values(WeightedCases(table, ones))[0])
 
 
 def area_components(metric: Metric, table: CaseTable, units: Integers | None) -> Components:
@@ -145,7 +135,7 @@ class _Sample:
         }
 
     def _figure(self, name: str, metric: Metric, position: int) -> Figure:
-        value = value_of(metric, self.tables[position])
+        value = metric.estimator.value(self.tables[position])
         if math.isnan(value):
             return Figure(value, n=self.n, reason="the figure does not exist for these cases")
         method = field_method(metric)

@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import roc_table_of
 from evaluation.metrics.classification import roc_points
-from evaluation.metrics.operating_points import (
-    ThresholdPoint,
-    point_at,
-    threshold_at_specificity,
-)
+from evaluation.metrics.operating_points import ThresholdPoint, point_at, threshold_at_specificity
 
 
 @dataclass(frozen=True)

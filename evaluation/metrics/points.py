@@ -1,6 +1,5 @@
 """Points and landmarks: which prediction hits which reference point, and distances between points."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -276,8 +275,3 @@ def euclidean_distance(a: ArrayLike, b: ArrayLike) -> Floats:
         found = f"{first.shape} and {second.shape}"
         raise ValueError(f"points: expected shapes (…, axes) with as many axes, found {found}")
     return np.asarray(np.hypot.reduce(np.abs(first - second), axis=-1))
-
-
-def image_diagonal(width: float, height: float) -> float:
-    """Return the length of an image's diagonal: the worst distance, also for a missing point."""
-    return math.hypot(width, height)

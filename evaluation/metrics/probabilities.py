@@ -31,10 +31,9 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike, *, weights: ArrayLi
     """
     shares, true = _columns(probabilities, labels)
     row = weights_row(weights, len(true))
-    if shares.ndim == 1:
-        return float(weighted_brier_score(shares, true, row)[0])
-    wanted = true[:, np.newaxis] == np.arange(shares.shape[1])
-    return float(weighted_mean(((shares - wanted) ** 2).sum(axis=1), row)[0])
+    columns = np.atleast_2d(shares.T).T
+    wanted = true[:, np.newaxis] == (np.arange(shares.shape[1]) if shares.ndim > 1 else 1)
+    return float(weighted_mean(((columns - wanted) ** 2).sum(axis=1), row)[0])
 
 
 def calibration_error(
@@ -67,21 +66,13 @@ def _columns(probabilities: ArrayLike, labels: ArrayLike) -> tuple[Floats, Float
     return shares, class_indices(labels, shares.shape)
 
 
-def weighted_brier_score(probability: ArrayLike, positive: ArrayLike, weights: ArrayLike) -> Floats:
-    """`brier_score` of a 0/1 label under each row of weights, shape (resamples, cases).
-
-    A NaN label leaves a case out, a NaN probability counts 1, the worst. NaN in a row without a case.
-    """
-    label = np.asarray(positive, dtype=np.float64)
-    error = np.asarray(probability, dtype=np.float64) - label
-    squared = np.where(np.isnan(error), 1.0, error * error)
-    return weighted_mean(np.where(np.isnan(label), np.nan, squared), weights)
-
-
 def weighted_expected_calibration_error(
     probability: ArrayLike, positive: ArrayLike, weights: ArrayLike, bins: int = 10
 ) -> Floats:
-    """`calibration_error` under each row of weights; missing values as of `weighted_brier_score`."""
+    """`calibration_error` under each row of weights, shape (resamples, cases).
+
+    A NaN label leaves a case out, a NaN probability counts 1, the worst. NaN in a row without a case.
+    """
     label = np.asarray(positive, dtype=np.float64)
     predicted = np.asarray(probability, dtype=np.float64)
     matrix = np.asarray(weights, dtype=np.float64)

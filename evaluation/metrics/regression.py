@@ -103,9 +103,7 @@ def pearson_correlation(
     >>> round(pearson_correlation([1, 2, 4], [1, 3, 2]), 4)
     0.3273
     """
-    _difference(predicted, reference, given=True)
-    row = weights_row(weights, np.size(reference))
-    return float(weighted_pearson_correlation(predicted, reference, row)[0])
+    return _agreement(weighted_pearson_correlation, predicted, reference, weights)
 
 
 def spearman_correlation(
@@ -120,9 +118,7 @@ def spearman_correlation(
     >>> spearman_correlation([1, 2, 4], [1, 3, 2])
     0.5
     """
-    _difference(predicted, reference, given=True)
-    row = weights_row(weights, np.size(reference))
-    return float(weighted_spearman_correlation(predicted, reference, row)[0])
+    return _agreement(weighted_spearman_correlation, predicted, reference, weights)
 
 
 def intraclass_correlation(
@@ -137,9 +133,17 @@ def intraclass_correlation(
     >>> intraclass_correlation([1, 2, 3], [1, 2, 3])
     1.0
     """
+    return _agreement(weighted_intraclass_correlation, predicted, reference, weights)
+
+
+def _agreement(
+    figure: Callable[[ArrayLike, ArrayLike, ArrayLike], Floats],
+    predicted: ArrayLike,
+    reference: ArrayLike,
+    weights: ArrayLike | None,
+) -> float:
     _difference(predicted, reference, given=True)
-    row = weights_row(weights, np.size(reference))
-    return float(weighted_intraclass_correlation(predicted, reference, row)[0])
+    return float(figure(predicted, reference, weights_row(weights, np.size(reference)))[0])
 
 
 def weighted_pearson_correlation(predicted: ArrayLike, truth: ArrayLike, weights: ArrayLike) -> Floats:

@@ -22,7 +22,7 @@ from evaluation.core.class_estimators import (
     SensitivityAtSpecificity,
 )
 from evaluation.core.estimator import Estimator, Mean, Quantile, RootMeanSquare, Share
-from evaluation.core.intervals import intervals, value_of
+from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.confusion import cohen_kappa_of_confusion
@@ -209,7 +209,7 @@ def _figures(metric: Metric, tables: Mapping[str, CaseTable], choice: Resampling
     if _NAME in found.found:
         return dict(zip(tables, found.found[_NAME], strict=True))
     return {
-        name: Figure(value_of(metric, table), n=len(table), reason=found.missing[_NAME])
+        name: Figure(metric.estimator.value(table), n=len(table), reason=found.missing[_NAME])
         for name, table in tables.items()
     }
 

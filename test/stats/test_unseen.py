@@ -12,7 +12,7 @@ from evaluation.core.estimator import (
     RatioOfSums,
     Share,
 )
-from evaluation.core.intervals import intervals, value_of
+from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.stats.unseen import (
@@ -30,7 +30,7 @@ def interval_of(estimator, columns, worst=0.0, best=1.0, units=None):
     clusters = None if units is None else {name: f"P{of}" for name, of in zip(names, units, strict=True)}
     metric, table = Metric("m", "", estimator, best, worst), CaseTable(names, rows)
     (found,) = intervals({"t.m": metric}, [table], Resampling(7, 2, 2, clusters=clusters)).found["t.m"]
-    return found.with_unseen_failures, value_of(metric, table)
+    return found.with_unseen_failures, metric.estimator.value(table)
 
 
 def bounds_of(values):

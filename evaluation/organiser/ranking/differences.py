@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.intervals import area_components, value_of
+from evaluation.core.intervals import area_components
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, joined, values_under
 from evaluation.metrics.arrays import Floats
@@ -279,7 +279,7 @@ class Compared:
         of_case = np.arange(len(names)) if units is None else units
         self._unit_of_case = np.unique(of_case[entering], return_inverse=True)[1].reshape(-1)
         self._tables = {team: table.take(entering) for team, table in tables.items()}
-        self._values = {team: value_of(metric, table) for team, table in self._tables.items()}
+        self._values = {team: metric.estimator.value(table) for team, table in self._tables.items()}
         self._of_units: dict[str, Floats | None] = {}
 
     @property
