@@ -32,15 +32,14 @@ from evaluation.core.fault import FormFault, PhaseError, ReadError
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
 from evaluation.core.trouble import LACKS, MachineTrouble
-from evaluation.io.grey_images import read_numbers, write_grey
 from evaluation.io.volume_header import Geometry
-from evaluation.io.volumes import open_volume, write_volume
+from evaluation.io.volumes import open_volume, read_numbers, write_volume
 from evaluation.workers.processes import Server
 from evaluation.workers.server import REFUSED, STATUS
 from evaluation.workers.submission_reader import CaseReader
 from test.failing_calls import ERRORS, Calls, counted
 from test.faults import faulted
-from test.io.images import saved
+from test.io.images import saved, write_grey
 from test.phases import refuge_phase, refuge_submission
 from test.repository import REPOSITORY
 from test.workers.conftest import FOLDER as UNRULY

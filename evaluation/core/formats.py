@@ -28,7 +28,7 @@ class Format:
     values of any type rather than grey values. positioned: whether they have a spacing, an origin and a
     direction. on_request: whether they are read only where a field lists their extension.
 
-    module: reads headers and values and writes files, see `evaluation.io.grey_images.Codec`. needs: the
+    module: reads headers and values and writes files, see `evaluation.io.volumes.Codec`. needs: the
     modules that it imports when it is first used. pillow: whether Pillow opens such a file. lossy: whether
     values of a mask change in it.
     """

@@ -1,6 +1,5 @@
 """Windows bitmaps (BMP): 8-bit pixels are used in place, without a copy."""
 
-import io
 import struct
 from typing import Any
 
@@ -8,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.pixels import Size, check_size, damaged, grey_of_channels, grey_of_palette, require_bits
+from evaluation.io.pixels import (
+    Size,
+    check_size,
+    damaged,
+    grey_of_channels,
+    grey_of_palette,
+    require_bits,
+    write_with_pillow,
+)
 from evaluation.io.volume_header import Geometry
 
 _IMAGE = "a BMP image"
@@ -88,8 +95,4 @@ def _indices(rows: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 
 def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
     """Return the grey values of one plane, shape (1, y, x), as a file."""
-    from PIL import Image  # needed by writers only
-
-    file = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(values[0])).save(file, "BMP")
-    return file.getvalue()
+    return write_with_pillow(values, "BMP")

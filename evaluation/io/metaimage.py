@@ -13,7 +13,14 @@ from evaluation.core.fault import FaultKind, ReadError, shorten
 from evaluation.core.formats import META_IMAGE
 from evaluation.core.sources import ByteStream
 from evaluation.io.pixels import NUMBERS, Size, check_size, damaged
-from evaluation.io.volume_header import UPRIGHT, Geometry, header_of
+from evaluation.io.volume_header import (
+    LONGEST_HEADER,
+    UPRIGHT,
+    Geometry,
+    header_of,
+    lines_of_header,
+    numbers_of,
+)
 from evaluation.io.voxels import (
     ZLIB,
     BegunStream,
@@ -38,7 +45,6 @@ _TYPES = {
     "MET_FLOAT": "f4",
     "MET_DOUBLE": "f8",
 }
-_LONGEST_HEADER = 1 << 16
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _COUNT = re.compile("[0-9]{1,9}")
 _BLANKS = " \t\r"
@@ -47,6 +53,8 @@ _LINE_ENDS = (b"\n", b"\r\n")
 _BEFORE_THE_NUMBER_OF_AXES = {"Comment", "ObjectType", "ObjectSubType"}
 _FLAGS = ("BinaryData", "CompressedData", "BinaryDataByteOrderMSB", "ElementByteOrderMSB")
 _NO_SCALE = {"ElementToIntensityFunctionSlope": "1", "ElementToIntensityFunctionOffset": "0"}
+
+write = write_with_simpleitk
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +101,7 @@ def read_image(data: memoryview, size: Size | None) -> NDArray[Any]:
 
     Raises `ReadError` (unreadable, wrong size, wrong value, forbidden or too large).
     """
-    stream = io.BytesIO(data[:_LONGEST_HEADER])
+    stream = io.BytesIO(data[:LONGEST_HEADER])
     header = read_header(stream.read, len(data), _IMAGE)
     if any(count != 1 for count in header.size[2:]):
         raise ReadError(FaultKind.WRONG_VALUE, "an image of one plane", f"{header.size[2]} planes")
@@ -118,7 +126,7 @@ def read_plane_geometry(stream: ByteStream, size: int) -> Geometry:
     if any(count != 1 for count in fields.size[2:]):
         raise ReadError(FaultKind.WRONG_VALUE, "an image of one plane", f"{fields.size[2]} planes")
     try:
-        spacing = _numbers(fields.one_of("ElementSpacing", "ElementSize"))[:2]
+        spacing = numbers_of(fields.one_of("ElementSpacing", "ElementSize"))[:2]
     except ValueError:
         raise damaged(_IMAGE, "a header with invalid numbers") from None
     three = [*spacing, 1.0] if spacing else None
@@ -129,22 +137,17 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVol
     """Return a MetaImage volume in one file; it has no pages. Raises `ReadError`, and `ValueError`."""
     fields = read_header(stream.read, stream.size, _VOLUME)
     # A row of the matrix is the direction of an axis; elsewhere an axis is a column.
-    matrix = _numbers(fields.one_of("TransformMatrix", "Rotation", "Orientation")) or list(UPRIGHT)
+    matrix = numbers_of(fields.one_of("TransformMatrix", "Rotation", "Orientation")) or list(UPRIGHT)
     header = header_of(
         fields.size,
         fields.dtype,
-        _numbers(fields.one_of("ElementSpacing", "ElementSize")) or [1.0, 1.0, 1.0],
-        _numbers(fields.one_of("Offset", "Position", "Origin")) or [0.0, 0.0, 0.0],
+        numbers_of(fields.one_of("ElementSpacing", "ElementSize")) or [1.0, 1.0, 1.0],
+        numbers_of(fields.one_of("Offset", "Position", "Origin")) or [0.0, 0.0, 0.0],
         [*matrix[::3], *matrix[1::3], *matrix[2::3]],
         _VOLUME,
     )
     voxels = VoxelBytes(stream, _VOLUME, ZLIB if fields.deflated else None, fields.ends)
     return volume_of(header, voxels, slab_bytes)
-
-
-def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
-    """Return a volume (z, y, x), or an image of its one plane without ``geometry``, as a compressed file."""
-    return write_with_simpleitk(values, extension, geometry)
 
 
 def plain(values: NDArray[Any], geometry: Geometry, dimensions: int) -> bytes:
@@ -170,13 +173,6 @@ def plain(values: NDArray[Any], geometry: Geometry, dimensions: int) -> bytes:
 
 def _joined(numbers: Iterable[float]) -> str:
     return " ".join(map(repr, numbers))
-
-
-def _numbers(text: str) -> list[float]:
-    """Return the numbers of a value. Raises ValueError, also for numbers in a notation of Python alone."""
-    if "_" in text or not text.isascii():
-        raise ValueError(text)
-    return [float(number) for number in text.split()]
 
 
 def read_header(read: Callable[[int], bytes], file_bytes: int, image: str) -> MetaImageHeader:
@@ -225,17 +221,14 @@ def _read_keys(read: Callable[[int], bytes], image: str) -> tuple[dict[str, str]
     """Return the keys and the number of bytes of the header."""
     keys: dict[str, str] = {}
     seen: set[str] = set()
-    line = bytearray()
-    for position in range(1, _LONGEST_HEADER + 1):
-        byte = read(1)
-        if byte not in (b"", b"\n"):
-            line += byte
-            continue
-        key, equals, value = line.decode("latin-1").partition("=")
+    position = 0
+    for line in lines_of_header(read, image):
+        position += len(line) + 1
+        key, equals, value = line.partition("=")
         key, value = key.strip(_BLANKS), value.strip(_BLANKS)
         # In the library that most programs use, a colon or NUL ends a key as well.
         plain = key.isascii() and key.isprintable() and ":" not in key and _CONTROL.search(value) is None
-        if not equals or not byte or not plain or key.casefold() in seen:
+        if not equals or not plain or key.casefold() in seen:
             break
         seen.add(key.casefold())
         keys[key] = value
@@ -244,14 +237,13 @@ def _read_keys(read: Callable[[int], bytes], image: str) -> tuple[dict[str, str]
             raise damaged(image, f"a header with {shorten(key, 40)} before NDims")
         if key == _LAST_KEY:
             return keys, position
-        line.clear()
     raise damaged(image, "an invalid header")
 
 
 def _as_numbers(text: str) -> tuple[float, ...] | str:
     """Return the numbers of a value, so that 0.70 is 0.7; a text that has others stays as it is."""
     try:
-        return tuple(_numbers(text))
+        return tuple(numbers_of(text))
     except ValueError:
         return text
 

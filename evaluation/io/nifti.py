@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError, in_digits
 from evaluation.core.formats import GZIP, NIFTI, format_of_content
-from evaluation.io.volume_header import Geometry, header_of, skew_of
+from evaluation.io.volume_header import header_of, skew_of
 from evaluation.io.voxels import GZIPPED, BegunStream, OpenVolume, VoxelBytes, volume_of, write_with_simpleitk
 
 _FIELDS = (
@@ -70,6 +70,8 @@ _MAX_OFFSET = 1 << 20
 _TOLERANCE = 1e-3
 """Tolerance between two descriptions of a position (float32), in voxels and cosines."""
 
+write = write_with_simpleitk
+
 
 def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int, components: int = 1) -> OpenVolume:
     """Return a NIfTI-1 or NIfTI-2 volume in one file, compressed or not; it has no pages.
@@ -110,11 +112,6 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int, components
         raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "an invalid offset of its voxels")
     voxels.fill(memoryview(bytearray(int(offset) - fields.nbytes)))
     return volume_of(header, voxels, slab_bytes)
-
-
-def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
-    """Return a volume (z, y, x) as a file, compressed if its extension says so."""
-    return write_with_simpleitk(values, extension, geometry or Geometry(values.shape))
 
 
 def write_components(values: NDArray[Any]) -> bytes:

@@ -10,15 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.formats import NRRD
 from evaluation.io.pixels import damaged
-from evaluation.io.volume_header import Geometry, header_of
+from evaluation.io.volume_header import header_of, lines_of_header, numbers_of
 from evaluation.io.voxels import GZIPPED, BegunStream, OpenVolume, VoxelBytes, volume_of, write_with_simpleitk
 
-_LONGEST_HEADER = 1 << 16
 _TYPES = {
     **dict.fromkeys(("signed char", "int8", "int8_t"), "i1"),
     **dict.fromkeys(("uchar", "unsigned char", "uint8", "uint8_t"), "u1"),
@@ -43,6 +41,8 @@ _SIGNS |= {"las": _SIGNS["left-anterior-superior"]}
 _ENCODINGS: Mapping[str, int | None] = {"raw": None, "gzip": GZIPPED, "gz": GZIPPED}
 _VECTOR = re.compile(r"\(([^()]*)\)")
 
+write = write_with_simpleitk
+
 
 def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVolume:
     """Return an NRRD volume in one file; it has no pages. Raises `ReadError`, and `ValueError`."""
@@ -60,33 +60,21 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVol
     return volume_of(header, VoxelBytes(stream, NRRD.name, _ENCODINGS[encoding]), slab_bytes)
 
 
-def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
-    """Return a volume (z, y, x) as a compressed file."""
-    return write_with_simpleitk(values, extension, geometry or Geometry(values.shape))
-
-
 def _read_fields(stream: BegunStream) -> dict[str, str]:
     """Return the fields of the header, their names in lower case without spaces.
 
     The next byte of the stream is the first value.
     """
     fields: dict[str, str] = {}
-    line, first = bytearray(), True
-    for _ in range(_LONGEST_HEADER):
-        byte = stream.read(1)
-        if byte not in (b"", b"\n"):
-            line += byte
-            continue
-        text = line.decode("latin-1").removesuffix("\r")
-        line.clear()
-        if not byte or (not text and not first):
-            if byte:
-                return fields
-            break
+    lines = lines_of_header(stream.read, NRRD.name)
+    next(lines)  # the name of the format
+    for line in lines:
+        text = line.removesuffix("\r")
+        if not text:
+            return fields
         name, colon, value = text.partition(": ")
         plain = re.sub("[ _]", "", name.lower())
-        if first or text.startswith("#") or ":=" in name:
-            first = False
+        if text.startswith("#") or ":=" in name:
             continue
         if not colon or plain in fields:
             break
@@ -117,12 +105,11 @@ def _place(
     if units - {"mm", ""}:
         raise ReadError(FaultKind.WRONG_VALUE, "lengths in mm", f"the unit {sorted(units)[0]}")
     if "spacedirections" not in fields:
-        spacing = [float(number) for number in fields.get("spacings", "1 1 1").split()]
-        return spacing, None, None
+        return numbers_of(fields.get("spacings", "1 1 1")), None, None
     if (signs := _SIGNS.get(fields.get("space", "").lower())) is None or "spacings" in fields:
         raise ReadError(FaultKind.WRONG_VALUE, "the space LPS, RAS or LAS", fields.get("space", "none"))
-    vectors = [_numbers(text) for text in _VECTOR.findall(fields["spacedirections"])]
-    (origin,) = [_numbers(text) for text in _VECTOR.findall(fields.get("spaceorigin", "(0,0,0)"))]
+    vectors = [numbers_of(text, ",") for text in _VECTOR.findall(fields["spacedirections"])]
+    (origin,) = [numbers_of(text, ",") for text in _VECTOR.findall(fields.get("spaceorigin", "(0,0,0)"))]
     if [*map(len, (*vectors, origin))] != [3, 3, 3, 3]:
         raise damaged(NRRD.name, "an invalid direction")
     spacing = [math.hypot(*vector) for vector in vectors]
@@ -132,9 +119,3 @@ def _place(
     ]
     direction = [axis[row] for row in range(3) for axis in axes]
     return spacing, [sign * number for sign, number in zip(signs, origin, strict=True)], direction
-
-
-def _numbers(text: str) -> list[float]:
-    if "_" in text or not text.isascii():
-        raise ValueError(text)
-    return [float(number) for number in text.split(",")]

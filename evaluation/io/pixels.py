@@ -259,6 +259,17 @@ def _from_memory_file(data: bytes) -> NDArray[Any]:
     return np.asarray(_PixelsOf(image, SimpleITK.GetArrayViewFromImage(image)))
 
 
+def write_with_pillow(planes: NDArray[Any], image_format: str, **options: object) -> bytes:
+    """Return planes (plane, y, x), of which only TIFF has several, as a file of a format of Pillow."""
+    from PIL import Image  # needed by writers only
+
+    first, *others = map(Image.fromarray, planes)
+    pages = {"save_all": True, "append_images": others} if others else {}
+    file = io.BytesIO()
+    first.save(file, image_format, **pages, **options)
+    return file.getvalue()
+
+
 class _PixelsOf:
     """Keeps an image alive for the array made from it, so that no pixel is copied."""
 

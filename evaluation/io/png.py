@@ -1,6 +1,5 @@
 """PNG images: the structure is checked here, then a decoder gets the pixels only."""
 
-import io
 import struct
 import zlib
 from typing import Any
@@ -20,6 +19,7 @@ from evaluation.io.pixels import (
     not_upright,
     png_file,
     require_bits,
+    write_with_pillow,
 )
 from evaluation.io.tiff import ORIENTATION, read_page
 from evaluation.io.volume_header import Geometry
@@ -85,11 +85,7 @@ def read_image(data: memoryview, size: Size | None) -> NDArray[Any]:
 
 def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
     """Return the grey values of one plane, shape (1, y, x), of 8 or 16 bits, as a file without metadata."""
-    from PIL import Image  # needed by writers only
-
-    file = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(values[0])).save(file, "PNG", compress_level=9)
-    return file.getvalue()
+    return write_with_pillow(values, "PNG", compress_level=9)
 
 
 def _read_chunks(data: memoryview) -> _Chunks:

@@ -6,7 +6,6 @@ needs imagecodecs, 79 MB of an image, for LZW, fax codes and differences of floa
 refusal here would stay, and each reader would take 25 ms to import it.
 """
 
-import io
 import struct
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from evaluation.io.pixels import (
     grey_of_palette,
     not_upright,
     require_bits,
+    write_with_pillow,
 )
 from evaluation.io.volume_header import Geometry, header_of
 from evaluation.io.voxels import BegunStream, OpenVolume, whole_plane
@@ -643,16 +643,8 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVol
 
 
 def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
-    """Return pages (page, y, x) of 8 or 32 bits as a deflated file, which has no position.
-
-    The same array gives the same bytes.
-    """
-    from PIL import Image  # needed by writers only
-
-    first, *others = map(Image.fromarray, values)
-    file = io.BytesIO()
-    first.save(file, "TIFF", save_all=True, append_images=others, compression="tiff_adobe_deflate")
-    return file.getvalue()
+    """Return pages (page, y, x) of 8 or 32 bits as a deflated file, which has no position."""
+    return write_with_pillow(values, "TIFF", compression="tiff_adobe_deflate")
 
 
 def _require_bytes(tags: Tags) -> None:

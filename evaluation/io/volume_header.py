@@ -1,7 +1,7 @@
 """The header of a volume: size, type of the values and position in space."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
@@ -30,6 +30,9 @@ DIRECTION_TOLERANCE = 1e-3
 
 MAX_VOXELS, MAX_PLANE = 1 << 40, 1 << 30
 """More than is held of a volume, and of a plane at once: a header that promises more is damaged."""
+
+LONGEST_HEADER = 1 << 16
+"""A text header has fewer bytes."""
 
 EXCHANGED = "the axes are exchanged"
 
@@ -154,6 +157,31 @@ def header_of(
     x, y, z = size_xyz
     place = (None if numbers is None else tuple(numbers) for numbers in (spacing, origin, direction))
     return VolumeHeader(Geometry((z, y, x), *place), dtype)  # type: ignore[arg-type]  # lengths as checked
+
+
+def lines_of_header(read: Callable[[int], bytes], volume: str) -> Iterator[str]:
+    """Yield the lines of a text header without their ends; ``read`` returns the next bytes of the file.
+
+    No byte behind the last line is read. Raises `ReadError` for a header that is long or does not end.
+    """
+    line = bytearray()
+    for _ in range(LONGEST_HEADER):
+        byte = read(1)
+        if byte == b"\n":
+            yield line.decode("latin-1")
+            line.clear()
+        elif byte:
+            line += byte
+        else:
+            break
+    raise ReadError(FaultKind.UNREADABLE, volume, "an invalid header")
+
+
+def numbers_of(text: str, separator: str | None = None) -> list[float]:
+    """Return the numbers of a text header. Raises `ValueError`, also for a notation of Python alone."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return [float(number) for number in text.split(separator)]
 
 
 def _size(shape: tuple[int, int, int], plane: str) -> str:

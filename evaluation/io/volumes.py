@@ -1,9 +1,10 @@
-"""Volumes in any of the accepted formats, read plane by plane, and the image of a case."""
+"""Images and volumes in any of the accepted formats, and the image of a case, plane by plane."""
 
+import importlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 from evaluation.core.fault import FaultKind, FormFault, ReadError
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import (
+    FORMATS,
     GZIP,
     HEAD_BYTES,
     NIFTI,
     PNG,
     Dimensions,
+    Format,
     extensions_of,
     format_of_content,
     format_of_name,
@@ -24,7 +27,6 @@ from evaluation.core.formats import (
 )
 from evaluation.core.sources import ByteStream, FileAccess, ImageStackSource, Source
 from evaluation.io import metaimage, tiff
-from evaluation.io.grey_images import CODECS, read_cropped, read_numbers, write_grey, write_values
 from evaluation.io.pixels import Size
 from evaluation.io.volume_header import (
     MAX_VOXELS,
@@ -34,10 +36,78 @@ from evaluation.io.volume_header import (
     plane_geometry_of,
 )
 from evaluation.io.voxels import BegunStream, OpenVolume, Plane, whole_plane
-from evaluation.metrics.crops import Crop
+from evaluation.metrics.crops import Crop, crop
 
 EXTENSIONS = extensions_of(image_formats(3, on_request=True))
 SLAB_BYTES = 1 << 22
+
+
+class Codec(Protocol):
+    """The functions of a format's module: of images, of volumes or of both, as its row in `FORMATS` says."""
+
+    def read_image(self, data: memoryview, size: Size | None) -> NDArray[Any]:
+        """Return the values (y, x) of any type, those of one bit as booleans. Raises `ReadError`.
+
+        The size in the header is compared with ``size`` before any value is decoded.
+        """
+
+    def open_volume(self, stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVolume:
+        """Return a volume whose header has been read. Raises `ReadError`, `ValueError` for no numbers."""
+
+    def write(self, values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
+        """Return a volume (z, y, x), without a ``geometry`` an image of its one plane, as a file."""
+
+
+# A confined reader must have them: they are imported here, and not when the first file is read.
+CODECS: Mapping[Format, Codec] = {
+    row: cast(Codec, importlib.import_module(row.module)) for row in FORMATS if row.module
+}
+
+_MAX_REMEMBERED_BYTES = 1 << 16
+_MAX_REMEMBERED = 32
+_known_empty: dict[tuple[bytes, Size, int], None] = {}
+
+
+def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Crop:
+    """Return the values of an image of any type, cropped to those that are not the background.
+
+    Small files without foreground are remembered, so that each such content is decoded once: in many phases
+    most masks are empty, and equal bytes.
+
+    Values of other types than 8 bits are cropped for a background of 0 alone. Raises `ReadError` as
+    `read_numbers` does.
+    """
+    key = (bytes(data), size, background) if len(data) <= _MAX_REMEMBERED_BYTES else None
+    if key in _known_empty:
+        return Crop(np.empty((0, 0), dtype=np.uint8))
+    values = read_numbers(data, path, size)
+    if values.dtype == np.uint8:
+        mask = crop(values, background)
+    else:
+        mask = Crop(values) if background else whole_plane(values).crop
+    if key is not None and not mask.values.size:
+        if len(_known_empty) == _MAX_REMEMBERED:
+            del _known_empty[next(iter(_known_empty))]
+        _known_empty[key] = None
+    return mask
+
+
+def read_numbers(data: memoryview, path: str, size: Size | None) -> NDArray[Any]:
+    """Return the values (y, x) of a BMP, PNG, TIFF or MetaImage file, possibly as a view of `data`.
+
+    They have 8 bits, in PNG also 16 and in TIFF and MetaImage any type; those of one bit are booleans.
+    The format is recognised by the content, not by the extension of `path`. The size in the header is
+    compared with `size` before any pixel is decoded; without a `size`, the number of pixels is limited.
+
+    Raises `ReadError` (unreadable, wrong size, wrong value, malformed or too large).
+    """
+    content = format_of_content(bytes(data[:HEAD_BYTES]))
+    if content is not None and 2 in content.dimensions:
+        return CODECS[content].read_image(data, size)
+    wanted = format_of_name(path)
+    possible = [wanted] if wanted is not None and 2 in wanted.dimensions else image_formats(2)
+    expected = " or ".join(row.name for row in possible)
+    raise other_content(bytes(data[:HEAD_BYTES]), expected)
 
 
 def open_volume(
@@ -66,9 +136,9 @@ def write_volume(values: NDArray[Any], geometry: Geometry, extension: str) -> by
 
     Raises `ValueError` for an extension that is not one of `EXTENSIONS`.
     """
-    if extension not in EXTENSIONS:
+    if (row := format_of_name(extension)) is None or 3 not in row.dimensions:
         raise ValueError(f"expected one of {', '.join(EXTENSIONS)}, found {extension}")
-    return write_values(values, geometry, extension)
+    return CODECS[row].write(values, geometry, extension)
 
 
 def write_image(values: NDArray[Any], geometry: Geometry, extension: str, dimensions: int) -> bytes:
@@ -76,16 +146,16 @@ def write_image(values: NDArray[Any], geometry: Geometry, extension: str, dimens
 
     Equal input gives equal bytes. Raises `ValueError` for another extension, and for values that do not fit.
     """
-    if dimensions == 3 or extension not in extensions_of(image_formats(2)):
+    row = format_of_name(extension)
+    if dimensions == 3 or row is None or 2 not in row.dimensions:
         return write_volume(values, geometry, extension)
-    most = 2 if extension in PNG.extensions else 1
-    fits = values.dtype.kind == "u" and values.itemsize <= most
-    if not fits and extension not in extensions_of(image_formats(2, numbers=True)):
+    most = 2 if row is PNG else 1
+    if not row.numbers and not (values.dtype.kind == "u" and values.itemsize <= most):
         raise ValueError(f"{extension}: expected values of at most {8 * most} bits, found {values.dtype}")
-    return write_grey(values[0], extension)
+    return CODECS[row].write(values[:1], None, extension)
 
 
-# The image of a case, plane by plane: read from its file after comparing its header with the case table.
+# --- The image of a case, plane by plane: its header is compared with the case table before it is read ---
 
 _BYTES_PER_VOXEL = 8
 _HEADER_ALLOWANCE = 1 << 20
@@ -96,20 +166,16 @@ def case_geometry(case: CaseForm, dimensions: Dimensions) -> Geometry:
     return geometry_of(case) if dimensions == 3 else plane_geometry_of(case)
 
 
-def path_of(source: Source) -> str:
-    """Return the path of an image. Raises `TypeError` for sources that are no files."""
-    if (path := source.path_to_decode) is None:
-        raise TypeError(f"no image can be read from {type(source).__name__}")
-    return path
-
-
 def case_values(source: Source, case: CaseForm, files: FileAccess, dimensions: Dimensions) -> NDArray[Any]:
     """Return the values of a case's image, shape (z, y, x), of any numeric type; an image has one plane.
 
-    The file is a source's, in any of the formats. Raises `FormFault` as `case_planes`.
+    The file is a source's, in any of the formats. Raises `FormFault` as `case_planes`, and `TypeError` for a
+    source that is no file.
     """
+    if (path := source.path_to_decode) is None:
+        raise TypeError(f"no image can be read from {type(source).__name__}")
     _, height, width = case_geometry(case, dimensions).shape
-    planes = case_planes(path_of(source), case, files, dimensions)
+    planes = case_planes(path, case, files, dimensions)
     return np.stack([plane.crop.in_image(height, width).copy() for plane in planes])
 
 

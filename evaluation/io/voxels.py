@@ -230,11 +230,8 @@ def _rows(ranges: list[Range], first_row: int, height: int, row_bytes: int) -> R
     return max(top, 0), min(bottom, height)
 
 
-def write_with_simpleitk(values: NDArray[Any], extension: str, geometry: Geometry | None) -> bytes:
-    """Return a volume (z, y, x) as a compressed file of a format that SimpleITK writes.
-
-    Without a ``geometry`` it is an image of its one plane.
-    """
+def write_with_simpleitk(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
+    """Return a volume (z, y, x), without a ``geometry`` an image of its one plane, as a compressed file."""
     import SimpleITK  # needed by writers only
 
     image = SimpleITK.GetImageFromArray(values[0] if geometry is None else values)

@@ -23,12 +23,11 @@ from evaluation.core.formats import META_IMAGE, Dimensions, format_of_name
 from evaluation.core.outcome import Progress
 from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.io.files import FileStream
-from evaluation.io.grey_images import read_numbers
 from evaluation.io.kinds.label_map import LARGEST_LABEL, MOST_LABELS
 from evaluation.io.metaimage import read_plane_geometry
 from evaluation.io.pixels import values_in_words
 from evaluation.io.tables import parse_number, write_csv
-from evaluation.io.volumes import open_volume
+from evaluation.io.volumes import open_volume, read_numbers
 from evaluation.organiser.case_files import table_from_files
 from evaluation.phase.cases import columns_of, encoding_of, organiser_table
 from evaluation.phase.config import name_from

@@ -21,12 +21,11 @@ import tifffile
 from PIL import Image
 
 from evaluation.core.fault import ReadError
-from evaluation.io.grey_images import read_numbers, write_grey
 from evaluation.io.pixels import Size, silenced_libraries
 from evaluation.io.tiff import COMPRESSION, FAXES, read_channels, read_page
 from evaluation.io.volume_header import Geometry, VolumeHeader
-from evaluation.io.volumes import open_volume, write_image, write_volume
-from test.io.images import read_grey
+from evaluation.io.volumes import open_volume, read_numbers, write_image, write_volume
+from test.io.images import read_grey, write_grey
 from test.io.volumes.files import Bytes
 
 from .images import chunk, saved

@@ -5,7 +5,8 @@ import io
 import numpy as np
 from PIL import Image
 
-from evaluation.io.grey_images import read_numbers
+from evaluation.io.volume_header import Geometry
+from evaluation.io.volumes import read_numbers, write_image
 
 RANDOM = np.random.default_rng(20180916)
 # An odd width, so that BMP rows are padded; no symmetry, so that a flip or a shift shows.
@@ -53,3 +54,8 @@ def read_grey(data, path, size):
     """Return the values of an image, those of one bit as 0 and 255."""
     values = read_numbers(data, path, size)
     return values.view(np.uint8) * np.uint8(255) if values.dtype == np.bool_ else values
+
+
+def write_grey(image, extension):
+    """Return grey values (y, x) as a file of the format with that extension."""
+    return write_image(image[np.newaxis], Geometry((1, *image.shape)), extension, dimensions=2)

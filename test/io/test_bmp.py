@@ -5,8 +5,8 @@ import struct
 import numpy as np
 
 from evaluation.core.fault import FaultKind
-from evaluation.io.grey_images import read_numbers
 from evaluation.io.pixels import Size
+from evaluation.io.volumes import read_numbers
 from test.io.images import (
     BITS,
     COLOUR,

@@ -10,13 +10,13 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io import grey_images as masks_module
-from evaluation.io.grey_images import read_cropped, read_numbers, write_grey
+from evaluation.io import volumes
 from evaluation.io.pixels import Size, check_size
+from evaluation.io.volumes import read_cropped, read_numbers
 from evaluation.metrics.crops import crop
 from test.faults import faulted
 from test.io import test_bmp, test_png, test_tiff
-from test.io.images import GREY, MASK, RANDOM, of, read_grey
+from test.io.images import GREY, MASK, RANDOM, of, read_grey, write_grey
 from test.systems.features import WINDOWS, imitate
 
 READABLE = {**test_png.READABLE, **test_bmp.READABLE, **test_tiff.READABLE}
@@ -129,7 +129,7 @@ def decoded(monkeypatch):
         paths.append(path)
         return read_numbers(data, path, size)
 
-    monkeypatch.setattr(masks_module, "read_numbers", counting)
+    monkeypatch.setattr(volumes, "read_numbers", counting)
     return paths
 
 

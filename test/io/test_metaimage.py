@@ -7,10 +7,9 @@ import pytest
 import SimpleITK
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.grey_images import write_grey
 from evaluation.io.pixels import Size
 from test.faults import faulted
-from test.io.images import read_grey
+from test.io.images import read_grey, write_grey
 
 PIXELS = np.arange(12, dtype=np.uint8).reshape(3, 4)
 SIZE = Size(4, 3)

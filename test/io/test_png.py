@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.grey_images import read_numbers
 from evaluation.io.pixels import Size
+from evaluation.io.volumes import read_numbers
 from test.faults import faulted
 from test.io.images import (
     BIG,
@@ -227,7 +227,7 @@ def test_numbers_that_are_refused(data, found):
 BOMB = """
 import resource, sys, zlib
 import numpy as np
-from evaluation.io.grey_images import read_numbers
+from evaluation.io.volumes import read_numbers
 from evaluation.io.pixels import Size
 from test.io.test_png import END, of, png_file, png_header
 

@@ -10,9 +10,9 @@ from PIL import Image
 
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io import tiff
-from evaluation.io.grey_images import read_numbers
 from evaluation.io.kinds.label_map import ListedLabels
 from evaluation.io.pixels import Size
+from evaluation.io.volumes import read_numbers
 from evaluation.metrics.crops import Box
 from test.faults import faulted
 from test.io.images import BITS, GREY, of, read_grey

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.io.grey_images import write_grey
 from evaluation.io.tables import write_csv
 from evaluation.organiser.rehearsal import rehearse
 from evaluation.phase.phase import load_phase
+from test.io.images import write_grey
 from test.started import run
 
 CHALLENGE = Path(__file__).parent / "challenges" / "bands.py"

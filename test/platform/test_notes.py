@@ -12,10 +12,10 @@ from PIL import Image
 
 from evaluation.core.form import Form
 from evaluation.evaluate import check
-from evaluation.io.grey_images import write_grey
 from evaluation.phase.manifest import scan
 from evaluation.phase.named import named_phase
 from evaluation.phase.phase import load_phase
+from test.io.images import write_grey
 from test.repository import REPOSITORY
 
 PHASE = """\

@@ -9,12 +9,12 @@ import pytest
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, check, evaluate
-from evaluation.io.grey_images import write_grey
 from evaluation.organiser.submission_writer import ArchiveWriter
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 from test.faults import faulted
+from test.io.images import write_grey
 
 CASES = ("a", "b", "a_cup")
 LAYOUTS = {

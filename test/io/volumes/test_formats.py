@@ -14,10 +14,10 @@ import pytest
 import SimpleITK
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.grey_images import write_grey
 from evaluation.io.volume_header import Geometry, check_geometry
 from evaluation.io.volumes import write_volume
 from test.faults import faulted
+from test.io.images import write_grey
 from test.io.volumes.files import GEOMETRY, VALUES, read, written_by_simpleitk
 
 MHA = write_volume(VALUES, GEOMETRY, ".mha")

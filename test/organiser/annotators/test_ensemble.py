@@ -13,10 +13,10 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.evaluate import Result, evaluate
-from evaluation.io.grey_images import read_numbers
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.points import point_at
 from evaluation.io.kinds.volume import Volume
+from evaluation.io.volumes import read_numbers
 from evaluation.organiser.annotators.combine import CombinationRules, normalised
 from evaluation.organiser.annotators.ensemble import (
     Ensemble,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from evaluation.core.fault import PhaseError
-from evaluation.io.grey_images import read_numbers
 from evaluation.io.tables import write_csv
+from evaluation.io.volumes import read_numbers
 from evaluation.organiser.annotators.annotations import open_annotators
 from evaluation.organiser.annotators.combine import CombinationRules
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report

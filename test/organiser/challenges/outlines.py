@@ -17,8 +17,8 @@ from evaluation.define import (
     case_values,
     mean_metric,
 )
-from evaluation.io.grey_images import write_grey
 from evaluation.metrics.crops import VolumeCrop
+from test.io.images import write_grey
 
 
 class Outline(Kind):
