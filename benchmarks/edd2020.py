@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import Contest, Row, benchmark_parser, parse_or_run_part, rows_of
 from evaluation.challenges.edd2020.rules import CHALLENGE, Edd2020Options
-from evaluation.io.box_files import read_plain_boxes
-from evaluation.io.kinds.boxes import Boxes, BoxList
+from evaluation.io.kinds.boxes import Boxes, BoxList, read_plain_boxes
 from evaluation.io.kinds.objects import Attributes
 from evaluation.io.pixels import Size
 from evaluation.io.tables import write_csv

@@ -246,7 +246,6 @@ _FILES_PER_TICK = 32
 LATE = (
     "difflib",
     *(f"encodings.{name}" for name in ("ascii", "latin_1", "unicode_escape", "utf_16", "utf_8_sig")),
-    "evaluation.io.box_files",
 )
 
 

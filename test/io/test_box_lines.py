@@ -5,8 +5,7 @@ import pytest
 from evaluation.core.fault import FormFault
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
-from evaluation.io.box_files import read_plain_boxes
-from evaluation.io.kinds.boxes import BoxList
+from evaluation.io.kinds.boxes import BoxList, read_plain_boxes
 from evaluation.io.kinds.objects import Attributes
 from evaluation.io.pixels import Size
 from test.io.memory import InMemory

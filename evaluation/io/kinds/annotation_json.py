@@ -1,4 +1,4 @@
-"""The platform's JSON of annotated points and boxes, held to its published schema: no further keys."""
+"""The platform's JSON of annotated points, polygons and axis-parallel boxes: no keys beyond its schema's."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -131,6 +131,8 @@ def _annotation(source: JsonSource, value: Mapping[str, Any], of: AnnotationType
         except FormFault as fault:
             faults += fault.faults
     FormFault.raise_all(faults)
+    if of is BOXES and not _are_axis_parallel(triples):
+        raise fault_at(source, "corners of an axis-parallel box in one plane", "others")
     return Annotation(tuple(triples), name, probability, source)
 
 
@@ -181,47 +183,17 @@ def _is_version(value: object) -> bool:
     return all(type(number) in (int, float) and number >= 0 and number % 1 == 0 for number in value.values())
 
 
-# --- Axis-parallel boxes in the platform's JSON of four corners ---
-
 _TOLERANCE = 1e-6
 """Largest rounding error of the corners of an axis-parallel box."""
 
-Corners = tuple[float, float, float, float]
 
-
-def boxes_of_json(
-    source: JsonSource, most: int, single: bool = False
-) -> Iterator[tuple[Annotation, Corners] | FormFault]:
-    """Yield x1, y1, x2, y2 of every box of a socket, or its faults; at most ``most`` boxes.
-
-    Raises `FormFault` if the whole is malformed.
-    """
-    annotations = [read_annotation(source, BOXES)] if single else read_annotations(source, BOXES, most)
-    for found in annotations:
-        if isinstance(found, FormFault):
-            yield found
-            continue
-        corners = _axis_parallel(found.coordinates)
-        if corners is None:
-            yield fault_at(found.source, "corners of an axis-parallel box in one plane", "others")
-        else:
-            yield found, corners
-
-
-def written_box(corners: Corners, name: str | None, probability: float | None) -> dict[str, object]:
-    """Return a box as an entry of a list, its corners one after the other; z is 0."""
-    x1, y1, x2, y2 = corners
-    around = [(x1, y1, 0.0), (x2, y1, 0.0), (x2, y2, 0.0), (x1, y2, 0.0)]
-    return written_annotation(around, BOXES, name, probability)
-
-
-def _axis_parallel(corners: tuple[Triple, ...]) -> Corners | None:
-    """Return the axis-parallel box of four corners in any order, None if they form no such box."""
+def _are_axis_parallel(corners: Sequence[Triple]) -> bool:
+    """Return whether four corners in any order form an axis-parallel box in one plane."""
     xs, ys, zs = zip(*corners, strict=True)
     x1, x2, y1, y2 = min(xs), max(xs), min(ys), max(ys)
     if max(zs) - min(zs) > _TOLERANCE:
-        return None
+        return False
     for x, y in ((x1, y1), (x1, y2), (x2, y1), (x2, y2)):
         if not any(abs(found[0] - x) <= _TOLERANCE and abs(found[1] - y) <= _TOLERANCE for found in corners):
-            return None
-    return x1, y1, x2, y2
+            return False
+    return True

@@ -11,20 +11,11 @@ from numpy.typing import NDArray
 from evaluation.core.fault import Fault, FaultKind, FormFault, ReadError, apart
 from evaluation.core.field import Variant
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileAccess, FileSource, JsonSource, Source, fault_at
+from evaluation.core.sources import CellsSource, FileAccess, FileSource, Source, fault_at
 from evaluation.core.views import Objects
-from evaluation.io import box_files
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of
-from evaluation.io.kinds.annotation_json import (
-    BOXES,
-    MAX_FAULTS,
-    Annotation,
-    AnnotationType,
-    Corners,
-    boxes_of_json,
-    written,
-    written_box,
-)
+from evaluation.io.kinds.annotation_json import BOXES, MAX_FAULTS, Annotation, AnnotationType
+from evaluation.io.kinds.number import shortest
 from evaluation.io.kinds.objects import IN_PIXELS, ObjectsInSpace, Space, all_or_faults, oddities_of_corners
 from evaluation.io.pixels import MAX_COORDINATE, Outside, Size
 from evaluation.metrics.arrays import Floats
@@ -32,6 +23,9 @@ from evaluation.metrics.arrays import Floats
 # --- Bounding boxes of an image, each with a class and, if predicted, a confidence ---
 
 _MAX_LINE_BYTES = 200
+_LINES_PER_BOX = 10
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_CORNERS = 4
 _LIMITS: dict[Outside, str] = {
     "error": " from 0 to the image's width or height",
     "clip": ", moved to the image's border where they lie outside",
@@ -49,6 +43,10 @@ class Boxes:
     rows: NDArray[np.float64]
     outside: int = 0
 
+    def __len__(self) -> int:
+        """Return the number of boxes."""
+        return len(self.rows)
+
 
 @dataclass(frozen=True)
 class BoxesInSpace(ObjectsInSpace):
@@ -63,15 +61,11 @@ class BoxesInSpace(ObjectsInSpace):
 
     annotation: ClassVar[AnnotationType] = BOXES
     corners: ClassVar[int] = 2
+    shape_in_words: ClassVar[str] = ", boxes parallel to the axes"
 
     outside: Outside = "error"
     remedy: str = ""
     inclusive_corners: bool = False
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        corners = (f"{name}{corner}" for corner in (1, 2) for name in self.space.names)
-        return (*corners, *self.attributes.columns)
 
     @property
     def socket_kind(self) -> str | None:
@@ -94,26 +88,12 @@ class BoxesInSpace(ObjectsInSpace):
             table[:, 2:] = np.clip(table[:, 2:], low, high)
         return Boxes(table, int(np.count_nonzero(left)))
 
-    def of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
-        count, before = 2 * self.space.axes, len(faults)
-        corners = tuple(self.coordinates(row, count, faults))
-        if len(faults) == before:
-            faults += self._faults_of_corners(row, corners, case)
-        return (*self.attributes.of_cells(row, count, faults), *corners)
+    def corners_of(self, found: Annotation) -> tuple[float, ...]:
+        xs, ys, _ = zip(*found.coordinates, strict=True)
+        return min(xs), min(ys), max(xs), max(ys)
 
-    def of_json(self, source: JsonSource) -> Iterator[tuple[Annotation, Corners] | FormFault]:
-        return boxes_of_json(source, self.most, self.single)
-
-    def of_annotation(
-        self, found: tuple[Annotation, Corners], case: CaseForm, faults: list[Fault]
-    ) -> tuple[float, ...]:
-        annotation, corners = found
-        faults += self._faults_of_corners(annotation.source, corners, case)
-        return (*self.attributes.of_annotation(annotation, faults), *corners)
-
-    def _faults_of_corners(
-        self, source: CellsSource | JsonSource, corners: tuple[float, ...], case: CaseForm
-    ) -> Iterator[Fault]:
+    def faults_of_corners(self, source: Source, corners: Sequence[float], case: CaseForm) -> Iterator[Fault]:
+        """Yield a fault for every corner out of bounds, unless it is moved, and for every exchanged pair."""
         axes = self.space.axes
         lower, upper = corners[:axes], corners[axes:]
         if self.outside != "clip":
@@ -129,9 +109,6 @@ class BoxesInSpace(ObjectsInSpace):
     def objects(self) -> Objects:
         view = self.view("box", lambda value: value.rows, lambda rows, case: Boxes(rows))
         return replace(view, inclusive=self.inclusive_corners)
-
-    def items(self, value: Boxes) -> int:
-        return len(value.rows)
 
     def rows_of(self, value: Boxes) -> Floats:
         return value.rows
@@ -185,28 +162,12 @@ class BoxesInSpace(ObjectsInSpace):
             rows.append((label, share, *corners.reshape(-1).tolist()))
         return Boxes(np.array(rows, dtype=np.float64))
 
-    def write_rows(self, value: Boxes) -> list[tuple[str, ...]]:
-        return [
-            (*(repr(float(number)) for number in corners), *self.attributes.cells(label, probability))
-            for label, probability, *corners in value.rows.tolist()
-        ]
-
-    def write_json(self, value: Boxes) -> dict[str, object]:
-        name, probability = self.attributes.name, self.attributes.probability
-        entries = [
-            written_box((x1, y1, x2, y2), name(label), probability(share))
-            for label, share, x1, y1, x2, y2 in value.rows.tolist()
-        ]
-        return written(entries, BOXES, self.single)
+    def vertices(self, corners: Sequence[float], label: float) -> Sequence[Sequence[float]]:
+        x1, y1, x2, y2 = corners
+        return [(x1, y1, 0.0), (x2, y1, 0.0), (x2, y2, 0.0), (x1, y2, 0.0)]
 
     def describe(self) -> str:
         return self.in_words("box", "lower corner (1) and upper corner (2), each ")
-
-    def describe_json(self) -> str:
-        return (
-            f"the type `{self.socket_kind}`, boxes parallel to the axes; {self.space.in_words_of_json()}"
-            f"{self.attributes.in_words_of_json()}"
-        )
 
 
 # --- Boxes in text files, one per line ---
@@ -257,7 +218,7 @@ class BoxList(BoxesInSpace):
         order = self._order
         names = (*super().columns[:4], "class", *("confidence",) * self.attributes.with_probability)
         places = [order.index(name) for name in names]
-        for number, cells in box_files.lines_of_boxes(data, self.most):
+        for number, cells in lines_of_boxes(data, self.most):
             if len(cells) != len(order):
                 expected = f"{len(order)} fields ({' '.join(order)})"
                 faults.append(Fault(FaultKind.MALFORMED, path, expected, str(len(cells)), number))
@@ -278,15 +239,15 @@ class BoxList(BoxesInSpace):
             texts.append(bytes(files.read(path, self._max_bytes, may_be_empty=True)))
         sizes = [Size(case.width or MAX_COORDINATE, case.height or MAX_COORDINATE) for case in cases]
         names, confidence = self.attributes.classes, self.attributes.with_probability
-        found = box_files.read_plain_boxes(texts, names, confidence, sizes, self.most)
+        found = read_plain_boxes(texts, names, confidence, sizes, self.most)
         return None if found is None else list(map(Boxes, found))
 
     def write_file(self, value: Boxes, extension: str) -> bytes:
         lines = []
         for label, confidence, *corners in value.rows.tolist():
-            texts = list(map(box_files.shortest, corners))
+            texts = list(map(shortest, corners))
             if self.attributes.with_probability:
-                texts.insert(0, box_files.shortest(confidence))
+                texts.insert(0, shortest(confidence))
             texts.insert(len(texts) if self.class_last else 0, self.attributes.classes[int(label)])
             lines.append(" ".join(texts) + "\n")
         return "".join(lines).encode("ascii")
@@ -304,3 +265,69 @@ class BoxList(BoxesInSpace):
             f"{', '.join(self.attributes.classes)}{confidence}, corners in pixels{_LIMITS[self.outside]}; "
             "an empty file where there is no object"
         )
+
+
+def lines_of_boxes(data: memoryview, max_boxes: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of every line that is not blank; an empty file holds no box.
+
+    Raises `ReadError` for one line more than ``max_boxes``, and at once for far more, blank ones included.
+    """
+    raw = bytes(data).removeprefix(_BYTE_ORDER_MARK)
+    most_lines = _LINES_PER_BOX * max_boxes
+    if raw.count(b"\n") > most_lines:
+        expected = f"at most {most_lines} lines, blank ones included"
+        raise ReadError(FaultKind.TOO_LARGE, expected, "more")
+    # Bytes beyond ASCII are always faults; they are decoded only to be shown.
+    text = raw.decode("ascii") if raw.isascii() else raw.decode("utf-8", "replace")
+    lines = text.replace("\r\n", "\n").removesuffix("\r").split("\n")
+    boxes = 0
+    for number, line in enumerate(lines, start=1):
+        # By one character: a line may hold a million fields, and a pattern takes six times as long.
+        cells = [cell for cell in line.replace("\t", " ").split(" ") if cell]
+        if cells:
+            boxes += 1
+            if boxes > max_boxes:
+                raise ReadError(FaultKind.TOO_LARGE, f"at most {max_boxes} lines", "more", number)
+            yield number, cells
+
+
+def read_plain_boxes(
+    texts: Sequence[bytes], names: Sequence[str], with_confidence: bool, sizes: Sequence[Size], max_boxes: int
+) -> list[NDArray[np.float64]] | None:
+    """Return the boxes of several files whose lines begin with the class, by its position in ``names``.
+
+    Shape (boxes, 6): class, confidence (1 where there is none), x1, y1, x2, y2. None unless all are plain:
+    valid lines, none of them blank, and every box inside its image.
+    """
+    ended = [text if text.endswith(b"\n") or not text else text + b"\n" for text in texts]
+    counts = np.array([text.count(b"\n") for text in ended], dtype=np.intp)
+    if counts.max(initial=0) > max_boxes:
+        return None
+    joined = b"".join(ended).replace(b"\r\n", b"\n")
+    numbers = _CORNERS + with_confidence
+    # Every line is its cells and its end; an empty cell follows the last one.
+    cells = joined.replace(b"\n", b" \n ").split(b" ")[:-1]
+    ends = cells[numbers + 1 :: numbers + 2]
+    found = cells[:: numbers + 2]
+    classes = {name.encode(): index for index, name in enumerate(names)}
+    if len(ends) != len(found) or set(ends) - {b"\n"} or not classes.keys() >= set(found):
+        return None
+    del cells[numbers + 1 :: numbers + 2], cells[:: numbers + 1]
+    # For these characters, Python reads floats as `parse_number` does.
+    if b"".join(cells).translate(None, b"0123456789+-.eE"):
+        return None
+    try:
+        values = np.array(list(map(float, cells)), np.float64)
+    except ValueError:
+        return None
+    rows = np.ones((len(found), 2 + _CORNERS))
+    rows[:, 0] = [classes[name] for name in found]
+    rows[:, 2 + _CORNERS - numbers :] = values.reshape(-1, numbers)
+    confidence, x1, y1, x2, y2 = rows[:, 1:].T
+    right = np.repeat(np.array([size.width for size in sizes], dtype=np.float64), counts)
+    bottom = np.repeat(np.array([size.height for size in sizes], dtype=np.float64), counts)
+    inside = (x1 >= 0) & (x1 <= x2) & (x2 <= right) & (y1 >= 0) & (y1 <= y2) & (y2 <= bottom)
+    if not (inside & (confidence >= 0) & (confidence <= 1)).all():
+        return None
+    last = np.cumsum(counts).tolist()
+    return [rows[end - count : end] for end, count in zip(last, counts.tolist(), strict=True)]

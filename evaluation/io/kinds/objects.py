@@ -1,5 +1,6 @@
 """Listed objects such as points and boxes: their space, class and probability."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,15 @@ from evaluation.core.sources import CellsSource, JsonSource, RowsSource, Source,
 from evaluation.core.views import Objects
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of
 from evaluation.io.json_files import json_kind
-from evaluation.io.kinds.annotation_json import MAX_FAULTS, Annotation, AnnotationType
+from evaluation.io.kinds.annotation_json import (
+    MAX_FAULTS,
+    Annotation,
+    AnnotationType,
+    read_annotation,
+    read_annotations,
+    written,
+    written_annotation,
+)
 from evaluation.io.kinds.number import number_of_cell
 from evaluation.io.pixels import MAX_COORDINATE
 from evaluation.metrics.arrays import Floats
@@ -79,7 +88,7 @@ class Space:
         ``suffix`` follows the axis in its name, ``remedy`` ends what is expected.
         """
         for name, value, (low, high) in zip(self.names, position, bounds, strict=True):
-            if not low <= value <= high:
+            if value < low or value > high:  # not one that is no number, which has its fault
                 expected = f"{name}{suffix} from {low:.12g} to {high:.12g}{remedy}"
                 shown = in_digits(value, low, high, digits=12)
                 yield from fault_at(source, expected, f"{name}{suffix} = {shown}").faults
@@ -274,12 +283,19 @@ class ObjectsInSpace(ColumnKind):
     item_bytes: ClassVar[int] = 64
     annotation: ClassVar[AnnotationType]
     corners: ClassVar[int] = 1
+    shape_in_words: ClassVar[str] = ""
 
     space: Space
     attributes: Attributes = NO_ATTRIBUTES
     single: bool = False
     most: int = 10_000
     average_items: int = 1000
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        ends = ("",) if self.corners == 1 else ("1", "2")
+        corners = (f"{name}{end}" for end in ends for name in self.space.names)
+        return (*corners, *self.attributes.columns)
 
     @property
     def max_json_values(self) -> int:
@@ -317,37 +333,41 @@ class ObjectsInSpace(ColumnKind):
     def _of_annotations(
         self, source: JsonSource, case: CaseForm, faults: list[Fault]
     ) -> Iterator[tuple[float, ...]]:
-        for found in self.of_json(source):
-            if isinstance(found, FormFault):
-                faults += found.faults
+        if self.single:
+            found: Iterable[Annotation | FormFault] = [read_annotation(source, self.annotation)]
+        else:
+            found = read_annotations(source, self.annotation, self.most)
+        for one in found:
+            if isinstance(one, FormFault):
+                faults += one.faults
             else:
-                yield self.of_annotation(found, case, faults)
+                corners = self.corners_of(one)
+                faults += self.faults_of_corners(one.source, corners, case)
+                yield (*self.attributes.of_annotation(one, faults), *corners)
+
+    def of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
+        """Return class, probability and coordinates of the object in a row; a faulty coordinate is NaN."""
+        count = self.corners * self.space.axes
+        corners = [math.nan] * count
+        for position in range(count):
+            try:
+                corners[position] = number_of_cell(row, position, "a finite number")
+            except FormFault as fault:
+                faults += fault.faults
+        faults += self.faults_of_corners(row, corners, case)
+        return (*self.attributes.of_cells(row, count, faults), *corners)
+
+    @abstractmethod
+    def corners_of(self, found: Annotation) -> tuple[float, ...]:
+        """Return the coordinates of an object in JSON."""
+
+    def faults_of_corners(self, source: Source, corners: Sequence[float], case: CaseForm) -> Iterable[Fault]:
+        """Return the faults of the coordinates of an object: those out of bounds."""
+        return self.space.faults(source, corners, self.bounds(case))
 
     @abstractmethod
     def value_of(self, source: Source, rows: Sequence[tuple[float, ...]], case: CaseForm) -> Any:
         """Return the value of the numbers of all objects. Raises `FormFault` for what they lack together."""
-
-    @abstractmethod
-    def of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
-        """Return the numbers of the object in a row."""
-
-    @abstractmethod
-    def of_json(self, source: JsonSource) -> Iterable[Any]:
-        """Yield what `of_annotation` takes of every object, or the `FormFault` of one."""
-
-    @abstractmethod
-    def of_annotation(self, found: Any, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
-        """Return the numbers of an object in JSON."""
-
-    def coordinates(self, row: CellsSource, count: int, faults: list[Fault]) -> list[float]:
-        """Return the first numbers of a row, 0 for a faulty one."""
-        found = [0.0] * count
-        for position in range(count):
-            try:
-                found[position] = number_of_cell(row, position, "a finite number")
-            except FormFault as fault:
-                faults += fault.faults
-        return found
 
     @abstractmethod
     def rows_of(self, value: Any) -> Floats:
@@ -393,9 +413,36 @@ class ObjectsInSpace(ColumnKind):
         kept = self.attributes.classes, self.space.axes, self.space.unit, number
         return Objects(form, of, value, *kept, self.attributes.with_probability, most=self.most)
 
+    def items(self, value: Any) -> int:
+        return len(value)
+
     def write_cells(self, value: Any) -> tuple[str, ...]:
         (row,) = self.write_rows(value)
         return row
+
+    def write_rows(self, value: Any) -> list[tuple[str, ...]]:
+        return [
+            (*map(repr, corners), *self.attributes.cells(label, probability))
+            for label, probability, *corners in self.rows_of(value).tolist()
+        ]
+
+    def write_json(self, value: Any) -> dict[str, object]:
+        name, probability = self.attributes.name, self.attributes.probability
+        entries = [
+            written_annotation(
+                self.vertices(corners, label), self.annotation, name(label), probability(share)
+            )
+            for label, share, *corners in self.rows_of(value).tolist()
+        ]
+        return written(entries, self.annotation, self.single)
+
+    @abstractmethod
+    def vertices(self, corners: Sequence[float], label: float) -> Sequence[Sequence[float]]:
+        """Return the coordinates x, y, z of an object in JSON, from those of `rows_of`."""
+
+    def describe_json(self) -> str:
+        shape, attributes = self.shape_in_words, self.attributes.in_words_of_json()
+        return f"the type `{self.socket_kind}`{shape}; {self.space.in_words_of_json()}{attributes}"
 
     def in_words(self, one: str, place: str = "") -> str:
         """Return the content of a row."""

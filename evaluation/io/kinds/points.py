@@ -14,25 +14,9 @@ from evaluation.core.sources import CellsSource, JsonSource, Source, fault_at
 from evaluation.core.views import Objects
 from evaluation.io.handover import HandoverError, Packed
 from evaluation.io.json_files import json_kind
-from evaluation.io.kinds.annotation_json import (
-    POINTS,
-    POLYGONS,
-    Annotation,
-    AnnotationType,
-    mean_of_vertices,
-    read_annotation,
-    read_annotations,
-    written,
-    written_annotation,
-)
+from evaluation.io.kinds.annotation_json import POINTS, POLYGONS, Annotation, AnnotationType, mean_of_vertices
 from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json
-from evaluation.io.kinds.objects import (
-    IN_PIXELS,
-    WITHIN_A_PIXEL,
-    Attributes,
-    ObjectsInSpace,
-    Space,
-)
+from evaluation.io.kinds.objects import IN_PIXELS, WITHIN_A_PIXEL, Attributes, ObjectsInSpace, Space
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.points import euclidean_distance
 
@@ -104,7 +88,7 @@ class Points(ObjectsInSpace):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return (*self.space.names, *self.attributes.columns, *("diameter",) * self.with_diameter)
+        return (*super().columns, *("diameter",) * self.with_diameter)
 
     def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
         """Yield whether there is no point, or none outside the first pixel."""
@@ -114,17 +98,18 @@ class Points(ObjectsInSpace):
             yield WITHIN_A_PIXEL
 
     def value_of(self, source: Source, rows: Sequence[tuple[float, ...]], case: CaseForm) -> PointSet:
-        return point_set(rows, self.space.axes)
+        width = self._width
+        if not self.with_diameter:
+            return self.of_rows(np.array(rows, np.float64).reshape(-1, width))
+        points = self.of_rows(np.array([row[:width] for row in rows], np.float64).reshape(-1, width))
+        diameters = [diameter for row in rows for diameter in row[width:]]
+        return replace(points, diameters=np.array(diameters)) if diameters else points
 
     def of_cells(self, row: CellsSource, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
-        axes = self.space.axes
-        position = self.coordinates(row, axes, faults)
-        faults += self.space.faults(row, position, self.bounds(case))
-        return (*position, *self.attributes.of_cells(row, axes, faults), self._diameter(row, faults))
+        found = super().of_cells(row, case, faults)
+        return (*found, self._diameter(row, faults)) if self.with_diameter else found
 
     def _diameter(self, row: CellsSource, faults: list[Fault]) -> float:
-        if not self.with_diameter:
-            return float("nan")
         if not row.cells[-1] and self.unknown_diameter is not None:
             return self.unknown_diameter
         try:
@@ -136,15 +121,8 @@ class Points(ObjectsInSpace):
             return float("nan")
         return self.unknown_diameter if diameter < 0 and self.unknown_diameter is not None else diameter
 
-    def of_json(self, source: JsonSource) -> Iterable[Annotation | FormFault]:
-        if self.single:
-            return [read_annotation(source, self.annotation)]
-        return read_annotations(source, self.annotation, self.most)
-
-    def of_annotation(self, found: Annotation, case: CaseForm, faults: list[Fault]) -> tuple[float, ...]:
-        position = mean_of_vertices(found.coordinates)[: self.space.axes]
-        faults += self.space.faults(found.source, position, self.bounds(case))
-        return (*position, *self.attributes.of_annotation(found, faults), float("nan"))
+    def corners_of(self, found: Annotation) -> tuple[float, ...]:
+        return mean_of_vertices(found.coordinates)[: self.space.axes]
 
     @property
     def objects(self) -> Objects:
@@ -156,9 +134,6 @@ class Points(ObjectsInSpace):
         lower, upper = rows[:, 2 : 2 + axes], rows[:, 2 + axes :]
         diameters = (upper - lower)[:, 0] if self.with_diameter else np.full(len(rows), np.nan)
         return PointSet((lower + upper) / 2, rows[:, 0].astype(np.int64), rows[:, 1], diameters)
-
-    def items(self, value: PointSet) -> int:
-        return len(value)
 
     def rows_of(self, value: PointSet) -> Floats:
         """Return the rows without diameters, which no submission has."""
@@ -191,37 +166,17 @@ class Points(ObjectsInSpace):
         return point_set([(*position, *rest, diameter) for position, *rest in rows], self.space.axes)
 
     def write_rows(self, value: PointSet) -> list[tuple[str, ...]]:
-        points = zip(value.positions, value.classes, value.probabilities, value.diameters, strict=True)
-        return [
-            (
-                *(repr(float(number)) for number in position),
-                *self.attributes.cells(label, probability),
-                *(repr(float(diameter)),) * self.with_diameter,
-            )
-            for position, label, probability, diameter in points
-        ]
+        rows = super().write_rows(value)
+        if not self.with_diameter:
+            return rows
+        return [(*row, repr(of)) for row, of in zip(rows, value.diameters.tolist(), strict=True)]
 
-    def write_json(self, value: PointSet) -> dict[str, object]:
-        triples = np.zeros((len(value), _AXES_IN_JSON))
-        triples[:, : self.space.axes] = value.positions
-        if self.attributes.in_third_coordinate:
-            triples[:, 2] = value.classes + 1
-        name, probability = self.attributes.name, self.attributes.probability
-        entries = [
-            written_annotation(self._vertices(triple), self.annotation, name(label), probability(share))
-            for triple, label, share in zip(triples, value.classes, value.probabilities, strict=True)
-        ]
-        return written(entries, self.annotation, self.single)
-
-    def _vertices(self, position: Floats) -> list[list[float]]:
-        return [position.tolist()]
+    def vertices(self, corners: Sequence[float], label: float) -> Sequence[Sequence[float]]:
+        third = label + 1 if self.attributes.in_third_coordinate else 0.0
+        return [[*corners, third][:_AXES_IN_JSON]]
 
     def describe(self) -> str:
         return self.in_words("point")
-
-    def describe_json(self) -> str:
-        attributes = self.attributes.in_words_of_json()
-        return f"the type `{self.socket_kind}`; {self.space.in_words_of_json()}{attributes}"
 
 
 @dataclass(frozen=True)
@@ -235,8 +190,8 @@ class Polygons(Points):
         """As of polygons with about 25 vertices."""
         return 100 * self.most
 
-    def _vertices(self, position: Floats) -> list[list[float]]:
-        around: list[list[float]] = np.add(position, _AROUND).tolist()
+    def vertices(self, corners: Sequence[float], label: float) -> Sequence[Sequence[float]]:
+        around: list[list[float]] = np.add(super().vertices(corners, label), _AROUND).tolist()
         return around
 
     def describe_json(self) -> str:
