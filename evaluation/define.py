@@ -89,7 +89,6 @@ from evaluation.io.kinds.instance_map import InstanceMap as InstanceMap
 from evaluation.io.kinds.instance_map import InstanceMapValue as InstanceMapValue
 from evaluation.io.kinds.label_map import LabelMap as LabelMap
 from evaluation.io.kinds.label_map import LabelMapValue as LabelMapValue
-from evaluation.io.kinds.masks import MultilabelMask as MultilabelMask
 from evaluation.io.kinds.number import Number as Number
 from evaluation.io.kinds.number import TwoClasses as TwoClasses
 from evaluation.io.kinds.objects import Attributes as Attributes
@@ -102,6 +101,7 @@ from evaluation.io.kinds.probability_map import NumberMap as NumberMap
 from evaluation.io.kinds.probability_map import ProbabilityMap as ProbabilityMap
 from evaluation.io.kinds.probability_map import ProbabilityMapValue as ProbabilityMapValue
 from evaluation.io.kinds.volume import NO_REFERENCE as NO_REFERENCE
+from evaluation.io.kinds.volume import MultilabelMask as MultilabelMask
 from evaluation.io.volumes import case_geometry as case_geometry
 from evaluation.io.volumes import case_values as case_values
 from evaluation.io.volumes import write_image as write_image

@@ -44,6 +44,19 @@ def grow_by_a_pixel(image: NDArray[Any], background: int) -> None:
         image[y, x + 1] = image[y, x]
 
 
+def varied(image: NDArray[Any], variant: Variant) -> NDArray[Any]:
+    """Return an image as it is, with a pixel more, of zeros, or 1 wherever it is 0."""
+    if variant is Variant.EMPTY:
+        return np.zeros_like(image)
+    if variant is Variant.INVERTED:
+        inverted: NDArray[Any] = (image == 0).astype(image.dtype)
+        return inverted
+    if variant is Variant.NEAR:
+        image = image.copy()
+        grow_by_a_pixel(image.reshape(-1, image.shape[-1]), 0)
+    return image
+
+
 LACKS = "lack some of their values, which count as wrong"
 """The clause of `Kind.oddities` on a value that is incomplete."""
 

@@ -27,7 +27,7 @@ from evaluation.core.formats import (
 )
 from evaluation.core.sources import ByteStream, FileAccess, ImageStackSource, Source
 from evaluation.io import metaimage, tiff
-from evaluation.io.pixels import Size
+from evaluation.io.pixels import Size, check_size
 from evaluation.io.volume_header import (
     MAX_VOXELS,
     Geometry,
@@ -129,6 +129,16 @@ def open_volume(
         return CODECS[wanted].open_volume(BegunStream(head, stream), slab_bytes, max_pages)
     except ValueError:
         raise ReadError(FaultKind.UNREADABLE, "a volume", "a header with invalid numbers") from None
+
+
+def open_planes(data: memoryview, path: str, size: Size, count: int, expected: str) -> OpenVolume:
+    """Return a volume in memory of so many planes of a size; ``expected`` names them. Raises `ReadError`."""
+    volume = open_volume(BegunStream(data, None), path, max_pages=count)
+    depth, height, width = volume.header.geometry.shape
+    check_size(Size(width, height), size)
+    if depth != count:
+        raise ReadError(FaultKind.WRONG_VALUE, expected, str(depth))
+    return volume
 
 
 def write_volume(values: NDArray[Any], geometry: Geometry, extension: str) -> bytes:

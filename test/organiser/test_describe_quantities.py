@@ -9,11 +9,10 @@ from evaluation.core.sources import FileSource
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.classes import FlagSet
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Keypoints, Points, point_set
 from evaluation.io.kinds.probability_map import DetectionMap
-from evaluation.io.kinds.volume import ReferenceVolume, Volume
+from evaluation.io.kinds.volume import MultilabelMask, ReferenceVolume, Volume
 from evaluation.io.volume_header import Geometry
 from evaluation.metrics.crops import Crop, VolumeCrop
 from evaluation.organiser.describe_data import flags_of, is_measured, measurements_of

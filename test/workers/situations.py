@@ -24,7 +24,7 @@ import tifffile
 from evaluation.core.field import Files, Kind
 from evaluation.core.form import CaseForm, Form
 from evaluation.io.kinds.displacement import EXTENSIONS, DisplacementField
-from evaluation.io.kinds.masks import MultilabelMask
+from evaluation.io.kinds.volume import MultilabelMask
 from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
 from evaluation.io.volumes import write_image

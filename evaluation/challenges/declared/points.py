@@ -12,7 +12,7 @@ from evaluation.core.challenge import FormColumn, Values
 from evaluation.core.field import Field, Files, HiddenField, Reference
 from evaluation.core.formats import extensions_of, image_formats
 from evaluation.core.keys import Key
-from evaluation.io.kinds.lesion_map import LesionMap, LesionPoints
+from evaluation.io.kinds.label_map import LesionMap, LesionPoints
 from evaluation.io.kinds.points import Points, PointSet, Polygons
 from evaluation.metrics.points import (
     MatchingRule,

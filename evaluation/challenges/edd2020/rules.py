@@ -21,8 +21,8 @@ from evaluation.core.keys import IN_FORM, Key
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.boxes import Boxes, BoxList
-from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.objects import Attributes
+from evaluation.io.kinds.volume import MultilabelMask
 from evaluation.io.pixels import Outside
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Floats

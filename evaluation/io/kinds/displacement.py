@@ -18,7 +18,7 @@ from evaluation.io import nifti
 from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.kinds.label_map import MapKind, Shape, spacing_of
 from evaluation.io.kinds.points import Points, PointSet, point_set
-from evaluation.io.volumes import SLAB_BYTES, case_geometry
+from evaluation.io.volumes import SLAB_BYTES
 from evaluation.io.voxels import BegunStream
 from evaluation.metrics.arrays import Floats
 
@@ -51,7 +51,7 @@ class DisplacementField(MapKind):
     dimensions: Dimensions = 3
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> Displacement:
-        shape = case_geometry(case, 3).shape
+        shape = self.geometry(case).shape
         try:
             with files.open(path, _BYTES * _COMPONENTS * math.prod(shape) + (1 << 20)) as stream:
                 head = stream.read(HEAD_BYTES)
@@ -71,7 +71,7 @@ class DisplacementField(MapKind):
         return self._value(vectors, case)
 
     def _value(self, vectors: NDArray[Any], case: CaseForm) -> Displacement:
-        return Displacement(vectors, spacing_of(case_geometry(case, 3)) or (1.0, 1.0, 1.0))
+        return Displacement(vectors, spacing_of(self.geometry(case)) or (1.0, 1.0, 1.0))
 
     def _of_nifti(self, stream: BegunStream, shape: Shape) -> NDArray[Any]:
         volume = nifti.open_volume(stream, SLAB_BYTES, 0, _COMPONENTS)
@@ -86,7 +86,7 @@ class DisplacementField(MapKind):
         """Return the field that leaves everything where it is, in place of an empty one."""
         if variant is not Variant.EMPTY:
             return None
-        return self._value(np.zeros((_COMPONENTS, *case_geometry(case, 3).shape), np.float32), case)
+        return self._value(np.zeros((_COMPONENTS, *self.geometry(case).shape), np.float32), case)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> Displacement:
         zero = self.rehearse(None, case, Variant.EMPTY)
@@ -95,14 +95,14 @@ class DisplacementField(MapKind):
         return self._value(zero.vectors + shift, case)
 
     def pixels(self, case: CaseForm) -> int:
-        return _COMPONENTS * math.prod(case_geometry(case, 3).shape)
+        return _COMPONENTS * math.prod(self.geometry(case).shape)
 
     def pack(self, value: Displacement) -> Packed:
         return value.vectors
 
     def unpack(self, packed: Packed, case: CaseForm) -> Displacement:
         vectors = array_of(packed, ["<f4", "<f8"], 4)
-        if vectors.shape != (_COMPONENTS, *case_geometry(case, 3).shape):
+        if vectors.shape != (_COMPONENTS, *self.geometry(case).shape):
             raise HandoverError("expected three components of each voxel")
         if not (vectors.min() >= -LONGEST and vectors.max() <= LONGEST):
             raise HandoverError("expected finite components")

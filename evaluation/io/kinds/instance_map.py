@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import FaultKind, FormFault, ReadError, in_digits
-from evaluation.core.field import Variant, grow_by_a_pixel
+from evaluation.core.fault import FormFault, ReadError, in_digits
+from evaluation.core.field import Variant, varied
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import PNG
 from evaluation.core.sources import CellsSource, FileAccess, FileSource, JsonSource, fault_at
@@ -18,9 +18,9 @@ from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pac
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue, spacing_of
 from evaluation.io.kinds.probability_map import rows_of_components
 from evaluation.io.kinds.volume import Volume
-from evaluation.io.pixels import Size, check_size, outside
+from evaluation.io.pixels import Size, outside
 from evaluation.io.volume_header import Geometry
-from evaluation.io.voxels import BegunStream, Plane, whole_plane
+from evaluation.io.voxels import Plane, whole_plane
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, stack_of
 from evaluation.metrics.matching import in_order, overlaps_of
@@ -90,11 +90,7 @@ class InstanceMap(LabelMap):
         size = Size(case.width, case.height)
         try:
             data = files.read(path, volumes.limit_bytes(case, 2) * 2)
-            volume = volumes.open_volume(BegunStream(data, None), path, max_pages=2)
-            depth, height, width = volume.header.geometry.shape
-            check_size(Size(width, height), size)
-            if depth != 2:
-                raise ReadError(FaultKind.WRONG_VALUE, "two planes: numbers and classes", str(depth))
+            volume = volumes.open_planes(data, path, size, 2, "two planes: numbers and classes")
             first, second = (plane.values.copy() for plane in volume.planes())
             classes = self.listed.positions(second)
         except ReadError as error:
@@ -146,7 +142,7 @@ class InstanceMap(LabelMap):
     def _instances(
         self, objects: VolumeCrop, numbers: NDArray[Any], classes: NDArray[np.uint8], case: CaseForm
     ) -> InstanceMapValue:
-        geometry = volumes.case_geometry(case, self.dimensions)
+        geometry = self.geometry(case)
         return InstanceMapValue(
             VolumeCrop(_with_none(classes)[objects.values], objects.corner),
             geometry.shape,
@@ -164,7 +160,7 @@ class InstanceMap(LabelMap):
         *placed, numbers, classes = list_of(packed, 6)
         numbers, classes = array_of(numbers, ["<u4"], 1), array_of(classes, ["|u1"], 1)
         dtype = "<u2" if len(numbers) <= np.iinfo(np.uint16).max else "<u4"
-        objects = unpack_volume(placed, dtype, volumes.case_geometry(case, self.dimensions).shape)
+        objects = unpack_volume(placed, dtype, self.geometry(case).shape)
         fits = objects.values.max(initial=0) <= len(numbers) == len(classes)
         if not fits or classes.max(initial=0) > len(self.labels):
             raise HandoverError(f"expected {len(numbers)} instances of {len(self.labels)} classes")
@@ -177,19 +173,17 @@ class InstanceMap(LabelMap):
             return reference
         if variant is Variant.EMPTY:
             return reference.among(np.zeros(len(reference.numbers), np.bool_))
-        objects = VolumeCrop(reference.objects, reference.corner).within((0, 0, 0), reference.shape).copy()
+        objects = varied(reference._whole_places, variant)
         numbers, classes = reference.numbers, reference.classes
-        if variant is Variant.NEAR:
-            grow_by_a_pixel(objects.reshape(-1, objects.shape[2]), 0)
-        else:
-            objects = (objects == 0).astype(np.uint16)
+        if variant is Variant.INVERTED:
+            objects = objects.astype(np.uint16)
             # The first number of the first class stands for the whole.
             first = next(iter((self.ranges or {0: (1, 1)}).values()))[0]
             numbers, classes = np.full(objects.max(), first, np.uint32), np.ones(objects.max(), np.uint8)
         return self._instances(VolumeCrop(objects, (0, 0, 0)), numbers, classes, case)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> InstanceMapValue:
-        shape = volumes.case_geometry(case, self.dimensions).shape
+        shape = self.geometry(case).shape
         sides = [max(1, size // parts) for size, parts in zip(shape, (3, 6, 6), strict=True)]
         places = [np.arange(size) // side for size, side in zip(shape, sides, strict=True)]
         inside = [np.arange(size) % side < max(1, side - 1) for size, side in zip(shape, sides, strict=True)]
@@ -222,7 +216,7 @@ class InstanceMap(LabelMap):
         values = _with_none(numbers.astype(np.uint16 if small else np.int32))[whole]
         if self.class_plane:
             values = values.astype(np.int64) + (value.whole.astype(np.int64) << 32)
-        return Volume(values, volumes.case_geometry(case, self.dimensions))
+        return Volume(values, self.geometry(case))
 
     def write_file(self, value: Volume, extension: str) -> bytes:
         if not self.class_plane:
@@ -278,11 +272,9 @@ class InstanceMap(LabelMap):
         return rows
 
     def describe(self) -> str:
-        of = "size" if self.dimensions == 2 else "size, spacing, origin and direction"
-        named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
-        says = f"a whole number for each instance in the {of} of the image, 0 = elsewhere"
+        says = f"a whole number for each instance in the {self.properties} of the image, 0 = elsewhere"
         if self.class_plane:
-            return f"{says}; in a second plane or page the classes: {named}"
+            return f"{says}; in a second plane or page the classes: {self.named}"
         if self.ranges is not None:
             spans = (
                 f"{first} to {last}" if first < last else str(first) for first, last in self.ranges.values()

@@ -7,27 +7,29 @@ labels, cropped to the foreground.
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import FaultKind, FormFault, ReadError, in_digits
-from evaluation.core.field import Kind, Variant, grow_by_a_pixel
+from evaluation.core.fault import FaultKind, FormFault, PhaseError, ReadError, in_digits
+from evaluation.core.field import Kind, Variant, varied
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
 from evaluation.core.sources import FileAccess
-from evaluation.core.views import Regions
+from evaluation.core.views import Objects, Regions
 from evaluation.io import tiff, volumes
 from evaluation.io.handover import Packed, pack_any, unpack_positions
-from evaluation.io.kinds.masks import oddities_of_labels
-from evaluation.io.kinds.volume import Volume
+from evaluation.io.kinds.objects import Space
+from evaluation.io.kinds.points import PointSet, rows_of_points
+from evaluation.io.kinds.volume import Volume, oddities_of_labels
 from evaluation.io.pixels import outside, values_in_words
-from evaluation.io.volume_header import GEOMETRY_COLUMNS, Geometry
+from evaluation.io.volume_header import GEOMETRY_COLUMNS, UPRIGHT, Geometry
 from evaluation.io.voxels import Plane
-from evaluation.metrics.arrays import Bools
+from evaluation.metrics.arrays import Bools, Floats, Integers
+from evaluation.metrics.components import components_of
 from evaluation.metrics.crops import (
     LARGE_VOXELS,
     Crop,
@@ -131,19 +133,36 @@ def spacing_of(geometry: Geometry) -> Spacing | None:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelMapValue:
-    """A label map (z, y, x), cropped to the foreground; an image has one plane.
+class MapValue:
+    """The values of a map (z, y, x), cropped to those that are not 0; an image has one plane.
 
-    `whole` has the numbers of the labels. The package's metrics work on positions in the list of labels.
-
-    crop: positions, 8-bit, 0 the background, i the i-th label of the phase; packed if it is large. shape: of
-    the whole image, (z, y, x). spacing_mm: (z, y, x), None where the phase gives none; an image of two
-    dimensions has 1 along z. labels: the number at each position.
+    crop: the values, packed if they are large. shape: of the whole image, (z, y, x). spacing_mm: (z, y, x),
+    None where the phase gives none; an image of two dimensions has 1 along z.
     """
 
     crop: VolumeCrop
     shape: Shape
     spacing_mm: Spacing | None
+
+    @property
+    def corner(self) -> Shape:
+        """The corner of the crop."""
+        return self.crop.corner
+
+    @property
+    def whole(self) -> NDArray[Any]:
+        """The values in the whole image, shape ``shape``."""
+        return self.crop.within((0, 0, 0), self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelMapValue(MapValue):
+    """A label map; `whole` has the numbers of the labels. Metrics work on positions in the list of labels.
+
+    crop: positions, 8-bit, 0 the background, i the i-th label of the phase. labels: the number at each
+    position.
+    """
+
     labels: NDArray[np.unsignedinteger[Any]] = field(
         default_factory=partial(np.arange, MOST_LABELS + 1, dtype=np.uint8), kw_only=True
     )
@@ -152,11 +171,6 @@ class LabelMapValue:
     def positions(self) -> NDArray[np.uint8]:
         """The positions in the box around the foreground, which are no numbers of labels."""
         return self.crop.values
-
-    @property
-    def corner(self) -> Shape:
-        """The corner of that box."""
-        return self.crop.corner
 
     def region(self, *positions: int) -> Crop:
         """Return where an image of two dimensions has one of several labels, by their positions."""
@@ -191,8 +205,22 @@ class MapKind(Kind):
     def case_columns(self) -> tuple[str, ...]:
         return GEOMETRY_COLUMNS if self.dimensions == 3 else ()
 
+    def geometry(self, case: CaseForm) -> Geometry:
+        """Return the geometry that an image of a case has. Raises `PhaseError`."""
+        return volumes.case_geometry(case, self.dimensions)
+
+    @property
+    def properties(self) -> str:
+        """What a file shares with the image of its case, in words."""
+        return "size" if self.dimensions == 2 else "size, spacing, origin and direction"
+
+    @property
+    def place(self) -> str:
+        """What has a value of its own, in words."""
+        return f"{'pixel' if self.dimensions == 2 else 'voxel'}, in the {self.properties} of the image"
+
     def pixels(self, case: CaseForm) -> int:
-        return math.prod(volumes.case_geometry(case, self.dimensions).shape)
+        return math.prod(self.geometry(case).shape)
 
     def pack(self, value: Any) -> Packed:
         return pack_any(value.crop)
@@ -202,7 +230,6 @@ class MapKind(Kind):
         """Return the values of the whole image, ready to be written."""
 
     def write_file(self, value: Volume, extension: str) -> bytes:
-        """Return the bytes of a `Volume` of values; an image of two dimensions has one plane."""
         return volumes.write_image(value.values, value.geometry, extension, self.dimensions)
 
 
@@ -271,7 +298,7 @@ class LabelMap(MapKind):
             yield z, Crop(found.values, part.top + found.top, part.left + found.left)
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
-        geometry = volumes.case_geometry(case, self.dimensions)
+        geometry = self.geometry(case)
         return LabelMapValue(cropped, geometry.shape, spacing_of(geometry), labels=self.listed.values)
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> LabelMapValue:
@@ -281,17 +308,10 @@ class LabelMap(MapKind):
         """
         if variant is Variant.PERFECT:
             return reference
-        if variant is Variant.EMPTY:
-            return self._value(stack_of((), np.uint8), case)
-        planes = reference.whole_positions.copy()
-        if variant is Variant.NEAR:
-            grow_by_a_pixel(planes.reshape(-1, planes.shape[2]), 0)
-        else:
-            planes = (planes == 0).view(np.uint8)
-        return self._of_planes(planes, case)
+        return self._of_planes(varied(reference.whole_positions, variant), case)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> LabelMapValue:
-        shape = volumes.case_geometry(case, self.dimensions).shape
+        shape = self.geometry(case).shape
         planes = np.zeros(shape, np.uint8)
         sizes = np.reshape(shape, (3, 1, 1, 1))
         for position in range(1, len(self.labels) + 1):
@@ -313,7 +333,7 @@ class LabelMap(MapKind):
 
     def _of_regions(self, masks: Sequence[VolumeCrop], case: CaseForm) -> LabelMapValue:
         """Return the map; of structures that overlap the last one wins, of nested ones the inner one."""
-        planes = np.zeros(volumes.case_geometry(case, self.dimensions).shape, np.uint8)
+        planes = np.zeros(self.geometry(case).shape, np.uint8)
         in_order = list(enumerate(masks, start=1))
         for position, mask in reversed(in_order) if self.nested else in_order:
             inside = zip(mask.corner, mask.end, strict=True)
@@ -324,18 +344,121 @@ class LabelMap(MapKind):
         return self._value(stack_of((crop(plane, 0) for plane in planes), np.uint8), case)
 
     def unpack(self, packed: Packed, case: CaseForm) -> LabelMapValue:
-        shape = volumes.case_geometry(case, self.dimensions).shape
+        shape = self.geometry(case).shape
         return self._value(unpack_positions(packed, shape, len(self.labels)), case)
 
     def writable(self, value: LabelMapValue, case: CaseForm) -> Volume:
-        return Volume(self.listed.values[value.whole_positions], volumes.case_geometry(case, self.dimensions))
+        return Volume(self.listed.values[value.whole_positions], self.geometry(case))
 
     def describe(self) -> str:
-        named = ", ".join(f"{value} = {name}" for value, name in self.labels.items())
-        of = "size" if self.dimensions == 2 else "size, spacing, origin and direction"
-        return f"whole numbers of any type in the {of} of the image: {named}, {self.background} = elsewhere"
+        return (
+            f"whole numbers of any type in the {self.properties} of the image: {self.named}, "
+            f"{self.background} = elsewhere"
+        )
+
+    @property
+    def named(self) -> str:
+        """The labels in words."""
+        return ", ".join(f"{value} = {name}" for value, name in self.labels.items())
 
 
 def _up_to(number: int, positions: NDArray[np.uint8]) -> Bools:
     found: Bools = (positions > 0) & (positions <= number)
     return found
+
+
+# --- Lesions of a label map, as the reference of points ---
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LesionPoints(PointSet):
+    """The lesions of a case's map: one voxel of each as its point, and the maps to measure distances in.
+
+    lesions: 1 for the first lesion and so on, 0 elsewhere, in the crop of ``mask``. mask: the label map that
+    was read. grid: spacing, origin and direction by which a position falls into a voxel.
+    """
+
+    lesions: NDArray[np.int32]
+    mask: LabelMapValue
+    grid: Geometry
+
+    def voxels_of(self, positions: Floats) -> Integers:
+        """Return the voxel (z, y, x) of each position, shape (points, 3); it may lie outside the image."""
+        spacing, origin, axes = _matrices(self.grid)
+        padded = np.zeros((len(positions), 3))
+        padded[:, : positions.shape[1]] = positions - origin[: positions.shape[1]]
+        inside = np.linalg.solve(axes, padded.T).T / spacing
+        return np.floor(inside + 0.5).astype(np.int64)[:, ::-1]
+
+
+@dataclass(frozen=True)
+class LesionMap(MapKind):
+    """A label map whose connected components of the labels in ``lesions`` points can hit.
+
+    ``others`` are further numbers of the map. Diagonal neighbours are connected. Positions are in ``space``:
+    world millimetres of a volume, millimetres from the corner of an image, or pixels, of which the first has
+    its centre at 0.5.
+    """
+
+    lesions: tuple[int, ...]
+    space: Space
+    others: tuple[int, ...] = ()
+    dimensions: Dimensions = 3
+
+    @cached_property
+    def labels(self) -> LabelMap:
+        """The kind of the files, with the lesions first."""
+        numbers = {number: str(number) for number in (*self.lesions, *self.others)}
+        return LabelMap(numbers, 0, self.dimensions)
+
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> LesionPoints:
+        """Return the lesions of a file. Raises `FormFault`, and `PhaseError` without a spacing or origin."""
+        return self._lesions(self.labels.read_file(path, case, files), case)
+
+    def example(self, case: CaseForm, random: np.random.Generator) -> LesionPoints:
+        return self._lesions(self.labels.example(case, random), case)
+
+    def writable(self, value: LesionPoints, case: CaseForm) -> Volume:
+        return self.labels.writable(value.mask, case)
+
+    @property
+    def objects(self) -> Objects:
+        return Objects("point", rows_of_points, axes=self.space.axes, unit=self.space.unit)
+
+    def describe(self) -> str:
+        return self.labels.describe()
+
+    def _lesions(self, mask: LabelMapValue, case: CaseForm) -> LesionPoints:
+        grid = self._grid(case)
+        wanted = (mask.positions > 0) & (mask.positions <= len(self.lesions))
+        lesions, count = components_of(wanted)
+        if count > LARGEST_LABEL:
+            raise PhaseError(f"{case.name}: expected at most {LARGEST_LABEL} lesions, found {count}")
+        voxels = np.argwhere(lesions)
+        of_lesion = lesions[tuple(voxels.T)]
+        # The middle one of a lesion's voxels in their order, which is one of its own even if it is bent.
+        order, ends = np.argsort(of_lesion, kind="stable"), np.cumsum(np.bincount(of_lesion)[1:])
+        middles = order[(np.concatenate([[0], ends[:-1]]) + ends) // 2] if count else order
+        spacing, origin, axes = _matrices(grid)
+        centres = (voxels[middles] + mask.corner)[:, ::-1] * spacing @ axes.T + origin
+        positions, unknown = centres[:, : self.space.axes], np.full(count, np.nan)
+        classes, probabilities = np.zeros(count, np.int64), np.ones(count)
+        return LesionPoints(positions, classes, probabilities, unknown, lesions, mask, grid)
+
+    def _grid(self, case: CaseForm) -> Geometry:
+        if self.space.unit == "pixels":
+            return Geometry((1, 1, 1), (1.0, 1.0, 1.0), (0.5, 0.5, 0.5))
+        geometry = self.geometry(case)
+        if geometry.spacing_mm is None:
+            raise PhaseError(f"cases.csv, {case.name}, spacing_mm: expected two lengths, found none")
+        if self.dimensions == 2:
+            return replace(geometry, origin_mm=tuple(length / 2 for length in geometry.spacing_mm))  # type: ignore[arg-type]  # three
+        if geometry.origin_mm is None:
+            raise PhaseError(f"cases.csv, {case.name}, origin_mm: expected three numbers, found none")
+        return geometry
+
+
+def _matrices(grid: Geometry) -> tuple[Floats, Floats, Floats]:
+    """Return spacing and origin, shape (3,), and the matrix of directions, all in the order x, y, z."""
+    direction = np.reshape(grid.direction or UPRIGHT, (3, 3))
+    return np.asarray(grid.spacing_mm, float), np.asarray(grid.origin_mm, float), direction.astype(float)

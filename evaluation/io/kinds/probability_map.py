@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import apart, in_digits
-from evaluation.core.field import Variant, grow_by_a_pixel
+from evaluation.core.field import Variant, grow_by_a_pixel, varied
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
 from evaluation.core.sources import FileAccess, FileSource, fault_at
 from evaluation.core.views import Objects, Voxels
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
-from evaluation.io.kinds.label_map import LabelMapValue, MapKind, Shape, Spacing, spacing_of
+from evaluation.io.kinds.label_map import LabelMapValue, MapKind, MapValue, Shape, spacing_of
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import outside
-from evaluation.io.volumes import case_geometry, case_planes
+from evaluation.io.volumes import case_planes
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.components import components_of
 from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, stack_of
@@ -26,26 +26,13 @@ from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, sta
 
 
 @dataclass(frozen=True, slots=True)
-class ProbabilityMapValue:
-    """Probabilities (z, y, x), cropped to the nonzero values; an image has one plane.
-
-    probabilities: float32, in [0, 1]. corner, shape, spacing_mm: as of `LabelMapValue`.
-    """
-
-    probabilities: NDArray[np.float32]
-    corner: Shape
-    shape: Shape
-    spacing_mm: Spacing | None
+class ProbabilityMapValue(MapValue):
+    """A map of probabilities, float32, in [0, 1]."""
 
     @property
-    def crop(self) -> VolumeCrop:
-        """The probabilities and their corner."""
-        return VolumeCrop(self.probabilities, self.corner)
-
-    @property
-    def whole(self) -> NDArray[np.float32]:
-        """The probabilities in the whole image, shape ``shape``."""
-        return self.crop.within((0, 0, 0), self.shape)
+    def probabilities(self) -> NDArray[np.float32]:
+        """The probabilities in the crop."""
+        return self.crop.values
 
 
 @dataclass(frozen=True)
@@ -70,8 +57,8 @@ class ProbabilityMap(MapKind):
             yield "every value is 0"
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> ProbabilityMapValue:
-        geometry = case_geometry(case, self.dimensions)
-        return ProbabilityMapValue(cropped.values, cropped.corner, geometry.shape, spacing_of(geometry))
+        geometry = self.geometry(case)
+        return ProbabilityMapValue(cropped, geometry.shape, spacing_of(geometry))
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> ProbabilityMapValue:
         """Return a map of 0 and 1: the reference, with one voxel more, empty, or inverted."""
@@ -79,13 +66,13 @@ class ProbabilityMap(MapKind):
         return self._value(stack_of(map(_cropped, mask), np.float32), case)
 
     def unpack(self, packed: Packed, case: CaseForm) -> ProbabilityMapValue:
-        cropped = unpack_volume(packed, "<f4", case_geometry(case, self.dimensions).shape)
+        cropped = unpack_volume(packed, "<f4", self.geometry(case).shape)
         if outside(cropped.values, *as_kept(self.lowest, self.highest)) is not None:
             raise HandoverError(f"expected {numbers_in_words(self.lowest, self.highest)}")
         return self._value(cropped, case)
 
     def writable(self, value: ProbabilityMapValue, case: CaseForm) -> Volume:
-        return Volume(value.whole, case_geometry(case, self.dimensions))
+        return Volume(value.whole, self.geometry(case))
 
     @property
     def voxels(self) -> Voxels:
@@ -95,7 +82,7 @@ class ProbabilityMap(MapKind):
         return self._value(stack_of(map(_cropped, array), np.float32), case)
 
     def describe(self) -> str:
-        return f"a probability from 0 to 1 for each {place_in_words(self.dimensions)}"
+        return f"a probability from 0 to 1 for each {self.place}"
 
 
 LARGEST = float(np.finfo(np.float32).max)
@@ -132,11 +119,11 @@ class NumberMap(ProbabilityMap):
 
     def example(self, case: CaseForm, random: np.random.Generator) -> ProbabilityMapValue:
         low, high = max(self.lowest, -1000.0), min(self.highest, 1000.0)
-        shape = case_geometry(case, self.dimensions).shape
+        shape = self.geometry(case).shape
         return self._of_voxels(random.uniform(low, high, shape).astype(np.float32), case)
 
     def describe(self) -> str:
-        return f"{numbers_in_words(self.lowest, self.highest)} for each {place_in_words(self.dimensions)}"
+        return f"{numbers_in_words(self.lowest, self.highest)} for each {self.place}"
 
 
 def numbers_in_words(lowest: float, highest: float) -> str:
@@ -148,13 +135,6 @@ def numbers_in_words(lowest: float, highest: float) -> str:
     if lowest <= -LARGEST:
         return f"finite values of at most {highest:g}"
     return f"values from {lowest:g} to {highest:g}"
-
-
-def place_in_words(dimensions: Dimensions) -> str:
-    """Return which image a file must have the geometry of, for descriptions."""
-    if dimensions == 2:
-        return "pixel, in the size of the image"
-    return "voxel, in the size, spacing, origin and direction of the image"
 
 
 def as_kept(lowest: float, highest: float) -> tuple[float, float]:
@@ -192,12 +172,7 @@ def read_probabilities(
 def rehearsed_mask(reference: LabelMapValue, foreground: int, variant: Variant) -> NDArray[np.bool_]:
     """Return the foreground of a reference in the whole image, changed by the variant."""
     whole = reference.whole_positions
-    mask = (whole > 0) & (whole <= foreground)
-    if variant is Variant.EMPTY:
-        mask[...] = False
-    elif variant is Variant.NEAR:
-        grow_by_a_pixel(mask.reshape(-1, mask.shape[2]), 0)
-    return ~mask if variant is Variant.INVERTED else mask
+    return varied((whole > 0) & (whole <= foreground), variant)
 
 
 def _cropped(plane: NDArray[Any]) -> Crop:
@@ -214,22 +189,18 @@ MOST_CANDIDATES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class DetectionMapValue:
-    """The candidates of an image: their pixels and confidences.
+class DetectionMapValue(MapValue):
+    """The candidates of an image, uint16: 0 = none, i = the i-th candidate.
 
-    candidates: uint16 (z, y, x), cropped to the nonzero values; 0 = none, i = the i-th candidate. corner: of
-    the crop, (z, y, x). confidences: float64, shape (candidates,), above 0. shape: of the image, (z, y, x).
+    confidences: float64, shape (candidates,), above 0.
     """
 
-    candidates: NDArray[np.uint16]
-    corner: Shape
     confidences: NDArray[np.float64]
-    shape: Shape
 
     @property
-    def crop(self) -> VolumeCrop:
-        """The candidates and their corner."""
-        return VolumeCrop(self.candidates, self.corner)
+    def candidates(self) -> NDArray[np.uint16]:
+        """The candidates in the crop."""
+        return self.crop.values
 
 
 @dataclass(frozen=True)
@@ -253,7 +224,6 @@ class DetectionMap(MapKind):
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> DetectionMapValue:
         found = read_probabilities(path, case, files, self.dimensions, self.highest)
-        shape = case_geometry(case, self.dimensions).shape
         labelled, count = components_of(found.values > 0)
         if count > MOST_CANDIDATES:
             raise fault_at(FileSource(path), f"at most {MOST_CANDIDATES} connected components", str(count))
@@ -267,9 +237,14 @@ class DetectionMap(MapKind):
             expected = "one value in each connected component (diagonal neighbours are connected)"
             extremes = " to ".join(apart([lowest[first]], [highest[first]]))
             raise fault_at(FileSource(path), expected, f"{extremes} in one of {len(several)} components")
-        return DetectionMapValue(
-            labelled.astype(np.uint16), found.corner, highest[1:].astype(np.float64), shape
-        )
+        return self._value(labelled, found.corner, highest[1:].astype(np.float64), case)
+
+    def _value(
+        self, candidates: NDArray[np.integer], corner: Shape, confidences: Floats, case: CaseForm
+    ) -> DetectionMapValue:
+        geometry = self.geometry(case)
+        crop = VolumeCrop(candidates.astype(np.uint16), corner)
+        return DetectionMapValue(crop, geometry.shape, spacing_of(geometry), confidences)
 
     def oddities(self, value: DetectionMapValue, case: CaseForm) -> Iterator[str]:
         """Yield whether there is no candidate."""
@@ -281,7 +256,7 @@ class DetectionMap(MapKind):
         mask = rehearsed_mask(reference, self.foreground, variant)
         found = stack_of((crop(plane.view(np.uint8), 0) for plane in mask), np.uint8)
         labelled, count = components_of(found.values > 0)
-        return DetectionMapValue(labelled.astype(np.uint16), found.corner, np.ones(count), mask.shape)
+        return self._value(labelled, found.corner, np.ones(count), case)
 
     def pack(self, value: DetectionMapValue) -> Packed:
         return [*pack_volume(value.crop), value.confidences]
@@ -289,20 +264,18 @@ class DetectionMap(MapKind):
     def unpack(self, packed: Packed, case: CaseForm) -> DetectionMapValue:
         """Return the map, checked; whether candidates are connected is not. Raises `HandoverError`."""
         *placed, confidences = list_of(packed, 5)
-        shape = case_geometry(case, self.dimensions).shape
-        cropped = unpack_volume(placed, "<u2", shape)
+        cropped = unpack_volume(placed, "<u2", self.geometry(case).shape)
         confidences = array_of(confidences, ["<f8"], 1)
         if len(confidences) > MOST_CANDIDATES or outside(confidences, 0, self.highest) is not None:
             raise HandoverError(f"expected up to {MOST_CANDIDATES} confidences up to {self.highest:g}")
         voxels = np.bincount(cropped.values.reshape(-1), minlength=len(confidences) + 1)
         if len(voxels) > len(confidences) + 1 or not voxels[1:].all():
             raise HandoverError(f"expected voxels of {len(confidences)} candidates")
-        return DetectionMapValue(cropped.values, cropped.corner, confidences, shape)
+        return self._value(cropped.values, cropped.corner, confidences, case)
 
     def writable(self, value: DetectionMapValue, case: CaseForm) -> Volume:
         confidences = np.array([0.0, *value.confidences], np.float32)
-        whole = value.crop.within((0, 0, 0), value.shape)
-        return Volume(confidences[whole], case_geometry(case, self.dimensions))
+        return Volume(confidences[value.whole], self.geometry(case))
 
     @property
     def objects(self) -> Objects:
@@ -325,12 +298,12 @@ class DetectionMap(MapKind):
         confidences = np.zeros(count + 1)
         np.maximum.at(confidences, joined.ravel(), np.concatenate([[0.0], rows[:, 1]])[numbered.ravel()])
         found = stack_of((crop(plane.astype(np.uint8), 0) for plane in joined), np.uint8)
-        return DetectionMapValue(found.values.astype(np.uint16), found.corner, confidences[1:], joined.shape)
+        return self._value(found.values, found.corner, confidences[1:], case)
 
     def describe(self) -> str:
         confidence = "positive confidence" if self.any_confidence else "confidence up to 1"
         return (
-            f"0 or a {confidence} for each {place_in_words(self.dimensions)}; each connected component "
+            f"0 or a {confidence} for each {self.place}; each connected component "
             "(diagonal neighbours are connected) is one finding, with one value"
         )
 

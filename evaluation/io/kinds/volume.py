@@ -1,4 +1,4 @@
-"""Volumes: submitted confidences, and reference volumes.
+"""Volumes of submitted confidences, reference volumes, and masks of classes that may overlap.
 
 A submitted volume is decoded in slabs while it is read, and completely checked before any label is opened.
 Every B-scan is kept cropped to its content, with at most 4 bytes per voxel. Reference volumes are not kept:
@@ -6,27 +6,47 @@ their planes are read one by one, and checked and digested while reading.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import in_digits
-from evaluation.core.field import CaseColumns, Kind, Reference, Variant, grow_by_a_pixel
+from evaluation.core.fault import FaultKind, FormFault, ReadError, in_digits
+from evaluation.core.field import CaseColumns, Kind, Reference, Variant, grow_by_a_pixel, varied
 from evaluation.core.form import CaseForm
+from evaluation.core.formats import HEAD_BYTES, META_IMAGE
 from evaluation.core.sources import FileAccess, FileSource, Source, fault_at
-from evaluation.core.views import Voxels
-from evaluation.io.handover import HandoverError, Packed, list_of, pack_crop, unpack_crop
-from evaluation.io.kinds.masks import oddities_of_labels
-from evaluation.io.pixels import outside
+from evaluation.core.views import Regions, Voxels
+from evaluation.io.handover import HandoverError, Packed, list_of, pack_crop, unpack_crop, unpack_region
+from evaluation.io.pixels import Size, outside, values_in_words
+from evaluation.io.tiff import read_channels
 from evaluation.io.volume_header import Geometry, geometry_of
-from evaluation.io.volumes import case_planes, write_volume
-from evaluation.metrics.crops import EMPTY, Crop, box_of_content
+from evaluation.io.volumes import case_planes, open_planes, write_volume
+from evaluation.metrics.crops import EMPTY, Crop, VolumeCrop, box_of_content, crop, distinct_values
 
 _LEVELS = 5
 """Confidences are often given in as many levels."""
+
+
+def oddities_of_labels(
+    labelled: NDArray[np.bool_], pixels: int, names: Sequence[str], listed: int
+) -> Iterator[str]:
+    """Yield what looks wrong about the labels of a case; see `Kind.oddities`.
+
+    labelled: whether each pixel of the crop to the labelled ones is, any shape; pixels: of the whole image.
+    names: of the labels that occur; listed: the number of those that may.
+    """
+    if not labelled.size:
+        yield "nothing is labelled"
+    elif labelled.size == pixels and all(
+        labelled[corner] for corner in product((0, -1), repeat=labelled.ndim)
+    ):
+        yield "all corners of the image are labelled (inverted?)"
+    if len(names) == 1 and listed > 1:
+        yield f"no label but {names[0]} occurs"
 
 
 @dataclass(frozen=True)
@@ -212,3 +232,113 @@ def _cropped(plane: NDArray[Any]) -> Crop:
 def _compact(values: NDArray[Any]) -> NDArray[Any]:
     """Return a copy of values in [0, 1] as float32 or, if they are integers, uint8."""
     return values.astype(np.float32 if values.dtype.kind == "f" else np.uint8)
+
+
+# --- Masks of classes that may overlap: one channel of 0 and 255 per class ---
+
+_ON = 255
+_HEADER_ALLOWANCE = 1 << 20
+
+
+def _in_a_plane(region: Crop) -> VolumeCrop:
+    return VolumeCrop(region.values[np.newaxis], (0, region.top, region.left))
+
+
+def _region_of(mask: Crop) -> Crop:
+    return Crop(mask.values != 0, mask.top, mask.left)
+
+
+@dataclass(frozen=True)
+class MultilabelMask(Kind):
+    """A mask of the case's size with one channel per class, 255 in its region and 0 elsewhere.
+
+    Its value is one region per class, each cropped to its bounding box.
+    """
+
+    classes: tuple[str, ...]
+
+    def read_file(self, path: str, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
+        size = Size(case.width, case.height)
+        try:
+            limit = 2 * len(self.classes) * size.width * size.height + _HEADER_ALLOWANCE
+            data = files.read(path, limit)
+            if META_IMAGE.begins(bytes(data[:HEAD_BYTES])):
+                channels = self._planes(data, size)
+            else:
+                channels = read_channels(data, len(self.classes), size)
+        except ReadError as error:
+            raise FormFault(error.fault(path)) from None
+        regions, faults = [], []
+        for name, channel in zip(self.classes, channels, strict=True):
+            cropped = crop(channel, 0)
+            others = [value for value in distinct_values(cropped.values) if value not in (0, _ON)]
+            if others:
+                hint = f"a 0/1 mask? Write {_ON} for 1" if others == [1] else None
+                found = values_in_words(others)
+                problem = ReadError(FaultKind.WRONG_VALUE, f"values 0 or {_ON} only", found, hint=hint)
+                faults.append(problem.fault(path, f"channel {name}"))
+            regions.append(_region_of(cropped))
+        FormFault.raise_all(faults)
+        return tuple(regions)
+
+    def _planes(self, data: memoryview, size: Size) -> NDArray[np.uint8]:
+        """Return the channels of a MetaImage, one in each plane. Raises `ReadError`."""
+        count = len(self.classes)
+        volume = open_planes(data, META_IMAGE.extensions[0], size, count, f"{count} channels")
+        if volume.header.dtype != np.uint8:
+            expected, found = "8 bits per channel (MET_UCHAR)", str(volume.header.dtype)
+            raise ReadError(FaultKind.WRONG_VALUE, expected, found)
+        return np.stack([plane.values.copy() for plane in volume.planes()])
+
+    def oddities(self, value: tuple[Crop, ...], case: CaseForm) -> Iterator[str]:
+        """Yield whether nothing is labelled, or all corners, or one class only."""
+        found = [name for name, region in zip(self.classes, value, strict=True) if region.values.size]
+        largest = max((region.values for region in value), key=np.size)
+        yield from oddities_of_labels(largest, case.height * case.width, found, len(self.classes))
+
+    def rehearse(self, reference: tuple[Crop, ...], case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
+        """Return the classes: unchanged, each with one pixel more, none anywhere, or each inverted."""
+        images = (varied(region.in_image(case.height, case.width), variant) for region in reference)
+        return tuple(_region_of(crop(image.view(np.uint8), 0)) for image in images)
+
+    def pack(self, value: tuple[Crop, ...]) -> Packed:
+        """Return the region of every class, eight pixels to a byte."""
+        return [pack_crop(region) for region in value]
+
+    def unpack(self, packed: Packed, case: CaseForm) -> tuple[Crop, ...]:
+        regions = list_of(packed, len(self.classes))
+        return tuple(unpack_region(region, case.height, case.width) for region in regions)
+
+    def pixels(self, case: CaseForm) -> int:
+        return len(self.classes) * case.width * case.height
+
+    @property
+    def regions(self) -> Regions:
+        return Regions(self.classes, lambda value: list(map(_in_a_plane, value)), self._of_regions)
+
+    def _of_regions(self, masks: Sequence[VolumeCrop], case: CaseForm) -> tuple[Crop, ...]:
+        images = (mask.within((0, 0, 0), (1, case.height, case.width))[0] for mask in masks)
+        return tuple(_region_of(crop(image.view(np.uint8), 0)) for image in images)
+
+    def writable(self, value: tuple[Crop, ...], case: CaseForm) -> NDArray[np.bool_]:
+        return np.stack([region.in_image(case.height, case.width) for region in value])
+
+    def write_file(self, value: NDArray[np.bool_], extension: str) -> bytes:
+        values = value.astype(np.uint8) * np.uint8(_ON)
+        return write_volume(values, Geometry(values.shape), extension)
+
+    def describe(self) -> str:
+        return (
+            f"an 8-bit TIFF of the image's size with {len(self.classes)} channels (pages, interleaved or "
+            f"planar) {self._in_order()}"
+        )
+
+    def describe_image(self) -> str:
+        return (
+            f"an 8-bit image of the image's size with {len(self.classes)} channels (the planes of a "
+            f"MetaImage or the pages of a TIFF) {self._in_order()}"
+        )
+
+    def _in_order(self) -> str:
+        order = ", ".join(self.classes)
+        return f"in the order {order}: 255 = the class, 0 = elsewhere; classes may overlap"

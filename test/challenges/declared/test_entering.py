@@ -70,18 +70,23 @@ def label_maps(field):
         yield {"field": label_map(mask), "field_by_two": label_map(REGIONS[other])}
 
 
+def probability_map(values):
+    return ProbabilityMapValue(VolumeCrop(values, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0))
+
+
 def probabilities():
     for level in (1, 0.5, np.float32(1e-45)):
         for mask in REGIONS.values():
             values = (mask * level).astype(np.float32)
-            yield ProbabilityMapValue(values if mask.any() else values[:0], (0, 0, 0), SHAPE, (1.0, 1.0, 1.0))
+            yield probability_map(values if mask.any() else values[:0])
 
 
 def candidates():
     for confidence, mask in product((1.0, 1e-300), REGIONS.values()):
         found, count = components_of(mask > 0)
         kept = found.astype(np.uint16) if mask.any() else np.zeros((0, 0, 0), np.uint16)
-        yield DetectionMapValue(kept, (0, 0, 0), np.full(count, confidence), SHAPE)
+        crop = VolumeCrop(kept, (0, 0, 0))
+        yield DetectionMapValue(crop, SHAPE, (1.0, 1.0, 1.0), np.full(count, confidence))
 
 
 def boxes(*corners, probability=1.0):
@@ -153,7 +158,7 @@ def values_of(field):
     if kind == "image":
         ramp = np.linspace(0, 1, math.prod(SHAPE), dtype=np.float32).reshape(SHAPE)
         found = [
-            ProbabilityMapValue(values.astype(np.float32), (0, 0, 0), SHAPE, (1.0, 1.0, 1.0))
+            probability_map(values.astype(np.float32))
             for values in (np.zeros(SHAPE), np.full(SHAPE, 0.5), np.ones(SHAPE), ramp)
         ]
         return [{"field": one} for one in found], found
@@ -167,7 +172,7 @@ def submitted_of(field, value):
     if field.kind != "label_map":
         return {"field": value}
     mask = value.positions.astype(np.float32)
-    return {"field": value, "probability": ProbabilityMapValue(mask, (0, 0, 0), SHAPE, (1.0, 1.0, 1.0))}
+    return {"field": value, "probability": probability_map(mask)}
 
 
 def rows_of(measure, field, references, predictions):

@@ -115,7 +115,7 @@ def test_a_figure_of_one_image_in_its_mask(metric, cut):
     table = METRICS.named(metric)
     of_field = table.model_validate({"metric": metric, "clip": cut})
     measure = of_field.measure("figure", "map", field)
-    values = [ProbabilityMapValue(of, (0, 0, 0), SHAPE, (1.0, 1.0, 1.0)) for of in (made, true)]
+    values = [ProbabilityMapValue(VolumeCrop(of, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0)) for of in (made, true)]
     inside_of = LabelMapValue(VolumeCrop(mask, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0))
     references = {"map": values[1], mask_of("map"): inside_of}
     found = measure.row(FieldComparison("map", values[0], references))["figure"]

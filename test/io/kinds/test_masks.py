@@ -7,8 +7,7 @@ from evaluation.core.fault import FormFault
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
 from evaluation.io.kinds.label_map import LabelMap
-from evaluation.io.kinds.masks import MultilabelMask
-from evaluation.io.kinds.volume import Volume
+from evaluation.io.kinds.volume import MultilabelMask, Volume
 from evaluation.io.tiff import write
 from test.io.memory import InMemory
 

@@ -8,7 +8,6 @@ from evaluation.io.handover import HandoverError
 from evaluation.io.kinds.boxes import BoxesInSpace, BoxList
 from evaluation.io.kinds.classes import LABEL, ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.label_map import LabelMap
-from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Keypoints, PointInImage, Points
@@ -17,7 +16,7 @@ from evaluation.io.kinds.probability_map import (
     ProbabilityMap,
 )
 from evaluation.io.kinds.survival import TimeToEvent
-from evaluation.io.kinds.volume import ConfidenceVolume
+from evaluation.io.kinds.volume import ConfidenceVolume, MultilabelMask
 
 CASE = CaseForm("V1", 5, 4, {"b_scans": "2", "spacing_mm": "1 1 1", "origin_mm": "", "direction": ""})
 SCORED = Attributes(("a", "b"), with_probability=True)

@@ -10,12 +10,11 @@ from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
 from evaluation.io.kinds.classes import LABEL, ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.number import ConditionScore, Number
 from evaluation.io.kinds.points import PointInImage, point_at
 from evaluation.io.kinds.probability_map import DetectionMap, ProbabilityMap
 from evaluation.io.kinds.survival import SurvivalPrediction
-from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume, Volume
+from evaluation.io.kinds.volume import ConfidenceVolume, MultilabelMask, ReferenceVolume, Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.crops import Crop, VolumeCrop
 from test.io.memory import InMemory, read_image

@@ -15,10 +15,9 @@ from evaluation.core.sources import FileSource
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.classes import LABEL, ClassLabel, ClassProbabilities, FlagSet
 from evaluation.io.kinds.label_map import LabelMap
-from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import PointInImage, point_at
-from evaluation.io.kinds.volume import ConfidenceVolume
+from evaluation.io.kinds.volume import ConfidenceVolume, MultilabelMask
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.crops import Crop
 from evaluation.organiser.annotators import combine as masks_module

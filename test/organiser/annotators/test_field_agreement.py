@@ -8,10 +8,10 @@ import pytest
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.classes import LABEL
 from evaluation.io.kinds.label_map import LabelMap
-from evaluation.io.kinds.masks import MultilabelMask
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import PointInImage, point_at
+from evaluation.io.kinds.volume import MultilabelMask
 from evaluation.metrics.crops import Crop
 from evaluation.organiser.annotators.agreement import FieldAgreement, most_disputed
 from test.io.memory import read_image

@@ -28,15 +28,13 @@ from evaluation.io.kinds.classes import (
 )
 from evaluation.io.kinds.displacement import EXTENSIONS, DisplacementField, Landmarks
 from evaluation.io.kinds.instance_map import InstanceMap
-from evaluation.io.kinds.label_map import LabelMap
-from evaluation.io.kinds.lesion_map import LesionMap
-from evaluation.io.kinds.masks import MultilabelMask
+from evaluation.io.kinds.label_map import LabelMap, LesionMap
 from evaluation.io.kinds.number import ConditionScore, Number, TwoClasses
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Keypoints, PointInImage, Points, Polygons
 from evaluation.io.kinds.probability_map import DetectionMap, NumberMap, ProbabilityMap
 from evaluation.io.kinds.survival import SurvivalPrediction, TimeToEvent
-from evaluation.io.kinds.volume import ConfidenceVolume, NoValue, ReferenceVolume
+from evaluation.io.kinds.volume import ConfidenceVolume, MultilabelMask, NoValue, ReferenceVolume
 from evaluation.workers.confinement import OpeningFinder
 
 _PIXELS = Space(2, "pixels")
