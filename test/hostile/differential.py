@@ -21,6 +21,7 @@ import tifffile
 from PIL import Image
 
 from evaluation.core.fault import ReadError
+from evaluation.core.formats import image_formats
 from evaluation.io.pixels import Size, silenced_libraries
 from evaluation.io.tiff import COMPRESSION, FAXES, read_channels, read_page
 from evaluation.io.volume_header import Geometry, VolumeHeader
@@ -72,6 +73,10 @@ IMAGES = {
     ],
     "mha": [write_grey(GREY, ".mha"), write_volume(GREY[np.newaxis], PLACE, ".mha")],
 }
+for row in image_formats(2):
+    extension = row.extensions[0]
+    if extension[1:] not in IMAGES:
+        IMAGES[extension[1:]] = [write_grey(GREY, extension)]
 VOLUMES = {
     "mha": [write_volume(VOLUME, PLACE, ".mha"), write_volume(VOLUME / np.float32(255), PLACE, ".mha")],
     "nii.gz": [write_volume(VOLUME, PLACE, ".nii.gz"), write_volume(VOLUME.astype("i2"), PLACE, ".nii.gz")],
@@ -299,7 +304,7 @@ def disagreements(random: Random) -> tuple[str, bytes, list[str], bool]:
         "channels": ({"tif": CHANNEL_FILES}, _channel_file),
     }[what]
     extension = random.choice(sorted(files))
-    data = random.choice(MUTATIONS[extension])(random, random.choice(files[extension]))
+    data = random.choice(MUTATIONS.get(extension, (any_byte,)))(random, random.choice(files[extension]))
     try:
         with silenced_libraries(), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -15,19 +15,16 @@ from evaluation.io.pixels import Size, check_size
 from evaluation.io.volumes import read_cropped, read_numbers
 from evaluation.metrics.crops import crop
 from test.faults import faulted
-from test.io import test_bmp, test_png, test_tiff
+from test.io import test_png
+from test.io.formats import READABLE, REFUSED
 from test.io.images import GREY, MASK, RANDOM, of, read_grey, write_grey
 from test.systems.features import WINDOWS, imitate
 
-READABLE = {**test_png.READABLE, **test_bmp.READABLE, **test_tiff.READABLE}
-REFUSED = {
+OTHERS = {
     "nothing": (b"", FaultKind.UNREADABLE, "other content"),
     "text": (b"disc,cup\n", FaultKind.UNREADABLE, "other content"),
     "jpeg": (of(GREY, "JPEG"), FaultKind.UNREADABLE, "a JPEG image (lossy: its values are not exact)"),
     "gif": (of(GREY, "GIF"), FaultKind.UNREADABLE, "a GIF image"),
-    **test_png.REFUSED,
-    **test_bmp.REFUSED,
-    **test_tiff.REFUSED,
 }
 
 
@@ -52,7 +49,7 @@ def test_without_memory_files_the_pixels_are_the_same(data, expected, monkeypatc
     check_read(data, expected)
 
 
-@pytest.mark.parametrize(("data", "kind", "found"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("data", "kind", "found"), (OTHERS | REFUSED).values(), ids=OTHERS | REFUSED)
 def test_refuses(data, kind, found, capfd):
     with pytest.raises(ReadError) as caught:
         read_grey(memoryview(data), "x", None)

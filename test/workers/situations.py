@@ -29,14 +29,8 @@ from evaluation.io.tables import write_csv
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
 from evaluation.io.volumes import write_image
 from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
-from test.io import (
-    test_bmp,
-    test_box_lines,
-    test_metaimage,
-    test_png,
-    test_tiff,
-    test_tiff_decoder,
-)
+from test.io import test_box_lines, test_metaimage, test_tiff_decoder
+from test.io.formats import TESTS
 from test.io.images import GREY
 from test.io.volumes import test_formats
 from test.io.volumes.files import GEOMETRY, VALUES
@@ -218,7 +212,7 @@ def images(kind: Kind, extensions: tuple[str, ...]) -> Iterator[tuple[str, bytes
 def of_formats(name: str) -> Iterator[tuple[str, bytes]]:
     """Yield extensions and the files that the tests of each format read or refuse."""
     if name == "images":
-        for extension, tests in ((".png", test_png), (".bmp", test_bmp), (".tif", test_tiff)):
+        for extension, tests in TESTS.items():
             for files in (tests.READABLE, tests.REFUSED):
                 yield from ((extension, data) for data, *_ in files.values())
     elif name == "metaimages":
@@ -233,11 +227,11 @@ def of_formats(name: str) -> Iterator[tuple[str, bytes]]:
 def changed_bytes(name: str) -> Iterator[tuple[str, bytes]]:
     """Yield readable files with each of their first bytes changed."""
     if name != "volumes":
-        files = [
-            (extension, write_image(GREY[np.newaxis], PLANE, extension, 2)) for extension in (".png", ".mha")
-        ]
-        for extension, tests in ((".bmp", test_bmp), (".tif", test_tiff)):
-            files += [(extension, data) for data, _ in tests.READABLE.values()]
+        written = (".png", ".mha")
+        files = [(extension, write_image(GREY[np.newaxis], PLANE, extension, 2)) for extension in written]
+        for extension, tests in TESTS.items():
+            if extension not in written:
+                files += [(extension, data) for data, _ in tests.READABLE.values()]
     else:
         extensions = (".mha", ".nii", ".nii.gz", ".nrrd", ".tif")
         files = [(extension, write_image(VALUES, GEOMETRY, extension, 3)) for extension in extensions]

@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import evaluation
+from evaluation.core.formats import image_formats
 from evaluation.evaluate import check
+from evaluation.io.volume_header import Geometry
+from evaluation.io.volumes import write_image
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.workers.confinement import missing_confinement
 from test.challenges.declared.phases import declared_phase
@@ -75,6 +78,11 @@ VOLUMES = {
     "tiff stack in deflated tiles": tiff(SCAN, tile=(16, 16), compression="zlib"),
     "text": b"<!DOCTYPE html>",
 }
+PLACE = Geometry((3, HEIGHT, WIDTH))
+for dimensions, contents, values in ((2, IMAGES, VALUES[np.newaxis]), (3, VOLUMES, SCAN)):
+    for row in image_formats(dimensions, on_request=True):
+        if not any(row.begins(data) for data in contents.values()):
+            contents[row.name] = write_image(values, PLACE, row.extensions[0], dimensions)
 EXTENSIONS = {2: (".png", ".bmp", ".tif", ".mha"), 3: (".mha", ".nii", ".nii.gz", ".tif")}
 CONTENTS = {2: IMAGES, 3: VOLUMES}
 REFERENCES = {2: ("png", ".png"), 3: ("metaimage", ".mha")}

@@ -11,6 +11,7 @@ from evaluation.challenges.declared.label_maps import StructureMetricTable
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.challenge import worst_row
+from evaluation.core.form import CaseForm
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.kinds.displacement import Displacement
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -162,9 +163,14 @@ def values_of(field):
             for values in (np.zeros(SHAPE), np.full(SHAPE, 0.5), np.ones(SHAPE), ramp)
         ]
         return [{"field": one} for one in found], found
-    assert kind == "survival", f"extreme values of a kind such as {kind} belong here"
-    observed = [(5.0, 1), (2.0, 0), (9.0, 1), (2.0, 1)]
-    return [{"field": ObservedTime(*one)} for one in observed], UNBOUNDED
+    if kind == "survival":
+        observed = [(5.0, 1), (2.0, 0), (9.0, 1), (2.0, 1)]
+        return [{"field": ObservedTime(*one)} for one in observed], UNBOUNDED
+    made, rng = field.field("field").kind, np.random.default_rng(3)
+    found = [made.example(CaseForm("a"), rng) for _ in range(5)]
+    if made.numbers:
+        found += [made.numbers.value([end] * len(made.numbers.names)) for end in made.numbers.bounds]
+    return [{"field": one} for one in found], found
 
 
 def submitted_of(field, value):

@@ -10,8 +10,10 @@ import traceback
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 
+from evaluation.challenges.declared.declarable import FIELDS
 from evaluation.challenges.justraigs.kinds import AgreedFeatures
 from evaluation.core.challenge import Challenge, Options, Task
+from evaluation.core.entry_points import own_entries
 from evaluation.core.estimator import Mean
 from evaluation.core.field import CaseColumns, Field, Files, Kind, Reference, Socket, TableColumns, TableRows
 from evaluation.core.formats import extensions_of, image_formats
@@ -50,9 +52,9 @@ KINDS: dict[str, Kind] = {
     "confidence_volume": ConfidenceVolume(),
     "probability_map_2d": ProbabilityMap(dimensions=2),
     "probability_map_3d": ProbabilityMap(),
-    "instances_2d": InstanceMap({1: "cell"}, dimensions=2),
-    "instances_3d": InstanceMap({1: "a", 2: "b"}, ranges={1: (1, 9), 2: (10, 19)}),
-    "instances_and_classes": InstanceMap({1: "a", 2: "b"}, dimensions=2, class_plane=True),
+    "instance_map_2d": InstanceMap({1: "cell"}, dimensions=2),
+    "instance_map_3d": InstanceMap({1: "a", 2: "b"}, ranges={1: (1, 9), 2: (10, 19)}),
+    "instance_map_and_classes": InstanceMap({1: "a", 2: "b"}, dimensions=2, class_plane=True),
     "image_2d": NumberMap(dimensions=2, lowest=-1024, highest=3071),
     "image_3d": NumberMap(),
     "detection_map_2d": DetectionMap(dimensions=2),
@@ -71,9 +73,9 @@ KINDS: dict[str, Kind] = {
     "class": ClassLabel(("a", "b")),
     "grade": ClassLabel((0, 1, 2)),
     "decision": ClassLabel((0, 1), boolean_json=True),
-    "probabilities": ClassProbabilities(("a", "b")),
-    "presences": PresenceProbabilities(("a", "b")),
-    "displacement": DisplacementField(),
+    "class_probabilities": ClassProbabilities(("a", "b")),
+    "presence_probabilities": PresenceProbabilities(("a", "b")),
+    "displacement_field": DisplacementField(),
     "flags": FlagSet(("first", "second")),
     "flags_listed": FlagSet(("first", "second"), listed=True),
     "point_in_image": PointInImage(),
@@ -86,7 +88,12 @@ KINDS: dict[str, Kind] = {
     "keypoints": Keypoints(("first", "second"), _PIXELS),
     "keypoints_in_part": Keypoints(("first", "second"), Space(3, "mm"), partial=True),
 }
-"""The kinds of fields by name."""
+for declared in own_entries("evaluation.kinds"):
+    if not any(name.startswith(declared) for name in KINDS):
+        table = FIELDS.named(declared)
+        assert table is not None
+        KINDS[declared] = table.model_validate({"kind": declared}).field(declared).kind
+"""Kinds of fields by name, which begins with that of its declaration; others declare themselves."""
 
 OF_REFERENCES = {
     AgreedFeatures,
