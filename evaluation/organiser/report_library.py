@@ -25,7 +25,7 @@ from evaluation.organiser.ranking.leaderboard_file import Leaderboard, Organiser
 from evaluation.organiser.report.board import cases
 from evaluation.organiser.report.board.leaderboard import leaderboard_page, reported_phases
 from evaluation.organiser.report.board.methods import data_section
-from evaluation.organiser.report.board.reading import LEADERBOARD_FILE, read_leaderboard
+from evaluation.organiser.report.board.reading import LEADERBOARD_FILE, ReportedPhase, read_leaderboard
 from evaluation.organiser.report.case_images import CaseReading, Request, is_read
 from evaluation.organiser.report.page import WIDTH, Page, render_page, write_figures
 from evaluation.organiser.report.pictures import chosen_cases, classified_cases
@@ -56,7 +56,7 @@ def submission_page(
 
 
 def _pictures_of(
-    reported: cases.ReportedPhase,
+    reported: ReportedPhase,
     phase: Phase,
     submissions: Path | None,
     images: Path | None,

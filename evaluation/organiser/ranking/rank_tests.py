@@ -177,7 +177,7 @@ def mid_ranks(values: ArrayLike) -> Floats:
     """Return the ascending ranks of values, shape (values,); equal values share the average rank."""
     import pandas  # 0.3 s that only these tests need
 
-    return pandas.Series(np.asarray(values, dtype=np.float64)).rank().to_numpy()
+    return np.asarray(pandas.Series(np.asarray(values, dtype=np.float64)).rank(), dtype=np.float64)
 
 
 def surplus_deviation(left: ArrayLike, tie_term: ArrayLike) -> Floats:

@@ -84,13 +84,14 @@ def _f1_of_hits(task: Task, table: CaseTable) -> Floats | None:
         lists = [f"{metric.name}_{part}" for part in ("hits", "false")]
         if detections := metric.estimator.detections:
             found = detections.candidates(table)
-            hits = np.bincount(found.case[found.hit], minlength=len(table))
-            made, objects = np.bincount(found.case, minlength=len(table)), found.references
+            hits = np.bincount(found.case[found.hit], minlength=len(table)).astype(np.float64)
+            made = np.bincount(found.case, minlength=len(table)).astype(np.float64)
+            objects = found.references.astype(np.float64)
         elif all(summed):
-            hits, false, missed = (np.sum(values, axis=0) for values in summed)
+            hits, false, missed = (np.asarray(np.sum(values, axis=0), np.float64) for values in summed)
             made, objects = hits + false, hits + missed
         elif {*lists} <= set(columns):  # of a rate by area, which has no curve by case
-            hits, false = (np.array(list(map(len, table.objects(one)))) for one in lists)
+            hits, false = (np.array([*map(len, table.objects(one))], np.float64) for one in lists)
             made, objects = hits + false, table[f"{metric.name}_objects"]
         elif of_case := metric.estimator.case_figure:
             return of_case.values(table)
