@@ -1,7 +1,7 @@
 """The sections of classification and of detection tasks: curves, calibration, confusion matrices."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -18,7 +18,7 @@ from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.classification import RocTable, roc_table, weighted_auc
 from evaluation.metrics.detection import DetectionTable
-from evaluation.metrics.free_response import Candidates, FrocTable
+from evaluation.metrics.free_response import FrocTable
 from evaluation.organiser.report.charts import curves
 from evaluation.organiser.report.charts.encodings import NamedBand
 from evaluation.organiser.report.charts.matrices import confusion_chart
@@ -276,7 +276,7 @@ def detection_charts(results: SubmissionResults) -> Iterator[Chart]:
         for metric, detections in drawn.values():
             own = len(drawn) > 1
             name, title = (f"{task.name}-{metric.name}", metric.title) if own else (task.name, task.title)
-            yield from _Drawn(results, task, metric, detections, identifier(name), title).charts()
+            yield from _detection_curves(results, task, metric, detections, identifier(name), title)
 
 
 def _hits(detections: DetectionCurves, table: CaseTable) -> tuple[bytes, ...]:
@@ -287,95 +287,80 @@ def _hits(detections: DetectionCurves, table: CaseTable) -> tuple[bytes, ...]:
     return tuple(part.tobytes() for part in (found.case, found.confidence, found.hit, found.references))
 
 
-@dataclass(frozen=True)
-class _Drawn:
-    """The curves of one metric of a submission; its figures share a name and a title."""
-
-    results: SubmissionResults
-    task: Task
-    metric: Metric
-    curves: DetectionCurves
-    name: str
-    title: str
-
-    def charts(self) -> Iterator[Chart]:
-        """Yield precision and recall, at several thresholds if there are any, and the free-response curve."""
-        table = self.results.tables[self.task.name]
-        if self.curves.matched is None:
-            yield from self._of_candidates(self.curves.candidates(table))
-            return
-        matched = self.curves.matched(table)
-        weights = self._weights(len(matched.confidence))
-        thresholds = matched.thresholds.tolist()
+def _detection_curves(
+    results: SubmissionResults, task: Task, metric: Metric, detections: DetectionCurves, name: str, title: str
+) -> Iterator[Chart]:
+    """Yield precision and recall, at several thresholds if there are any, and the free-response curve."""
+    table = results.tables[task.name]
+    draws = results.resampling, table.names, metric.estimator.strata(table)
+    if detections.matched is None:
+        hit, candidates = detections.hit, {_ONE: detections.candidates(table)}
+        weights = curve_weights(*draws, len(candidates[_ONE].confidence))
+    else:
+        matched = detections.matched(table)
+        thresholds, weights = matched.thresholds.tolist(), curve_weights(*draws, len(matched.confidence))
         for position in [thresholds.index(one) for one in THRESHOLDS if one in thresholds] or [0]:
-            yield from self._precision_recall(matched, position, weights)
+            yield from _precision_by_class(matched, detections.classes, position, weights, name, title)
         nearest = min(range(len(thresholds)), key=lambda one: abs(thresholds[one] - HIT))
-        of_classes = (matched.single_class(i).candidates(nearest) for i in range(len(self.curves.classes)))
-        found = {
-            name: FrocTable(candidates)
-            for name, candidates in zip(self.curves.classes, of_classes, strict=True)
-            if candidates.references.any()
-        }
-        if found:
-            hit = f"A hit has an intersection over union of at least {thresholds[nearest]:g}."
-            yield self._free_response(found, weights, hit)
+        hit = f"A hit has an intersection over union of at least {thresholds[nearest]:g}."
+        singles = ((of, matched.single_class(i)) for i, of in enumerate(detections.classes))
+        candidates = {of: one.candidates(nearest) for of, one in singles}
+    tables = {of: FrocTable(one) for of, one in candidates.items() if one.references.any()}
+    if tables and detections.matched is None:
+        yield from _precision_of_all(tables[_ONE], weights, name, title, hit)
+    lines, bands = [], []
+    for of, one in tables.items():
+        curve = one.curve(np.ones(one.cases))
+        lines.append(curves.thinned_curve(of, curve.false_positives_per_case, curve.sensitivity))
+        if weights:
+            bands.append(froc_band(of, one, weights))
+    if lines:
+        told = f"{title}: found at each rate of false positives"
+        yield curves.froc_chart(f"{name}-froc", told, lines, hit, bands)
 
-    def _weights(self, points: int) -> list[Floats]:
-        table = self.results.tables[self.task.name]
-        strata = self.metric.estimator.strata(table)
-        return curve_weights(self.results.resampling, table.names, strata, points)
 
-    def _of_candidates(self, candidates: Candidates) -> Iterator[Chart]:
-        if not candidates.references.any():
-            return
-        table, weights = FrocTable(candidates), self._weights(len(candidates.confidence))
-        whole = np.ones((1, len(candidates.references)))
-        precision, recall = table.precision_recall(whole)
-        if precision.size:
-            blocks = (table.precision_recall(block)[::-1] for block in weights)
-            yield curves.precision_recall_chart(
-                f"{self.name}-precision-recall",
-                f"{self.title}: precision and recall",
-                [curves.thinned_curve(_ONE, recall[0], precision[0])],
-                [curves.precision_band(_ONE, blocks, float(recall.max()))] if weights else (),
-                hit=self.curves.hit,
-            )
-        yield self._free_response({_ONE: table}, weights, self.curves.hit)
+def _precision_of_all(
+    table: FrocTable, weights: list[Floats], name: str, title: str, hit: str
+) -> Iterator[Chart]:
+    precision, recall = table.precision_recall(np.ones((1, table.cases)))
+    if precision.size:
+        blocks = (table.precision_recall(block)[::-1] for block in weights)
+        yield curves.precision_recall_chart(
+            f"{name}-precision-recall",
+            f"{title}: precision and recall",
+            [curves.thinned_curve(_ONE, recall[0], precision[0])],
+            [curves.precision_band(_ONE, blocks, float(recall.max()))] if weights else (),
+            hit=hit,
+        )
 
-    def _precision_recall(
-        self, matched: DetectionTable, threshold: int, weights: list[Floats]
-    ) -> Iterator[Chart]:
-        ones, lines, bands = np.ones(len(matched.reference_counts)), [], []
-        for position, name in enumerate(self.curves.classes):
-            points = matched.precision_recall(ones, position, threshold)
-            if not points.recall.size:
-                continue
-            lines.append(curves.thinned_curve(name, points.recall, _best_from(points.precision)))
-            rows = (matched.precision_recall(row, position, threshold) for block in weights for row in block)
-            blocks = [(one.recall[None], _best_from(one.precision)[None]) for one in rows if one.recall.size]
-            if blocks:
-                bands.append(curves.precision_band(name, blocks, float(points.recall.max())))
-        if lines:
-            at = float(matched.thresholds[threshold])
-            yield curves.precision_recall_chart(
-                f"{self.name}-precision-recall-{round(100 * at)}",
-                f"{self.title}: precision and recall at IoU {at:g} or more",
-                lines,
-                bands,
-                hit="The precision is the best at that recall or above. A hit has an intersection over union "
-                f"of at least {at:g}.",
-            )
 
-    def _free_response(self, tables: Mapping[str, FrocTable], weights: list[Floats], hit: str) -> Chart:
-        """Return the curves by name."""
-        curve_of = {name: table.curve(np.ones(table.cases)) for name, table in tables.items()}
-        lines = [
-            curves.thinned_curve(name, one.false_positives_per_case, one.sensitivity)
-            for name, one in curve_of.items()
-        ]
-        bands = [froc_band(name, table, weights) for name, table in tables.items() if weights]
-        return curves.froc_chart(
-            f"{self.name}-froc", f"{self.title}: found at each rate of false positives", lines, hit, bands
+def _precision_by_class(
+    matched: DetectionTable,
+    classes: Sequence[str],
+    threshold: int,
+    weights: list[Floats],
+    name: str,
+    title: str,
+) -> Iterator[Chart]:
+    ones, lines, bands = np.ones(len(matched.reference_counts)), [], []
+    for position, of in enumerate(classes):
+        points = matched.precision_recall(ones, position, threshold)
+        if not points.recall.size:
+            continue
+        lines.append(curves.thinned_curve(of, points.recall, _best_from(points.precision)))
+        rows = (matched.precision_recall(row, position, threshold) for block in weights for row in block)
+        blocks = [(one.recall[None], _best_from(one.precision)[None]) for one in rows if one.recall.size]
+        if blocks:
+            bands.append(curves.precision_band(of, blocks, float(points.recall.max())))
+    if lines:
+        at = float(matched.thresholds[threshold])
+        yield curves.precision_recall_chart(
+            f"{name}-precision-recall-{round(100 * at)}",
+            f"{title}: precision and recall at IoU {at:g} or more",
+            lines,
+            bands,
+            hit="The precision is the best at that recall or above. A hit has an intersection over union "
+            f"of at least {at:g}.",
         )
 
 

@@ -327,30 +327,28 @@ def rendered(template: str, filters: Mapping[str, Any], **content: Any) -> str:
     return environment.get_template(template).render(version=__version__, **content)
 
 
+_SIGNIFICANT = 6
+"""Digits of the numbers in a page, more than a figure shows."""
+
+
 def as_script(content: Any) -> Markup:
     """Return a value as JSON that can be put into a script element: it cannot end that element."""
-    text = json.dumps(shown_in(content), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    fit = shown_in(content, _SIGNIFICANT)
+    text = json.dumps(fit, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.translate(_UNSAFE))  # noqa: S704 - nothing of markup is left in it
 
 
-def shown_in(content: Any) -> Any:
-    """Return a value in which every text is fit to be shown (see `without_controls`)."""
+def shown_in(content: Any, significant: int | None = None) -> Any:
+    """Return a value in which every text is fit to be shown (see `without_controls`), floats rounded."""
     if isinstance(content, str):
         return without_controls(content)
-    if isinstance(content, Mapping):
-        return {shown_in(key): shown_in(value) for key, value in content.items()}
-    return list(map(shown_in, content)) if isinstance(content, Sequence) else content
-
-
-def compact(content: Any, significant: int = 6) -> Any:
-    """Return a value with floats rounded to more significant digits than a figure shows."""
-    if isinstance(content, float):
+    if isinstance(content, float) and significant:
         rounded = float(f"{content:.{significant}g}")
         return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
     if isinstance(content, Mapping):
-        return {key: compact(value, significant) for key, value in content.items()}
-    if isinstance(content, Sequence) and not isinstance(content, str):
-        return [compact(value, significant) for value in content]
+        return {shown_in(key): shown_in(value, significant) for key, value in content.items()}
+    if isinstance(content, Sequence):
+        return [shown_in(value, significant) for value in content]
     return content
 
 
@@ -366,10 +364,10 @@ def _environment() -> Environment:
     )
     environment.filters["as_script"] = as_script
     environment.filters["template"] = lambda block: f"{type(block).__name__.lower()}.html"
-    environment.filters["specification"] = lambda chart: as_script(compact(layered(chart)))
-    environment.filters["viewed"] = lambda viewer, folder: as_script(compact(viewer.content(folder)))
+    environment.filters["specification"] = lambda chart: as_script(layered(chart))
+    environment.filters["viewed"] = lambda viewer, folder: as_script(viewer.content(folder))
     environment.filters["case_rows"] = lambda table: as_script(
-        {"columns": [list(vars(column).values()) for column in table.columns], "rows": compact(table.rows)}
+        {"columns": [list(vars(column).values()) for column in table.columns], "rows": table.rows}
     )
     return environment
 
