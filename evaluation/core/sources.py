@@ -7,7 +7,7 @@ apart.
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 from evaluation.core.fault import Fault, FaultKind, FormFault
 from evaluation.core.form import CaseForm
@@ -79,19 +79,15 @@ class JsonContents(Protocol):
 
 
 class _Location:
-    """What holds for most sources."""
+    """What holds for most sources; ``is_of_stack``: one file holds the values of a whole stack of cases."""
 
     __slots__ = ()
+    is_of_stack: ClassVar[bool] = False
 
     @property
     def path_to_decode(self) -> str | None:
         """The path of a file that the kind decodes, None where cells or JSON are read."""
         return None
-
-    @property
-    def is_of_stack(self) -> bool:
-        """Whether one file holds the values of a whole stack of cases."""
-        return False
 
 
 class _OfOneCase(_Location):
@@ -229,11 +225,7 @@ class StackSource(_Location):
     entries: int
     by: EntriesBy = "order"
     names: tuple[str, ...] = ()
-
-    @property
-    def is_of_stack(self) -> bool:
-        """Return true."""
-        return True
+    is_of_stack: ClassVar[bool] = True
 
     def line_and_field(self) -> LineAndField:
         """Return where the list is in the file."""
@@ -253,11 +245,7 @@ class ImageStackSource(_ToDecode):
 
     path: str
     starts: tuple[int, ...]
-
-    @property
-    def is_of_stack(self) -> bool:
-        """Return true."""
-        return True
+    is_of_stack: ClassVar[bool] = True
 
     def of_case(self, field: str, case: CaseForm, contents: JsonContents) -> Self:
         """Return the source itself: its planes are decoded in the order of their cases."""

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits, shorten
+from evaluation.core.fault import Fault, FaultKind, FormFault, in_digits
 from evaluation.core.sources import JsonSource, fault_at
 from evaluation.io.json_files import json_kind
-from evaluation.io.kinds.number import number_of_json
+from evaluation.io.kinds.number import faults_of_keys, number_of_json
 
 MAX_FAULTS = 1000
 """The number of faults of a value after which its rest is not read."""
@@ -157,16 +157,7 @@ def _require_keys(source: JsonSource, name: str, required: Sequence[str], option
     if not isinstance(value, dict):
         expected = f"an object with {', '.join(required)}"
         raise fault_at(source, expected, json_kind(value), FaultKind.MALFORMED)
-    faults: list[Fault] = []
-    for key in required:
-        if key not in value:
-            faults += fault_at(source, f"the key {key!r}", "none", FaultKind.MISSING).faults
-    for key in value:
-        if key not in (*required, *optional):
-            expected = f"only the keys {', '.join((*required, *optional))}"
-            faults += fault_at(source, expected, f"the key {shorten(key)!r}", FaultKind.UNKNOWN).faults
-            if len(faults) >= MAX_FAULTS:
-                break
+    faults = faults_of_keys(source, required, optional)
     if "version" in required and not _is_version(value.get("version", _VERSION)):
         expected, found = 'a version, for example {"major": 1, "minor": 0}', json_kind(value["version"])
         faults += fault_at(source.within("version"), expected, found, FaultKind.MALFORMED).faults

@@ -69,11 +69,9 @@ class BoxesInSpace(ObjectsInSpace):
 
     @property
     def socket_kind(self) -> str | None:
-        """The platform's kind of socket; boxes with three axes have none."""
         return None if self.space.axes > 2 else super().socket_kind
 
     def oddities(self, value: Boxes, case: CaseForm) -> Iterator[str]:
-        """Yield whether there is no box, none outside the first pixel, or none with an area."""
         axes = self.space.axes
         corners = value.rows[:, 2 : 2 + axes], value.rows[:, 2 + axes : 2 + 2 * axes]
         yield from oddities_of_corners(*corners, in_pixels=self.space.unit == "pixels")
@@ -231,7 +229,6 @@ class BoxList(BoxesInSpace):
     def read_all(
         self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
     ) -> list[Boxes] | None:
-        """Return the boxes of several files, None unless all are plain; see `read_plain_boxes`."""
         texts = []
         for source in sources:
             if self.class_last or (path := source.path_to_decode) is None:

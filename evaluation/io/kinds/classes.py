@@ -16,7 +16,7 @@ from evaluation.core.sources import CellsSource, JsonSource, Source, fault_at
 from evaluation.core.views import Choices, Numbers
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, number_within
 from evaluation.io.json_files import json_kind
-from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json, shortest
+from evaluation.io.kinds.number import all_numbers, faults_of_keys, number_of_cell, number_of_json, shortest
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,6 @@ class ClassLabel(ColumnKind):
 
     @property
     def choices(self) -> Choices:
-        """The class, None (NaN) for an excluded case."""
         return Choices(
             lambda value: (None if math.isnan(value) else int(value),),
             lambda one: math.nan if one[0] is None else one[0],
@@ -184,7 +183,6 @@ class ClassLabel(ColumnKind):
         return (self.names[value],)
 
     def write_json(self, value: int) -> str | int | bool:
-        """Return the class, or a boolean."""
         return bool(value) if self.boolean_json else self.classes[value]
 
     def describe(self) -> str:
@@ -252,7 +250,6 @@ def _with_names(value: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 # --- The probabilities of several classes, from columns of a table or from JSON ---
 
 Probabilities = tuple[float, ...]
-_MAX_NAMED = 10  # unknown keys of one object; the others are counted
 _NUMBER = "a finite number from 0 to 1"
 
 
@@ -287,8 +284,7 @@ class ClassProbabilities(Kind):
         value = source.value
         if isinstance(value, dict):
             value = _with_names(value, self.classes)
-            if value.keys() != set(self.classes):
-                raise FormFault(self._faults_of_keys(source, value))
+            FormFault.raise_all(faults_of_keys(replace(source, value=value), self.classes))
             value = [value[name] for name in self.classes]
         if not isinstance(value, list) or len(value) != len(self.classes):
             raise fault_at(source, self.describe_json(), json_kind(value), FaultKind.MALFORMED)
@@ -304,21 +300,6 @@ class ClassProbabilities(Kind):
             expected = f"probabilities whose sum is 1 (within {self.tolerance:g})"
             raise fault_at(source, expected, f"a sum of {in_digits(math.fsum(values), 1)}")
         return values
-
-    def _faults_of_keys(self, source: JsonSource, value: dict[str, object]) -> list[Fault]:
-        faults: list[Fault] = []
-        unknown = [key for key in value if key not in self.classes]
-        expected = f"only the keys {', '.join(self.classes)}"
-        for key in unknown[:_MAX_NAMED]:
-            found, hint = f"the key {shorten(key)!r}", hint_of_name(key, self.classes)
-            faults += fault_at(source, expected, found, FaultKind.UNKNOWN, hint).faults
-        if len(unknown) > _MAX_NAMED:
-            found = f"{len(unknown) - _MAX_NAMED} other keys"
-            faults += fault_at(source, expected, found, FaultKind.UNKNOWN).faults
-        for name in self.classes:
-            if name not in value:
-                faults += fault_at(source, f"the key {name!r}", "none", FaultKind.MISSING).faults
-        return faults
 
     def unpack(self, packed: Packed, case: CaseForm) -> Probabilities:
         values = tuple(number_within(number, 0.0, 1.0) for number in list_of(packed, len(self.classes)))
@@ -425,11 +406,9 @@ class FlagSet(ColumnKind):
         return tuple(_CELLS[cell] for cell in source.cells)
 
     def read_json(self, source: JsonSource, case: CaseForm) -> Flags:
-        """Return the same of an object, or of the list of those that are present."""
         return self._of_list(source) if self.listed else self._of_object(source)
 
     def oddities(self, value: Flags | None, case: CaseForm) -> Iterator[str]:
-        """Yield whether some flag is missing."""
         if value is not None and None in value:
             yield LACKS
 
@@ -454,19 +433,16 @@ class FlagSet(ColumnKind):
         flags = tuple(map(value.get, self.names))
         if len(value) == len(self.names) and all(flag is True or flag is False for flag in flags):
             return flags
-        faults: list[Fault] = []
         value = _with_names(value, self.names)
-        flags = tuple(map(value.get, self.names))
-        for key, flag in value.items():
-            if key not in self.names:
-                expected, hint = f"only the keys {', '.join(self.names)}", hint_of_name(key, self.names)
-                found = f"the key {shorten(key)!r}"
-                faults += fault_at(source, expected, found, FaultKind.UNKNOWN, hint).faults
-            elif flag is not None and not isinstance(flag, bool):
-                expected = f"true, false or null for {key!r}"
-                faults += fault_at(source, expected, json_kind(flag), FaultKind.MALFORMED).faults
+        faults = faults_of_keys(replace(source, value=value), (), self.names)
+        for key in self.names:
+            if not (value.get(key) is None or isinstance(value[key], bool)):
+                found = json_kind(value[key])
+                faults += fault_at(
+                    source, f"true, false or null for {key!r}", found, FaultKind.MALFORMED
+                ).faults
         FormFault.raise_all(faults)
-        return flags
+        return tuple(map(value.get, self.names))
 
     def pack_all(self, values: Sequence[Flags]) -> Packed:
         codes = bytes(map(_CODES.__getitem__, chain.from_iterable(values)))
@@ -502,11 +478,9 @@ class FlagSet(ColumnKind):
         )
 
     def write_cells(self, value: Flags) -> tuple[str, ...]:
-        """Return 1, 0 or nothing for every flag."""
         return tuple(_TEXTS[flag] for flag in value)
 
     def write_json(self, value: Flags) -> dict[str, bool | None] | list[str]:
-        """Return the object of all flags, or the list of those that are present."""
         flags = dict(zip(self.names, value, strict=True))
         return [name for name, flag in flags.items() if flag] if self.listed else flags
 

@@ -112,7 +112,6 @@ class DisplacementField(MapKind):
         return value
 
     def write_file(self, value: Displacement, extension: str) -> bytes:  # type: ignore[override]  # no Volume
-        """Return a NIfTI file without a position, or an archive of NumPy."""
         vectors = value.vectors.astype(value.vectors.dtype.newbyteorder("<"))
         if extension == ".npz":
             buffer = io.BytesIO()

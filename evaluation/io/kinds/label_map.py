@@ -265,7 +265,6 @@ class LabelMap(MapKind):
         return self._value(stack_of((part.copy() for _, part in parts), np.uint8), case)
 
     def oddities(self, value: LabelMapValue, case: CaseForm) -> Iterator[str]:
-        """Yield whether nothing is labelled, or all corners, or one label only, or labels are exchanged."""
         found = set[int]().union(*(distinct_values(slab) for (slab,) in in_slabs(value.crop))) - {0}
         names = [list(self.labels.values())[position - 1] for position in found]
         start, end = value.crop.corner, value.crop.end

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from evaluation.core import field
-from evaluation.core.fault import DECIMAL_POINT, Fault, FaultKind, FormFault, ReadError, shorten
+from evaluation.core.fault import DECIMAL_POINT, Fault, FaultKind, FormFault, ReadError, hint_of_name, shorten
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, FileAccess, JsonSource, Source, fault_at
 from evaluation.core.views import Numbers
@@ -128,6 +128,27 @@ def number_of_json(source: JsonSource, value: object, expected: str) -> float:
     if not math.isfinite(number):
         raise fault_at(source, expected, "a number that is not finite", FaultKind.MALFORMED)
     return number
+
+
+_MAX_NAMED = 10  # unknown keys of one object; the others are counted
+
+
+def faults_of_keys(source: JsonSource, required: Sequence[str], optional: Sequence[str] = ()) -> list[Fault]:
+    """Return the faults of the keys of an object: those that are missing or unknown."""
+    known = (*required, *optional)
+    faults: list[Fault] = []
+    unknown = [key for key in source.value if key not in known]
+    expected = f"only the keys {', '.join(known)}"
+    for key in unknown[:_MAX_NAMED]:
+        found, hint = f"the key {shorten(key)!r}", hint_of_name(key, known)
+        faults += fault_at(source, expected, found, FaultKind.UNKNOWN, hint).faults
+    if len(unknown) > _MAX_NAMED:
+        found = f"{len(unknown) - _MAX_NAMED} other keys"
+        faults += fault_at(source, expected, found, FaultKind.UNKNOWN).faults
+    for key in required:
+        if key not in source.value:
+            faults += fault_at(source, f"the key {key!r}", "none", FaultKind.MISSING).faults
+    return faults
 
 
 def all_numbers(read: Callable[[int], float], count: int) -> tuple[float, ...]:

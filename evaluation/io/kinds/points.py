@@ -91,7 +91,6 @@ class Points(ObjectsInSpace):
         return (*super().columns, *("diameter",) * self.with_diameter)
 
     def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
-        """Yield whether there is no point, or none outside the first pixel."""
         if not len(value):
             yield "there is no point"
         if self.space.unit == "pixels" and (value.positions <= 1).all():
@@ -255,7 +254,6 @@ class PointInImage(Points):
         return point_at(x, y)
 
     def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
-        """Yield whether a point is invisible, or lies within the first pixel."""
         if not self.is_visible(value):
             yield "the point is said to be invisible"
         yield from super().oddities(value, case)
@@ -307,7 +305,6 @@ class Keypoints(Points):
         return (*self.space.names, "name")
 
     def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
-        """Yield nothing."""
         return iter(())
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> Never:

@@ -52,7 +52,6 @@ class ProbabilityMap(MapKind):
         return self._value(read_probabilities(path, case, files, self.dimensions, *bounds), case)
 
     def oddities(self, value: ProbabilityMapValue, case: CaseForm) -> Iterator[str]:
-        """Yield whether every value is 0."""
         if not value.probabilities.size:
             yield "every value is 0"
 
@@ -247,7 +246,6 @@ class DetectionMap(MapKind):
         return DetectionMapValue(crop, geometry.shape, spacing_of(geometry), confidences)
 
     def oddities(self, value: DetectionMapValue, case: CaseForm) -> Iterator[str]:
-        """Yield whether there is no candidate."""
         if not len(value.confidences):
             yield "every value is 0"
 

@@ -103,7 +103,6 @@ class ConfidenceVolume(VolumeKind):
         return tuple(Crop(_compact(plane.values), plane.top, plane.left) for plane in stored.planes())
 
     def oddities(self, value: tuple[Crop, ...], case: CaseForm) -> Iterator[str]:
-        """Yield whether every confidence is 0, or those of all corners are not."""
         largest = max((plane.values for plane in value), key=np.size)
         yield from oddities_of_labels(largest, case.height * case.width, (), 0)
 
@@ -291,7 +290,6 @@ class MultilabelMask(Kind):
         return np.stack([plane.values.copy() for plane in volume.planes()])
 
     def oddities(self, value: tuple[Crop, ...], case: CaseForm) -> Iterator[str]:
-        """Yield whether nothing is labelled, or all corners, or one class only."""
         found = [name for name, region in zip(self.classes, value, strict=True) if region.values.size]
         largest = max((region.values for region in value), key=np.size)
         yield from oddities_of_labels(largest, case.height * case.width, found, len(self.classes))
@@ -302,7 +300,6 @@ class MultilabelMask(Kind):
         return tuple(_region_of(crop(image.view(np.uint8), 0)) for image in images)
 
     def pack(self, value: tuple[Crop, ...]) -> Packed:
-        """Return the region of every class, eight pixels to a byte."""
         return [pack_crop(region) for region in value]
 
     def unpack(self, packed: Packed, case: CaseForm) -> tuple[Crop, ...]:
