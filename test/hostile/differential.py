@@ -26,7 +26,7 @@ from evaluation.io.pixels import Size, silenced_libraries
 from evaluation.io.tiff import COMPRESSION, FAXES, read_channels, read_page
 from evaluation.io.volume_header import Geometry, VolumeHeader
 from evaluation.io.volumes import open_volume, read_numbers, write_image, write_volume
-from test.io.images import read_grey, write_grey
+from test.io.images import read_grey, tiff, write_grey
 from test.io.volumes.files import Bytes
 
 from .images import chunk, saved
@@ -42,12 +42,6 @@ Mutation = Callable[[Random, bytes], bytes]
 
 def _channels() -> np.ndarray:
     return np.stack([np.where(limit < GREY, 255, 0).astype(np.uint8) for limit in (0, 1, 85, 128, 170)])
-
-
-def _tiff(values: np.ndarray, **options: object) -> bytes:
-    file = io.BytesIO()
-    tifffile.imwrite(file, values, photometric="minisblack", metadata=None, **options)
-    return file.getvalue()
 
 
 def _palette() -> Image.Image:
@@ -66,10 +60,10 @@ IMAGES = {
     "tif": [
         *(saved(GREY, "TIFF", compression=kind) for kind in (None, "tiff_lzw", "tiff_deflate", "packbits")),
         *(saved(Image.fromarray(GREY).convert(mode), "TIFF") for mode in ("RGB", "RGBA")),
-        *(_tiff(GREY, rowsperstrip=2), _tiff(GREY, tile=(16, 16), byteorder=">"), _tiff(GREY, bigtiff=True)),
-        *(_tiff(GREY, compression="zlib", predictor=2), saved(_palette(), "TIFF")),
+        *(tiff(GREY, rowsperstrip=2), tiff(GREY, tile=(16, 16), byteorder=">"), tiff(GREY, bigtiff=True)),
+        *(tiff(GREY, compression="zlib", predictor=2), saved(_palette(), "TIFF")),
         *(saved(ONE_BIT, "TIFF", compression=kind) for kind in ("group3", "group4", "packbits", "tiff_lzw")),
-        *(_tiff(GREY > 0), _tiff(GREY, tile=(16, 16), compression="zlib")),
+        *(tiff(GREY > 0), tiff(GREY, tile=(16, 16), compression="zlib")),
     ],
     "mha": [write_grey(GREY, ".mha"), write_volume(GREY[np.newaxis], PLACE, ".mha")],
 }
@@ -82,14 +76,14 @@ VOLUMES = {
     "nii.gz": [write_volume(VOLUME, PLACE, ".nii.gz"), write_volume(VOLUME.astype("i2"), PLACE, ".nii.gz")],
     "nii": [write_volume(VOLUME, PLACE, ".nii"), write_volume(VOLUME.astype("i8"), PLACE, ".nii")],
     "nrrd": [write_volume(VOLUME, PLACE, ".nrrd"), write_volume(VOLUME.astype("i2"), PLACE, ".nrrd")],
-    "tif": [write_volume(VOLUME, PLACE, ".tif"), _tiff(VOLUME), _tiff(VOLUME / np.float32(255))],
+    "tif": [write_volume(VOLUME, PLACE, ".tif"), tiff(VOLUME), tiff(VOLUME / np.float32(255))],
 }
 WIDE = GREY.astype(np.uint16) * 257
 WIDE_IMAGES = {
     "png": [saved(WIDE, "PNG"), saved(GREY, "PNG")],
     "tif": [
-        *(_tiff(WIDE.astype(kind)) for kind in ("u2", "i4", "u8", "f4", "f8")),
-        *(_tiff(WIDE, compression="zlib", predictor=2), _tiff(WIDE, tile=(16, 16), byteorder=">")),
+        *(tiff(WIDE.astype(kind)) for kind in ("u2", "i4", "u8", "f4", "f8")),
+        *(tiff(WIDE, compression="zlib", predictor=2), tiff(WIDE, tile=(16, 16), byteorder=">")),
     ],
     "mha": [
         *(write_volume(WIDE.astype(kind)[np.newaxis], PLACE, ".mha") for kind in ("u2", "i4", "i8", "f4")),
@@ -97,8 +91,8 @@ WIDE_IMAGES = {
     ],
 }
 CHANNEL_FILES = [
-    *(_tiff(_channels(), planarconfig="separate"), _tiff(_channels()), _tiff(_channels(), bigtiff=True)),
-    _tiff(np.ascontiguousarray(np.moveaxis(_channels(), 0, -1)), planarconfig="contig"),
+    *(tiff(_channels(), planarconfig="separate"), tiff(_channels()), tiff(_channels(), bigtiff=True)),
+    tiff(np.ascontiguousarray(np.moveaxis(_channels(), 0, -1)), planarconfig="contig"),
 ]
 
 # Of headers that a change may add or exchange: everything that any reader looks at.

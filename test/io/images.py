@@ -3,6 +3,7 @@
 import io
 
 import numpy as np
+import tifffile
 from PIL import Image
 
 from evaluation.io.volume_header import Geometry
@@ -59,3 +60,10 @@ def read_grey(data, path, size):
 def write_grey(image, extension):
     """Return grey values (y, x) as a file of the format with that extension."""
     return write_image(image[np.newaxis], Geometry((1, *image.shape)), extension, dimensions=2)
+
+
+def tiff(values, **options):
+    """Return the file of an array as tifffile writes it, by default of grey values without a description."""
+    file = io.BytesIO()
+    tifffile.imwrite(file, values, **{"photometric": "minisblack", "metadata": None} | options)
+    return file.getvalue()

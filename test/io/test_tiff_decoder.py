@@ -18,16 +18,11 @@ from evaluation.io.tiff import (
     read_pages,
 )
 from test.faults import faulted
+from test.io.images import tiff
 
 RANDOM = np.random.default_rng(0)
 CHANNELS = RANDOM.integers(0, 256, (21, 37, 5), dtype=np.uint8)
 GREY = CHANNELS[..., 0].copy()
-
-
-def tiff(values, **options):
-    file = io.BytesIO()
-    tifffile.imwrite(file, values, photometric="minisblack", metadata=None, **options)
-    return file.getvalue()
 
 
 def by_hand(tags, strips, order="<"):

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tifffile
 
 from evaluation.core.field import Files, Kind
 from evaluation.core.form import CaseForm, Form
@@ -31,7 +30,7 @@ from evaluation.io.volumes import write_image
 from evaluation.organiser.submission_writer import AlgorithmWriter, InputImage
 from test.io import test_box_lines, test_metaimage, test_tiff_decoder
 from test.io.formats import TESTS
-from test.io.images import GREY
+from test.io.images import GREY, tiff
 from test.io.volumes import test_formats
 from test.io.volumes.files import GEOMETRY, VALUES
 
@@ -206,7 +205,7 @@ def images(kind: Kind, extensions: tuple[str, ...]) -> Iterator[tuple[str, bytes
                 yield extension, data
         yield from ((extension, data) for data in cut_short(whole))
     if dimensions == 3 and ".tif" in extensions:
-        yield ".tif", _tiff(np.stack([base] * 2, axis=-1), planarconfig="contig")
+        yield ".tif", tiff(np.stack([base] * 2, axis=-1), planarconfig="contig")
 
 
 def of_formats(name: str) -> Iterator[tuple[str, bytes]]:
@@ -341,21 +340,15 @@ def _channels(count: int) -> Iterator[tuple[str, bytes]]:
         *(good_channels.astype("u2"), good_channels > 0, good_channels[:, 1:], np.float32(good_channels)),
     ]
     for values in arrays:
-        yield ".tif", _tiff(values)
+        yield ".tif", tiff(values)
         if len(values) > 1:
-            yield ".tif", _tiff(values, planarconfig="separate")
-            yield ".tif", _tiff(np.moveaxis(values, 0, -1), planarconfig="contig", compression="zlib")
-    yield ".tif", _tiff(good_channels, extratags=[(274, 3, 1, 6, True)])
-    yield ".tif", _tiff(good_channels, photometric="miniswhite")
-    yield ".tif", _tiff(good_channels.astype(np.int8))
-    yield from ((".tif", data) for data in cut_short(_tiff(good_channels)))
+            yield ".tif", tiff(values, planarconfig="separate")
+            yield ".tif", tiff(np.moveaxis(values, 0, -1), planarconfig="contig", compression="zlib")
+    yield ".tif", tiff(good_channels, extratags=[(274, 3, 1, 6, True)])
+    yield ".tif", tiff(good_channels, photometric="miniswhite")
+    yield ".tif", tiff(good_channels.astype(np.int8))
+    yield from ((".tif", data) for data in cut_short(tiff(good_channels)))
     yield ".tif", write_image(good_channels[:1], Geometry((1, HEIGHT, WIDTH)), ".png", 2)
-
-
-def _tiff(values: np.ndarray, **options: Any) -> bytes:
-    file = io.BytesIO()
-    tifffile.imwrite(file, values, **{"photometric": "minisblack", "metadata": None} | options)
-    return file.getvalue()
 
 
 def cut_short(data: bytes) -> Iterator[bytes]:

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import SimpleITK
-import tifffile
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -22,6 +21,7 @@ from evaluation.io.volumes import write_image
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.workers.confinement import missing_confinement
 from test.challenges.declared.phases import declared_phase
+from test.io.images import tiff
 
 HEIGHT, WIDTH = 16, 32
 VALUES = np.zeros((HEIGHT, WIDTH), np.uint8)
@@ -34,12 +34,6 @@ def pillow(mode: str, kind: str, planes: Sequence[NDArray] = (VALUES,), **option
     first, *others = (Image.fromarray(plane).convert(mode) for plane in planes)
     more = {"save_all": True, "append_images": others} if others else {}
     first.save(file, kind, **more, **options)
-    return file.getvalue()
-
-
-def tiff(values: NDArray = VALUES, **options) -> bytes:
-    file = io.BytesIO()
-    tifffile.imwrite(file, values, photometric="minisblack", **options)
     return file.getvalue()
 
 
@@ -56,10 +50,10 @@ IMAGES = {
     "png with a palette": pillow("P", "PNG"),
     "damaged png": pillow("L", "PNG")[:-30],
     "bmp": pillow("L", "BMP"),
-    "tiff": tiff(),
+    "tiff": tiff(VALUES),
     "tiff with lzw": pillow("L", "TIFF", compression="tiff_lzw"),
     "tiff with packbits": pillow("L", "TIFF", compression="packbits"),
-    "tiff in deflated tiles": tiff(tile=(16, 16), compression="zlib"),
+    "tiff in deflated tiles": tiff(VALUES, tile=(16, 16), compression="zlib"),
     "tiff of 1 bit": pillow("1", "TIFF", compression="group4"),
     "metaimage": itk(".mha"),
     "deflated metaimage": itk(".mha", compressed=True),

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tifffile
 from PIL import Image
 
 from evaluation.challenges.declared.label_maps import Dice
@@ -21,6 +20,7 @@ from evaluation.io.kinds.label_map import LabelMap, ListedLabels
 from evaluation.io.volume_header import DEPTH, Geometry, geometry_columns
 from evaluation.metrics.crops import PackedVolume
 from test.faults import faulted
+from test.io.images import tiff
 from test.io.memory import InMemory
 from test.io.volumes.files import TILTED, written_by_simpleitk
 
@@ -62,12 +62,6 @@ def test_a_volume_is_read_cropped(extension, dtype):
     assert (found.corner, found.shape) == ((1, 1, 2), (3, 4, 5))
     assert found.spacing_mm == (2.0, 0.25, 0.5)
     np.testing.assert_array_equal(found.whole, VALUES)
-
-
-def tiff(values, **options):
-    file = io.BytesIO()
-    tifffile.imwrite(file, values, photometric="minisblack", metadata=None, **options)
-    return file.getvalue()
 
 
 def pillow(values, kind):
