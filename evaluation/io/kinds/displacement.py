@@ -16,7 +16,7 @@ from evaluation.core.formats import GZIP, HEAD_BYTES, NIFTI, ZIP, Dimensions, fo
 from evaluation.core.sources import FileAccess, FileSource, fault_at
 from evaluation.io import nifti
 from evaluation.io.handover import HandoverError, Packed, array_of
-from evaluation.io.kinds.label_map import MapKind, Shape, spacing_of
+from evaluation.io.kinds.label_map import MapKind, Shape
 from evaluation.io.kinds.points import Points, PointSet, point_set
 from evaluation.io.volumes import SLAB_BYTES
 from evaluation.io.voxels import BegunStream
@@ -71,7 +71,7 @@ class DisplacementField(MapKind):
         return self._value(vectors, case)
 
     def _value(self, vectors: NDArray[Any], case: CaseForm) -> Displacement:
-        return Displacement(vectors, spacing_of(self.geometry(case)) or (1.0, 1.0, 1.0))
+        return Displacement(vectors, self.placed(case)[1] or (1.0, 1.0, 1.0))
 
     def _of_nifti(self, stream: BegunStream, shape: Shape) -> NDArray[Any]:
         volume = nifti.open_volume(stream, SLAB_BYTES, 0, _COMPONENTS)
@@ -95,7 +95,7 @@ class DisplacementField(MapKind):
         return self._value(zero.vectors + shift, case)
 
     def pixels(self, case: CaseForm) -> int:
-        return _COMPONENTS * math.prod(self.geometry(case).shape)
+        return _COMPONENTS * super().pixels(case)
 
     def pack(self, value: Displacement) -> Packed:
         return value.vectors

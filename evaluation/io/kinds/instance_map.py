@@ -15,7 +15,7 @@ from evaluation.core.sources import CellsSource, FileAccess, FileSource, JsonSou
 from evaluation.core.views import Objects, Regions
 from evaluation.io import volumes
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
-from evaluation.io.kinds.label_map import LabelMap, LabelMapValue, spacing_of
+from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.probability_map import rows_of_components
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import Size, outside
@@ -142,11 +142,9 @@ class InstanceMap(LabelMap):
     def _instances(
         self, objects: VolumeCrop, numbers: NDArray[Any], classes: NDArray[np.uint8], case: CaseForm
     ) -> InstanceMapValue:
-        geometry = self.geometry(case)
         return InstanceMapValue(
             VolumeCrop(_with_none(classes)[objects.values], objects.corner),
-            geometry.shape,
-            spacing_of(geometry),
+            *self.placed(case),
             objects.values,
             numbers.astype(np.uint32),
             classes,

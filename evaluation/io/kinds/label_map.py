@@ -5,7 +5,6 @@ labels, cropped to the foreground.
 """
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -209,6 +208,11 @@ class MapKind(Kind):
         """Return the geometry that an image of a case has. Raises `PhaseError`."""
         return volumes.case_geometry(case, self.dimensions)
 
+    def placed(self, case: CaseForm) -> tuple[Shape, Spacing | None]:
+        """Return the shape and the spacing in mm of an image of a case, both in the order z, y, x."""
+        geometry = self.geometry(case)
+        return geometry.shape, spacing_of(geometry)
+
     @property
     def properties(self) -> str:
         """What a file shares with the image of its case, in words."""
@@ -225,9 +229,8 @@ class MapKind(Kind):
     def pack(self, value: Any) -> Packed:
         return pack_any(value.crop)
 
-    @abstractmethod
     def writable(self, value: Any, case: CaseForm) -> Volume:
-        """Return the values of the whole image, ready to be written."""
+        return Volume(value.whole, self.geometry(case))
 
     def write_file(self, value: Volume, extension: str) -> bytes:
         return volumes.write_image(value.values, value.geometry, extension, self.dimensions)
@@ -297,8 +300,7 @@ class LabelMap(MapKind):
             yield z, Crop(found.values, part.top + found.top, part.left + found.left)
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
-        geometry = self.geometry(case)
-        return LabelMapValue(cropped, geometry.shape, spacing_of(geometry), labels=self.listed.values)
+        return LabelMapValue(cropped, *self.placed(case), labels=self.listed.values)
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> LabelMapValue:
         """Return a map: unchanged, with one voxel more, empty, or inverted.
@@ -345,9 +347,6 @@ class LabelMap(MapKind):
     def unpack(self, packed: Packed, case: CaseForm) -> LabelMapValue:
         shape = self.geometry(case).shape
         return self._value(unpack_positions(packed, shape, len(self.labels)), case)
-
-    def writable(self, value: LabelMapValue, case: CaseForm) -> Volume:
-        return Volume(self.listed.values[value.whole_positions], self.geometry(case))
 
     def describe(self) -> str:
         return (

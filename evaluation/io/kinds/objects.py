@@ -40,18 +40,6 @@ FAR_AWAY = 1e6
 WITHIN_A_PIXEL = "all positions lie within one pixel (from 0 to 1? Positions are in pixels)"
 
 
-def oddities_of_corners(
-    lower: NDArray[np.float64], upper: NDArray[np.float64], in_pixels: bool = True
-) -> Iterator[str]:
-    """Yield what looks wrong about the boxes of a case, shape (boxes, axes); see `Kind.oddities`."""
-    if not len(lower):
-        yield "there is no box"
-    if in_pixels and (upper <= 1).all():
-        yield WITHIN_A_PIXEL
-    if (upper <= lower).any(axis=1).all():
-        yield "no box has an area"
-
-
 @dataclass(frozen=True)
 class Space:
     """Positions x, y and, with three axes, z.
@@ -218,14 +206,6 @@ class Attributes:
             yield self.classes[int(label)]
         if self.with_probability:
             yield repr(float(probability))
-
-    def name(self, label: float) -> str | None:
-        """Return the name of an annotation, None where there is only one class."""
-        return self.classes[int(label)] if self.has_classes and not self.in_third_coordinate else None
-
-    def probability(self, probability: float) -> float | None:
-        """Return the probability of an annotation, None where it has none."""
-        return float(probability) if self.with_probability else None
 
     def check(self, labels: NDArray[np.float64], probabilities: NDArray[np.float64]) -> None:
         """Check class indices and probabilities that another process has handed over.
@@ -427,10 +407,13 @@ class ObjectsInSpace(ColumnKind):
         ]
 
     def write_json(self, value: Any) -> dict[str, object]:
-        name, probability = self.attributes.name, self.attributes.probability
+        is_named = self.attributes.has_classes and not self.attributes.in_third_coordinate
         entries = [
             written_annotation(
-                self.vertices(corners, label), self.annotation, name(label), probability(share)
+                self.vertices(corners, label),
+                self.annotation,
+                self.attributes.classes[int(label)] if is_named else None,
+                share if self.attributes.with_probability else None,
             )
             for label, share, *corners in self.rows_of(value).tolist()
         ]

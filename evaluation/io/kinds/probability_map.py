@@ -14,7 +14,7 @@ from evaluation.core.formats import Dimensions
 from evaluation.core.sources import FileAccess, FileSource, fault_at
 from evaluation.core.views import Objects, Voxels
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
-from evaluation.io.kinds.label_map import LabelMapValue, MapKind, MapValue, Shape, spacing_of
+from evaluation.io.kinds.label_map import LabelMapValue, MapKind, MapValue, Shape
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import outside
 from evaluation.io.volumes import case_planes
@@ -56,8 +56,7 @@ class ProbabilityMap(MapKind):
             yield "every value is 0"
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> ProbabilityMapValue:
-        geometry = self.geometry(case)
-        return ProbabilityMapValue(cropped, geometry.shape, spacing_of(geometry))
+        return ProbabilityMapValue(cropped, *self.placed(case))
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> ProbabilityMapValue:
         """Return a map of 0 and 1: the reference, with one voxel more, empty, or inverted."""
@@ -69,9 +68,6 @@ class ProbabilityMap(MapKind):
         if outside(cropped.values, *as_kept(self.lowest, self.highest)) is not None:
             raise HandoverError(f"expected {numbers_in_words(self.lowest, self.highest)}")
         return self._value(cropped, case)
-
-    def writable(self, value: ProbabilityMapValue, case: CaseForm) -> Volume:
-        return Volume(value.whole, self.geometry(case))
 
     @property
     def voxels(self) -> Voxels:
@@ -241,9 +237,8 @@ class DetectionMap(MapKind):
     def _value(
         self, candidates: NDArray[np.integer], corner: Shape, confidences: Floats, case: CaseForm
     ) -> DetectionMapValue:
-        geometry = self.geometry(case)
         crop = VolumeCrop(candidates.astype(np.uint16), corner)
-        return DetectionMapValue(crop, geometry.shape, spacing_of(geometry), confidences)
+        return DetectionMapValue(crop, *self.placed(case), confidences)
 
     def oddities(self, value: DetectionMapValue, case: CaseForm) -> Iterator[str]:
         if not len(value.confidences):
