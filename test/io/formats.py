@@ -5,14 +5,12 @@ from types import ModuleType
 
 from evaluation.core.formats import image_formats
 
-MODULES = {
-    row.extensions[0]: importlib.import_module(f"test.io.test_{row.module.rpartition('.')[2]}")
-    for row in image_formats(2)
-}
-TESTS: dict[str, ModuleType] = {
-    extension: tests for extension, tests in MODULES.items() if hasattr(tests, "READABLE")
-}
+TESTS: dict[str, ModuleType] = {}
 """By extension. Of a MetaImage, which is a volume as well, the tests of volumes have the files."""
+for row in image_formats(2):
+    tests = importlib.import_module(f"test.io.test_{row.module.rpartition('.')[2]}")
+    if hasattr(tests, "READABLE"):
+        TESTS[row.extensions[0]] = tests
 
 READABLE = {name: files for tests in TESTS.values() for name, files in tests.READABLE.items()}
 REFUSED = {name: files for tests in TESTS.values() for name, files in tests.REFUSED.items()}
