@@ -258,6 +258,7 @@ class ObjectsInSpace(ColumnKind):
 
     In a table an object is a row: its coordinates, then class and probability where the phase asks for them.
     ``annotation`` is the platform's type of them in JSON. An object has one of ``corners`` or two.
+    ``shape_in_words`` follows that type in descriptions.
     """
 
     item_bytes: ClassVar[int] = 64
