@@ -20,11 +20,13 @@ from evaluation.metrics.operating_points import (
     weighted_interpolated_sensitivity,
     weighted_sensitivity_at_specificity,
 )
-from evaluation.metrics.probabilities import weighted_expected_calibration_error
+from evaluation.metrics.probabilities import (
+    expected_calibration_errors_when_right,
+    weighted_expected_calibration_error,
+)
 from evaluation.metrics.regression import concordance_influence, weighted_concordance_index
 from evaluation.stats.areas import UNSEEN_UNITS
 from evaluation.stats.bootstrap import UnitWeights
-from evaluation.stats.calibration import expected_calibration_errors_when_right
 from evaluation.stats.columns import weighted_deviation, weighted_mean
 from evaluation.stats.figure import Figure, Interval, IntervalMethod
 from evaluation.stats.intervals import correlation_influences, percentile_interval, wilson_interval
