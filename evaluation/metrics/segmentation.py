@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.metrics.arrays import Bools, Floats, check_shapes, mask_of
 from evaluation.metrics.crops import Crop, intersection_of
 
-__all__ = ["cup_to_disc_ratio", "dice", "jaccard", "voxel_precision", "voxel_sensitivity", "weighted_dice"]
+__all__ = ["dice", "jaccard", "voxel_precision", "voxel_sensitivity", "weighted_dice"]
 
 AnyIntegers = NDArray[np.integer]
 Count = TypeVar("Count", int, AnyIntegers)
@@ -173,25 +173,6 @@ def weighted_dice(prediction: ArrayLike, reference: ArrayLike) -> float:
     return float(2 * (first * second).sum()) / total if total > 0 else 1.0
 
 
-def cup_to_disc_ratio(
-    cup: ArrayLike, disc: ArrayLike, *, definition: VerticalDiameter = "column_count"
-) -> float:
-    """Return the vertical cup-to-disc ratio of an optic nerve head.
-
-    From 0 to 1 if the disc, as it should, includes the cup; 0 if it is empty. cup, disc: 0 and 1 or booleans,
-    of one shape (y, x). definition: of a vertical diameter, see `segmentation.vertical_diameter`. Raises
-    ValueError for shapes that differ or have not two axes, other values, or another definition.
-    Source: Orlando et al., Medical Image Analysis 59:101570, 2020 (REFUGE).
-
-    >>> cup_to_disc_ratio([[0, 0], [1, 0], [1, 0], [0, 0]], [[1, 0], [1, 1], [1, 1], [1, 0]])
-    0.5
-    """
-    regions = [mask_of(region, name) for region, name in ((cup, "cup"), (disc, "disc"))]
-    check_shapes(*regions)
-    diameters = [vertical_diameter(region, definition) for region in regions]
-    return vertical_cup_to_disc_ratio(*diameters)
-
-
 def vertical_diameter(region: Bools, definition: VerticalDiameter) -> int:
     """Return the vertical diameter of a boolean region (y, x) in pixels, 0 for an empty region.
 
@@ -214,7 +195,11 @@ def vertical_diameter(region: Bools, definition: VerticalDiameter) -> int:
 
 
 def vertical_cup_to_disc_ratio(cup_diameter: float, disc_diameter: float) -> float:
-    """Return the ratio of the vertical diameters of cup and disc in pixels, 0 where the disc is empty."""
+    """Return the ratio of the vertical diameters of cup and disc in pixels, 0 where the disc is empty.
+
+    From 0 to 1 if the disc, as it should, includes the cup.
+    Source: Orlando et al., Medical Image Analysis 59:101570, 2020 (REFUGE).
+    """
     return cup_diameter / disc_diameter if disc_diameter > 0 else 0.0
 
 

@@ -7,7 +7,7 @@ from scipy import ndimage
 from sklearn.metrics import confusion_matrix
 
 from evaluation.challenges.edd2020.rules import f_beta_of_counts
-from evaluation.metrics import cup_to_disc_ratio, weighted_dice
+from evaluation.metrics import weighted_dice
 from evaluation.metrics.crops import crop
 from evaluation.metrics.segmentation import (
     OverlapCounts,
@@ -21,6 +21,7 @@ from evaluation.metrics.segmentation import (
     precision_of_counts,
     recall_of_counts,
     region_of,
+    vertical_cup_to_disc_ratio,
     vertical_diameter,
 )
 
@@ -46,10 +47,11 @@ def test_cup_to_disc_ratio_by_hand():
     disc = np.ones((6, 3), bool)
     cup = np.zeros((6, 3), bool)
     cup[1, 0] = cup[3, 0] = cup[4, 1] = True
-    assert cup_to_disc_ratio(cup, disc) == 2 / 6
-    assert cup_to_disc_ratio(cup, disc, definition="extent") == 4 / 6
-    assert cup_to_disc_ratio(cup, ~disc) == 0
-    assert cup_to_disc_ratio(np.zeros((0, 0)), np.zeros((0, 0))) == 0
+    for definition, expected in (("column_count", 2 / 6), ("extent", 4 / 6)):
+        diameters = [vertical_diameter(region, definition) for region in (cup, disc, ~disc, disc[:0, :0])]
+        assert vertical_cup_to_disc_ratio(*diameters[:2]) == expected
+        assert diameters[2:] == [0, 0]
+        assert vertical_cup_to_disc_ratio(diameters[0], 0) == 0
 
 
 ALL = (dice_of_counts, jaccard_of_counts, precision_of_counts, recall_of_counts, f_beta_of_counts(2))
