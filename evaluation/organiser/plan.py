@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Literal
 
 from evaluation.core.fault import PhaseError
-from evaluation.stats import sample_sizes
+from evaluation.metrics import intervals
 from evaluation.stats.figure import Interval
 
 Figure = Literal["sensitivity", "specificity", "auc"]
@@ -72,16 +72,16 @@ def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None) -> list[Neede
 
 def intervals_given(aims: Sequence[Aim], cases: int, prevalence: Fraction) -> list[AchievedInterval]:
     """Return the interval of each aim's figure. Raises `PhaseError` if the set lacks one of the classes."""
-    positives, negatives = sample_sizes.class_sizes(cases, prevalence)
+    positives, negatives = intervals.class_sizes(cases, prevalence)
     if not (positives and negatives):
         classes = f"{positives} positive and {negatives} negative"
         raise PhaseError(f"cases: expected at least one case of each class, found {classes}")
     found = []
     for aim in aims:
         if aim.figure == "auc":
-            interval = sample_sizes.area_of(aim.value, positives, negatives)
+            interval = intervals.area_of(aim.value, positives, negatives)
         else:
-            interval = sample_sizes.wilson_of(
+            interval = intervals.wilson_of(
                 aim.value, positives if aim.figure == "sensitivity" else negatives
             )
         found.append(AchievedInterval(aim, positives, negatives, interval))
@@ -97,9 +97,9 @@ def _needed(aim: Aim, half_width: float, prevalence: Fraction | None) -> Needed:
     if aim.figure == "auc":
         if prevalence is None:
             raise ValueError("expected a prevalence, since the interval depends on both classes, found none")
-        cases = sample_sizes.auc_sample_size(aim.value, half_width, prevalence)
-        return Needed(aim, *sample_sizes.class_sizes(cases, prevalence), cases)
-    size = sample_sizes.wilson_sample_size(aim.value, half_width)
+        cases = intervals.auc_sample_size(aim.value, half_width, prevalence)
+        return Needed(aim, *intervals.class_sizes(cases, prevalence), cases)
+    size = intervals.wilson_sample_size(aim.value, half_width)
     of_positives = aim.figure == "sensitivity"
     share = prevalence if of_positives or prevalence is None else 1 - prevalence
     in_all = None if share is None else math.ceil(size / share)

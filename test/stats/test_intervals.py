@@ -10,6 +10,7 @@ from scipy.special import expit, logit
 from scipy.stats import binomtest, bootstrap, norm, quantile_test, sem, t
 from sklearn.metrics import roc_auc_score
 
+from evaluation.metrics.intervals import area_of, auc_sample_size, class_sizes, wilson_of, wilson_sample_size
 from evaluation.stats.areas import area_interval, area_variance, area_with_unseen, components, score_interval
 from evaluation.stats.figure import Interval
 from evaluation.stats.intervals import (
@@ -21,7 +22,6 @@ from evaluation.stats.intervals import (
     steady,
     wilson_interval,
 )
-from evaluation.stats.sample_sizes import area_of, auc_sample_size, class_sizes, wilson_of, wilson_sample_size
 from evaluation.stats.student import student_quantile
 
 
