@@ -35,6 +35,11 @@ class Argument:
         """Return an argument without a value."""
         return cls(name, words, action="store_true")
 
+    @classmethod
+    def choice(cls, name: str, words: str, *options: str) -> "Argument":
+        """Return an argument that is one of some options, by default the first."""
+        return cls(name, f"{words} (default: {options[0]})", choices=options, default=options[0])
+
     def add_to(self, parser: "argparse._ActionsContainer") -> None:
         """Declare the argument."""
         parser.add_argument(self._name, **self._options)

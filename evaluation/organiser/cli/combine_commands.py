@@ -40,25 +40,11 @@ from evaluation.platform import machine
 
 # --- How annotators or submissions are combined ---
 
-
 _COMBINATION = (
-    Argument(
-        "--tie",
-        "the result where as many annotators say yes as no (default: background)",
-        choices=["background", "foreground"],
-        default="background",
-    ),
-    Argument(
-        "--method",
-        "how masks are combined (default: majority)",
-        choices=["majority", "staple"],
-        default="majority",
-    ),
-    Argument(
-        "--boxes",
-        "how boxes are combined: weighted boxes fusion or non-maximum suppression (default: wbf)",
-        choices=["wbf", "nms"],
-        default="wbf",
+    Argument.choice("--tie", "the result where as many annotators say yes as no", "background", "foreground"),
+    Argument.choice("--method", "how masks are combined", "majority", "staple"),
+    Argument.choice(
+        "--boxes", "how boxes are combined: weighted boxes fusion or non-maximum suppression", "wbf", "nms"
     ),
     Argument(
         "--box-iou",
