@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, Self
 
 from numpy.typing import NDArray
 
@@ -24,6 +24,9 @@ GREY = "#767676"
 
 DASHED: Record = {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip": None}
 """A line to compare with, such as that of chance."""
+
+COMPARED: Record = {"type": "rule", "color": GREY, "strokeDash": [4, 3], "tooltip": None}
+"""The same along one axis, such as that of a value over all cases."""
 
 FALSE_POSITIVE_RATE = "false-positive rate (1 − specificity)"
 """The title of an axis."""
@@ -153,7 +156,32 @@ class Chart:
     wide: bool = False
     subtitle: str = ""
 
-    def measured_in(self, unit: str, *more: str) -> "Chart":
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        title: str,
+        description: str,
+        layers: Iterable["Layer"],
+        height: int,
+        least_width: int = 0,
+        *,
+        shared: Record | None = None,
+        **more: Any,
+    ) -> Self:
+        """Return the chart of layers, from the lowest to the highest; those without rows are left out.
+
+        height, least_width: in pixels; a page scrolls a figure that is wider than the page. ``shared``:
+        encodings that all layers have. ``more``: further fields of the chart.
+        """
+        known = list(layers)
+        drawn = [one for one in known if one.rows] or known
+        specification: dict[str, Any] = {"encoding": shared} if shared else {}
+        specification |= {"layer": [one.specification for one in drawn], "height": height}
+        specification |= {"usermeta": {"leastWidth": least_width}} if least_width else {}
+        return cls(name, title, description, {one.table: one.rows for one in drawn}, specification, **more)
+
+    def measured_in(self, unit: str, *more: str) -> Self:
         """Return the chart with the unit of its values, and what else is to be known of them, as subtitle."""
         told = f"in {'pixels' if unit == 'px' else unit}"
         known = () if not unit or told in self.title else (told,)
@@ -165,13 +193,10 @@ def layered(chart: Chart) -> dict[str, Any]:
 
     A chart of single cases has the parameter `SELECTED_CASE`, which a page sets.
     """
-    params = [*chart.specification.get("params", ())]
-    if chart.single_cases:
-        params.insert(0, {"name": SELECTED_CASE, "value": ""})
     return {
         "description": f"{chart.title}{chart.subtitle and f' ({chart.subtitle})'}. {chart.description}",
         **chart.specification,
-        **({"params": params} if params else {}),
+        **({"params": [{"name": SELECTED_CASE, "value": ""}]} if chart.single_cases else {}),
         "datasets": {name: [dict(row) for row in rows] for name, rows in chart.data.items()},
     }
 
@@ -202,9 +227,34 @@ def quantitative(field: str, **more: Any) -> dict[str, Any]:
     return {"field": field, "type": "quantitative", **more}
 
 
-def layer(table: str, mark: str | Record, **encoding: Any) -> dict[str, Any]:
-    """Return the specification that draws a mark for every row of a table."""
-    return {"data": {"name": table}, "mark": mark, "encoding": encoding}
+class Layer(NamedTuple):
+    """The specification that draws a mark for every row of a table; layers of a chart may share a table."""
+
+    table: str
+    rows: Sequence[Record]
+    specification: Record
+
+
+def layer(table: str, rows: Sequence[Record], mark: Record, **encoding: Any) -> Layer:
+    """Return the layer of a mark for every row of a table."""
+    return Layer(table, rows, {"data": {"name": table}, "mark": mark, "encoding": encoding})
+
+
+def if_selected(value: Any, otherwise: Record) -> dict[str, Any]:
+    """Return an encoding: ``value`` for the mark of the chosen case, else ``otherwise`` (a definition).
+
+    The column "case" of the data holds the names of the cases.
+    """
+    test = f"{SELECTED_CASE} !== '' && datum['case'] === {SELECTED_CASE}"
+    return {"condition": {"test": test, "value": value}, **otherwise}
+
+
+def point_of_case(colour: Record, size: float = 45) -> dict[str, Any]:
+    """Return the encodings of a point that stands for a case and is marked when the case is chosen.
+
+    ``colour``: the definition of its colour; size: in square pixels.
+    """
+    return {"color": if_selected(VERMILION, colour), "size": if_selected(220, {"value": size})}
 
 
 def quantity(
@@ -266,6 +316,16 @@ class Estimated:
     def row(self, field: str) -> dict[str, Any]:
         """Return the row of a table; ``field``: the column of the name."""
         return {field: self.name, "value": self.value, "lower": self.lower, "upper": self.upper}
+
+
+def interval_layer(rows: Sequence[Record], end: Record, along: str = "x", **encoding: Any) -> Layer:
+    """Return the layer of the intervals of those rows of `Estimated` that have one.
+
+    ``end``: the encoding of the column "lower" on the channel ``along``.
+    """
+    known = [row for row in rows if row["lower"] is not None]
+    ends = {along: end, f"{along}2": {"field": "upper"}}
+    return layer("intervals", known, {"type": "rule", "strokeWidth": 2}, **ends, **encoding)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evaluation.charts import chart as vl
-from evaluation.charts.chart import GREY, Chart, Estimated, Record, layer, names_down, quantity, tooltip
+from evaluation.charts.chart import Chart, Estimated
 
 
 def forest_chart(
@@ -12,22 +13,20 @@ def forest_chart(
 ) -> Chart:
     """Return the chart of a metric; the dashed line is its value over all cases."""
     rows = [one.row("label") for one in (overall, *subgroups)]
-    y = names_down("label")
-    x = quantity("value", metric)
-    told = tooltip("label", numbers=("value", "lower", "upper"))
-    dashed = {"type": "rule", "color": GREY, "strokeDash": [4, 3], "tooltip": None}
-    layers: list[Record] = [layer("overall", dashed, x=x)]
-    data: dict[str, Sequence[Record]] = {"subgroups": rows, "overall": [{"value": overall.value}]}
-    described = "The metric in each subgroup; the dashed line is its value over all cases."
-    if intervals := [row for row in rows if row["lower"] is not None]:
-        described += " Lines are 95 % intervals."
-        data["intervals"] = intervals
-        between = {"x": quantity("lower", metric), "x2": {"field": "upper"}}
-        layers.append(layer("intervals", {"type": "rule", "strokeWidth": 2}, **between, y=y, tooltip=told))
+    x, lower = (vl.quantity(field, metric) for field in ("value", "lower"))
+    drawn: dict[str, Any] = {"y": vl.names_down("label"), "tooltip": vl.tooltip("label", numbers=_NUMBERS)}
     square = {"type": "square", "size": 70, "opacity": 1}
-    layers.append(layer("subgroups", square, x=x, y=y, tooltip=told))
-    return Chart(name, title, described, data, {"layer": layers, "height": 34 * len(rows)})
+    layers = [
+        vl.layer("overall", [{"value": overall.value}], vl.COMPARED, x=x),
+        vl.interval_layer(rows, lower, **drawn),
+        vl.layer("subgroups", rows, square, x=x, **drawn),
+    ]
+    described = "The metric in each subgroup; the dashed line is its value over all cases."
+    described += " Lines are 95 % intervals." if layers[1].rows else ""
+    return Chart.of(name, title, described, layers, 34 * len(rows))
 
+
+_NUMBERS = ("value", "lower", "upper")
 
 # --- All metrics with their intervals: those from 0 to 1 on one axis, the others as numbers ---
 
@@ -53,28 +52,22 @@ def metric_intervals_chart(name: str, title: str, metrics: Sequence[MetricInterv
     placed = [{**one.row("metric"), "metric": labels[one]} for one in metrics if one.has_place]
     written = [{"metric": labels[one], "text": _in_words(one)} for one in metrics if not one.has_place]
     x, lower = (vl.share(field, "value") for field in ("value", "lower"))
-    y = {**names_down("metric"), "scale": {"domain": list(labels.values())}}
-    told = tooltip("metric", numbers=("value", "lower", "upper"), digits=4)
-    bar = {"type": "rule", "strokeWidth": 3, "color": GREY}
+    told = vl.tooltip("metric", numbers=_NUMBERS, digits=4)
     point = {"type": "point", "filled": True, "size": 70, "opacity": 1}
-    data: dict[str, Sequence[Record]] = {}
-    layers: list[Record] = []
+    number = {"type": "text", "align": "left", "x": 6, "tooltip": None}
+    layers = [
+        vl.interval_layer(placed, lower, tooltip=told),
+        vl.layer("metrics", placed, point, x=x, tooltip=told),
+        vl.layer("numbers", written, number, text=vl.nominal("text")),
+    ]
     described = "↑: higher is better, ↓: lower."
-    if bars := [row for row in placed if row["lower"] is not None]:
-        data["intervals"] = bars
-        layers.append(layer("intervals", bar, x=lower, x2={"field": "upper"}, tooltip=told))
+    if layers[0].rows:
         described += " The bar is the 95 % interval."
         title += " with 95 % intervals"
-    if placed:
-        data["metrics"] = placed
-        layers.append(layer("metrics", point, x=x, tooltip=told))
     if written:
-        data["numbers"] = written
-        number = {"type": "text", "align": "left", "x": 6, "tooltip": None}
-        layers.append(layer("numbers", number, text=vl.nominal("text")))
         described += " A metric that does not go from 0 to 1 is written as a number."
-    specification = {"encoding": {"y": y}, "layer": layers, "height": _ROW * len(metrics)}
-    return Chart(name, title, described, data, specification, wide=True)
+    y = {**vl.names_down("metric"), "scale": {"domain": list(labels.values())}}
+    return Chart.of(name, title, described, layers, _ROW * len(metrics), shared={"y": y}, wide=True)
 
 
 _ROW = 46

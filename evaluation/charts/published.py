@@ -18,21 +18,8 @@ from time import gmtime
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from evaluation.charts.chart import (
-    FALSE_POSITIVE_RATE,
-    Chart,
-    Estimated,
-    NamedCurve,
-    Record,
-    complete,
-    layer,
-    lines_by_name,
-    marks_of,
-    nominal,
-    rows_of,
-    share,
-    tooltip,
-)
+from evaluation.charts import chart as vl
+from evaluation.charts.chart import Chart, Estimated, NamedCurve
 from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
 from evaluation.core.challenge import metrics_of
 from evaluation.core.metric import Metric
@@ -115,7 +102,7 @@ def _document(chart: Chart) -> bytes:
     # The platform shows nothing but the drawing, so that title and caption are in it.
     title = {"text": chart.title, "subtitle": wrap(chart.description, _LETTERS), "anchor": "start"}
     # Null has a meaning in a specification, such as an axis that is not drawn.
-    return f"{json.dumps(complete(chart) | {'title': title}, allow_nan=False)}\n".encode("ascii")
+    return f"{json.dumps(vl.complete(chart) | {'title': title}, allow_nan=False)}\n".encode("ascii")
 
 
 def _metrics(scores: Scores, metrics: MetricsFile) -> Chart:
@@ -187,27 +174,27 @@ def coarse_roc_chart(name: str, title: str, curves: Sequence[NamedCurve]) -> Cha
 
     A curve never falls, so between two points it lies in the box that they span.
     """
-    points, boxes = list[Record](), list[Record]()
+    points, boxes = list[vl.Record](), list[vl.Record]()
     for curve in curves:
         rates, found = curve.x, curve.y
-        points += rows_of({"false_positive_rate": rates, "sensitivity": found}, name=curve.name)
+        points += vl.rows_of({"false_positive_rate": rates, "sensitivity": found}, name=curve.name)
         spanned = {"from": rates[:-1], "to": rates[1:], "lower": found[:-1], "upper": found[1:]}
-        boxes += rows_of(spanned, name=curve.name)
-    colour = {"color": lines_by_name(marks_of(curve.name for curve in curves), legend=True)["color"]}
-    x, y = share("false_positive_rate", FALSE_POSITIVE_RATE), share("sensitivity", "sensitivity")
-    box = {"x": share("from", FALSE_POSITIVE_RATE), "y": share("lower", "sensitivity")}
+        boxes += vl.rows_of(spanned, name=curve.name)
+    colour = {"color": vl.lines_by_name(vl.marks_of(curve.name for curve in curves), legend=True)["color"]}
+    x, y = vl.share("false_positive_rate", vl.FALSE_POSITIVE_RATE), vl.share("sensitivity", "sensitivity")
+    box = {"x": vl.share("from", vl.FALSE_POSITIVE_RATE), "y": vl.share("lower", "sensitivity")}
     ends = {"x2": {"field": "to"}, "y2": {"field": "upper"}}
-    told = tooltip("name", numbers=("false_positive_rate", "sensitivity"))
+    told = vl.tooltip("name", numbers=("false_positive_rate", "sensitivity"))
+    area = {"type": "rect", "opacity": 0.2, "tooltip": None}
     layers = [
-        layer("between", {"type": "rect", "opacity": 0.2, "tooltip": None}, **box, **ends, **colour),
-        layer("curves", {"type": "point", "filled": True}, x=x, y=y, **colour, tooltip=told),
+        vl.layer("between", boxes, area, **box, **ends, **colour),
+        vl.layer("curves", points, {"type": "point", "filled": True}, x=x, y=y, **colour, tooltip=told),
     ]
     described = (
         "The phase publishes the sensitivity at nine false-positive rates alone, since every further point "
         "would reveal more of the labels. The curve lies within the boxes; its area in the legend is exact."
     )
-    data: dict[str, Sequence[Record]] = {"curves": points, "between": boxes}
-    return Chart(name, title, described, data, {"layer": layers, "height": 340})
+    return Chart.of(name, title, described, layers, 340)
 
 
 def _page(scores: Scores, metrics: MetricsFile) -> bytes:
@@ -231,10 +218,6 @@ def _page(scores: Scores, metrics: MetricsFile) -> bytes:
 
 def _nothing(name: str, title: str) -> Chart:
     """Return a chart with the note that there is nothing to show."""
-    return Chart(
-        name,
-        title,
-        "This evaluation has no such figures.",
-        {"text": [{"text": "no such figures in this evaluation"}]},
-        layer("text", {"type": "text", "fontSize": 14}, text=nominal("text")) | {"height": 60},
-    )
+    rows = [{"text": "no such figures in this evaluation"}]
+    text = vl.layer("text", rows, {"type": "text", "fontSize": 14}, text=vl.nominal("text"))
+    return Chart.of(name, title, "This evaluation has no such figures.", [text], 60)

@@ -9,15 +9,16 @@ from evaluation.charts.intervals import MetricInterval, forest_chart, metric_int
 from evaluation.charts.published import coarse_roc_chart
 from evaluation.organiser.report.charts.curves import (
     CalibrationBin,
+    MarkedPoint,
+    NamedBand,
     calibration_chart,
     froc_chart,
     kaplan_meier,
     precision_recall_chart,
+    roc_chart,
     survival_chart,
 )
-from evaluation.organiser.report.charts.encodings import NamedBand
 from evaluation.organiser.report.charts.matrices import confusion_chart
-from evaluation.organiser.report.charts.roc import MarkedPoint, roc_chart
 from evaluation.organiser.report.charts.values import (
     Axis,
     CasePoint,

@@ -3,8 +3,7 @@
 import pytest
 import vl_convert
 
-from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered
-from evaluation.organiser.report.charts.encodings import point_of_case
+from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, point_of_case
 from test.charts.drawing import drawn
 
 ROWS = [{"case": "a", "x": 1.0}, {"case": "b", "x": 2.0}]
@@ -12,7 +11,11 @@ X = {"field": "x", "type": "quantitative"}
 
 
 def chart(single_cases: bool) -> Chart:
-    specification = {"data": {"name": "cases"}, "mark": "point", "encoding": {"x": X, **point_of_case("red")}}
+    specification = {
+        "data": {"name": "cases"},
+        "mark": "point",
+        "encoding": {"x": X, **point_of_case({"value": "red"})},
+    }
     return Chart("points", "Points", "Two points.", {"cases": ROWS}, specification, single_cases=single_cases)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluation.charts.chart import Estimated, NamedCurve
 from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
-from evaluation.organiser.report.charts.roc import MarkedPoint, roc_chart
+from evaluation.organiser.report.charts.curves import MarkedPoint, roc_chart
 from test.charts.picture import Axis, axis, by_hand, marks, names
 
 
@@ -81,4 +81,4 @@ def test_labels_that_would_leave_the_figure_are_lifted_and_many_points_have_none
     # Twelve labels from 0.02 upwards, each 0.05 above the one before, at most in the middle.
     assert [x for x, _ in rows] == [0.5] * 12
     np.testing.assert_allclose([y for _, y in rows], 0.02 + 0.05 * np.arange(11, -1, -1))
-    assert marks(roc_chart("roc", "ROC", [curve], None, [*low, low[0]]), "text", "labels", "y") == []
+    assert "labels" not in roc_chart("roc", "ROC", [curve], None, [*low, low[0]]).data

@@ -16,8 +16,8 @@ import vl_convert
 
 from evaluation.charts.chart import NamedCurve, complete, layered
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
-from evaluation.organiser.report.charts.encodings import count
-from evaluation.organiser.report.charts.roc import roc_chart
+from evaluation.organiser.report.charts.curves import roc_chart
+from evaluation.organiser.report.charts.values import _count as count
 from test.charts.board_examples import board_examples
 from test.charts.drawing import drawn
 from test.charts.examples import examples

@@ -31,5 +31,5 @@ def test_ends_without_a_limit_and_after_the_last_time():
     assert curve.time.tolist() == [0, 2]
     assert curve.at(9) == (0, 0, 0)
     chart = survival_chart("one", "One", "One case.", {"all": curve}, "")
-    assert chart.data["censored"] == []
+    assert "censored" not in chart.data
     assert [row["share"] for row in chart.data["curves"]] == [0.5, 0]

@@ -20,9 +20,8 @@ from evaluation.metrics.classification import RocTable, roc_table, weighted_auc
 from evaluation.metrics.detection import DetectionTable
 from evaluation.metrics.free_response import FrocTable
 from evaluation.organiser.report.charts import curves
-from evaluation.organiser.report.charts.encodings import NamedBand
+from evaluation.organiser.report.charts.curves import MarkedPoint, NamedBand, roc_chart
 from evaluation.organiser.report.charts.matrices import confusion_chart
-from evaluation.organiser.report.charts.roc import MarkedPoint, roc_chart
 from evaluation.organiser.report.objects import HIT
 from evaluation.organiser.report.page import identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights

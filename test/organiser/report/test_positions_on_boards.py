@@ -37,9 +37,8 @@ from evaluation.organiser.ranking.stability import (
 )
 from evaluation.organiser.report.board import cases, metrics, rankings
 from evaluation.organiser.report.board.reading import ReportedPhase
-from evaluation.organiser.report.charts.curves import froc_chart
+from evaluation.organiser.report.charts.curves import froc_chart, roc_chart
 from evaluation.organiser.report.charts.matrices import heatmap_chart, significance_chart
-from evaluation.organiser.report.charts.roc import roc_chart
 from evaluation.organiser.report.charts.teams import (
     blob_chart,
     place_lines_chart,

@@ -29,10 +29,10 @@ from evaluation.organiser.report.charts.curves import (
     calibration_chart,
     froc_chart,
     precision_recall_chart,
+    roc_chart,
     survival_chart,
 )
 from evaluation.organiser.report.charts.matrices import confusion_chart
-from evaluation.organiser.report.charts.roc import roc_chart
 from evaluation.organiser.report.charts.teams import team_values_chart
 from evaluation.organiser.report.charts.values import (
     bland_altman_chart,

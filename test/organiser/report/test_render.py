@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.charts.chart import Chart, Estimated, NamedCurve, marks_of
-from evaluation.organiser.report.charts.encodings import point_of_case
-from evaluation.organiser.report.charts.roc import roc_chart
+from evaluation.charts.chart import Chart, Estimated, NamedCurve, marks_of, point_of_case
+from evaluation.organiser.report.charts.curves import roc_chart
 from evaluation.organiser.report.charts.teams import place_lines_chart, team_values_chart
 from evaluation.organiser.report.page import (
     Column,
@@ -47,7 +46,7 @@ def page_of(names, subtitle="") -> Page:
         "encoding": {
             "x": {"field": "x", "type": "quantitative"},
             "y": {"field": "case", "type": "nominal", "title": names[0]},
-            **point_of_case("#0072B2"),
+            **point_of_case({"value": "#0072B2"}),
         },
         "height": 200,
     }

@@ -12,9 +12,8 @@ from evaluation.organiser.ranking.classifiers import CurvePoints
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.charts import teams as team_charts
-from evaluation.organiser.report.charts.curves import froc_chart, thinned_curve
+from evaluation.organiser.report.charts.curves import MarkedPoint, froc_chart, roc_chart, thinned_curve
 from evaluation.organiser.report.charts.matrices import Axes, HeatmapCell, heatmap_chart
-from evaluation.organiser.report.charts.roc import MarkedPoint, roc_chart
 from evaluation.organiser.report.charts.values import Distribution, distribution_chart
 from evaluation.organiser.report.page import Block, Section, Table, listed
 from evaluation.organiser.report.sources import followed, wiesenfarth

@@ -1,8 +1,9 @@
-"""Charts of curves: precision and recall, free-response ROC, calibration, survival."""
+"""Charts of curves: ROC, precision and recall, free-response ROC, calibration, survival."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,24 +13,142 @@ from evaluation.charts import chart as vl
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.classification import RocTable, found_at_thresholds, roc_points, weighted_counts
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
-from evaluation.organiser.report.charts.encodings import NamedBand, band_layer, band_rows
-from evaluation.organiser.report.charts.roc import MarkedPoint
 from evaluation.stats.intervals import wilson_interval
 
-# --- Precision against recall, and free-response ROC: one or several curves, and bootstrap bands ---
+_HEIGHT = 340
+"""Of every chart of this module, in pixels."""
 
 
-_WIDTH = {"field": "width", "type": "quantitative", "scale": None, "legend": None}
+# --- Layers of one or several curves, and of bootstrap bands ---
 
 
-def _curve_rows(curves: Sequence[vl.NamedCurve], x: str, y: str) -> list[vl.Record]:
-    """Return the points of all curves; of few, the first are the widest, so that none hides another."""
-    steps = len(curves) - 1 if len(curves) <= len(vl.PALETTE) else 0
-    return [
+@dataclass(frozen=True)
+class NamedBand:
+    """Limits of a curve's y at each x, all of shape (points,)."""
+
+    name: str
+    x: Floats
+    lower: Floats
+    upper: Floats
+
+
+Axes = tuple[vl.Record, vl.Record]
+"""The encodings along x and y."""
+
+
+def _band_layer(
+    bands: Sequence[NamedBand], axes: Axes, marks: Mapping[str, vl.MarkStyle], **mark: Any
+) -> vl.Layer:
+    """Return the layer of bands; several are fainter, and none is in the legend of the curves."""
+    x, y = axes
+    rows = [
         row
-        for later, one in zip(range(steps, steps - len(curves), -1), curves, strict=True)
-        for row in vl.rows_of({x: one.x, y: one.y}, name=one.name, width=2 + 1.8 * max(0, later))
+        for one in bands
+        for row in vl.rows_of(
+            {x["field"]: one.x, "lower": one.lower, "upper": one.upper},
+            name=one.name,
+            colour=marks[one.name].colour,
+        )
     ]
+    area = {"type": "area", "opacity": 0.2 if len(bands) == 1 else 0.1, "tooltip": None, **mark}
+    between = {"x": x, "y": {**y, "field": "lower"}, "y2": {"field": "upper"}, "detail": vl.nominal("name")}
+    return vl.layer("band", rows, area, **between, fill=vl.nominal("colour", scale=None))
+
+
+def _curve_layer(
+    curves: Sequence[vl.NamedCurve],
+    axes: Axes,
+    marks: Mapping[str, vl.MarkStyle],
+    interpolate: str,
+    *,
+    tapering: bool = False,
+) -> vl.Layer:
+    """Return the layer of curves; of few ``tapering`` ones the first is the widest: none is hidden."""
+    x, y = axes
+    drawn = vl.lines_by_name(marks, legend=len(curves) > 1)
+    if tapering:
+        drawn["strokeWidth"] = {"field": "width", "type": "quantitative", "scale": None, "legend": None}
+    steps = len(curves) - 1 if len(curves) <= len(vl.PALETTE) else 0
+    rows = []
+    for number, one in enumerate(curves):
+        width = {"width": 2 + 1.8 * max(0, steps - number)} if tapering else {}
+        rows += vl.rows_of({x["field"]: one.x, y["field"]: one.y}, name=one.name, **width)
+    return vl.layer("curves", rows, {"type": "line", "interpolate": interpolate}, x=x, y=y, **drawn)
+
+
+# --- Receiver operating characteristic: one or several curves, a bootstrap band and operating points ---
+
+
+@dataclass(frozen=True)
+class MarkedPoint:
+    """A decision without a score, such as an annotator's, or a point of a curve that has a name."""
+
+    name: str
+    false_positive_rate: float
+    sensitivity: float
+
+
+def roc_chart(
+    name: str,
+    title: str,
+    curves: Sequence[vl.NamedCurve],
+    band: NamedBand | None = None,
+    points: Sequence[MarkedPoint] = (),
+    follows: str = "",
+    marks: Mapping[str, vl.MarkStyle] | None = None,
+) -> vl.Chart:
+    """Return the ROC chart of one or several curves; ``marks``: by name, by default `marks_of` the names."""
+    marks = vl.marks_of(curve.name for curve in curves) if marks is None else marks
+    x, label_x = (vl.share(of, vl.FALSE_POSITIVE_RATE) for of in ("false_positive_rate", "label_x"))
+    y, label_y = (vl.share(of, "sensitivity") for of in ("sensitivity", "label_y"))
+    ends = [{"false_positive_rate": end, "sensitivity": end} for end in (0, 1)]
+    labels, places = _labels(points, curves), list(map(vars, points))
+    rule = {"type": "rule", "strokeWidth": 0.7, "tooltip": None}
+    diamond = {"type": "point", "filled": True, "size": 80, "color": vl.GREY, "shape": "diamond"}
+    label = {"type": "text", "align": "left", "dx": 3, "fontSize": 11, "limit": 200}
+    told = vl.tooltip("name", numbers=("false_positive_rate", "sensitivity"))
+    layers = [
+        vl.layer("chance", ends, vl.DASHED, x=x, y=y),
+        _band_layer([band] if band else [], (x, y), marks),
+        _curve_layer(curves, (x, y), marks, "linear"),
+        vl.layer("labels", labels, rule, x=x, y=y, x2={"field": "label_x"}, y2={"field": "label_y"}),
+        vl.layer("points", places, diamond, x=x, y=y, tooltip=told),
+        vl.layer("labels", labels, label, x=label_x, y=label_y, text=vl.nominal("name")),
+    ]
+    described = "Sensitivity against 1 − specificity at every threshold; the dashed diagonal is chance."
+    if band:
+        described += " The band holds 95 % of the curves of the bootstrap at each specificity."
+    if points:
+        described += " Diamonds are operating points."
+    return vl.Chart.of(name, title, described, layers, _HEIGHT, follows=follows)
+
+
+_LABEL_DISTANCE, _LABEL_GAP, _LAST_COLUMN = 0.05, 0.06, 0.5
+"""Height of a label, its distance from the points, and its largest place along x, in units of the axes."""
+_MOST_LABELS = 12
+
+
+def _labels(points: Sequence[MarkedPoint], curves: Sequence[vl.NamedCurve]) -> list[vl.Record]:
+    """Return the labels of points, one below the other at ``label_x``, ``label_y``.
+
+    They are right of the points and, since a curve never falls, below all curves. None of many points, which
+    a tooltip names.
+    """
+    if not 0 < len(points) <= _MOST_LABELS:
+        return []
+    rates = [point.false_positive_rate for point in points]
+    column = min(_LAST_COLUMN, max(rates) + _LABEL_GAP)
+    lowest = min(float(np.interp(column, one.x, one.y)) for one in curves)
+    free, rows = lowest - _LABEL_DISTANCE / 2, []
+    for point in sorted(points, key=lambda one: (-one.sensitivity, -one.false_positive_rate)):
+        free = min(free, point.sensitivity) - _LABEL_DISTANCE / 2
+        rows.append((point, free))
+        free -= _LABEL_DISTANCE / 2
+    lifted = max(0.0, 0.02 - rows[-1][1])
+    return [{**vars(one), "label_x": column, "label_y": round(at + lifted, 4)} for one, at in rows]
+
+
+# --- Precision against recall, and free-response ROC: one or several curves, and bootstrap bands ---
 
 
 def precision_recall_chart(
@@ -93,26 +212,21 @@ def _stepped(
     described: str,
     curves: Sequence[vl.NamedCurve],
     bands: Sequence[NamedBand],
-    axes: tuple[vl.Record, vl.Record],
+    axes: Axes,
     interpolate: str,
     chance: float | None = None,
     marks: Mapping[str, vl.MarkStyle] | None = None,
 ) -> vl.Chart:
     """Return the chart of curves in steps; ``chance``: the place of a horizontal line, if any."""
-    x, y = axes
+    y = axes[1]
     marks = marks or vl.marks_of(curve.name for curve in curves)
-    data: dict[str, Sequence[vl.Record]] = {"curves": _curve_rows(curves, x["field"], y["field"])}
-    layers: list[vl.Record] = []
-    if chance is not None:
-        data["chance"] = [{y["field"]: chance}]
-        layers.append(vl.layer("chance", {"type": "rule", "color": vl.GREY, "strokeDash": [3, 3]}, y=y))
-    if bands:
-        data["band"] = band_rows(bands, x["field"], marks)
-        layers.append(band_layer(x, {**y, "field": "lower"}, len(bands)))
-    line = {"type": "line", "interpolate": interpolate}
-    drawn = vl.lines_by_name(marks, legend=len(curves) > 1)
-    layers.append(vl.layer("curves", line, x=x, y=y, **drawn, strokeWidth=_WIDTH))
-    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340})
+    rule = {"type": "rule", "color": vl.GREY, "strokeDash": [3, 3]}
+    layers = [
+        vl.layer("chance", [] if chance is None else [{y["field"]: chance}], rule, y=y),
+        _band_layer(bands, axes, marks),
+        _curve_layer(curves, axes, marks, interpolate, tapering=True),
+    ]
+    return vl.Chart.of(name, title, described, layers, _HEIGHT)
 
 
 # --- Calibration: observed shares of positives against predicted probabilities ---
@@ -163,14 +277,15 @@ def calibration_chart(
     legend = {"values": shown, "format": "d"}
     area = vl.quantitative("cases", title="cases", scale={"range": [30, 350]}, legend=legend)
     told = [vl.quantitative("cases"), *vl.tooltip(numbers=("predicted", "observed", "lower", "upper"))]
+    rows, ends = list(map(vars, bins)), [{"predicted": end, "observed": end} for end in (0, 1)]
+    point = {"type": "point", "filled": True, "opacity": 1}
     layers = [
-        vl.layer("perfect", vl.DASHED, x=x, y=y),
-        vl.layer("bins", {"type": "rule", "color": vl.BLUE}, x=x, **interval),
-        vl.layer("bins", {"type": "line", "tooltip": None}, x=x, y=y),
-        vl.layer("bins", {"type": "point", "filled": True, "opacity": 1}, x=x, y=y, size=area, tooltip=told),
+        vl.layer("perfect", ends, vl.DASHED, x=x, y=y),
+        vl.layer("bins", rows, {"type": "rule", "color": vl.BLUE}, x=x, **interval),
+        vl.layer("bins", rows, {"type": "line", "tooltip": None}, x=x, y=y),
+        vl.layer("bins", rows, point, x=x, y=y, size=area, tooltip=told),
     ]
-    data = {"bins": list(map(vars, bins)), "perfect": [{"predicted": end, "observed": end} for end in (0, 1)]}
-    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340})
+    return vl.Chart.of(name, title, described, layers, _HEIGHT)
 
 
 # --- Points and bootstrap bands of ROC and precision–recall curves, few enough for a figure ---
@@ -356,28 +471,25 @@ def survival_chart(
 
     unit: of the times, empty if unknown.
     """
-    lines = {group: {"time": one.time, "share": one.alive} for group, one in curves.items()}
-    lines |= {} if predicted is None else {predicted.name: {"time": predicted.x, "share": predicted.y}}
-    by_alphabet = vl.marks_of(lines)
-    marks = {name: by_alphabet[name] for name in lines}
+    lines = [vl.NamedCurve(group, one.time, one.alive) for group, one in curves.items()]
+    lines += [] if predicted is None else [predicted]
+    by_alphabet = vl.marks_of(one.name for one in lines)
+    marks = {one.name: by_alphabet[one.name] for one in lines}
     x = vl.quantity("time", f"time in {unit}" if unit else "time")
     y = vl.share("share", "share without the event")
     bands = [NamedBand(group, one.time, one.lower, one.upper) for group, one in curves.items()]
-    drawn_lines = [row for name, line in lines.items() for row in vl.rows_of(line, name=name)]
     censored = [
         row
         for group, one in curves.items()
-        for row in vl.rows_of({**lines[group], "cases": one.censored}, name=group)
+        for row in vl.rows_of({"time": one.time, "share": one.alive, "cases": one.censored}, name=group)
         if row["cases"]
     ]
-    data = {"band": band_rows(bands, "time", marks), "curves": drawn_lines, "censored": censored}
-    band = band_layer(x, vl.share("lower", "share without the event"), len(bands))
-    drawn = vl.lines_by_name(marks, legend=len(lines) > 1)
     tick = {"type": "point", "shape": "stroke", "angle": 90, "size": 60}
+    colour = vl.lines_by_name(marks, legend=len(lines) > 1)["color"]
     layers = [
-        {**band, "mark": {**band["mark"], "interpolate": "step-after"}},
-        vl.layer("curves", {"type": "line", "interpolate": "step-after"}, x=x, y=y, **drawn),
-        vl.layer("censored", tick, x=x, y=y, color=drawn["color"]),
+        _band_layer(bands, (x, y), marks, interpolate="step-after"),
+        _curve_layer(lines, (x, y), marks, "step-after"),
+        vl.layer("censored", censored, tick, x=x, y=y, color=colour),
     ]
     described += " Bands are pointwise 95 % limits (Greenwood, log–log); ticks are censored cases."
-    return vl.Chart(name, title, described, data, {"layer": layers, "height": 340})
+    return vl.Chart.of(name, title, described, layers, _HEIGHT)

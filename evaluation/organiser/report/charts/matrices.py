@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from evaluation.charts import chart as vl
 from evaluation.organiser.ranking.comparisons import Comparison
-from evaluation.organiser.report.charts.encodings import if_selected
 
 # --- Heat map: a number for every pair of a row and a column ---
 
@@ -70,39 +69,34 @@ def heatmap_chart(
     x = vl.category(column, axes.columns, axis=axis, scale={"domain": order})
     # An interpolation between only two colours can be read in grey, too.
     scale = {"domain": [faint, full], "range": ["#f4f8fb", vl.BLUE], "interpolate": "rgb", "clamp": True}
-    rectangle: dict[str, Any] = {"type": "rect", "stroke": vl.GREY, "strokeWidth": 0.3}
-    encoding: dict[str, Any] = {
+    rectangle = {"type": "rect", "stroke": vl.GREY, "strokeWidth": 0.3}
+    encoding = {
         "color": vl.quantitative("value", title=axes.value, scale=scale, legend={"gradientLength": 160}),
         "tooltip": vl.tooltip("row", column, numbers=("value",), digits=axes.digits),
     }
     if columns_are_cases:
         rectangle["cursor"] = "pointer"
-        encoding["stroke"] = if_selected("case", vl.VERMILION, {"value": vl.GREY})
-        encoding["strokeWidth"] = if_selected("case", 2, {"value": 0.3})
-    layers: list[vl.Record] = [{"mark": rectangle, "encoding": encoding}]
-    if len(order) <= _MOST_LABELLED and any(cell.label for cell in cells):
-        text = {"type": "text", "fontSize": 11, "tooltip": None}
-        layers.append({"mark": text, "encoding": _label("datum.dark")})
-    specification = {
-        "data": {"name": "cells"},
-        "encoding": {"x": x, "y": vl.names_down("row")},
-        "layer": layers,
-        "height": _ROW_HEIGHT * len(dict.fromkeys(cell.row for cell in cells)),
-        "usermeta": least_width(len(order)),
-    }
-    of_cases = columns_are_cases, columns_are_cases
-    return vl.Chart(name, title, description, {"cells": rows}, specification, follows, *of_cases)
+        encoding["stroke"] = vl.if_selected(vl.VERMILION, {"value": vl.GREY})
+        encoding["strokeWidth"] = vl.if_selected(2, {"value": 0.3})
+    labelled = rows if len(order) <= _MOST_LABELLED and any(cell.label for cell in cells) else []
+    layers = [vl.layer("cells", rows, rectangle, **encoding), _labels(labelled, "datum.dark", 11)]
+    shared = {"x": x, "y": vl.names_down("row")}
+    height = _ROW_HEIGHT * len(dict.fromkeys(cell.row for cell in cells))
+    of_cases = {"single_cases": columns_are_cases, "wide": columns_are_cases}
+    more: dict[str, Any] = {"shared": shared, "follows": follows, **of_cases}
+    return vl.Chart.of(name, title, description, layers, height, _least_width(len(order)), **more)
 
 
-def least_width(columns: int) -> dict[str, int]:
-    """Return the note to a page that a figure of columns needs a width in pixels, or is scrolled."""
-    return {"leastWidth": 300 + 13 * columns}
+def _least_width(columns: int) -> int:
+    """Return the width in pixels below which a figure of columns is scrolled."""
+    return 300 + 13 * columns
 
 
-def _label(white_where: str) -> vl.Record:
-    """Return the encoding of the labels of cells: black, or white on dark cells."""
+def _labels(rows: Sequence[vl.Record], white_where: str, size: int) -> vl.Layer:
+    """Return the layer of the labels of cells: black, or white on dark cells."""
     colour = {"condition": {"test": white_where, "value": "#ffffff"}, "value": "#000000"}
-    return {"text": vl.nominal("label"), "color": colour}
+    text = {"type": "text", "fontSize": size, "tooltip": None}
+    return vl.layer("cells", rows, text, text=vl.nominal("label"), color=colour)
 
 
 # --- Confusion matrix: counts of cases by true and predicted class, shaded by the share of the true class ---
@@ -136,19 +130,17 @@ def confusion_chart(
     y = vl.category("true", "reference", axis=lines)
     scale = {"domain": [0, 1], "range": ["#ffffff", vl.BLUE], "interpolate": "rgb"}
     colour = vl.quantitative("share", scale=scale, legend=None)
-    cell = {"color": colour, "tooltip": vl.tooltip("true", "predicted", "label")}
+    told = vl.tooltip("true", "predicted", "label")
     layers = [
-        {"mark": {"type": "rect", "stroke": vl.GREY}, "encoding": cell},
-        {"mark": {"type": "text", "fontSize": 13}, "encoding": _label("datum.share > 0.5")},
+        vl.layer("cells", rows, {"type": "rect", "stroke": vl.GREY}, color=colour, tooltip=told),
+        _labels(rows, "datum.share > 0.5", 13),
     ]
     columns = len(classes) + len(further)
     words = [part for name in (*classes, *further) for part in textwrap.wrap(name, _CLASS_WIDTH + 8)]
-    width = max(80, 7 * max(map(len, words), default=0)) * columns
-    specification = {"encoding": {"x": x, "y": y}, "layer": layers, "height": 44 * len(classes)}
+    width = 110 + max(80, 7 * max(map(len, words), default=0)) * columns
     described = f"{what} Numbers, and in brackets their share of the class in the reference."
-    figure = {"data": {"name": "cells"}, **specification, "usermeta": {"leastWidth": 110 + width}}
-    wide = columns > _MOST_IN_HALF
-    return vl.Chart(name, title, described, {"cells": rows}, figure, wide=wide)
+    more: dict[str, Any] = {"shared": {"x": x, "y": y}, "wide": columns > _MOST_IN_HALF}
+    return vl.Chart.of(name, title, described, layers, 44 * len(classes), width, **more)
 
 
 # --- Significance map: which team is significantly better than which, in one metric ---
@@ -181,17 +173,12 @@ def significance_chart(
     rectangle = {"type": "rect", "stroke": vl.GREY, "strokeWidth": 0.5}
     text = {"type": "text", "fontSize": 11, "color": "#000000", "tooltip": None}
     layers = [
-        {"mark": rectangle, "encoding": {"color": colour, "tooltip": told}},
-        {"mark": text, "encoding": {"text": vl.nominal("sign")}},
+        vl.layer("pairs", cells, rectangle, color=colour, tooltip=told),
+        vl.layer("pairs", cells, text, text=vl.nominal("sign")),
     ]
-    specification = {
-        "data": {"name": "pairs"},
-        "encoding": {"x": {**x, **scale}, "y": {**vl.names_down("row"), **scale}},
-        "layer": layers,
-        "height": _ROW_HEIGHT * len(teams),
-        "usermeta": least_width(len(teams)),
-    }
-    return vl.Chart(name, title, description, {"pairs": cells}, specification, follows)
+    height, least = _ROW_HEIGHT * len(teams), _least_width(len(teams))
+    shared = {"x": {**x, **scale}, "y": {**vl.names_down("row"), **scale}}
+    return vl.Chart.of(name, title, description, layers, height, least, shared=shared, follows=follows)
 
 
 def _cells_of(pair: Comparison) -> Iterator[vl.Record]:

@@ -10,7 +10,6 @@ from evaluation.charts import chart as vl
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.stability import PlaceDistribution
-from evaluation.organiser.report.charts.encodings import if_selected
 from evaluation.phase.places import Better, competition_ranks
 
 # --- Colours, shapes and dashes of teams, the same in every figure ---
@@ -21,8 +20,6 @@ ROW_HEIGHT = 26
 
 
 _POINT = {"type": "point", "filled": True, "size": 90, "opacity": 1}
-_INTERVAL = {"type": "rule", "strokeWidth": 2}
-_COMPARED = {"color": vl.GREY, "strokeDash": [4, 3], "tooltip": None}
 
 
 def _by_team(marks: TeamMarks, part: vl.MarkPart, *, legend: bool = False) -> dict[str, Any]:
@@ -34,6 +31,11 @@ def _by_team(marks: TeamMarks, part: vl.MarkPart, *, legend: bool = False) -> di
 def _teams_down(teams: Iterable[str]) -> dict[str, Any]:
     """Return the encoding of teams from top to bottom in the order given."""
     return {**vl.names_down("team"), "scale": {"domain": list(teams)}}
+
+
+def _whole(last: int) -> dict[str, Any]:
+    """Return the axis of whole numbers from 1 to the last one."""
+    return {"values": list(range(1, last + 1)), "format": "d"}
 
 
 # --- Dot plot of one value by team, with its interval: places of a ranking, or a metric ---
@@ -56,25 +58,21 @@ def team_values_chart(
     to compare with, drawn dashed.
     """
     domain = None if places is None else (0.5, places + 0.5)
-    whole = {} if places is None else {"axis": {"values": list(range(1, places + 1)), "format": "d"}}
+    whole = {} if places is None else {"axis": _whole(places)}
     x, lower = (vl.quantity(field, axis_title, domain, **whole) for field in ("value", "lower"))
-    told = vl.tooltip("team", numbers=("value", "lower", "upper"))
     rows = [one.row("team") for one in values]
-    data: dict[str, Sequence[vl.Record]] = {"teams": rows}
-    shared = {"y": _teams_down(one.name for one in values), "color": _by_team(marks, "colour")}
-    layers: list[vl.Record] = []
-    if line is not None:
-        data["line"] = [{"value": line}]
-        layers.append(vl.layer("line", {"type": "rule", **_COMPARED}, x=x))
-    if intervals := [row for row in rows if row["lower"] is not None]:
-        data["intervals"] = intervals
+    drawn: dict[str, Any] = {
+        "y": _teams_down(one.name for one in values),
+        "color": _by_team(marks, "colour"),
+        "tooltip": vl.tooltip("team", numbers=("value", "lower", "upper")),
+    }
+    layers = [
+        vl.layer("line", [] if line is None else [{"value": line}], vl.COMPARED, x=x),
         # Below the points, so that these get the tooltip.
-        layers.append(
-            vl.layer("intervals", _INTERVAL, x=lower, x2={"field": "upper"}, **shared, tooltip=told)
-        )
-    layers.append(vl.layer("teams", _POINT, x=x, **shared, shape=_by_team(marks, "shape"), tooltip=told))
-    figure = {"layer": layers, "height": ROW_HEIGHT * len(values)}
-    return vl.Chart(name, title, description, data, figure, follows)
+        vl.interval_layer(rows, lower, **drawn),
+        vl.layer("teams", rows, _POINT, x=x, **drawn, shape=_by_team(marks, "shape")),
+    ]
+    return vl.Chart.of(name, title, description, layers, ROW_HEIGHT * len(values), follows=follows)
 
 
 # --- Values against times by team, with the front of those that no other team beats in both ---
@@ -97,19 +95,17 @@ def times_chart(
     rows = [one.row("team") | {"seconds": seconds[one.name]} for one in values]
     rows.sort(key=lambda row: row["seconds"])
     on_front = [row for row in rows if row["team"] in front]
-    data: dict[str, Sequence[vl.Record]] = {"front": on_front, "teams": rows}
     x = {**vl.quantity("seconds", "seconds per case"), "scale": {"type": "log"}}
-    y = vl.quantity("value", axis_title)
+    y, lower = (vl.quantity(field, axis_title) for field in ("value", "lower"))
     colour, shape = _by_team(marks, "colour", legend=True), _by_team(marks, "shape", legend=True)
     told = vl.tooltip("team", numbers=("value", "lower", "upper", "seconds"))
-    line = {"type": "line", "interpolate": "step-after", **_COMPARED}
-    layers: list[vl.Record] = [vl.layer("front", line, x=x, y=y)]
-    if intervals := [row for row in rows if row["lower"] is not None]:
-        data["intervals"] = intervals
-        between = {"y": vl.quantity("lower", axis_title), "y2": {"field": "upper"}}
-        layers.append(vl.layer("intervals", _INTERVAL, x=x, **between, color=colour))
-    layers.append(vl.layer("teams", _POINT, x=x, y=y, color=colour, shape=shape, tooltip=told))
-    return vl.Chart(name, title, description, data, {"layer": layers, "height": 300})
+    line = {**vl.COMPARED, "type": "line", "interpolate": "step-after"}
+    layers = [
+        vl.layer("front", on_front, line, x=x, y=y),
+        vl.interval_layer(rows, lower, "y", x=x, color=colour),
+        vl.layer("teams", rows, _POINT, x=x, y=y, color=colour, shape=shape, tooltip=told),
+    ]
+    return vl.Chart.of(name, title, description, layers, 300)
 
 
 # --- Means of two subgroups by team, joined by a line ---
@@ -136,17 +132,17 @@ def subgroup_means_chart(
         for ends in ([vl.BLUE, vl.OCHRE], ["circle", "diamond"])
     )
     told = vl.tooltip("team", "group", numbers=("value", "p_value"))
-    x = vl.quantity("value", axis_title)
+    x, first = (vl.quantity(field, axis_title) for field in ("value", "first"))
     layers = [
-        vl.layer("lines", line, x=vl.quantity("first", axis_title), x2={"field": "second"}),
-        vl.layer("means", _POINT, x=x, color=colour, shape=shape, tooltip=told),
+        vl.layer("lines", lines, line, x=first, x2={"field": "second"}),
+        vl.layer("means", points, _POINT, x=x, color=colour, shape=shape, tooltip=told),
     ]
     described = (
         "The mean over the cases of each subgroup. The p-value that is shown for a point is that of the "
         "rank-sum test within the team, not corrected for the number of teams."
     )
-    figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(tests)}
-    return vl.Chart(name, title, described, {"means": points, "lines": lines}, figure, follows)
+    down, height = {"y": vl.names_down("team")}, ROW_HEIGHT * len(tests)
+    return vl.Chart.of(name, title, described, layers, height, shared=down, follows=follows)
 
 
 # --- Line plot of robustness: the places of the teams under several ranking schemes ---
@@ -169,43 +165,37 @@ def place_lines_chart(
     last = max(row["place"] for row in rows)
     schemes = list(places)
     wide = len(schemes) > _MOST_LEVEL
-    angle = -40 if wide else 0
-    labels: dict[str, Any] = {"title": None, "labelAngle": angle, "labelLimit": 250, "labelOverlap": False}
-    labels |= {} if wide else {"labelExpr": vl.wrapped_label(14)}
+    labels: dict[str, Any] = {"title": None, "labelLimit": 250, "labelOverlap": False}
+    labels |= {"labelAngle": -40} if wide else {"labelAngle": 0, "labelExpr": vl.wrapped_label(14)}
     # Room for the names at both ends, in steps between two schemes.
     room = {"type": "point", "padding": max(0.3, 0.3 * (len(schemes) - 1))}
     scale = {"domain": [0.5, last + 0.5], "reverse": True, "nice": False}
-    ticks = {"values": list(range(1, last + 1)), "format": "d"}
-    encoding = {
+    shared = {
         "x": vl.category("scheme", axis=labels, scale={**room, "domain": schemes}),
-        "y": vl.quantitative("place", title="place", scale=scale, axis=ticks),
+        "y": vl.quantitative("place", title="place", scale=scale, axis=_whole(last)),
     }
     drawn = {"color": _by_team(marks, "colour"), "tooltip": vl.tooltip("team", "scheme", "place")}
-    line = {"type": "line"}
+    small = {**_POINT, "size": 55}
     layers = [
-        vl.layer("places", line, **drawn, strokeDash=_by_team(marks, "dash")),
-        vl.layer("places", {**_POINT, "size": 55}, **drawn, shape=_by_team(marks, "shape")),
+        vl.layer("places", rows, {"type": "line"}, **drawn, strokeDash=_by_team(marks, "dash")),
+        vl.layer("places", rows, small, **drawn, shape=_by_team(marks, "shape")),
+        _named("first", schemes[0], places[schemes[0]], align="right", dx=-9),
+        _named("last", schemes[-1], places[schemes[-1]], align="left", dx=9),
     ]
-    data: dict[str, Sequence[vl.Record]] = {"places": rows}
-    for table, scheme, text in (
-        ("first", schemes[0], {"align": "right", "dx": -9}),
-        ("last", schemes[-1], {"align": "left", "dx": 9}),
-    ):
-        data[table] = [
-            {"scheme": scheme, "place": place, "names": _few([team for team in of if of[team] == place])}
-            for of in [places[scheme]]
-            for place in sorted(set(of.values()))
-        ]
-        mark = {"type": "text", "limit": {"expr": "width * 0.18 - 12"}, "fontSize": 11, **text}
-        layers.append(vl.layer(table, mark, text=vl.nominal("names"), tooltip=vl.nominal("names")))
-    least = {"leastWidth": 110 * len(schemes) if len(schemes) > 3 else 0}
-    specification = {"encoding": encoding, "layer": layers, "height": max(220, 20 * last), "usermeta": least}
-    return vl.Chart(name, title, description, data, specification, follows, wide=wide)
+    least = 110 * len(schemes) if len(schemes) > 3 else 0
+    more: dict[str, Any] = {"shared": shared, "follows": follows, "wide": wide}
+    return vl.Chart.of(name, title, description, layers, max(220, 20 * last), least, **more)
 
 
-def _few(teams: Sequence[str]) -> str:
-    """Return the names of teams that share a place, of many the first one and the number of the others."""
-    return ", ".join(teams) if len(teams) < 3 else f"{teams[0]} + {len(teams) - 1}"
+def _named(table: str, scheme: str, places: Mapping[str, int], **mark: Any) -> vl.Layer:
+    """Return the layer of the teams at each place of a scheme; of many, the first and their number."""
+    rows = []
+    for place in sorted(set(places.values())):
+        first, *others = [team for team in places if places[team] == place]
+        names = ", ".join((first, *others)) if len(others) < 2 else f"{first} + {len(others)}"
+        rows.append({"scheme": scheme, "place": place, "names": names})
+    text = {"type": "text", "limit": {"expr": "width * 0.18 - 12"}, "fontSize": 11, **mark}
+    return vl.layer(table, rows, text, text=vl.nominal("names"), tooltip=vl.nominal("names"))
 
 
 _MOST_LEVEL = 3
@@ -242,51 +232,42 @@ def podium_chart(
     ranks = ranks_by_case(values, better)
     position = np.arange(len(teams))[:, np.newaxis] + 0.5
     places = ranks + _WIDTH * (position / len(teams) - 0.5)
-    rows = _points(values, ranks, places, teams, cases)
-    ticks = list(range(1, len(teams) + 1))
-    axis = {"values": ticks, "format": "d", "grid": False}
-    x = vl.quantity("position", "rank in the case", (0.5, len(teams) + 0.5), axis=axis)
-    y = vl.quantity("value", axis_title)
-    rule = {"type": "rule", "color": vl.GREY, "opacity": 0.4, "tooltip": None}
-    separators = vl.layer("separators", rule, x=x)
-    encoding: vl.Record = {"x": x, "y": y, "color": _by_team(marks, "colour", legend=True)}
-    line = {"type": "line", "strokeWidth": 1, "tooltip": None}
-    by_case = {"detail": vl.nominal("case"), "order": vl.quantitative("position")}
-    colour = if_selected("case", vl.VERMILION, {"value": vl.GREY})
-    faint = if_selected("case", 1, {"value": round(max(0.04, min(0.2, 20 / len(cases))), 3)})
-    layers: list[vl.Record] = [
-        separators,
-        vl.layer("values", line, x=x, y=y, **by_case, color=colour, opacity=faint),
-        vl.layer(
-            "values",
-            {"type": "point", "filled": True, "cursor": "pointer", "opacity": 1},
-            **encoding,
-            shape=_by_team(marks, "shape", legend=True),
-            size=if_selected("case", 160, {"value": round(max(8, min(40, 40_000 / values.size)))}),
-            tooltip=vl.tooltip("case", "team", "rank", numbers=("value",)),
-        ),
-    ]
-    described = (
-        "A dot is the value of a team in a case; a thin line joins the teams of one case. "
-        "Cases are arranged by the rank that the team has in them, and by team within a rank."
-    )
-    data: dict[str, Sequence[vl.Record]] = {
-        "values": rows,
-        "separators": [{"position": tick + 0.5} for tick in ticks[:-1]] or [{"position": 0.5}],
-    }
-    specification = {"layer": layers, "height": 420, "usermeta": {"leastWidth": 26 * len(teams)}}
-    return vl.Chart(name, title, described, data, specification, follows, single_cases=True, wide=True)
-
-
-def _points(
-    values: Floats, ranks: NDArray[np.int64], places: Floats, teams: Sequence[str], cases: Sequence[str]
-) -> list[vl.Record]:
-    return [
+    rows = [
         {"team": team, "case": case, "rank": int(ranks[i, j])}
         | {"position": round(float(places[i, j]), 3), "value": float(values[i, j])}
         for i, team in enumerate(teams)
         for j, case in enumerate(cases)
     ]
+    axis = {**_whole(len(teams)), "grid": False}
+    x = vl.quantity("position", "rank in the case", (0.5, len(teams) + 0.5), axis=axis)
+    y = vl.quantity("value", axis_title)
+    rule = {"type": "rule", "color": vl.GREY, "opacity": 0.4, "tooltip": None}
+    between = [{"position": place + 0.5} for place in range(1, len(teams))]
+    line = {"type": "line", "strokeWidth": 1, "tooltip": None}
+    of_case = {
+        "detail": vl.nominal("case"),
+        "order": vl.quantitative("position"),
+        "color": vl.if_selected(vl.VERMILION, {"value": vl.GREY}),
+        "opacity": vl.if_selected(1, {"value": round(max(0.04, min(0.2, 20 / len(cases))), 3)}),
+    }
+    of_team = {
+        "color": _by_team(marks, "colour", legend=True),
+        "shape": _by_team(marks, "shape", legend=True),
+        "size": vl.if_selected(160, {"value": round(max(8, min(40, 40_000 / values.size)))}),
+        "tooltip": vl.tooltip("case", "team", "rank", numbers=("value",)),
+    }
+    point = {"type": "point", "filled": True, "cursor": "pointer", "opacity": 1}
+    layers = [
+        vl.layer("separators", between, rule, x=x),
+        vl.layer("values", rows, line, x=x, y=y, **of_case),
+        vl.layer("values", rows, point, x=x, y=y, **of_team),
+    ]
+    described = (
+        "A dot is the value of a team in a case; a thin line joins the teams of one case. "
+        "Cases are arranged by the rank that the team has in them, and by team within a rank."
+    )
+    more: dict[str, Any] = {"follows": follows, "single_cases": True, "wide": True}
+    return vl.Chart.of(name, title, described, layers, 420, 26 * len(teams), **more)
 
 
 # --- Blob plot: how often each team takes each place when the cases are resampled ---
@@ -306,25 +287,27 @@ def blob_chart(
         {"team": team, "lower": one.lower, "median": one.median, "upper": one.upper}
         for team, one in places.items()
     ]
-    ticks = {"values": list(range(1, last + 1)), "format": "d"}
     lower, place, median = (
-        vl.quantity(name, "place", (0.5, last + 0.5), axis=ticks) for name in ("lower", "place", "median")
+        vl.quantity(field, "place", (0.5, last + 0.5), axis=_whole(last))
+        for field in ("lower", "place", "median")
     )
     told = vl.tooltip("team", "lower", "median", "upper")
     cross = {"type": "point", "shape": "cross", "filled": True, "style": vl.INK, "size": 80, "opacity": 1}
     scale, legend = {"domain": [0, 1], "range": [0, 480]}, {"values": [0.1, 0.5, 1], "format": "%"}
-    size = vl.quantitative("share", title="share of the resamples", scale=scale, legend=legend)
-    drawn = {"color": _by_team(marks, "colour"), "size": size}
-    of_blob = vl.tooltip("team", "place", numbers=("share",))
+    of_blob = {
+        "color": _by_team(marks, "colour"),
+        "size": vl.quantitative("share", title="share of the resamples", scale=scale, legend=legend),
+        "tooltip": vl.tooltip("team", "place", numbers=("share",)),
+    }
+    span = {"type": "rule", "strokeWidth": 1.5}
     layers = [
-        vl.layer("spans", {"type": "rule", "strokeWidth": 1.5}, x=lower, x2={"field": "upper"}, tooltip=told),
-        vl.layer("blobs", {"type": "circle", "opacity": 1}, x=place, **drawn, tooltip=of_blob),
-        vl.layer("spans", cross, x=median, tooltip=told),
+        vl.layer("spans", spans, span, x=lower, x2={"field": "upper"}, tooltip=told),
+        vl.layer("blobs", blobs, {"type": "circle", "opacity": 1}, x=place, **of_blob),
+        vl.layer("spans", spans, cross, x=median, tooltip=told),
     ]
     described = (
         "The area of a blob is the share of the resamples in which the team takes the place; a cross is "
         "the median, a line the 95 % interval."
     )
-    data: dict[str, Sequence[vl.Record]] = {"blobs": blobs, "spans": spans}
-    figure = {"encoding": {"y": vl.names_down("team")}, "layer": layers, "height": ROW_HEIGHT * len(places)}
-    return vl.Chart(name, title, described, data, {**figure, "usermeta": {"leastWidth": 420}}, follows)
+    down, height = {"y": vl.names_down("team")}, ROW_HEIGHT * len(places)
+    return vl.Chart.of(name, title, described, layers, height, 420, shared=down, follows=follows)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.charts import chart as vl
-from evaluation.organiser.report.charts.encodings import binned, count, if_selected, point_of_case
 
 # --- Distributions of a value over the cases, one line for each structure or metric: box and points ---
 
@@ -74,39 +73,34 @@ def distribution_chart(
         vl.quantity(field, axis_title) for field in ("value", "low", "first_quartile", "median")
     )
     bar = {"type": "bar", "size": 14, "color": vl.GREY, "opacity": 1, "fillOpacity": 0.35, "stroke": vl.GREY}
-    layers: list[vl.Record] = [
-        vl.layer("boxes", {"type": "rule", "color": vl.GREY}, x=low_end, x2={"field": "high"}, tooltip=told),
-        vl.layer("boxes", bar, x=first_quartile, x2={"field": "third_quartile"}, tooltip=told),
-    ]
-    data: dict[str, Sequence[vl.Record]] = {"boxes": boxes}
-    if bins:
-        data["bins"] = bins
-        mark = {"type": "point", "filled": True, "color": vl.BLUE, "style": vl.DOT}
-        colour = {"color": of_name} if marks else {}
-        size = vl.quantitative("cases", scale={"range": [14, 150]})
-        layers.append(vl.layer("bins", mark, x=x, **colour, size=size))
-    if points:
-        data["points"] = points
-        size = {"value": 45 if len(points) <= _FEW_POINTS * len(boxes) else 16}
-        encoding = {
-            "x": x,
-            "yOffset": vl.quantitative("offset", scale={"domain": [-1, 1]}),
-            **point_of_case(vl.BLUE),
-            "size": if_selected("case", 220, size),
-            **({"color": if_selected("case", vl.VERMILION, of_name)} if marks else {}),
-            "tooltip": vl.tooltip("case", "name", numbers=("value",)),
-        }
-        mark = {"type": "point", "filled": True, "style": vl.DOT, "cursor": "pointer"}
-        layers.append(vl.layer("points", mark, **encoding))
+    rule = {"type": "rule", "color": vl.GREY}
     tick = {"type": "tick", "thickness": 3, "size": 22, "color": vl.VERMILION}
-    layers.append(vl.layer("boxes", tick, x=middle, tooltip=told))
+    colour = {"color": of_name} if marks else {}
+    of_bin = {**colour, "size": vl.quantitative("cases", scale={"range": [14, 150]})}
+    of_point = {
+        "yOffset": vl.quantitative("offset", scale={"domain": [-1, 1]}),
+        **vl.point_of_case(
+            of_name if marks else {"value": vl.BLUE}, 45 if len(points) <= _FEW_POINTS * len(boxes) else 16
+        ),
+        "tooltip": vl.tooltip("case", "name", numbers=("value",)),
+    }
+    layers = [
+        vl.layer("boxes", boxes, rule, x=low_end, x2={"field": "high"}, tooltip=told),
+        vl.layer("boxes", boxes, bar, x=first_quartile, x2={"field": "third_quartile"}, tooltip=told),
+        vl.layer("bins", bins, {**_DOT, "color": vl.BLUE}, x=x, **of_bin),
+        vl.layer("points", points, {**_DOT, "cursor": "pointer"}, x=x, **of_point),
+        vl.layer("boxes", boxes, tick, x=middle, tooltip=told),
+    ]
     described = (
         "Boxes hold the middle half of the cases, the mark in them is the median, and lines end at the "
         "last case within 1.5 times the box."
     )
-    y, height = vl.names_down("name"), 50 * max(1, len(boxes))
-    figure = {"encoding": {"y": y}, "layer": layers, "height": height}
-    return vl.Chart(name, title, described, data, figure, follows, single_cases=bool(points))
+    height, shared = 50 * max(1, len(boxes)), {"y": vl.names_down("name")}
+    more: dict[str, Any] = {"shared": shared, "follows": follows, "single_cases": bool(points)}
+    return vl.Chart.of(name, title, described, layers, height, **more)
+
+
+_DOT = {"type": "point", "filled": True, "style": vl.DOT}
 
 
 def _offsets(values: NDArray[np.float64]) -> list[float]:
@@ -131,9 +125,21 @@ def histogram_chart(
     bins = int(min(_MOST_BINS, max(5, round(values.size**0.5))))
     counts, edges = np.histogram(values, bins=bins)
     rows = vl.rows_of({"from": edges[:-1], "to": edges[1:], "cases": counts})
-    y = count("cases", "cases", int(counts.max()))
-    bars = vl.layer("bins", {"type": "bar"}, **binned(axis_title), y=y)
-    return vl.Chart(name, title, description, {"bins": rows}, {**bars, "height": 240})
+    x = vl.quantitative("from", bin={"binned": True}, title=axis_title)
+    y = _count("cases", "cases", int(counts.max()))
+    bars = vl.layer("bins", rows, {"type": "bar"}, x=x, x2={"field": "to"}, y=y)
+    return vl.Chart.of(name, title, description, [bars], 240)
+
+
+def _count(field: str, title: str, last: int) -> dict[str, Any]:
+    """Return the encoding of a number from 0 to ``last`` that counts; its axis names whole numbers alone."""
+    step = next(step for step in _STEPS_OF_COUNTS if step * _MOST_TICKS >= last)
+    ticks = {"values": list(range(0, last + 1, step)), "format": "~s"}
+    return vl.quantitative(field, title=title, axis=ticks, scale={"domainMin": 0, "nice": False})
+
+
+_MOST_TICKS = 6
+_STEPS_OF_COUNTS = tuple(digit * 10**power for power in range(12) for digit in (1, 2, 5))
 
 
 # --- One value of every case against another ---
@@ -170,42 +176,35 @@ def scatter_chart(
     points: Sequence[CasePoint],
     x_axis: Axis,
     y_axis: Axis,
-    layers: Sequence[vl.Record] = (),
-    data: dict[str, Sequence[vl.Record]] | None = None,
-    follows: str = "",
+    layers: Sequence[vl.Layer] = (),
     square: bool = False,
 ) -> vl.Chart:
-    """Return the chart; further ``layers`` with their ``data`` are drawn below the points.
+    """Return the chart; further ``layers`` are drawn below the points.
 
     ``square``: both axes have the same length, which fits a narrow page too.
     """
     marks = vl.marks_of(point.group for point in points)
     x, y = (_along(field, axis) for field, axis in (("x", x_axis), ("y", y_axis)))
-    tables: dict[str, Sequence[vl.Record]] = dict(data or {})
     grouped = len(marks) > 1
-    sizes = {"width": _SIDE, "height": _SIDE, "autosize": "pad"} if square else {"height": 340}
-    if len(points) > MOST_SCATTERED:
-        tables["cells"] = _cells(points)
-        mark = {"type": "point", "filled": True, "style": vl.DOT}
+    many = len(points) > MOST_SCATTERED
+    if many:
+        description += f" {_CELLS} × {_CELLS} cells stand for their cases."
         size = vl.quantitative("cases", scale={"range": [6, 220]})
         by_group = vl.category("group", scale=vl.scale_of(marks, "colour"), legend={} if grouped else None)
-        cells: vl.Record = vl.layer("cells", mark, x=x, y=y, size=size, color=by_group)
-        specification = {"layer": [*layers, cells], **sizes}
-        described = f"{description} {_CELLS} × {_CELLS} cells stand for their cases."
-        return vl.Chart(name, title, described, tables, specification, follows)
-    tables["points"] = [vars(point) for point in points]
-    told = vl.tooltip("case", *(["group"] if grouped else []), numbers=("x", "y"))
-    encoding: dict[str, Any] = {"x": x, "y": y, **point_of_case(vl.BLUE), "tooltip": told}
-    if grouped:
-        by_group = vl.category("group", legend={"symbolOpacity": 1})
-        encoding["color"] = if_selected(
-            "case", vl.VERMILION, {**by_group, "scale": vl.scale_of(marks, "colour")}
-        )
-        encoding["shape"] = {**by_group, "scale": vl.scale_of(marks, "shape")}
-    mark = {"type": "point", "filled": True, "style": vl.DOT, "cursor": "pointer"}
-    drawn: vl.Record = vl.layer("points", mark, **encoding)
-    specification = {"layer": [*layers, drawn], **sizes}
-    return vl.Chart(name, title, description, tables, specification, follows, single_cases=True)
+        drawn = vl.layer("cells", _cells(points), _DOT, x=x, y=y, size=size, color=by_group)
+    else:
+        told = vl.tooltip("case", *(["group"] if grouped else []), numbers=("x", "y"))
+        encoding = {**vl.point_of_case({"value": vl.BLUE}), "tooltip": told}
+        if grouped:
+            by_group = vl.category("group", legend={"symbolOpacity": 1})
+            coloured = {**by_group, "scale": vl.scale_of(marks, "colour")}
+            encoding["color"] = vl.if_selected(vl.VERMILION, coloured)
+            encoding["shape"] = {**by_group, "scale": vl.scale_of(marks, "shape")}
+        rows = list(map(vars, points))
+        drawn = vl.layer("points", rows, {**_DOT, "cursor": "pointer"}, x=x, y=y, **encoding)
+    found = vl.Chart.of(name, title, description, [*layers, drawn], 340, single_cases=not many)
+    sizes = {"width": _SIDE, "height": _SIDE, "autosize": "pad"} if square else {}
+    return replace(found, specification={**found.specification, **sizes})
 
 
 def _along(field: str, axis: Axis) -> dict[str, Any]:
@@ -268,10 +267,11 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) 
     in_unit = f" in {unit}" if unit else ""
     y_axis = Axis(f"prediction − reference{in_unit}")
     y = vl.quantity("y", y_axis.title)
+    rule = {"type": "rule", "color": vl.GREY, "strokeDash": [6, 3], "tooltip": None}
     label = {"type": "text", "align": "right", "dy": -6, "fontSize": 11, "x": {"expr": "width - 4"}}
-    layers: list[vl.Record] = [
-        vl.layer("lines", {"type": "rule", "color": vl.GREY, "strokeDash": [6, 3], "tooltip": None}, y=y),
-        vl.layer("lines", label, y=y, text=vl.nominal("label")),
+    layers = [
+        vl.layer("lines", lines, rule, y=y),
+        vl.layer("lines", lines, label, y=y, text=vl.nominal("label")),
     ]
     described = (
         "Difference of prediction and reference against their mean; dashed lines are the mean difference "
@@ -282,8 +282,7 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) 
     else:
         described += "If differences are normally distributed, 95 % of them lie between the outer lines."
     x_axis = Axis(f"mean of prediction and reference{in_unit}")
-    found = scatter_chart(name, title, described, points, x_axis, y_axis, layers, {"lines": lines})
-    return found.measured_in(unit)
+    return scatter_chart(name, title, described, points, x_axis, y_axis, layers).measured_in(unit)
 
 
 # --- Error cloud of a landmark: where predictions lie relative to the true position ---
@@ -309,11 +308,13 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint]) -> vl.
     cross = {"type": "point", "shape": "cross", "color": vl.GREY, "size": 120, "tooltip": None}
     down = y | {"scale": {"domain": limits, "reverse": True}}
     by_step = {"detail": vl.nominal("ring"), "order": vl.quantitative("step")}
-    layers = [vl.layer("rings", line, x=x, y=down, **by_step), vl.layer("origin", cross, x=x, y=y)]
+    layers = [
+        vl.layer("rings", rings, line, x=x, y=down, **by_step),
+        vl.layer("origin", [{"x": 0, "y": 0}], cross, x=x, y=y),
+    ]
     described = (
         f"Predicted minus true position of every case. Half of them are within {radii['50 %']:.3g} px of "
         f"the cross, nine tenths within {radii['90 %']:.3g} px (rings)."
     )
-    data: dict[str, Sequence[vl.Record]] = {"rings": rings, "origin": [{"x": 0, "y": 0}]}
-    found = scatter_chart(name, title, described, errors, x_axis, y_axis, layers, data, square=True)
+    found = scatter_chart(name, title, described, errors, x_axis, y_axis, layers, square=True)
     return found.measured_in("px")
