@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from inspect import get_annotations
+from typing import Any
+
 import numpy as np
 
 from evaluation.charts.chart import Chart, Estimated, NamedCurve
 from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
 from evaluation.charts.published import coarse_roc_chart
+from evaluation.metrics.arrays import Floats
 from evaluation.organiser.report.charts.curves import (
     CalibrationBin,
     MarkedPoint,
     NamedBand,
-    calibration_chart,
     froc_chart,
     kaplan_meier,
     precision_recall_chart,
@@ -24,10 +28,7 @@ from evaluation.organiser.report.charts.values import (
     CasePoint,
     Distribution,
     Pair,
-    bland_altman_chart,
     distribution_chart,
-    error_cloud_chart,
-    histogram_chart,
     scatter_chart,
 )
 
@@ -64,7 +65,6 @@ def examples() -> dict[str, Chart]:
             [NamedBand("one", ENDS, np.array([0.8, 0.4]), np.array([1.0, 0.6]))],
             prevalence=0.3,
         ),
-        calibration_chart("calibration", "Calibration", [CalibrationBin(5, 0.1, 0.2, 0.0, 0.6)], "Bins."),
         confusion_chart("confusion", "Confusion", np.array([[3, 1], [0, 2]]), ("no", "yes"), "Decisions."),
         distribution_chart(
             "distribution",
@@ -80,7 +80,6 @@ def examples() -> dict[str, Chart]:
             Axis("size", logarithmic=True),
             Axis("Dice", (0, 1)),
         ),
-        bland_altman_chart("bland-altman", "Agreement", [Pair("a", 3, 1), Pair("b", 2, 2)], "mm"),
         froc_chart(
             "froc",
             "FROC",
@@ -88,7 +87,6 @@ def examples() -> dict[str, Chart]:
             "A hit overlaps.",
             bands=[NamedBand("polyp", ENDS, np.array([0.3, 0.8]), np.array([0.7, 1.0]))],
         ),
-        error_cloud_chart("error-cloud", "Errors", [CasePoint("a", 3, 4), CasePoint("b", 0, 0)]),
         forest_chart(
             "forest",
             "Subgroups",
@@ -104,6 +102,23 @@ def examples() -> dict[str, Chart]:
             "years",
             NamedCurve("predicted", ENDS, np.array([1.0, 0.5])),
         ),
-        histogram_chart("histogram", "Run times", "Seconds.", np.array([1.0, 2.0, 2.0, 6.0]), "seconds"),
     )
     return {chart.name: chart for chart in charts}
+
+
+SAMPLES: dict[Any, Any] = {
+    Floats: np.array([1.0, 2.0, 2.0, 6.0]),
+    Sequence[CalibrationBin]: [CalibrationBin(5, 0.1, 0.2, 0.0, 0.6)],
+    Sequence[CasePoint]: [CasePoint("a", 3, 4), CasePoint("b", 0, 0)],
+    Sequence[Estimated]: [Estimated("one", 0.9, 0.8, 0.95), Estimated("two", 0.5)],
+    Sequence[NamedCurve]: [NamedCurve("one", ENDS, ENDS)],
+    Sequence[Pair]: [Pair("a", 3, 1), Pair("b", 2, 2)],
+}
+
+
+def example_of(function: Callable[..., Chart], name: str) -> Chart:
+    """Return a chart from the types of the arguments of its function; a text is the argument's own name."""
+    given = get_annotations(function, eval_str=True)
+    known = {one: one if kind is str else SAMPLES.get(kind) for one, kind in given.items() if one != "return"}
+    known |= {"name": name} if "name" in given else {}
+    return function(**{one: value for one, value in known.items() if value is not None})

@@ -1,5 +1,6 @@
 """Every chart has a test in which a person computed where its marks are, on each page that has it.
 
+The function of a chart lies in the rooms of charts, or beside the section of a report that alone shows it.
 Such a test has two to five numbers, is marked with `@by_hand(the_chart, page="…")`, and reads positions, ends
 of lines, axes and the order of names from the specification (`test/charts/picture.py`). What no page shows
 with so few numbers (bins of many cases, labels that give way) has a test of the chart alone, marked with
@@ -18,7 +19,7 @@ from evaluation.charts.chart import Chart
 from test.charts.picture import computed
 from test.repository import REPOSITORY
 
-ROOMS = ("evaluation/charts", "evaluation/organiser/report/charts")
+ROOMS = ("evaluation/charts", "evaluation/organiser/report")
 PAGES = ("evaluation/charts/published.py", "evaluation/organiser/report")
 COMPUTED = computed()
 
@@ -26,7 +27,7 @@ COMPUTED = computed()
 def chart_functions() -> dict[str, Callable[..., Any]]:
     """Return the functions that make a chart of data, by name."""
     found = {}
-    for path in (path for room in ROOMS for path in sorted((REPOSITORY / room).glob("*.py"))):
+    for path in (path for room in ROOMS for path in sorted((REPOSITORY / room).rglob("*.py"))):
         module = importlib.import_module(".".join(path.relative_to(REPOSITORY).with_suffix("").parts))
         for name, function in inspect.getmembers(module, inspect.isfunction):
             made = inspect.get_annotations(function, eval_str=True).get("return")
