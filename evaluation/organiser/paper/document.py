@@ -1,13 +1,18 @@
-"""The files of a paper: Markdown, LaTeX, tables, figures, and data sheets."""
+"""The files of a paper: Markdown, LaTeX, tables, figures, data sheets, and the archive to publish."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from evaluation import __version__
 from evaluation.core.outcome import Progress
 from evaluation.io.files import sha256_of
+from evaluation.organiser.describe_tables import write_description
 from evaluation.organiser.output import csv_bytes, escaped, of_extra
 from evaluation.organiser.paper.exhibits import Exhibit, cases_in, exhibits_of
 from evaluation.organiser.paper.facts import Study, facts_in, facts_of
@@ -19,6 +24,7 @@ from evaluation.organiser.paper.questions import (
     items_of,
     packaged,
 )
+from evaluation.organiser.ranking.leaderboard import write_leaderboard
 from evaluation.organiser.report.page import Table, vector_files
 
 with of_extra("report"):
@@ -83,9 +89,8 @@ def prose(fact: Fact, plain: Callable[[object], str], cite: Callable[[Sequence[s
 @cache
 def references() -> dict[str, str]:
     """Return the entries of the packaged bibliography by key."""
-    entries = re.findall(r"^@\w+\{(\w+),.*?^\}", packaged("references.bib"), flags=re.M | re.S)
-    texts = re.split(r"(?m)^(?=@)", packaged("references.bib"))[1:]
-    return dict(zip(entries, (text.strip() + "\n" for text in texts), strict=True))
+    entries = re.findall(r"^(@\w+\{(\w+),.*?^\}\n)", packaged("references.bib"), flags=re.M | re.S)
+    return {key: text for text, key in entries}
 
 
 def reference_in_words(key: str) -> str:
@@ -140,8 +145,7 @@ def heading(title: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = environment_of()
-    environment.filters |= {
+    filters: dict[str, Callable[..., Any]] = {
         "md": markdown,
         "tex": latex,
         "xml": lambda text: str(escape("".join(s if s.isprintable() else " " for s in str(text)))),
@@ -154,7 +158,7 @@ def _environment() -> Environment:
         "words": reference_in_words,
         "sha256": sha256_of,
     }
-    return environment
+    return environment_of(filters)
 
 
 def rendered(template: str, **values: Any) -> bytes:
@@ -240,3 +244,45 @@ def table_csv(table: Table) -> bytes:
     titles = [column.title for column in table.columns]
     names = [name if titles.count(name) == 1 else f"{name} ({i + 1})" for i, name in enumerate(titles)]
     return csv_bytes([dict(zip(names, row, strict=True)) for row in table.rows])
+
+
+# --- The archive: results, tables, digests and metadata without labels ---
+
+_LISTED, _RESULTS = "SHA256SUMS", "results/leaderboard.json"
+_DESCRIBED = ("numbers.csv", "classes.csv", "tests.csv")
+_PACKAGES = ("numpy", "scipy", "SimpleITK", "scikit-learn", "pandas", "pillow")
+_DESCRIPTION = (
+    "Results of the teams of a medical imaging challenge: leaderboards with intervals, tests and robustness, "
+    "ranking scheme, versions, and digests of the reference. No labels."
+)
+
+
+def archive_of(document: Document) -> dict[str, bytes]:
+    """Return the files of the archive by name: aggregated results alone, no case and no label."""
+    study, files = document.study, dict[str, bytes]()
+    with TemporaryDirectory() as temporary:
+        for path in write_leaderboard(study.board, Path(temporary, "results")):
+            # As `rank` wrote them, where it did.
+            own = study.folders[0] / path.name
+            name = _RESULTS if path.suffix == ".json" else f"tables/{path.name}"
+            files[name] = (own if own.is_file() else path).read_bytes()
+        for path in write_description(study.description, Path(temporary)):
+            if path.name in _DESCRIBED:
+                files[f"data/{path.name}"] = path.read_bytes()
+    packages = {name: version(name) for name in _PACKAGES}
+    files["versions.json"] = rendered("versions.json", study=study, version=__version__, packages=packages)
+    files["README.md"] = rendered("archive.md", study=study)
+    title = next((one.facts[0].text for one in document.items if one.item.id == "title" and one.facts), "")
+    title = title or f"Results of {', '.join(phase.config.title for phase in study.phases)}"
+    about = {"study": study, "title": title, "description": _DESCRIPTION}
+    files[".zenodo.json"] = rendered("zenodo.json", **about)
+    crate = rendered("ro-crate-metadata.json", files=dict(sorted(files.items())), **about)
+    files["ro-crate-metadata.json"] = crate
+    digests = "".join(f"{sha256_of(files[name])}  {name}\n" for name in sorted(files))
+    return files | {_LISTED: digests.encode("ascii")}
+
+
+def drafts(study: Study) -> list[str]:
+    """Return the missing metadata of the archive, by key of `paper.toml`."""
+    given = study.answers.archive
+    return [f"archive.{name}" for name in ("authors", "licence", "date") if not getattr(given, name)]

@@ -8,14 +8,9 @@ from evaluation.charts.chart import Chart
 from evaluation.io.tables import DECIMAL
 from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.paper.facts import TEXTS, Study, upper_first
-from evaluation.organiser.ranking.leaderboard_file import PhaseLeaderboard
 from evaluation.organiser.report.board.leaderboard import leaderboard_page
 from evaluation.organiser.report.board.methods import data_section
-from evaluation.organiser.report.board.reading import (
-    ReportedPhase,
-    read_rows,
-    words_of,
-)
+from evaluation.organiser.report.board.reading import ReportedPhase, read_rows, words_of
 from evaluation.organiser.report.page import Cell, SortableCaseTable, Table, identifier, listed
 
 Part = Literal["data", "results", "supplement"]
@@ -63,23 +58,21 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
     )
     found += (_exhibit("data", table, cases) for table in tables)
     page = leaderboard_page(study.board, study.parts)
-    wanted = {name for one in study.reported for name in _figures(one)}
-    leading = {name for one in study.reported for name in _leading(one)}
+    parts = {name: part for one in study.reported for name, part in _figures(one).items()}
     for section in page.sections:
         # The names of what belongs to one phase of several begin with its role.
         own = [
             one for one in study.reported if one.board.role and section.name.startswith(one.identifier(""))
         ]
-        resampled = {one.board.phase: _resampled(study, one.board) for one in own or study.reported}
+        resampled = {one.board.phase: _resampled(study, one) for one in own or study.reported}
         for block in section.blocks:
             if isinstance(block, Table) and not isinstance(block, SortableCaseTable):
                 found.append(_exhibit("results", block, resampled))
-            elif isinstance(block, Chart) and block.name in wanted:
+            elif isinstance(block, Chart) and block.name in parts:
                 single = "hardest" in block.name or "roc" in block.name
-                part: Part = "results" if block.name in leading else "supplement"
-                found.append(_exhibit(part, block, resampled, single_cases=single))
+                found.append(_exhibit(parts[block.name], block, resampled, single_cases=single))
     for one in study.reported:
-        found += _further(study, one, {one.board.phase: _resampled(study, one.board)})
+        found += _further(study, one, {one.board.phase: _resampled(study, one)})
     return found
 
 
@@ -107,33 +100,30 @@ def _sentences(*texts: str) -> str:
     return " ".join(text if text.endswith((".", "?", "!")) else f"{text}." for text in texts if text)
 
 
-def _leading(phase: ReportedPhase) -> Iterator[str]:
-    """Yield the names of a phase's figures in the paper itself: the places, and a metric of each task."""
-    yield from ("final-blobs", phase.identifier(phase.boards[0], "blobs"))
+def _figures(phase: ReportedPhase) -> dict[str, Part]:
+    """Return the part of each figure of a phase that a paper shows, by name; a report has more figures.
+
+    In the paper itself are the places, and a metric of each task.
+    """
+    first, values = phase.boards[0], phase.organiser.values
     ranked = [name for name, metric in phase.board.metrics.items() if metric.in_ranking]
     tasks = {name.rpartition(".")[0]: name for name in reversed(ranked)}
     leading = [name for name in ranked if name in tasks.values()][:_MOST_FIGURES]
-    yield from (phase.identifier(name, "by-team") for name in leading)
+    main = ["final-blobs", phase.identifier(first, "blobs")]
+    main += [phase.identifier(name, "by-team") for name in leading]
+    names = [phase.identifier(first, "method-places")]
+    for kind in ("by-team", "roc", "froc", "times"):
+        names += [phase.identifier(name, kind) for name in ranked]
+    of_cases = {name.partition(".")[0]: name for name in reversed(ranked) if name in values}.values()
+    names += [phase.identifier(name, "hardest-cases") for name in of_cases]
+    tests = (test for test in phase.board.subgroup_tests if test.metric in of_cases)
+    names += [phase.identifier(test.metric, test.column, test.first, test.second) for test in tests]
+    return {name: "results" if name in main else "supplement" for name in (*main, *names)}
 
 
-def _figures(phase: ReportedPhase) -> Iterator[str]:
-    """Yield the names of a phase's figures that a paper shows; a report has more."""
-    for kind in ("blobs", "method-places"):
-        yield phase.identifier(phase.boards[0], kind)
-    yield "final-blobs"
-    ranked = [name for name, metric in phase.board.metrics.items() if metric.in_ranking]
-    for name in ranked:
-        yield from (phase.identifier(name, kind) for kind in ("by-team", "roc", "froc", "times"))
-    tasks = {name.partition(".")[0]: name for name in reversed(ranked) if name in phase.organiser.values}
-    yield from (phase.identifier(name, "hardest-cases") for name in tasks.values())
-    for test in phase.board.subgroup_tests:
-        if test.metric in tasks.values():
-            yield phase.identifier(test.metric, test.column, test.first, test.second)
-
-
-def _resampled(study: Study, board: PhaseLeaderboard) -> str:
+def _resampled(study: Study, reported: ReportedPhase) -> str:
     """Return the number of cases, of teams and of resamples, and the seed, in a sentence."""
-    phase = next(one for one in study.phases if one.manifest.digest == board.manifest)
+    phase, board = study.phase_of(reported), reported.board
     number = max((len(found.taus) for found in board.agreement.values()), default=0)
     drawn = f"{number or phase.config.resamples} resamples of the cases, seed {phase.config.seed}"
     units = f" in {board.clusters} clusters" if board.clusters else ""

@@ -103,7 +103,8 @@ def facts_of(study: Study) -> dict[str, list[Fact]]:
     found: dict[str, list[Fact]] = {}
     written: dict[str, Fact] = {}
     for phase in study.phases:
-        written |= {fact.plain: fact for fact in card_facts(phase)}
+        cards = (metric_fact(phase, task.name, metric) for task in phase.tasks for metric in task.metrics)
+        written |= {fact.plain: fact for fact in cards}
         boards = [one.board for one in study.reported if one.board.manifest == phase.manifest.digest]
         without = {name for of in boards for name, one in of.metrics.items() if one.no_intervals}
         found.setdefault("statistics", []).extend(interval_facts(phase, without))
@@ -196,21 +197,13 @@ FILTERS = {
 
 def facts_in(template: str, **values: Any) -> dict[str, list[Fact]]:
     """Return the facts in a template by item: a line has item, source and text."""
-    environment = environment_of(_one_line)
-    environment.filters |= FILTERS
+    environment = environment_of(FILTERS, _one_line)
     found: dict[str, list[Fact]] = {}
     for line in environment.get_template(template).render(**values).splitlines():
         item, source, text = line.split("¦", 2)
         if (fact := Fact(text, source)) not in found.setdefault(item, []):
             found[item].append(fact)
     return found
-
-
-def card_facts(phase: Phase) -> Iterator[Fact]:
-    """Yield the sentences on all metrics of a phase."""
-    for task in phase.tasks:
-        for metric in task.metrics:
-            yield metric_fact(phase, task.name, metric)
 
 
 TEXTS = tomllib.loads(packaged("methods.toml"))

@@ -1,10 +1,15 @@
 """`paper`: the manuscript of a challenge with its archive and data sheet."""
 
 import argparse
+import json
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evaluation.cli.common import add_workers, progress_bar, say
 from evaluation.core.fault import PhaseError
+from evaluation.io.files import sha256_of, sha256_of_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,10 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the paper. Raises `PhaseError`."""
     if not (arguments.phases and arguments.results and arguments.output):
         raise PhaseError("expected PHASE, --results FOLDER and --output FOLDER")
-    from evaluation.organiser.paper.archive import archive_of, drafts
-    from evaluation.organiser.paper.document import Document
+    from evaluation.organiser.paper.document import Document, archive_of, drafts
     from evaluation.organiser.paper.facts import read_study
-    from evaluation.organiser.paper.folder import renew_folder
     from evaluation.organiser.paper.questions import ANSWERS, read_answers
     from evaluation.phase.named import named_phase
     from evaluation.platform import machine
@@ -61,3 +64,50 @@ def run(arguments: argparse.Namespace) -> int:
         lines.append(f"the archive's metadata are a draft: {ANSWERS} lacks {', '.join(asked)}")
     say(*lines)
     return 0
+
+
+# --- The folder of a paper: written again as a whole, but for the answers of people and what they changed ---
+
+_WRITTEN = "written.json"
+"""The file in a renewed folder that lists the digests of all others."""
+
+
+def renew_folder(folder: Path, files: Mapping[str, bytes], kept: str, first: bytes) -> None:
+    """Write files into a folder, in place of those that an earlier run wrote; all of them or none.
+
+    ``kept`` is a file of people: ``first`` is its content where there is none yet, and it is never changed.
+    Raises `PhaseError` listing the other files that no run wrote or that were changed since.
+    """
+    if folder.exists() and (problems := list(_changed(folder, kept))):
+        raise PhaseError(*problems)
+    own = folder / kept
+    digests = {name: sha256_of(data) for name, data in files.items()}
+    listed = (json.dumps(digests, indent=1) + "\n").encode("ascii")
+    everything = {**files, kept: own.read_bytes() if own.exists() else first, _WRITTEN: listed}
+    temporary = folder.with_name(f".{folder.name}-{secrets.token_hex(8)}")
+    old = temporary.with_name(f"{temporary.name}-old")
+    try:
+        for name, data in everything.items():
+            (temporary / name).parent.mkdir(parents=True, exist_ok=True)
+            (temporary / name).write_bytes(data)
+        if folder.exists():
+            folder.rename(old)
+        temporary.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _changed(folder: Path, kept: str) -> Iterator[str]:
+    if not folder.is_dir():
+        yield f"{folder}: expected a folder, found a file"
+        return
+    listed = folder / _WRITTEN
+    digests = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path != listed):
+        name = path.relative_to(folder).as_posix()
+        if name != kept and digests.get(name) != sha256_of_file(path):
+            what = (
+                "was changed since it was written" if name in digests else "was not written by this command"
+            )
+            yield f"{path}: {what}; move it to another folder"

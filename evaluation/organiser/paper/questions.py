@@ -87,9 +87,11 @@ def packaged(name: str) -> str:
     return files("evaluation.organiser.paper").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def environment_of(finalize: Callable[[object], object] | None = None) -> Environment:
+def environment_of(
+    filters: Mapping[str, Callable[..., Any]], finalize: Callable[[object], object] | None = None
+) -> Environment:
     """Return what fills in the templates of this room; ``finalize`` is applied to every value."""
-    return Environment(  # noqa: S701 - Markdown, LaTeX and sentences; every value passes a filter of them
+    environment = Environment(  # noqa: S701 - Markdown, LaTeX and sentences; every value passes a filter of them
         loader=PackageLoader("evaluation.organiser.paper", "templates"),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -99,6 +101,8 @@ def environment_of(finalize: Callable[[object], object] | None = None) -> Enviro
         comment_end_string="*))",
         finalize=finalize,
     )
+    environment.filters |= filters
+    return environment
 
 
 @cache

@@ -15,10 +15,9 @@ import pytest
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.paper import document as documents
-from evaluation.organiser.paper.archive import archive_of, drafts
-from evaluation.organiser.paper.document import Document, latex, markdown, references
+from evaluation.organiser.paper.document import Document, archive_of, drafts, latex, markdown, references
 from evaluation.organiser.paper.facts import TEXTS, read_study, sentences_of_tests
-from evaluation.organiser.paper.folder import renew_folder
+from evaluation.organiser.paper.paper_command import renew_folder
 from evaluation.organiser.paper.questions import items_of, read_answers
 from evaluation.organiser.ranking.leaderboard_file import MetricOfTeam
 from evaluation.organiser.report.page import Table
