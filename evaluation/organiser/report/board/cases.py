@@ -13,7 +13,6 @@ from evaluation.charts.chart import Chart
 from evaluation.core.challenge import Task
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.report import page
-from evaluation.organiser.report.board.metrics import complete_values
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.case_images import CaseReading, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
@@ -46,28 +45,26 @@ def clustered(values: NDArray[np.float64]) -> list[int]:
 
 def _hardest(phase: ReportedPhase) -> Iterator[Chart]:
     for name in phase.ranked_metrics:
-        teams, cases, values = complete_values(phase, name)
-        if not teams or not cases:
+        teams, cases, values = phase.hardest(name, _HARDEST)
+        if not cases:
             continue
-        sign = 1 if phase.board.metrics[name].better == "higher" else -1
-        hardest = np.argsort(sign * values.mean(axis=0), kind="stable")[:_HARDEST]
-        chosen = values[:, hardest]
-        order = clustered(chosen)
-        low, high = float(chosen.min()), float(chosen.max())
+        metric, order = phase.board.metrics[name], clustered(values)
+        low, high = float(values.min()), float(values.max())
         high = high if high > low else low + 1
+        worst, best = (low, high) if metric.better == "higher" else (high, low)
         yield heatmap_chart(
             phase.identifier(name, "hardest-cases"),
             f"Hardest cases: {phase.title_of(name)}",
             "The cases with the worst mean over the teams; similar cases stand together. The darker, the "
             "worse.",
             [
-                HeatmapCell(team, cases[hardest[column]], float(chosen[row, column]))
+                HeatmapCell(team, cases[column], float(values[row, column]))
                 for row, team in enumerate(teams)
                 for column in order
             ],
-            Axes("case", phase.axis_of(name), (high, low) if sign > 0 else (low, high), digits=4),
+            Axes("case", phase.axis_of(name), (best, worst), digits=4),
             columns_are_cases=True,
-        ).measured_in(phase.board.metrics[name].unit)
+        ).measured_in(metric.unit)
 
 
 def _table(phase: ReportedPhase) -> Iterator[page.SortableCaseTable]:
@@ -118,11 +115,8 @@ def hardest_cases(reported: ReportedPhase, tasks: Sequence[Task]) -> dict[str, t
         if len(found) == _MOST_TASKS or not any(is_shown(field) for field in task.fields):
             continue
         for name in dict.fromkeys((*reported.ranked_metrics, *reported.board.metrics)):
-            teams, cases, values = complete_values(reported, name)
-            if name.startswith(f"{task.name}.") and teams and cases:
-                sign = 1 if reported.board.metrics[name].better == "higher" else -1
-                order = np.argsort(sign * values.mean(axis=0), kind="stable")
-                found[task.name] = tuple(cases[i] for i in order[:_CASES_OF_A_TASK].tolist())
+            if name.startswith(f"{task.name}.") and (cases := reported.hardest(name, _CASES_OF_A_TASK)[1]):
+                found[task.name] = tuple(cases)
                 break
     return found
 

@@ -18,7 +18,7 @@ from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
-from evaluation.organiser.report.board.reading import ReportedPhase, size_in_words, words_of
+from evaluation.organiser.report.board.reading import ReportedPhase, are_first, size_in_words, words_of
 from evaluation.organiser.report.page import Page, Section, Table, Text, figure_in_words, listed
 
 BANNER = "Holds figures of single cases, which reveal labels: for the organisers of the challenge alone."
@@ -48,8 +48,8 @@ def leaderboard_page(
     sections: list[Section | None] = [
         rankings.final_section(board, marks),
         rankings.across_section(board.across, "phases", words_of),
+        rankings.generalisation_section(board, phases),
     ]
-    sections.append(rankings.generalisation_section(board, phases))
     for phase in phases:
         sections += (
             rankings.ranking_section(phase),
@@ -85,7 +85,7 @@ def _answer(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Iterator[str
     Where the first board of a phase was not resampled: why, and the boards of its parts that were.
     """
     if first := [team.team for team in board.final or () if team.place == 1]:
-        yield f"Over all phases, {listed(first)} {_is_first(first)}."
+        yield f"Over all phases, {listed(first)} {are_first(first)}."
     for phase in phases:
         prefix = f"{phase.board.role}: " if phase.board.role and len(phases) > 1 else ""
         overall, *parts = phase.boards
@@ -109,7 +109,7 @@ def _of_board(phase: ReportedPhase, name: str, prefix: str) -> Iterator[str]:
     if len(placed) == 1:
         yield f"{prefix}{first[0]} is the only team with a place."
         return
-    told = f"{prefix}{listed(first)} {_is_first(first)} of {len(placed)} teams"
+    told = f"{prefix}{listed(first)} {are_first(first)} of {len(placed)} teams"
     distribution = placed[0][1].distribution
     if len(first) == 1 and distribution:
         told += f"; it is first in {_often(distribution)} of these cases"
@@ -145,10 +145,6 @@ def _tested(metric: MetricOfPhase, first: str, second: str) -> str:
 def _often(distribution: PlaceDistribution) -> str:
     share = distribution.probabilities.get(1, 0.0)
     return "nearly all resamples" if share > 0.995 else f"{100 * share:.0f} of 100 resamples"
-
-
-def _is_first(teams: Sequence[str]) -> str:
-    return "is first" if len(teams) == 1 else "share the first place"
 
 
 _AT_TIMES = 0.025

@@ -1,6 +1,7 @@
 """Sections of metrics: values by team, curves of all teams, subgroups."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -74,20 +75,6 @@ def _metrics_table(phase: ReportedPhase) -> Iterator[Table]:
         yield replace(table, reasons=tuple(reasons)).without_empty("ranks with 95 % confidence")
 
 
-def complete_values(phase: ReportedPhase, metric: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
-    """Return teams in the order of the leaderboard, cases, and values of shape (teams, cases).
-
-    Cases in which any team has no value are left out.
-    """
-    given = phase.organiser.values.get(metric)
-    if given is None:
-        return [], [], np.empty((0, 0))
-    teams = [team for team in phase.teams if team in given.teams]
-    values = np.array([given.teams[team] for team in teams], dtype=np.float64)
-    defined = np.flatnonzero(np.isfinite(values).all(axis=0))
-    return teams, [given.cases[position] for position in defined.tolist()], values[:, defined]
-
-
 def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
     metric, title, axis = phase.board.metrics[name], phase.title_of(name), phase.axis_of(name)
     arrow = "higher is better" if metric.better == "higher" else "lower is better"
@@ -108,7 +95,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
     if (given := phase.organiser.values.get(name)) is not None:
         boxes = _boxes(phase, name, title, axis, len(given.cases) * len(given.teams))
         yield boxes.measured_in(metric.unit, arrow)
-    teams, cases, matrix = complete_values(phase, name)
+    teams, cases, matrix = phase.complete_values(name)
     if len(teams) > 1 and cases:
         if matrix.size <= team_charts.MOST_VALUES:
             figure, values_of_cases = phase.identifier(name, "podium"), (matrix, teams, cases, metric.better)
@@ -135,11 +122,8 @@ def times_section(phase: ReportedPhase) -> Section | None:
         )
         figure, title = phase.identifier(name, "times"), f"{phase.title_of(name)} and time"
         drawn = values, seconds, phase.front(name), phase.marks, phase.axis_of(name)
-        chart, unit = (
-            team_charts.times_chart(figure, title, described, *drawn),
-            phase.board.metrics[name].unit,
-        )
-        blocks.append(chart.measured_in(unit, "time in seconds per case"))
+        chart = team_charts.times_chart(figure, title, described, *drawn)
+        blocks.append(chart.measured_in(phase.board.metrics[name].unit, "time in seconds per case"))
     return phase.section("times", "Accuracy and time", blocks, 1)
 
 
@@ -165,27 +149,16 @@ def _boxes(phase: ReportedPhase, name: str, title: str, axis: str, points: int) 
 def _rank_heatmap(
     phase: ReportedPhase, name: str, title: str, teams: list[str], ranks: NDArray[np.int64]
 ) -> Chart:
-    cells = []
-    for team, of_team in zip(teams, ranks, strict=True):
-        counts = np.bincount(of_team, minlength=len(teams) + 1)[1:]
-        cells += [
-            HeatmapCell(team, str(rank), int(count), str(count))
-            for rank, count in enumerate(counts.tolist(), start=1)
-            if count
-        ]
+    cells = [
+        HeatmapCell(team, str(rank), count, str(count))
+        for team, of_team in zip(teams, ranks.tolist(), strict=True)
+        for rank, count in sorted(Counter(of_team).items())
+    ]
     axes = Axes("rank in the case", "cases", (0, max(cell.value for cell in cells)), digits=0)
     told = "In how many cases a team takes a rank, blank for none; equal values share the lowest rank."
     all_ranks = [str(rank) for rank in range(1, len(teams) + 1)]
-    figure, follows = phase.identifier(name, "rank-counts"), wiesenfarth("ranking heatmap")
-    return heatmap_chart(
-        figure,
-        f"How often a team takes which rank in a case: {title}",
-        told,
-        cells,
-        axes,
-        follows,
-        columns=all_ranks,
-    )
+    titled = phase.identifier(name, "rank-counts"), f"How often a team takes which rank in a case: {title}"
+    return heatmap_chart(*titled, told, cells, axes, wiesenfarth("ranking heatmap"), columns=all_ranks)
 
 
 # --- The section of curves: ROC and free-response curves of all teams in one figure, with annotators ---

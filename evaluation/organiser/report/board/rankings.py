@@ -8,7 +8,7 @@ from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, Leaderboard
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import AcrossRankings, PlaceDistribution
-from evaluation.organiser.report.board.reading import ReportedPhase
+from evaluation.organiser.report.board.reading import ReportedPhase, are_first
 from evaluation.organiser.report.charts import matrices
 from evaluation.organiser.report.charts import teams as team_charts
 from evaluation.organiser.report.page import Block, Cell, Section, Table, Title, identifier, listed
@@ -118,13 +118,19 @@ def _charts(phase: ReportedPhase) -> Iterator[Chart]:
 def _who_is_first(phase: ReportedPhase, board: str) -> str:
     placed = phase.in_order_of(board)
     first = [team.team for team, one in placed if one.place == placed[0][1].place]
-    where = "" if board == phase.boards[0] else f" in {phase.words(board)}"
-    if len(first) > _MOST_NAMED:
-        return f"{len(first)} teams share the first place{where}"
-    return f"{listed(first)} {'is first' if len(first) == 1 else 'share the first place'}{where}"
+    return f"{_few(first)} {are_first(first)}{_inside(phase, board)}"
 
 
 _MOST_NAMED = 3
+
+
+def _few(teams: Sequence[str]) -> str:
+    return listed(teams) if len(teams) <= _MOST_NAMED else f"{len(teams)} teams"
+
+
+def _inside(phase: ReportedPhase, board: str) -> str:
+    """Return which board is meant, empty for the first one."""
+    return "" if board == phase.boards[0] else f" in {phase.words(board)}"
 
 
 # --- The section across tasks or phases: consensus and agreement of the rankings ---
@@ -253,14 +259,10 @@ def _variations(phase: ReportedPhase) -> Iterator[Chart]:
 
 def _who_stays_first(phase: ReportedPhase, board: str, given: Sequence[Variation]) -> str:
     """Return for a title whether the first of a board is first in all variations."""
-    placed, inside = phase.in_order_of(board), f" in {phase.words(board)}" if board != phase.boards[0] else ""
-    first = {team.team for team, one in placed if one.place == 1}
+    first = {team.team for team, one in phase.in_order_of(board) if one.place == 1}
     kept = sum(first == {team for team, place in one.places.items() if place == 1} for one in given)
-    who = listed(sorted(first)) if len(first) <= _MOST_NAMED else f"{len(first)} teams"
-    verb = "stay" if len(first) > 1 else "stays"
-    if kept == len(given):
-        return f"{who} {verb} first{inside}"
-    return f"{who} {verb} first{inside} in {kept} of {len(given)} rankings"
+    stays = f"{_few(sorted(first))} {'stay' if len(first) > 1 else 'stays'} first{_inside(phase, board)}"
+    return stays if kept == len(given) else f"{stays} in {kept} of {len(given)} rankings"
 
 
 _MOST_SCHEMES = 9
@@ -279,17 +281,10 @@ def _change(phase: ReportedPhase, variation: Variation) -> str:
 def significance_section(phase: ReportedPhase) -> Section | None:
     """Return the section of the tests; None without any."""
     rows = (
-        (
-            phase.title_of(name),
-            one.first,
-            one.second,
-            one.difference.value,
-            one.difference.method,
-            one.difference.p_value,
-            one.p_holm,
-        )
+        (phase.title_of(name), one.first, one.second, of.value, of.method, of.p_value, one.p_holm)
         for name, metric in phase.board.metrics.items()
         for one in metric.unranked
+        for of in [one.difference]
     )
     unranked = phase.tables("unranked", rows, phase.chosen_here)
     return phase.section("significance", "Significance", (*_significance_maps(phase), *unranked))

@@ -3,12 +3,13 @@
 import csv
 import dataclasses
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from evaluation.challenges.declared.tables import title_of
@@ -16,6 +17,7 @@ from evaluation.charts.chart import Estimated
 from evaluation.core.fault import PhaseError
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
+from evaluation.metrics.arrays import Floats
 from evaluation.organiser.output import text_of_cell
 from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.comparisons import Comparison
@@ -94,12 +96,11 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 def _organiser_part(folder: Path, suffix: str) -> leaderboard_file.OrganiserPart:
     path = folder / f"organiser{suffix}.json"
-    content: dict[str, Any] = {}
-    if path.is_file():
-        found = read_json(path)
-        if not isinstance(found, dict) or found.pop("format", None) != leaderboard_file.ORGANISER_FORMAT:
-            raise PhaseError(f"{path}: expected the format {leaderboard_file.ORGANISER_FORMAT}")
-        content |= found
+    if not path.is_file():
+        return leaderboard_file.OrganiserPart()
+    content = read_json(path)
+    if not isinstance(content, dict) or content.pop("format", None) != leaderboard_file.ORGANISER_FORMAT:
+        raise PhaseError(f"{path}: expected the format {leaderboard_file.ORGANISER_FORMAT}")
     part: leaderboard_file.OrganiserPart = validated(path, leaderboard_file.OrganiserPart, content)
     return part
 
@@ -213,7 +214,7 @@ class ReportedPhase:
 
     def front(self, metric: str) -> list[str]:
         """Return the ranked teams that no other team beats in one without losing in the other."""
-        sign = -1 if self.board.metrics[metric].better == "higher" else 1
+        sign = self._sign(metric)
         costs = {
             team.team: (sign * team.metrics[metric].value, team.seconds_per_case or 0.0)
             for team in self.timed(metric)
@@ -232,14 +233,37 @@ class ReportedPhase:
 
     def by_value(self, metric: str) -> list[leaderboard_file.Team]:
         """Return the teams that have a metric, best first."""
-        sign = -1 if self.board.metrics[metric].better == "higher" else 1
         found = [team for team in self.board.teams if metric in team.metrics]
-        return sorted(found, key=lambda team: sign * team.metrics[metric].value)
+        return sorted(found, key=lambda team: self._sign(metric) * team.metrics[metric].value)
 
     def values(self, metric: str) -> list[Estimated]:
         """Return the values of a metric by team with their intervals, best first."""
         found = [(team.team, team.metrics[metric]) for team in self.by_value(metric)]
         return [Estimated(team, one.value, one.figure.lower, one.figure.upper) for team, one in found]
+
+    def complete_values(self, metric: str) -> tuple[list[str], list[str], Floats]:
+        """Return teams in the order of the leaderboard, cases, and values of shape (teams, cases).
+
+        Cases in which any team has no value are left out; nothing where there are no values of single cases.
+        """
+        if (given := self.organiser.values.get(metric)) is None:
+            return [], [], np.empty((0, 0))
+        teams = [team for team in self.teams if team in given.teams]
+        values = np.array([given.teams[team] for team in teams], dtype=np.float64)
+        defined = np.flatnonzero(np.isfinite(values).all(axis=0))
+        return teams, [given.cases[position] for position in defined.tolist()], values[:, defined]
+
+    def hardest(self, metric: str, most: int) -> tuple[list[str], list[str], Floats]:
+        """Return the same of the cases with the worst mean over the teams, the worst first."""
+        teams, cases, values = self.complete_values(metric)
+        if not teams:
+            return teams, [], values
+        chosen = np.argsort(-self._sign(metric) * values.mean(axis=0), kind="stable")[:most]
+        return teams, [cases[position] for position in chosen.tolist()], values[:, chosen]
+
+    def _sign(self, metric: str) -> int:
+        """Return by what a value is multiplied so that the least is the best."""
+        return -1 if self.board.metrics[metric].better == "higher" else 1
 
     def tables(self, name: str, rows: Iterable[Any], more: str = "") -> Iterator[Table]:
         """Yield a declared table, see `Table.declared`, with its names in words; none without rows."""
@@ -263,6 +287,11 @@ class ReportedPhase:
         found = tuple(blocks)
         role = f" ({self.board.role})" if self.board.role else ""
         return Section(self.identifier(name), f"{title}{role}", found, first) if found else None
+
+
+def are_first(teams: Sequence[str]) -> str:
+    """Return the verb of the teams in the first place."""
+    return "is first" if len(teams) == 1 else "share the first place"
 
 
 def words_of(name: str) -> str:
