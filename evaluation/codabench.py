@@ -8,7 +8,6 @@ leaderboard. Source: the compute worker of codalab/codabench.
 
 import math
 import re
-from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
@@ -39,7 +38,8 @@ def write_results(phase: Phase, metrics: MetricsFile, folder: Path) -> str | Non
     A line that lacks the score would lead the leaderboard: a submission without it has no line. In any other
     column that is missing, of a task that was left out, the worst value stands. Raises `OSError`.
     """
-    values, figures = dict(_values_of(metrics)), phase.challenge.figures_of(phase.tasks)
+    figures = phase.challenge.figures_of(phase.tasks)
+    values = {name: one.value for name in figures if (one := metrics.figure(name)) is not None}
     score, *others = columns_of(phase)
     worst = {name: figures[name].worst for name in others if math.isfinite(figures[name].worst)}
     scores = {column_key(name): value for name, value in (worst | values).items() if name in (score, *others)}
@@ -66,9 +66,3 @@ def write_page(title: str, content: str, folder: Path) -> None:
     head = f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
     text = f"{head}<h1>{escape(title)}</h1>\n{content}</html>\n"
     write_atomically(folder / PAGE, text.encode())
-
-
-def _values_of(metrics: MetricsFile) -> Iterator[tuple[str, float]]:
-    for task, estimates in metrics.aggregates.items():
-        yield from ((f"{task}.{name}", estimate.value) for name, estimate in estimates.items())
-    yield from ((name, one.value) for name, one in (metrics.ranking.composites or {}).items())

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from evaluation.codabench import columns_of
 from evaluation.core.challenge import Composite, metrics_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
@@ -34,11 +35,7 @@ _OptionalPath = Annotated[str, Field(max_length=MAX_PATH_LENGTH)]
 _Order = Literal["asc", "desc"]
 
 
-class _SettingsTable(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ResultsColumn(_SettingsTable):
+class ResultsColumn(BaseModel, extra="forbid", frozen=True):
     """One entry of ``extra_results_columns``; a column without an error has no ``error_path``."""
 
     title: _Title
@@ -48,7 +45,7 @@ class ResultsColumn(_SettingsTable):
     exclude_from_ranking: bool = False
 
 
-class PhaseSettings(_SettingsTable):
+class PhaseSettings(BaseModel, extra="forbid", frozen=True):
     """The settings that go with a phase's `metrics.json`, by the platform's names, with its defaults.
 
     ``score_decimal_places`` applies to every column and error that is shown. The times are in ISO 8601.
@@ -95,9 +92,9 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
     Raises `PhaseError` for values that the platform would reject.
     """
     known = _columns(phase, least)
-    score, *ranked = [known[name] for name in platform_metrics(phase.config, phase.challenge, phase.tasks)]
-    unranked = [known[name] for name in unranked_metrics(phase.config, phase.challenge, phase.tasks)]
-    titles = Counter(column.figure.title for column in (score, *ranked, *unranked))
+    score, *others = [known[name] for name in columns_of(phase)]
+    unranked = unranked_metrics(phase.config, phase.challenge, phase.tasks)
+    titles = Counter(column.figure.title for column in (score, *others))
     try:
         settings = read_table(
             PhaseSettings,
@@ -113,9 +110,9 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
                         "path": column.path,
                         "order": _ORDER[column.figure.better],
                         **({"error_path": column.error_path} if column.error_path else {}),
-                        **({"exclude_from_ranking": True} if column in unranked else {}),
+                        **({"exclude_from_ranking": True} if column.name in unranked else {}),
                     }
-                    for column in (*ranked, *unranked)
+                    for column in others
                 ],
                 "scoring_method_choice": _METHOD[_scoring_method(phase)],
                 "result_display_choice": _SHOWN[phase.config.platform.counts or phase.challenge.counts],
@@ -145,12 +142,12 @@ def settings_file(settings: Mapping[str, Any]) -> bytes:
 
 def notes_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     """Return notes on the settings, to be read before they are entered, in sentences."""
+    notes = notes_of_export(phase, settings)
     own = compared_with_platform(phase, settings, _scoring_method(phase))
-    notes = []
     if own.reasons:
         note = f"the platform ranks by {own.by}, but {'; '.join(own.reasons)}: `rank` gives these places"
-        notes = [f"{note}. Example: {own.example}" if own.example else note]
-    return [*notes_of_export(phase, settings), *notes]
+        notes.append(f"{note}. Example: {own.example}" if own.example else note)
+    return notes
 
 
 def notes_of_export(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
@@ -161,8 +158,7 @@ def notes_of_export(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
 def warnings_of(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     """Return warnings about settings that the platform accepts."""
     places = settings["score_decimal_places"]
-    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
-    names = [*ranked, *unranked_metrics(phase.config, phase.challenge, phase.tasks)]
+    names = columns_of(phase)
     finer = [name for name in names if digits_of(phase.config, name).value > places]
     warnings = []
     if finer:

@@ -81,10 +81,9 @@ def competition_of(phase: Phase, docker_image: str) -> dict[str, Any]:
         }
         for index, name in enumerate(columns_of(phase))
     ]
+    named = {"index": 0, "name": phase.config.title, "description": f"Phase {phase.config.name}"}
     of_phase: dict[str, Any] = {
-        "index": 0,
-        "name": phase.config.title,
-        "description": f"Phase {phase.config.name}",
+        **named,
         "start": submissions.opens_at.isoformat() if submissions.opens_at else _START,
         "tasks": [0],
     }
@@ -93,13 +92,7 @@ def competition_of(phase: Phase, docker_image: str) -> dict[str, Any]:
     if submissions.limit is not None:
         per_day = "max_submissions_per_day" if submissions.period_days == 1 else "max_submissions"
         of_phase[per_day] = submissions.limit
-    task = {
-        "index": 0,
-        "name": phase.config.title,
-        "description": f"Phase {phase.config.name}",
-        "reference_data": "reference_data.zip",
-        "scoring_program": "scoring_program.zip",
-    }
+    packed = {"reference_data": "reference_data.zip", "scoring_program": "scoring_program.zip"}
     pages = [{"title": "Overview", "file": "overview.md"}, {"title": "Format", "file": "format.md"}]
     board = {"index": 0, "title": phase.config.title, "key": "main", "columns": columns}
     return {
@@ -110,7 +103,7 @@ def competition_of(phase: Phase, docker_image: str) -> dict[str, Any]:
         "docker_image": docker_image,
         "enable_detailed_results": True,
         "pages": pages,
-        "tasks": [task],
+        "tasks": [named | packed],
         "phases": [of_phase],
         "leaderboards": [board],
     }
