@@ -21,7 +21,8 @@ from PIL import Image, ImageDraw, ImageFont
 from evaluation.charts import chart as vl
 from evaluation.charts.chart import Chart, Estimated, NamedCurve
 from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
-from evaluation.core.challenge import metrics_of
+from evaluation.core.aggregation import Estimate
+from evaluation.core.challenge import Task, metrics_of
 from evaluation.core.metric import Metric
 from evaluation.metrics.classification import roc_table
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
@@ -93,6 +94,14 @@ def _json(value: object) -> bytes:
     return f"{json.dumps(value, allow_nan=False)}\n".encode("ascii")
 
 
+def _published(scores: Scores, metrics: MetricsFile) -> Iterator[tuple[Task, Metric, Estimate]]:
+    """Yield the published metrics with their estimates."""
+    for task in scores.tasks:
+        for metric in task.metrics:
+            if estimate := metrics.aggregates.get(task.name, {}).get(metric.name):
+                yield task, metric, estimate
+
+
 def has_curve(metric: Metric) -> bool:
     """Return whether the chart "roc" has a curve for a metric: an area under it."""
     return metric.estimator.curve is not None and metric.estimator.curve.is_area
@@ -116,9 +125,7 @@ def _metrics(scores: Scores, metrics: MetricsFile) -> Chart:
             metric.best,
             metric.worst,
         )
-        for task in scores.tasks
-        for metric in task.metrics
-        if (estimate := metrics.aggregates.get(task.name, {}).get(metric.name))
+        for task, metric, estimate in _published(scores, metrics)
     ]
     chart = metric_intervals_chart("metrics", "Metrics", found)
     return chart or _nothing("metrics", "Metrics")
@@ -150,23 +157,19 @@ def _roc(scores: Scores, metrics: MetricsFile) -> Chart:
 
 def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[NamedCurve]:
     """Yield each curve at ten steps of the specificity, with the published digits of spreads."""
-    for task in scores.tasks:
-        for metric in task.metrics:
-            curve = metric.estimator.curve
-            published = metrics.aggregates.get(task.name, {})
-            if curve is None or not curve.is_area or metric.name not in published:
-                continue
-            labels = scores.tables[task.name][curve.label]
-            entering = ~np.isnan(labels)
-            roc = roc_table(scores.tables[task.name][curve.score][entering], labels[entering] > 0)
-            weights = np.ones((1, roc.score.size))
-            digits = digits_of(scores.phase.config, f"{task.name}.{metric.name}").spread
-            rates = [Fraction(step, _STEPS) for step in range(1, _STEPS)]
-            found = [weighted_sensitivity_at_specificity(roc, weights, 1 - rate)[0] for rate in rates]
-            sensitivities = [round(float(one), digits) for one in found]
-            ends = (np.array([0.0, *map(float, inner), 1.0]) for inner in (rates, sensitivities))
-            area = published[metric.name].value
-            yield NamedCurve(f"{task.title}: {metric.title} {area:g}", *ends)
+    rates = [Fraction(step, _STEPS) for step in range(1, _STEPS)]
+    for task, metric, estimate in _published(scores, metrics):
+        if (curve := metric.estimator.curve) is None or not curve.is_area:
+            continue
+        labels = scores.tables[task.name][curve.label]
+        entering = ~np.isnan(labels)
+        roc = roc_table(scores.tables[task.name][curve.score][entering], labels[entering] > 0)
+        weights = np.ones((1, roc.score.size))
+        digits = digits_of(scores.phase.config, f"{task.name}.{metric.name}").spread
+        found = [weighted_sensitivity_at_specificity(roc, weights, 1 - rate)[0] for rate in rates]
+        sensitivities = [round(float(one), digits) for one in found]
+        ends = (np.array([0.0, *map(float, inner), 1.0]) for inner in (rates, sensitivities))
+        yield NamedCurve(f"{task.title}: {metric.title} {estimate.value:g}", *ends)
 
 
 def coarse_roc_chart(name: str, title: str, curves: Sequence[NamedCurve]) -> Chart:
