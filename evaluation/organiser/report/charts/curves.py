@@ -174,7 +174,14 @@ def precision_recall_chart(
         told.append("The dashed line is the share of positives, the precision of chance.")
     told += ["A band holds 95 % of the bootstrap's precisions at each recall."] if bands else []
     told += [hit] if hit else []
-    return _stepped(name, title, " ".join(told), begun, bands, (x, y), "step-before", prevalence)
+    marks = vl.marks_of(one.name for one in begun)
+    chance = [] if prevalence is None else [{"precision": prevalence}]
+    layers = [
+        vl.layer("chance", chance, {"type": "rule", "color": vl.GREY, "strokeDash": [3, 3]}, y=y),
+        _band_layer(bands, (x, y), marks),
+        _curve_layer(begun, (x, y), marks, "step-before", tapering=True),
+    ]
+    return vl.Chart.of(name, title, " ".join(told), layers, _HEIGHT)
 
 
 _RATES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
@@ -202,31 +209,13 @@ def froc_chart(
         x["axis"] = {"values": [0, *(rate for rate in _RATES if rate <= last)], "format": "~g"}
     described = "Share of the objects found against false positives per case as the confidence falls."
     described += " A band holds 95 % of the curves of the bootstrap." if bands else ""
-    axes = (x, vl.share("sensitivity", "sensitivity"))
-    return _stepped(name, title, f"{described} {hit}", curves, bands, axes, "step-after", marks=marks)
-
-
-def _stepped(
-    name: str,
-    title: str,
-    described: str,
-    curves: Sequence[vl.NamedCurve],
-    bands: Sequence[NamedBand],
-    axes: Axes,
-    interpolate: str,
-    chance: float | None = None,
-    marks: Mapping[str, vl.MarkStyle] | None = None,
-) -> vl.Chart:
-    """Return the chart of curves in steps; ``chance``: the place of a horizontal line, if any."""
-    y = axes[1]
-    marks = marks or vl.marks_of(curve.name for curve in curves)
-    rule = {"type": "rule", "color": vl.GREY, "strokeDash": [3, 3]}
-    layers = [
-        vl.layer("chance", [] if chance is None else [{y["field"]: chance}], rule, y=y),
-        _band_layer(bands, axes, marks),
-        _curve_layer(curves, axes, marks, interpolate, tapering=True),
-    ]
-    return vl.Chart.of(name, title, described, layers, _HEIGHT)
+    axes, marks = (
+        (x, vl.share("sensitivity", "sensitivity")),
+        marks or vl.marks_of(one.name for one in curves),
+    )
+    lines = _curve_layer(curves, axes, marks, "step-after", tapering=True)
+    layers = [_band_layer(bands, axes, marks), lines]
+    return vl.Chart.of(name, title, f"{described} {hit}", layers, _HEIGHT)
 
 
 # --- Calibration: observed shares of positives against predicted probabilities ---

@@ -1,6 +1,6 @@
 """Charts of teams: values with intervals, changes, subgroups, places and their stability, podium."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,6 @@ def _by_team(marks: TeamMarks, part: vl.MarkPart, *, legend: bool = False) -> di
     """Return the encoding of the colours, shapes or dashes of teams by the column "team"."""
     hidden = {} if legend else {"legend": None}
     return vl.nominal("team", title=None, scale=vl.scale_of(marks, part), **hidden)
-
-
-def _teams_down(teams: Iterable[str]) -> dict[str, Any]:
-    """Return the encoding of teams from top to bottom in the order given."""
-    return {**vl.names_down("team"), "scale": {"domain": list(teams)}}
 
 
 def _whole(last: int) -> dict[str, Any]:
@@ -62,7 +57,7 @@ def team_values_chart(
     x, lower = (vl.quantity(field, axis_title, domain, **whole) for field in ("value", "lower"))
     rows = [one.row("team") for one in values]
     drawn: dict[str, Any] = {
-        "y": _teams_down(one.name for one in values),
+        "y": {**vl.names_down("team"), "scale": {"domain": [one.name for one in values]}},
         "color": _by_team(marks, "colour"),
         "tooltip": vl.tooltip("team", numbers=("value", "lower", "upper")),
     }
