@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -12,9 +13,10 @@ from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.estimator import CaseFigure, DetectionCurves, Estimator, FunctionOfCases, Strata
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.boxes import BoxMatches, match_boxes
+from evaluation.metrics.boxes import match_boxes
 from evaluation.metrics.detection import DetectionTable, mean_over_classes
 
+OfCases = Callable[[WeightedCases], Floats]
 MAX_CASES = 2000
 """Above this number of images average precision has no bootstrap interval unless the phase asks for one."""
 HIT = 0.5
@@ -37,8 +39,8 @@ class DetectionRules:
 
     @property
     def thresholds(self) -> tuple[float, ...]:
-        """All thresholds, ascending."""
-        return tuple(sorted({*self.averaged, *self.reported}))
+        """All thresholds, ascending; `HIT` is one of them."""
+        return tuple(sorted({*self.averaged, *self.reported, HIT}))
 
     @property
     def averaged_positions(self) -> list[int]:
@@ -56,37 +58,25 @@ class DetectionRules:
 
     def counts_of_images(self, table: CaseTable) -> NDArray[np.int64]:
         """Return the true, false and missed boxes of every image at the IoU `HIT`, shape (images, 3)."""
-        _, images = stacked(table.objects("predicted"))
-        matches, of_classes = self._matches(table)
-        hit = matches.found(np.array([HIT]))[:, 0]
-        true, false = (np.bincount(images[one], minlength=len(table)) for one in (hit, ~hit))
-        return np.stack([true, false, of_classes.sum(axis=1) - true], axis=1).astype(np.int64)
+        found = self.table(table).candidates(self.thresholds.index(HIT))
+        true, false = (np.bincount(found.case[one], minlength=len(table)) for one in (found.hit, ~found.hit))
+        return np.stack([true, false, found.references - true], axis=1).astype(np.int64)
 
-    def _matches(self, table: CaseTable) -> tuple[BoxMatches, NDArray[np.int64]]:
-        """Return the matches of all predicted boxes, and the reference boxes, shape (images, classes)."""
-        return table.derive(("matched boxes", self), self._matched)
-
-    def _matched(self, table: CaseTable) -> tuple[BoxMatches, NDArray[np.int64]]:
+    def _match(self, table: CaseTable) -> DetectionTable:
         predicted, images = stacked(table.objects("predicted"))
         reference, reference_images = stacked(table.objects("reference"))
-        size = len(self.classes)
+        classes, size = predicted[:, 0].astype(np.int64), len(self.classes)
         reference_groups = reference_images * size + reference[:, 0].astype(np.int64)
         matches = match_boxes(
             predicted[:, 2:],
-            images * size + predicted[:, 0].astype(np.int64),
+            images * size + classes,
             predicted[:, 1],
             reference[:, 2:],
             reference_groups,
             self.inclusive_corners,
         )
-        counts = np.bincount(reference_groups, minlength=len(table) * size)
-        return matches, counts.reshape(len(table), size)
-
-    def _match(self, table: CaseTable) -> DetectionTable:
-        predicted, images = stacked(table.objects("predicted"))
-        classes = predicted[:, 0].astype(np.int64)
-        matches, counts = self._matches(table)
-        missing = table["missing"].astype(np.int64)
+        counts = np.bincount(reference_groups, minlength=len(table) * size).reshape(len(table), size)
+        never_made = counts * table["missing"].astype(np.int64)[:, None]
         return DetectionTable(
             images,
             classes,
@@ -95,56 +85,44 @@ class DetectionRules:
             counts,
             self.thresholds,
             iou=matches.iou,
-            missed_predictions=counts * missing[:, None],
+            missed_predictions=never_made,
         )
 
+    def average_precision(self, cases: WeightedCases, within: str | None = None, value: int = 1) -> Floats:
+        """Return AP, shape (resamples, classes, thresholds); NaN for a class that the reference lacks.
 
-class DetectionFigures:
-    """Detection figures under given case weights, shape (resamples, …); each is computed once.
-
-    Where ``within`` names a 0/1 column, only the cases with that ``value`` count.
-    """
-
-    def __init__(
-        self, rules: DetectionRules, cases: WeightedCases, within: str | None = None, value: int = 1
-    ) -> None:
-        self._rules, self._cases = rules, cases
-        self._key = (rules, within, value)
-        self.table = rules.table(cases.table)
-        self._weights = cases.weights
+        Where ``within`` names a 0/1 column, only the cases with that ``value`` count.
+        """
+        weights = cases.weights
         if within is not None:
-            self._weights = cases.weights * (cases.table[within] == value)
-
-    @property
-    def average_precision(self) -> Floats:
-        """AP, shape (resamples, classes, thresholds); NaN for a class that the reference lacks."""
-        return self._cases.derive(
-            ("average precision", self._key),
-            lambda cases: self.table.average_precision(self._weights),
+            weights = weights * (cases.table[within] == value)
+        return cases.derive(
+            ("average precision", self, within, value),
+            lambda cases: self.table(cases.table).average_precision(weights),
         )
 
-    @property
-    def mean_average_precisions(self) -> Floats:
-        """AP averaged over the classes of the reference, shape (resamples, averaged thresholds)."""
-        return mean_over_classes(self.average_precision[..., self._rules.averaged_positions])
+    def mean_average_precisions(self, cases: WeightedCases) -> Floats:
+        """Return AP averaged over the classes of the reference, shape (resamples, averaged thresholds)."""
+        return mean_over_classes(self.average_precision(cases)[..., self.averaged_positions])
 
-    def mean_average_precision_at(self, threshold: float) -> Floats:
+    def mean_average_precision_at(self, threshold: float, cases: WeightedCases) -> Floats:
         """Return mAP at one of the thresholds, shape (resamples,)."""
-        position = self._rules.thresholds.index(threshold)
-        return mean_over_classes(self.average_precision[..., [position]])[:, 0]
+        position = self.thresholds.index(threshold)
+        return mean_over_classes(self.average_precision(cases)[..., [position]])[:, 0]
 
-    def mean_iou(self, with_missed: bool) -> Floats:
+    def mean_iou(self, with_missed: bool, cases: WeightedCases) -> Floats:
         """Return the mean IoU over classes, then thresholds, shape (resamples,); see `DetectionTable`."""
-        per_class = self._cases.derive(
-            ("mean IoU", self._key, with_missed),
-            lambda cases: self.table.mean_iou(self._weights, with_missed),
+        per_class = cases.derive(
+            ("mean IoU", self, with_missed),
+            lambda cases: self.table(cases.table).mean_iou(cases.weights, with_missed),
         )
-        return np.asarray(mean_over_classes(per_class[..., self._rules.averaged_positions]).mean(axis=1))
+        return np.asarray(mean_over_classes(per_class[..., self.averaged_positions]).mean(axis=1))
 
-    def boxes_of_absent_classes(self) -> Floats:
+    def boxes_of_absent_classes(self, cases: WeightedCases) -> Floats:
         """Return the number of predicted boxes of classes that the reference lacks, shape (resamples,)."""
-        predicted = self._weights @ self.table.prediction_counts
-        absent = self._weights @ self.table.reference_counts == 0
+        table = self.table(cases.table)
+        predicted = cases.weights @ table.prediction_counts
+        absent = cases.weights @ table.reference_counts == 0
         return np.asarray(np.where(absent, predicted, 0.0).sum(axis=1))
 
 
@@ -154,9 +132,7 @@ def stacked(arrays: list[Floats]) -> tuple[Floats, Strata]:
     return np.concatenate([*arrays, np.zeros((0, 6))]), images
 
 
-# --- Metrics of a detection task (section IV-A), and its precision–recall curves for plots ---
-
-OfDetections = Callable[[DetectionFigures], Floats]
+# --- Metrics of a detection task (section IV-A) ---
 
 
 def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric, ...]:
@@ -165,44 +141,37 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
     ``with_missed`` says whether the mean IoU in the score includes missed boxes.
     """
 
-    def score_d(figures: DetectionFigures) -> Floats:
-        score: Floats = 0.6 * figures.mean_average_precisions.mean(axis=1)
-        return score + 0.4 * figures.mean_iou(with_missed)
+    def mean_average_precision(cases: WeightedCases) -> Floats:
+        return np.asarray(rules.mean_average_precisions(cases).mean(axis=1))
 
-    def share(name: str, title: str, figure: OfDetections, of_case: CaseFigure | None = None) -> Metric:
-        found = _figure_of(rules, figure)  # nearly all of average precisions; a mean IoU has hardly any bias
+    def score_d(cases: WeightedCases) -> Floats:
+        return 0.6 * mean_average_precision(cases) + 0.4 * rules.mean_iou(with_missed, cases)
+
+    def share(name: str, title: str, figure: OfCases, of_case: CaseFigure | None = None) -> Metric:
+        found = _figure_of(figure)  # nearly all of average precisions; a mean IoU has hardly any bias
         return Metric(name, title, replace(found, case_figure=of_case, of_envelope=True), best=1, worst=0)
 
     def map_at(percent: int) -> Metric:
         return share(
             f"map_{percent}",
             f"mAP at IoU {percent} %",
-            lambda figures: figures.mean_average_precision_at(percent / 100),
+            partial(rules.mean_average_precision_at, percent / 100),
         )
 
-    score = replace(_figure_of(rules, score_d), of_envelope=True, detections=_curves_of(rules))
+    score = replace(_figure_of(score_d), of_envelope=True, detections=_curves_of(rules))
     return (
         Metric("score_d", "0.6 mAP + 0.4 IoU", score, best=1, worst=0),
         Metric(
             "sigma_score_d",
             "Standard deviation of mAP over the thresholds",
-            _figure_of(rules, lambda figures: figures.mean_average_precisions.std(axis=1)),
+            _figure_of(lambda cases: rules.mean_average_precisions(cases).std(axis=1)),
             best=0,
             worst=0.5,
             ordered=False,
         ),
-        share(
-            "map_d",
-            "mAP, mean over the thresholds",
-            lambda figures: figures.mean_average_precisions.mean(axis=1),
-            f1_of_images(rules),
-        ),
-        share("iou_d", "Mean IoU of the predicted boxes", lambda figures: figures.mean_iou(False)),
-        share(
-            "iou_d_with_missed",
-            "Mean IoU of predicted and missed boxes",
-            lambda figures: figures.mean_iou(True),
-        ),
+        share("map_d", "mAP, mean over the thresholds", mean_average_precision, f1_of_images(rules)),
+        share("iou_d", "Mean IoU of the predicted boxes", partial(rules.mean_iou, False)),
+        share("iou_d_with_missed", "Mean IoU of predicted and missed boxes", partial(rules.mean_iou, True)),
         *(map_at(round(100 * threshold)) for threshold in rules.reported),
         *(
             Metric(f"ap_{name}", f"AP of {name}", _class_average_precision_of(rules, position), 1, 0)
@@ -211,7 +180,7 @@ def detection_metrics(rules: DetectionRules, with_missed: bool) -> tuple[Metric,
         Metric(
             "boxes_of_absent_classes",
             "Predicted boxes of classes that the reference lacks (in no other metric)",
-            _figure_of(rules, DetectionFigures.boxes_of_absent_classes),
+            _figure_of(rules.boxes_of_absent_classes),
             best=0,
             worst=inf,
             ordered=False,
@@ -233,18 +202,17 @@ def f1_of_images(rules: DetectionRules, within: str | None = None) -> CaseFigure
 
 
 def _curves_of(rules: DetectionRules) -> DetectionCurves:
-    """Return the boxes for curves; for all classes together at the threshold nearest to 0.5."""
-    position = min(range(len(rules.thresholds)), key=lambda one: abs(rules.thresholds[one] - 0.5))
+    """Return the boxes for curves; those of all classes together are at one threshold."""
     return DetectionCurves(
-        lambda table: rules.table(table).candidates(position),
-        f"A hit has an intersection over union of at least {rules.thresholds[position]:g}.",
+        lambda table: rules.table(table).candidates(rules.thresholds.index(HIT)),
+        f"A hit has an intersection over union of at least {HIT:g}.",
         rules.table,
         rules.classes,
     )
 
 
-def _figure_of(rules: DetectionRules, figure: OfDetections) -> FunctionOfCases:
-    return FunctionOfCases(lambda cases: figure(DetectionFigures(rules, cases)), max_cases=MAX_CASES)
+def _figure_of(figure: OfCases) -> FunctionOfCases:
+    return FunctionOfCases(figure, max_cases=MAX_CASES)
 
 
 def _class_average_precision_of(rules: DetectionRules, position: int) -> FunctionOfCases:
@@ -253,7 +221,7 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Functio
     def values(cases: WeightedCases) -> Floats:
         if len(cases.weights) == 1:
             # The value itself: other metrics need all classes under these weights.
-            precisions = DetectionFigures(rules, cases).average_precision[:, position]
+            precisions = rules.average_precision(cases)[:, position]
         else:
             # No other metric has these strata, so only this class is computed under their resamples.
             class_table = cases.table.derive(
@@ -266,31 +234,6 @@ def _class_average_precision_of(rules: DetectionRules, position: int) -> Functio
         return (rules.table(table).reference_counts[:, position] > 0).astype(np.int64)
 
     return FunctionOfCases(values, strata, max_cases=MAX_CASES, of_envelope=True)
-
-
-def detection_details(rules: DetectionRules, table: CaseTable) -> Mapping[str, Any]:
-    """Return figures of single images, and the points of every precision–recall curve.
-
-    A curve has a point at each true positive.
-    """
-    matched = rules.table(table)
-    weights = np.ones(len(table))
-    curves = []
-    for position, name in enumerate(rules.classes):
-        for number, threshold in enumerate(rules.thresholds):
-            points = matched.precision_recall(weights, position, number)
-            curves.append(
-                {
-                    "class": name,
-                    "iou_threshold": threshold,
-                    "reference_boxes": int(matched.reference_counts[:, position].sum()),
-                    "predicted_boxes": int(matched.prediction_counts[:, position].sum()),
-                    "confidence": points.confidence.tolist(),
-                    "recall": points.recall.tolist(),
-                    "precision": points.precision.tolist(),
-                }
-            )
-    return {**image_details(rules, table), "precision_recall": curves}
 
 
 # --- Detections in single images, for the organiser ---
@@ -389,7 +332,7 @@ class TwoSets:
 
     def _precisions(self, cases: WeightedCases, value: int) -> Floats:
         """Return the AP of each class in one of the sets, shape (resamples, classes), NaN for absent ones."""
-        found = DetectionFigures(self.rules, cases, self.column, value).average_precision
+        found = self.rules.average_precision(cases, self.column, value)
         return np.asarray(found[..., self.rules.averaged_positions].mean(axis=2))
 
 

@@ -208,7 +208,7 @@ def _detection(boxes: Field, options: Edd2020Options) -> Task:
         metrics=detection.detection_metrics(rules, with_missed=options.iou_of_score == "iou_d_with_missed"),
         details=lambda table: {
             "boxes_outside": int(table["outside"].sum()),
-            **detection.detection_details(rules, table),
+            **detection.image_details(rules, table),
         },
         notices=lambda table: [
             f"the reference has no box of {name}; mAP is the mean over the other classes"
