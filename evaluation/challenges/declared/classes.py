@@ -11,7 +11,13 @@ import numpy as np
 from pydantic import FiniteFloat, model_validator
 
 from evaluation.challenges.declared import scalars
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.challenges.declared.tables import (
+    FieldComparison,
+    FieldTable,
+    Measure,
+    MetricTable,
+    RowFieldTable,
+)
 from evaluation.core.case_table import CaseTable, Row
 from evaluation.core.challenge import Values
 from evaluation.core.class_estimators import ConfusionFigure
@@ -78,7 +84,7 @@ class ClassField(scalars.ColumnFieldTable):
         return self.column_field(name, ClassLabel(classes, self.boolean), reference)
 
 
-class ClassProbabilitiesField(scalars.ScalarFieldTable):
+class ClassProbabilitiesField(RowFieldTable):
     """The probabilities of several classes.
 
     In an archive each class has a column of the table. In an algorithm phase it is JSON (Anything): an object
@@ -108,12 +114,12 @@ class ClassProbabilitiesField(scalars.ScalarFieldTable):
 
     def field(self, name: str) -> Field:
         classes: tuple[str, ...] = tuple(self.classes)
-        return self.scalar_field(
+        return self.row_field(
             name,
             ClassProbabilities(classes, self.tolerance),
-            tuple(self.columns or classes),
+            self.columns or classes,
             ReferenceClass(classes, excluded=tuple(self.excluded)),
-            (self.reference_column or name,),
+            [self.reference_column or name],
         )
 
 

@@ -7,8 +7,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from evaluation.challenges.declared.scalars import ScalarFieldTable
-from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, Part, Sums
+from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, Part, RowFieldTable, Sums
 from evaluation.core.case_table import Row
 from evaluation.core.estimator import Mean
 from evaluation.core.field import Field, Kind
@@ -18,7 +17,7 @@ from evaluation.io.kinds.classes import Flags, FlagSet, PresenceProbabilities
 from evaluation.metrics.confusion import label_errors
 
 
-class NamedColumnsTable(ScalarFieldTable, ABC):
+class NamedColumnsTable(RowFieldTable, ABC):
     """A field with a value for each of several names."""
 
     classes: list[str] = Key(description="The flags, or what has probabilities.", min_length=1)
@@ -40,7 +39,7 @@ class NamedColumnsTable(ScalarFieldTable, ABC):
     def named_field(self, name: str, kind: Kind, flags: FlagSet) -> Field:
         """Return the field of that name, whose reference is a set of flags."""
         columns, references = self.columns or self.classes, self.reference_columns or self.classes
-        return self.scalar_field(name, kind, tuple(columns), flags, tuple(references))
+        return self.row_field(name, kind, columns, flags, references)
 
 
 class FlagsField(NamedColumnsTable):

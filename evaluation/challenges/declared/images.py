@@ -62,7 +62,7 @@ class ImageField(MaskedFieldTable):
         return extensions_of(image_formats(self.dimensions, numbers=True))
 
     def field(self, name: str) -> Field:
-        return self.file_field(name, self.numbers, self.numbers, self.image_extensions)
+        return self.file_field(name, self.numbers, self.numbers)
 
 
 class _ImageTable(tables.MetricTable):

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from pydantic import field_validator, model_validator
 
 from evaluation.challenges.declared import tables
 from evaluation.core.challenge import FormColumn
-from evaluation.core.field import Field, Files, HiddenField, Reference
+from evaluation.core.field import Field, Files, HiddenField, Kind, Reference
 from evaluation.core.formats import BMP, FORMATS, Dimensions, extensions_of, image_formats
 from evaluation.core.keys import Key
 from evaluation.core.sources import EntriesBy
@@ -31,9 +31,25 @@ _MOST_OF_8_BITS = 255
 Label = Annotated[int, Key(ge=0, le=65535)]
 
 
-class ImageFieldTable(tables.FileFieldTable):
+class ImageFieldTable(tables.FieldTable):
     """A field with one image or volume for each case, of the size and position that `cases.csv` gives."""
 
+    is_image: ClassVar[bool] = True
+    folder: str | None = Key(
+        default=None, description="Folder of the submission's files. Default: the field's name."
+    )
+    suffix: str = Key(
+        default="", description="What file names have between the case's name and the extension."
+    )
+    extensions: list[str] | None = Key(
+        default=None, description="Accepted extensions. Default: all of the kind.", min_length=1
+    )
+    reference_folder: str | None = Key(
+        default=None, description="Folder of the reference's files. Default: that of `folder`."
+    )
+    reference_suffix: str | None = Key(
+        default=None, description="As `suffix`, for the reference. Default: the same."
+    )
     dimensions: Dimensions = Key(
         default=3,
         description="2 for images, whose size is in the columns `width` and `height` of `cases.csv`; 3 for "
@@ -73,6 +89,22 @@ class ImageFieldTable(tables.FileFieldTable):
         """The extensions that `extensions` may list."""
         on_request = (row for row in FORMATS if row.on_request and self.dimensions in row.dimensions)
         return (*self.image_extensions, *extensions_of(on_request))
+
+    def file_field(
+        self, name: str, kind: Kind, reference: Kind, readable: tuple[str, ...] | None = None
+    ) -> Field:
+        """Return the named field, with the kinds of the submitted and the reference value.
+
+        ``readable``: the extensions that are read, by default `image_extensions`.
+        """
+        readable = readable or self.image_extensions
+        extensions = tuple(self.extensions or readable)
+        folder = self.folder or name
+        suffix = self.suffix if self.reference_suffix is None else self.reference_suffix
+        of_reference = tuple(dict.fromkeys((*readable, *extensions)))
+        location = Files(self.reference_folder or folder, of_reference, suffix)
+        archive = Files(folder, extensions, self.suffix)
+        return self.declared_field(name, kind, archive, Reference(reference, location))
 
     @model_validator(mode="after")
     def _extensions_are_read(self) -> Self:
@@ -200,7 +232,7 @@ class StructureField(ImageFieldTable):
         return comparison
 
     def field(self, name: str) -> Field:
-        field = self.file_field(name, self.map, self.map, self.image_extensions)
+        field = self.file_field(name, self.map, self.map)
         return replace(field, reference=self._references(name)[0]) if self.annotators else field
 
     def hidden(self, name: str) -> tuple[HiddenField, ...]:
@@ -209,7 +241,7 @@ class StructureField(ImageFieldTable):
         return tuple(HiddenField(_by(name, annotator), reference) for annotator, reference in named)[1:]
 
     def _references(self, name: str) -> list[Reference]:
-        reference = self.file_field(name, self.map, self.map, self.image_extensions).reference
+        reference = self.file_field(name, self.map, self.map).reference
         files = reference.location
         assert isinstance(files, Files)
         folders = (f"{files.folder}/{annotator}" for annotator in self.annotators)

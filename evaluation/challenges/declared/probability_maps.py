@@ -72,7 +72,7 @@ class ProbabilityMapField(ForegroundFieldTable):
 
     def field(self, name: str) -> Field:
         probabilities = ProbabilityMap(self.dimensions, len(self.foreground))
-        return self.file_field(name, probabilities, self.reference_map, self.image_extensions)
+        return self.file_field(name, probabilities, self.reference_map)
 
 
 class DiceAtThreshold(tables.MetricTable):
@@ -140,7 +140,7 @@ class DetectionMapField(ForegroundFieldTable):
 
     def field(self, name: str) -> Field:
         findings = DetectionMap(self.dimensions, len(self.foreground), self.any_confidence)
-        return self.file_field(name, findings, self.reference_map, self.image_extensions)
+        return self.file_field(name, findings, self.reference_map)
 
 
 class _FindingTable(tables.MetricTable):

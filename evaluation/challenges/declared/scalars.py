@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from pydantic import FiniteFloat, model_validator
 
 from evaluation.challenges.declared.tables import FieldTable, RowFieldTable
-from evaluation.core.field import CaseColumns, Field, Kind, Reference
+from evaluation.core.field import Field, Kind
 from evaluation.core.keys import Key
 from evaluation.io.kinds.number import (
     ConditionScore,
@@ -18,23 +18,7 @@ from evaluation.io.kinds.number import (
 )
 
 
-class ScalarFieldTable(RowFieldTable, ABC):
-    """A field with one value for each case, or in a stack one for each image."""
-
-    def scalar_field(
-        self,
-        name: str,
-        kind: Kind,
-        columns: tuple[str, ...],
-        reference: Kind,
-        reference_columns: tuple[str, ...],
-    ) -> Field:
-        """Return the field of that name: its kind and columns, submitted and in `cases.csv`."""
-        location = Reference(reference, CaseColumns(reference_columns))
-        return self.declared_field(name, kind, self.columns_of(columns), location)
-
-
-class ColumnFieldTable(ScalarFieldTable, ABC):
+class ColumnFieldTable(RowFieldTable, ABC):
     """A field with one column in a submission's table, and one in the reference."""
 
     column: str | None = Key(
@@ -46,9 +30,7 @@ class ColumnFieldTable(ScalarFieldTable, ABC):
 
     def column_field(self, name: str, kind: Kind, reference: Kind) -> Field:
         """Return the named field, with the kinds of the submitted and the reference value."""
-        return self.scalar_field(
-            name, kind, (self.column or name,), reference, (self.reference_column or name,)
-        )
+        return self.row_field(name, kind, [self.column or name], reference, [self.reference_column or name])
 
 
 class TwoClassFieldTable(ColumnFieldTable, ABC):

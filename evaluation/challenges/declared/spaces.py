@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from evaluation.challenges.declared import tables
-from evaluation.core.field import CaseColumns, Field, Kind, Reference, TableRows
+from evaluation.core.field import Field, Kind, Reference, TableRows
 from evaluation.core.keys import Key
 from evaluation.io.kinds.objects import Space
 
@@ -69,10 +69,9 @@ class SingleFieldTable(SpaceTable):
 
     def field(self, name: str) -> Field:
         kind = self.value_kind(submitted=True)
-        columns = self.reference_columns or [f"{name}_{column}" for column in kind.columns]
-        archive = self.columns_of(tuple(self.columns or kind.columns))
-        reference = Reference(self.value_kind(submitted=False), CaseColumns(tuple(columns)))
-        return self.declared_field(name, kind, archive, reference)
+        of_reference = self.reference_columns or [f"{name}_{column}" for column in kind.columns]
+        columns, reference = self.columns or kind.columns, self.value_kind(submitted=False)
+        return self.row_field(name, kind, columns, reference, of_reference)
 
 
 class ListFieldTable(SpaceTable):

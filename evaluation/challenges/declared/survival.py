@@ -5,8 +5,7 @@ from typing import Literal
 
 from pydantic import FiniteFloat, model_validator
 
-from evaluation.challenges.declared.scalars import ScalarFieldTable
-from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, Positive
+from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, Positive, RowFieldTable
 from evaluation.core.case_table import Row
 from evaluation.core.class_estimators import Concordance
 from evaluation.core.field import Field
@@ -15,7 +14,7 @@ from evaluation.core.metric import Metric
 from evaluation.io.kinds.survival import ObservedTime, SurvivalPrediction, TimeToEvent
 
 
-class SurvivalField(ScalarFieldTable):
+class SurvivalField(RowFieldTable):
     """A predicted time to an event, or with `risk` a predicted risk; any number that orders the cases.
 
     In an archive it is a column of a table, in an algorithm phase a JSON number (Float). The reference is two
@@ -56,7 +55,7 @@ class SurvivalField(ScalarFieldTable):
             low, high, "" if self.risk else self.unit, risk=self.risk, horizon=self.horizon
         )
         reference = TimeToEvent(self.unit)
-        return self.scalar_field(name, kind, (self.column or name,), reference, (self.time, self.event))
+        return self.row_field(name, kind, [self.column or name], reference, [self.time, self.event])
 
 
 class ConcordanceIndex(MetricTable):

@@ -96,45 +96,6 @@ def stack_columns(stacked: bool) -> tuple[FormColumn, ...]:
     return tuple(FormColumn(name, algorithm_only=True) for name in names)
 
 
-class FileFieldTable(FieldTable):
-    """A field with one file for each case, in a submission and in the reference."""
-
-    folder: str | None = Key(
-        default=None, description="Folder of the submission's files. Default: the field's name."
-    )
-    suffix: str = Key(
-        default="", description="What file names have between the case's name and the extension."
-    )
-    extensions: list[str] | None = Key(
-        default=None, description="Accepted extensions. Default: all of the kind.", min_length=1
-    )
-    reference_folder: str | None = Key(
-        default=None, description="Folder of the reference's files. Default: that of `folder`."
-    )
-    reference_suffix: str | None = Key(
-        default=None, description="As `suffix`, for the reference. Default: the same."
-    )
-
-    is_image: ClassVar[bool] = True
-    all_extensions: ClassVar[tuple[str, ...]] = ()
-
-    def file_field(
-        self, name: str, kind: Kind, reference: Kind, readable: tuple[str, ...] | None = None
-    ) -> Field:
-        """Return the named field, with the kinds of the submitted and the reference value.
-
-        ``readable`` are the readable extensions, by default all of the kind.
-        """
-        readable = readable or self.all_extensions
-        extensions = tuple(self.extensions or readable)
-        folder = self.folder or name
-        suffix = self.suffix if self.reference_suffix is None else self.reference_suffix
-        of_reference = tuple(dict.fromkeys((*readable, *extensions)))
-        location = Files(self.reference_folder or folder, of_reference, suffix)
-        archive = Files(folder, extensions, self.suffix)
-        return self.declared_field(name, kind, archive, Reference(reference, location))
-
-
 class RowFieldTable(FieldTable):
     """A field with one row of a table for each case, or a value in JSON."""
 
@@ -158,9 +119,18 @@ class RowFieldTable(FieldTable):
     def form_columns(self) -> tuple[FormColumn, ...]:
         return stack_columns(bool(self.stacked))
 
-    def columns_of(self, columns: tuple[str, ...]) -> TableColumns:
-        """Return columns of the submission's table."""
-        return TableColumns((self.table,), self.key_column, columns)
+    def row_field(
+        self,
+        name: str,
+        kind: Kind,
+        columns: Iterable[str],
+        reference: Kind,
+        reference_columns: Iterable[str],
+    ) -> Field:
+        """Return the named field with one row for each case: its columns in the table and in `cases.csv`."""
+        archive = TableColumns((self.table,), self.key_column, tuple(columns))
+        location = CaseColumns(tuple(reference_columns))
+        return self.declared_field(name, kind, archive, Reference(reference, location))
 
 
 Positive = Annotated[float, Key(gt=0, allow_inf_nan=False)]
