@@ -314,34 +314,36 @@ class BalancedAccuracy(DecisionMetric):
     by_class: ClassVar[bool] = True
 
 
-class Sensitivity(_ShareOfCases, OneClassMetric):
+class _ShareOfAClass(_ShareOfCases, OneClassMetric, ABC):
+    """The share of the cases that are recognised as of a class, or as of another one."""
+
+    has_class: ClassVar[bool]
+
+    def places(
+        self, classes: Sequence[str]
+    ) -> tuple[Callable[[float, float], bool], Callable[[float], bool]]:
+        of, wanted = self.class_index(classes), self.has_class
+        return lambda predicted, true: (predicted == of) == wanted, lambda true: (true == of) == wanted
+
+
+class Sensitivity(_ShareOfAClass):
     """It needs a case of the class. A case without a result is not recognised.
 
     Oracle: scikit-learn, `recall_score`.
     """
 
     metric: Literal["sensitivity"]
-
-    def places(
-        self, classes: Sequence[str]
-    ) -> tuple[Callable[[float, float], bool], Callable[[float], bool]]:
-        of = self.class_index(classes)
-        return lambda predicted, true: predicted == of, lambda true: true == of
+    has_class = True
 
 
-class Specificity(_ShareOfCases, OneClassMetric):
+class Specificity(_ShareOfAClass):
     """It needs a case of another class. A case without a result is taken for the class.
 
     Oracle: scikit-learn, `recall_score` of the absence of the class.
     """
 
     metric: Literal["specificity"]
-
-    def places(
-        self, classes: Sequence[str]
-    ) -> tuple[Callable[[float, float], bool], Callable[[float], bool]]:
-        of = self.class_index(classes)
-        return lambda predicted, true: predicted != of, lambda true: true != of
+    has_class = False
 
 
 class Precision(OneClassMetric):
