@@ -37,52 +37,14 @@ def most_lesions(shape: tuple[int, int, int], neighbours: Neighbours) -> int:
     return apart + (math.prod(side // 2 for side in shape) if neighbours == "edges" else 0)
 
 
-class ObjectTable(LabelMetricTable):
-    """A figure of the objects of a label, by default from 0 to 1 and 0 for a case without a result."""
+class LesionTable(LabelMetricTable):
+    """A figure of objects of a label that match, by default from 0 to 1 and 0 for a case without a result."""
 
     neighbours: Neighbours = Key(
         default="all",
         description="Voxels that are connected in a label map: `all` 26 neighbours (8 in two dimensions), "
         "`edges` the 18 (8) that share a face or an edge, or `faces` the 6 (4) that share a face.",
     )
-
-    def value(self, found: Overlaps) -> float:
-        """Return the figure of the objects that match; NaN only by the reference. Default: the ratio."""
-        assert self.of_nothing is not None
-        return self.counted(found).ratio(self.of_nothing)
-
-    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
-        return [self.value(self.matched(comparison, structure)) for structure in structures]
-
-    def matched(self, comparison: MapComparison, structure: Structure) -> Overlaps:
-        """Return the objects of one structure and the pairs that match, by default all that overlap."""
-        return comparison.overlaps(structure, self.neighbours)
-
-    def counted(self, found: Overlaps) -> Part:
-        """Return the figure as a ratio, if `is_ratio`."""
-        raise NotImplementedError
-
-    def missing(self, references: int) -> Part:
-        """Return the same for a case without a result whose reference has so many objects.
-
-        By default all are missed, and as many predicted ones are false, at least one.
-        """
-        return Part(0, references + max(1, references))
-
-    def part(self, comparison: MapComparison, structure: Structure) -> Part:
-        return self.counted(self.matched(comparison, structure))
-
-    def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
-        return self.missing(self.objects_of(comparison.reference, comparison.table, structure))
-
-    def objects_of(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> int:
-        """Return the number of objects of a reference."""
-        return table.number_of_objects(reference, structure, self.neighbours)
-
-
-class LesionTable(ObjectTable):
-    """A figure of the objects of a label that match."""
-
     threshold: float = Key(
         default=0.0,
         description="How much an object of each map must overlap to match, from 0 to 1.",
@@ -108,6 +70,35 @@ class LesionTable(ObjectTable):
             return comparison.overlaps(structure, self.neighbours, any_class).matched(*options)
 
         return comparison.derive(("matched", structure.positions, self.neighbours, options), match)
+
+    def value(self, found: Overlaps) -> float:
+        """Return the figure of the objects that match; NaN only by the reference. Default: the ratio."""
+        assert self.of_nothing is not None
+        return self.counted(found).ratio(self.of_nothing)
+
+    def values(self, comparison: MapComparison, structures: Sequence[Structure]) -> Figures:
+        return [self.value(self.matched(comparison, structure)) for structure in structures]
+
+    def counted(self, found: Overlaps) -> Part:
+        """Return the figure as a ratio, if `is_ratio`."""
+        raise NotImplementedError
+
+    def missing(self, references: int) -> Part:
+        """Return the same for a case without a result whose reference has so many objects.
+
+        By default all are missed, and as many predicted ones are false, at least one.
+        """
+        return Part(0, references + max(1, references))
+
+    def part(self, comparison: MapComparison, structure: Structure) -> Part:
+        return self.counted(self.matched(comparison, structure))
+
+    def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
+        return self.missing(self.objects_of(comparison.reference, comparison.table, structure))
+
+    def objects_of(self, reference: LabelMapValue, table: StructureField, structure: Structure) -> int:
+        """Return the number of objects of a reference."""
+        return table.number_of_objects(reference, structure, self.neighbours)
 
 
 class _LesionVolumeTable(LesionTable, VolumeTable):
