@@ -16,7 +16,7 @@ from evaluation.challenges.declared.tables import (
     Measure,
     MetricTable,
     described,
-    in_words,
+    titles_of_each,
 )
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
@@ -348,10 +348,8 @@ class _AverageOfBoxes(MetricTable):
             matched,
             distinct,
         )
-        parts = [
-            metric(f"{name}_{of}", f"{title}, {in_words(of)}", part(position))
-            for position, of in enumerate(figure_names(distinct))
-        ]
+        titles = titles_of_each(name, title, figure_names(distinct))
+        parts = [metric(of, words, part(place)) for place, (of, words) in enumerate(titles.items())]
         return Measure(
             (metric(name, title, mean), *parts),
             row=lambda comparison: self._matched(comparison, level, count).columns(name),

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from evaluation.challenges.declared.classes import ClassProbabilitiesField
 from evaluation.challenges.declared.flags import PresencesField
 from evaluation.challenges.declared.scalars import NumberField, check_probability
-from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, figure_key, in_words
+from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable, titles_of_each
 from evaluation.core.case_table import Row
 from evaluation.core.class_estimators import AveragePrecision, MacroRocArea, MeanOfClasses, calibration_metric
 from evaluation.core.estimator import Mean
@@ -141,8 +141,8 @@ class MacroAveragePrecision(MetricTable):
 
         title = self.title_of(name)
         metrics = [Metric(name, title, MeanOfClasses(each), 1, 0)]
-        for of, figure in zip(table.classes, each, strict=True):
-            metrics.append(Metric(f"{name}_{figure_key(of)}", f"{title}, {in_words(of)}", figure, 1, 0))
+        titles = titles_of_each(name, title, table.classes)
+        metrics += [Metric(*of, figure, 1, 0) for of, figure in zip(titles.items(), each, strict=True)]
         return replace(Measure.of_values(metrics[0], field_name, row, missing=None), metrics=tuple(metrics))
 
 

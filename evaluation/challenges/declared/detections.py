@@ -5,7 +5,7 @@ import sys
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ CERTAIN = sys.float_info.max
 
 MOST_OBJECTS = 100_000
 Share = Literal["f1", "precision", "recall"]
+Count = TypeVar("Count", int, Floats)
 Rate = Annotated[float, Key(gt=0, allow_inf_nan=False)]
 
 READING = (
@@ -143,7 +144,8 @@ def share_measure(
     ``of_nothing``: the figure of a single case without objects and predictions. ``by_class``: the figure of
     all classes is the mean over those that occur.
     """
-    keys = [f"{name}_{of}" for of in detections.classes] or [name]
+    of_each = tables.titles_of_each(name, title, detections.classes)
+    titles, keys = {name: title, **of_each}, list(of_each) or [name]
 
     def columns(found: Sequence[Hits]) -> Row:
         return {
@@ -158,11 +160,6 @@ def share_measure(
         whole = MeanOfFigures(tuple(each)) if by_class else _share_of(share, keys)
         figure = whole if of == name else each[keys.index(of)]
         return Metric(of, title, figure, best=1, worst=0)
-
-    titles = {
-        name: title,
-        **{key: f"{title}, {tables.in_words(of)}" for key, of in zip(keys, detections.classes, strict=False)},
-    }
 
     def of_case(found: Sequence[Hits]) -> Row:
         counts = [hits.counts for hits in found]
@@ -198,13 +195,17 @@ def share_measure(
 
 def _share_of_case(share: Share, counts: tuple[int, ...], of_nothing: float) -> float:
     """Return a share of one case; a recall needs objects."""
-    hits, false, missed = counts
-    if share == "recall":
-        return hits / (hits + missed) if hits + missed else math.nan
-    if not hits + false + missed:
-        return of_nothing
-    of = 2 * hits + false + missed if share == "f1" else hits + false
-    return (2 * hits if share == "f1" else hits) / of if of else 0.0
+    number, of = _parts_of(share, *counts)
+    if of:
+        return number / of
+    return math.nan if share == "recall" else 0.0 if any(counts) else of_nothing
+
+
+def _parts_of(share: Share, hits: Count, false: Count, missed: Count) -> tuple[Count, Count]:
+    """Return numerator and denominator of a share."""
+    if share == "f1":
+        return 2 * hits, 2 * hits + false + missed
+    return hits, hits + (false if share == "precision" else missed)
 
 
 def _occurs(key: str) -> str:
@@ -234,16 +235,11 @@ def _share_of(share: Share, keys: Sequence[str]) -> FunctionOfCases:
             sum((cases.weights @ cases.table[f"{key}_{part}"] for key in keys), np.zeros(len(cases.weights)))
             for part in _PARTS
         )
-        if share == "f1":
-            return _ratio(2 * hits, 2 * hits + false + missed, hits + missed)
-        return _ratio(hits, hits + (false if share == "precision" else missed), hits + missed)
+        number, of = _parts_of(share, hits, false, missed)
+        found = np.divide(number, of, out=np.zeros_like(number), where=of > 0)
+        return np.where(hits + missed > 0, found, np.nan)
 
     return FunctionOfCases(values)
-
-
-def _ratio(numerator: Floats, denominator: Floats, objects: Floats) -> Floats:
-    quotient = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
-    return np.where(objects > 0, quotient, np.nan)
 
 
 def froc_measure(

@@ -25,8 +25,7 @@ from evaluation.challenges.declared.tables import (
     Part,
     Positive,
     described,
-    figure_key,
-    in_words,
+    titles_of_each,
 )
 from evaluation.core.case_table import Row
 from evaluation.core.challenge import Values
@@ -224,7 +223,7 @@ class CountDetermination(StructureMetricTable):
         if table.annotators:
             raise ValueError("expected a field without annotators")
         structures, title = self.scored(table), self.title_of(name)
-        names = [f"{name}_{figure_key(structure.name)}" for structure in structures]
+        names = titles_of_each(name, title, (structure.name for structure in structures))
 
         def columns(made: Sequence[float], true: Sequence[float]) -> Row:
             of_each = zip(names, made, true, strict=True)
@@ -251,7 +250,7 @@ class CountDetermination(StructureMetricTable):
         metrics = [Metric(name, title, MeanOfFigures(tuple(each)), 1, -math.inf, no_interval=none)]
         if len(structures) > 1:
             metrics += [
-                Metric(figure, f"{title}, {in_words(structure.name)}", of, 1, -math.inf, no_interval=none)
-                for figure, structure, of in zip(names, structures, each, strict=True)
+                Metric(*titled, of, 1, -math.inf, no_interval=none)
+                for titled, of in zip(names.items(), each, strict=True)
             ]
         return Measure(tuple(metrics), row, worst)

@@ -134,9 +134,9 @@ class StructureMetricTable(tables.MetricTable):
         structures = self.scored(table)
         figure = self.figure(table)
         several, by_reference = len(structures) > 1, self.absent != "score_predicted"
-        parts = (
-            [f"{name}_{tables.figure_key(structure.name)}" for structure in structures] if several else [name]
-        )
+        title = self.title_of(name)
+        of_each = tables.titles_of_each(name, title, (one.name for one in structures)) if several else {}
+        parts = list(of_each) or [name]
 
         def row(figures: Figures, enters: Sequence[bool]) -> Row:
             shown = [value if entered else math.nan for value, entered in zip(figures, enters, strict=True)]
@@ -187,12 +187,10 @@ class StructureMetricTable(tables.MetricTable):
             )
 
         sums = self._sums(field_name, table, dict.fromkeys([name, *parts]), structures)
-        title = self.title_of(name)
         of_all = parts if self.mean == "of_labels" else [name]
         metrics = [metric(name, title, of_all, () if several else structures)]
-        for column, structure in zip(parts, structures, strict=True) if several else ():
-            shown = f"{title}, {tables.in_words(structure.name)}"
-            metrics.append(metric(column, shown, [column], (structure,)))
+        for (column, words), structure in zip(of_each.items(), structures, strict=several):
+            metrics.append(metric(column, words, [column], (structure,)))
         return tables.Measure(tuple(metrics), values, worst, sums=sums, undefined=undefined)
 
     def _sums(

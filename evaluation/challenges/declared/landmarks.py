@@ -83,11 +83,7 @@ class LandmarkMetric(tables.MetricTable):
         figure = self.figure(table)
         landmarks = spaces.figure_names(table.classes) if isinstance(table, KeypointsField) else ()
         title, count = self.title_of(name), max(1, len(landmarks))
-        keys = [f"{name}_{of}" for of in landmarks]
-        names = {
-            name: title,
-            **{key: f"{title}, {tables.in_words(of)}" for key, of in zip(keys, landmarks, strict=True)},
-        }
+        of_each = tables.titles_of_each(name, title, landmarks)
 
         def given(comparison: tables.FieldComparison) -> tuple[Floats, Floats, float]:
             true, worst = _by_name(comparison.reference, count), self.worst_of(table, comparison.references)
@@ -106,14 +102,14 @@ class LandmarkMetric(tables.MetricTable):
             if present.any() and not counts.any():
                 whole = tables.Part(worst, 1)
             each = [tables.Part(*of) for of in zip(shown.tolist(), present.tolist(), strict=True)]
-            return {name: whole, **dict(zip(keys, each, strict=bool(keys)))}
+            return {name: whole, **dict(zip(of_each, each, strict=bool(of_each)))}
 
         def row(of_case: dict[str, tables.Part]) -> Row:
             return {key: part.ratio(np.nan) for key, part in of_case.items()}
 
         metrics = tuple(
             Metric(key, words, Mean(key), figure.best, figure.worst, unit=figure.unit)
-            for key, words in names.items()
+            for key, words in {name: title, **of_each}.items()
         )
         return tables.Measure(
             metrics,

@@ -134,7 +134,8 @@ class OwnMetric(tables.MetricTable):
         if self.over_cases == "pooled":
             return self._of_all(name, field_name, table)
         labels = self._labels(table) if self.per_label else []
-        columns = [f"{name}_{tables.figure_key(label)}" for label in labels]
+        title = self.title_of(name)
+        columns = tables.titles_of_each(name, title, labels)
 
         def row(comparison: tables.FieldComparison) -> Row:
             found = self._called(comparison, table)
@@ -150,11 +151,9 @@ class OwnMetric(tables.MetricTable):
             perfect = row(tables.FieldComparison.of_reference(field_name, references))
             return {key: self.worst if value == value else value for key, value in perfect.items()}
 
-        title = self.title_of(name)
-        titles = [title, *(f"{title}, {tables.in_words(label)}" for label in labels)]
         metrics = tuple(
             Metric(column, of, Mean(column), self.best, self.worst, unit=self.unit, field=field_name)
-            for column, of in zip([name, *columns], titles, strict=True)
+            for column, of in {name: title, **columns}.items()
         )
         return tables.Measure(metrics, row, worst)
 

@@ -172,6 +172,11 @@ def in_words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def titles_of_each(name: str, title: str, labels: Iterable[str]) -> dict[str, str]:
+    """Return the title of a metric's figure of each label or class, by the name of the figure."""
+    return {f"{name}_{figure_key(of)}": f"{title}, {in_words(of)}" for of in labels}
+
+
 # --- A declared metric: its columns of a case, and its aggregation over cases ---
 
 
