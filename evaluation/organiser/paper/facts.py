@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -180,7 +180,7 @@ def _as_p(p_value: float, sign: str = "=") -> str:
     return f"p {told}" if told.startswith("<") else f"p {sign} {told}"
 
 
-FILTERS = {
+FILTERS: Mapping[str, Callable[..., Any]] = {
     "class_in_words": _class_in_words,
     "difference_in_words": _difference_in_words,
     "some": lambda names, most=8: _and_more(list(names), most),

@@ -22,6 +22,7 @@ from evaluation.organiser.report.page import (
     Text,
     as_script,
     render_page,
+    vector_files,
 )
 from test.organiser.report.browser import WIDTHS, opened
 
@@ -265,3 +266,10 @@ def test_json_in_a_script_cannot_end_it(text):
     written = as_script({text: [text]})
     assert not re.search(r"[<>&\u2028]", written)
     assert json.loads(written) == {text: [text]}
+
+
+def test_a_long_name_of_emoji_is_drawn_with_squares():
+    curve = NamedCurve("🧠" * 80, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    drawn = vector_files(roc_chart("roc", "ROC", [curve, replace(curve, name="b")]))
+    assert "□□" in drawn["svg"].decode()
+    assert drawn["pdf"].startswith(b"%PDF-")
