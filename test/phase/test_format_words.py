@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from evaluation.core.form import RunTime
 from evaluation.phase.form_file import format_in_words
 from evaluation.phase.manifest import scan
 from evaluation.phase.named import named_phase
@@ -71,6 +72,17 @@ def test_an_algorithm_that_is_run_on_single_images(tmp_path, sockets, expected):
     assert "Provided" not in words
     (one, *_) = form.cases
     assert "An algorithm is run once, on one image.\n" in format_in_words(replace(form, cases=(one,)))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "lines"), [((90.0, None, 0.0), 1), ((90.0, 30.0, 0.0), 2), ((90.0, 30.0, 2.0), 3)]
+)
+def test_the_run_time_is_told_with_what_the_phase_says_of_it(tmp_path, seconds, lines):
+    form = replace(loaded_phase(tmp_path / "phase").form, run_time=RunTime(*seconds))
+    section = format_in_words(form).partition("## Run time\n\n")[2].partition("\n\n")[0]
+    told = section.strip().splitlines()
+    assert len(told) == lines
+    assert all(f"{number:g}" in line for number, line in zip(seconds, told, strict=False))
 
 
 def test_what_is_provided_can_be_said_by_the_phase(tmp_path):
