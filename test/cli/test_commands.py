@@ -302,6 +302,8 @@ def test_unpack_refuses_another_file_and_a_folder_that_is_not_empty(tmp_path):
     (tmp_path / "mine.tar.gz").write_bytes(b"\x1f\x8b")
     done = run("unpack", tmp_path / "mine.tar.gz", tmp_path / "new")
     assert done.stderr.endswith("(zip it: the platform unpacks zip archives alone)\n")
+    (tmp_path / "mine.zip").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
+    assert run("unpack", tmp_path / "mine.zip", tmp_path / "new").stderr.endswith("found a PNG image\n")
     (tmp_path / "a").touch()
     done = run("unpack", SUBMISSION, tmp_path)
     assert done.returncode == 1

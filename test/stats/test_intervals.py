@@ -100,6 +100,15 @@ def test_repeated_cases_of_a_person_tell_no_more_of_a_quantile():
     assert three.half_width > 1.4 * as_if.half_width
 
 
+def test_few_persons_count_as_so_many_less_one_and_less_for_their_t():
+    """15 persons with three equal cases each: 14 · (t₄₄ / t₁₄)² = 12.36 independent cases.
+
+    P(B(12, ½) < 3) = 0.019 and P(B(12, ½) < 4) = 0.073, so the bound is the third lowest of 12: case 10 of 45.
+    """
+    found = quantile_interval(np.repeat(np.arange(15.0), 3), np.repeat(np.arange(15), 3), 0.5, (-9, 99))
+    assert found == Interval(3.0, 11.0)
+
+
 def test_ends_that_depend_on_a_seed_have_two_digits_of_their_half_width():
     assert steady(Interval(0.8137, 0.9412), 0.9) == Interval(pytest.approx(0.813), pytest.approx(0.942))
     assert steady(Interval(0.31, 1.0), 1.0, (0, 1)) == Interval(pytest.approx(0.31), 1.0)
