@@ -103,7 +103,7 @@ def test_repeated_cases_of_a_person_tell_no_more_of_a_quantile():
 def test_few_persons_count_as_so_many_less_one_and_less_for_their_t():
     """15 persons with three equal cases each: 14 · (t₄₄ / t₁₄)² = 12.36 independent cases.
 
-    P(B(12, ½) < 3) = 0.019 and P(B(12, ½) < 4) = 0.073, so the bound is the third lowest of 12: case 10 of 45.
+    P(B(12, ½) < 3) = 0.019 and P(B(12, ½) < 4) = 0.073: the bound is the third lowest of 12, case 10 of 45.
     """
     found = quantile_interval(np.repeat(np.arange(15.0), 3), np.repeat(np.arange(15), 3), 0.5, (-9, 99))
     assert found == Interval(3.0, 11.0)
