@@ -81,9 +81,7 @@ def intervals_given(aims: Sequence[Aim], cases: int, prevalence: Fraction) -> li
         if aim.figure == "auc":
             interval = intervals.area_of(aim.value, positives, negatives)
         else:
-            interval = intervals.wilson_of(
-                aim.value, positives if aim.figure == "sensitivity" else negatives
-            )
+            interval = intervals.wilson_of(aim.value, positives if aim.figure == "sensitivity" else negatives)
         found.append(AchievedInterval(aim, positives, negatives, interval))
     return found
 
