@@ -30,7 +30,7 @@ from evaluation.core.estimator import FunctionOfCases, one_stratum
 from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.form import CaseForm
-from evaluation.core.keys import IN_FORM
+from evaluation.core.keys import IN_FORM, Key
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.io.kinds.label_map import LabelMapValue
@@ -51,18 +51,15 @@ _SUMS = ("product", "prediction_squared", "reference_squared")
 
 @dataclass(frozen=True)
 class VolumeScoring:
-    """Scores volumes under the options of the same names."""
+    """Scores volumes under the options of a phase."""
 
-    marked_from: float
-    continuity_mm: float
-    annotators: tuple[str, ...]
-    surface_distances: bool
+    options: "CystsOptions"
 
     def score(self, prediction: Values, reference: Values) -> Row:
         """Return the columns of a submitted volume."""
         compared = self._compare(prediction["cysts"].crop, reference)
         row = self._row(compared, reference)
-        if self.surface_distances:
+        if self.options.surface_distances:
             distances = surface_distances(
                 compared.marked, compared.annotated, _spacing_of(reference), _diagonal_mm(reference)
             )
@@ -80,7 +77,7 @@ class VolumeScoring:
         nothing = self._compare(stack_of((), np.float32), reference)
         empty_row = self._row(nothing, reference)
         row = {name: value if math.isnan(value) else 0.0 for name, value in empty_row.items()}
-        across = (depth + 1) // 2 if spacing[0] < self.continuity_mm else depth
+        across = (depth + 1) // 2 if spacing[0] < self.options.continuity_mm else depth
         row |= {
             "prediction_squared": float(voxels),
             "reference_squared": nothing.reference_squared,
@@ -88,7 +85,7 @@ class VolumeScoring:
             "false_components": float(across * ((height + 1) // 2) * ((width + 1) // 2)),
             "volume_error_mm3": voxels * math.prod(spacing),
         }
-        if self.surface_distances:
+        if self.options.surface_distances:
             distance = _diagonal_mm(reference) if nothing.overlap.reference else nan
             row |= {"hausdorff_95_mm": distance, "mean_surface_distance_mm": distance}
         return {**row, **_confidences(nothing)}
@@ -104,14 +101,14 @@ class VolumeScoring:
                 f"{confidence.path}, B-scan {b_scan}: expected confidence 0 where the level is 0, "
                 "found a confidence above 0"
             )
-        annotators = {name: reference[annotator_field(name)] for name in self.annotators}
+        annotators = {name: reference[annotator_field(name)] for name in self.options.readers}
         return compare_volumes(
             prediction,
             level.crop,
             confidence.crop,
             {name: one.crop for name, one in annotators.items() if one is not None},
-            marked_from=self.marked_from,
-            across_planes=_spacing_of(reference)[0] < self.continuity_mm,
+            marked_from=self.options.marked_from,
+            across_planes=_spacing_of(reference)[0] < self.options.continuity_mm,
         )
 
     def _row(self, compared: ComparedVolume, reference: Values) -> dict[str, float]:
@@ -125,7 +122,7 @@ class VolumeScoring:
             ),
         }
         row |= _overlaps("", compared.overlap)
-        for name in (*self.annotators, "intersection") if self.annotators else ():
+        for name in (*self.options.readers, "intersection") if self.options.readers else ():
             row |= _overlaps(f"_{name}", compared.annotator_overlaps.get(name))
         for level in CONFIDENCE_LEVELS:
             row[f"recall_level_{level}"] = _share(compared.found[level], compared.voxels[level])
@@ -175,16 +172,13 @@ VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
 _LEVEL_KIND = Levels({level: f"level {level}" for level in CONFIDENCE_LEVELS})
 
 
-def _above_zero(value: float) -> float:
-    if not 0 < value <= 1:
-        raise ValueError("must be above 0 and at most 1")
-    return value
+Confidence = Annotated[float, Key(gt=0, le=1)]
 
 
 def _five_rising(values: tuple[float, ...]) -> tuple[float, ...]:
     if values and (len(values) != len(CONFIDENCE_LEVELS) or list(values) != sorted(values)):
         raise ValueError(f"expected the values of levels 1 to 5, none below the one before, found {values}")
-    return tuple(map(_above_zero, values))
+    return values
 
 
 def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -199,20 +193,15 @@ def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
 class CystsOptions(Options):
     """Options that the paper and the challenge leave open."""
 
-    marked_from: Annotated[float, AfterValidator(_above_zero)] = 0.01
+    marked_from: Confidence = 0.01
     continuity_mm: float = 0.06
     readers: Annotated[tuple[str, ...], AfterValidator(_plain_names)] = ()
-    published_levels: Annotated[tuple[float, ...], AfterValidator(_five_rising), IN_FORM] = ()
+    published_levels: Annotated[tuple[Confidence, ...], AfterValidator(_five_rising), IN_FORM] = ()
     surface_distances: bool = True
 
 
 def _tasks(options: CystsOptions) -> tuple[Task, ...]:
-    scoring = VolumeScoring(
-        options.marked_from,
-        options.continuity_mm,
-        options.readers,
-        options.surface_distances,
-    )
+    scoring = VolumeScoring(options)
     return (
         Task(
             name="cysts",
