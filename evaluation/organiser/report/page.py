@@ -352,6 +352,31 @@ def shown_in(content: Any, significant: int | None = None) -> Any:
     return content
 
 
+def _keys_once(specification: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a specification whose tables have keys and texts of rows once, as `page.js` reads them."""
+    tables: dict[str, Any] = {}
+    for name, rows in specification["datasets"].items():
+        columns = list(rows[0]) if rows else []
+        if not columns or any(list(row) != columns for row in rows):
+            tables[name] = rows
+            continue
+        numbered = {}
+        for column in columns:
+            if all(isinstance(row[column], str) for row in rows):
+                numbered[column] = {
+                    text: number for number, text in enumerate(dict.fromkeys(row[column] for row in rows))
+                }
+        tables[name] = {
+            "columns": columns,
+            "texts": {column: list(numbers) for column, numbers in numbered.items()},
+            "rows": [
+                [numbered[key][cell] if key in numbered else cell for key, cell in row.items()]
+                for row in rows
+            ],
+        }
+    return {**specification, "datasets": tables}
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -364,7 +389,7 @@ def _environment() -> Environment:
     )
     environment.filters["as_script"] = as_script
     environment.filters["template"] = lambda block: f"{type(block).__name__.lower()}.html"
-    environment.filters["specification"] = lambda chart: as_script(layered(chart))
+    environment.filters["specification"] = lambda chart: as_script(_keys_once(layered(chart)))
     environment.filters["viewed"] = lambda viewer, folder: as_script(viewer.content(folder))
     environment.filters["case_rows"] = lambda table: as_script(
         {"columns": [list(vars(column).values()) for column in table.columns], "rows": table.rows}

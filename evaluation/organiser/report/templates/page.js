@@ -13,7 +13,17 @@
   });
   const teams = new Set(teamCells.map((cell) => cell.textContent));
 
-  const contentOf = (element) => JSON.parse(element.querySelector(":scope > script").textContent);
+  // A figure's tables have the keys of their rows once, unless these differ, and each text of a column.
+  const rowsOf = ({ columns, texts, rows }) => rows.map((row) => Object.fromEntries(row.map((cell, position) => {
+    const column = columns[position];
+    return [column, texts[column]?.[cell] ?? cell];
+  })));
+  const contentOf = (element) => {
+    const content = JSON.parse(element.querySelector(":scope > script").textContent);
+    if (!content.datasets) return content;
+    const tables = Object.entries(content.datasets).map(([name, table]) => [name, Array.isArray(table) ? table : rowsOf(table)]);
+    return { ...content, datasets: Object.fromEntries(tables) };
+  };
   const say = (text) => { document.getElementById("status").textContent = text; };
 
   // --- Figures ---------------------------------------------------------------------------------------------
