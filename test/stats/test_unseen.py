@@ -33,10 +33,10 @@ def interval_of(estimator, columns, worst=0.0, best=1.0, units=None):
     return found.with_unseen_failures, metric.estimator.value(table)
 
 
-def bounds_of(values):
+def bounds_of(values, level=0.95):
     """Return the bounds of a mean of values from 0 to 1, without the interval of the field."""
     table = CaseTable([f"C{case}" for case in range(values.size)], [{"x": one} for one in values.tolist()])
-    return unseen_interval(Mean("x").of_sums(table, 0.0, 1.0), np.arange(values.size), 7)
+    return unseen_interval(Mean("x").of_sums(table, 0.0, 1.0), np.arange(values.size), 7, level=level)
 
 
 @pytest.mark.parametrize("total", [1, 2, 40, 9741])
@@ -81,17 +81,18 @@ def test_without_a_worst_value_nothing_bounds_a_failure():
     )
 
 
+@pytest.mark.parametrize("level", [0.5, 0.95])
 @pytest.mark.parametrize("failures", [0, 3])
-def test_bounds_of_a_mean_are_quantiles_under_random_weights(failures):
+def test_bounds_of_a_mean_are_quantiles_under_random_weights(failures, level):
     rng = np.random.default_rng(failures)
     values = rng.beta(9, 1, 30)
     values[:failures] = 0
     weights = rng.standard_exponential((200_000, 31))
     total = weights.sum(axis=1)
-    found = bounds_of(values)
+    found = bounds_of(values, level)
     lower, upper = ((weights @ np.append(values, end)) / total for end in (0, 1))
-    assert found.lower == pytest.approx(np.quantile(lower, 0.025), abs=0.001)
-    assert found.upper == pytest.approx(np.quantile(upper, 0.975), abs=0.001)
+    assert found.lower == pytest.approx(np.quantile(lower, (1 - level) / 2), abs=0.001)
+    assert found.upper == pytest.approx(np.quantile(upper, (1 + level) / 2), abs=0.001)
 
 
 def test_figures_that_are_no_ratio_are_drawn():
