@@ -16,11 +16,12 @@ from evaluation.core.fault import PhaseError, printable
 from evaluation.core.field import Files
 from evaluation.io.files import scratch_folder, write_atomically
 from evaluation.organiser.leaves import found_leaf
-from evaluation.organiser.rescoring.kept import CHANGES
+from evaluation.organiser.rescoring.kept import CHANGES, SEALED
 from evaluation.organiser.rescoring.run import MOST_OF_NAME, Summary, score_all
 from evaluation.organiser.rescoring.scorer import Scorer
 from evaluation.organiser.rescoring.submissions import fetch, find_submissions, is_address, local_path
 from evaluation.organiser.rescoring.task import Engine, ScoringTask, environment
+from evaluation.phase.manifest import FILE_NAME as MANIFEST
 from evaluation.phase.named import phase_folder
 from evaluation.phase.phase import Phase, Source, load_phase
 from evaluation.platform import machine
@@ -80,12 +81,16 @@ _MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True)
 class _Job:
-    """All tasks of one phase; ``folder`` is where their results are below the output, "" for the output."""
+    """All tasks of one phase; ``folder`` is where their results are below the output, "" for the output.
+
+    ``manifest``: of the phase; it is kept beside the results to tell later which references have changed.
+    """
 
     phase: str
     folder: str
     tasks: tuple[ScoringTask, ...]
     notes: tuple[str, ...]
+    manifest: bytes
 
 
 class _Stopped(BaseException):
@@ -124,6 +129,10 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
             places = {task.place: printable(task.place, MOST_OF_NAME) for task in tasks}
             width = max(map(len, places.values()), default=0)
             engine, tasks = _engine(arguments, tasks, streams)
+            for job in jobs:
+                kept = arguments.output / job.folder / SEALED / MANIFEST
+                if not kept.is_file() or kept.read_bytes() != job.manifest:
+                    write_atomically(kept, job.manifest)
             try:
                 with (
                     closing(score_all(tasks, arguments.output, engine)) as answers,
@@ -177,7 +186,7 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
     )
     if not tasks:
         notes += (f"{part.folder}: this share holds none of {len(found.submissions)} submissions",)
-    return _Job(phase.config.name, name, tasks, notes)
+    return _Job(phase.config.name, name, tasks, notes, (phase.folder / MANIFEST).read_bytes())
 
 
 def folders_of_submission(phase: Phase) -> set[str]:

@@ -2,16 +2,18 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evaluation.core.case_table import CaseTable
-from evaluation.core.fault import apart, counted, printable
+from evaluation.core.fault import PhaseError, apart, counted, printable
 from evaluation.organiser.ranking.results import PhaseResults, Submission, read_results
 from evaluation.organiser.ranking.scheme_scores import SchemeScores, select
+from evaluation.organiser.rescoring.kept import SEALED
+from evaluation.phase.manifest import read_manifest
 from evaluation.phase.places import scheme_of
 from evaluation.platform.result_file import render
 
@@ -60,7 +62,9 @@ class Changes:
     """All changes of a phase: its seals, its submissions, and the places of the teams by leaderboard.
 
     ``ranked``: the metrics of the ranking. ``overall``: the leaderboard that combines them, if any.
-    ``titles``: of metrics by name, and the words of the phase for other names.
+    ``relabelled``: the cases of both runs whose labels or other cells in `cases.csv` differ.
+    ``references``: the other files of the phase whose sealed contents differ, such as masks. ``titles``: of
+    metrics by name, and the words of the phase for other names. ``challenge``: its name.
     """
 
     phase: str
@@ -69,7 +73,10 @@ class Changes:
     overall: str | None
     submissions: tuple[SubmissionChange, ...]
     places: Mapping[str, Mapping[str, Change]]
-    titles: Mapping[str, str]
+    relabelled: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    challenge: str = ""
 
 
 def changes_between(before: Path, now: Path) -> Changes:
@@ -81,6 +88,7 @@ def changes_between(before: Path, now: Path) -> Changes:
     scheme = scheme_of(later.challenge, later.options)
     old, new = ({(one.team, one.name): one for one in run.submissions} for run in (earlier, later))
     old_places, new_places = _places(earlier), _places(later)
+    old_cells, new_cells = _cells(earlier), _cells(later)
     return Changes(
         phase=later.phase,
         seal=Change(earlier.manifest, later.manifest),
@@ -91,8 +99,31 @@ def changes_between(before: Path, now: Path) -> Changes:
             name: _pairs(old_places.get(name, {}), new_places.get(name, {}))
             for name in dict.fromkeys((*old_places, *new_places))
         },
+        relabelled=tuple(name for name, row in new_cells.items() if old_cells.get(name, row) != row),
+        references=tuple(_other_files(before, now)),
         titles={**later.titles, **{name: figure.title for name, figure in later.figures.items()}},
+        challenge=later.challenge.name,
     )
+
+
+def _other_files(before: Path, now: Path) -> Iterator[str]:
+    """Yield the references whose sealed contents differ; none where a run did not keep its manifest."""
+    try:
+        old, new = (read_manifest(folder / SEALED).files for folder in (before, now))
+    except PhaseError:
+        return
+    same = {"cases.csv", "phase.toml"}
+    yield from (path for path in sorted({*old, *new} - same) if old.get(path) != new.get(path))
+
+
+def _cells(results: PhaseResults) -> dict[str, dict[str, str]]:
+    """Return the cells of `cases.csv` by case and column, empty without the organiser's files."""
+    cases = results.cases
+    if cases is None:
+        return {}
+    rows = zip(*cases.columns.values(), strict=True)
+    named = zip(cases.names, rows, strict=False)
+    return {name: dict(zip(cases.columns, row, strict=True)) for name, row in named}
 
 
 def changes_json(phases: Sequence[Changes]) -> bytes:

@@ -2,6 +2,7 @@
 
     OUTPUT/<place>/             metrics.json, cases.json and the outputs of the phase, or rejected.txt
     OUTPUT/.kept/<digest>.json  the record of a place, by its digest: the digests of inputs and files
+    OUTPUT/.kept/phase/         the manifest of the phase of the last run
 
 No submission can be named like one of these files, and none begins with a dot.
 
@@ -23,6 +24,7 @@ from evaluation.organiser.rescoring.task import Answer
 from evaluation.phase.config import CHART_FILES, is_path_of_output
 
 FOLDER = ".kept"
+SEALED = f"{FOLDER}/phase"
 _FILES = (CASES, REJECTED, *CHART_FILES, METRICS)
 CHANGES = "changes.json"
 _RESERVED = frozenset({*_FILES, CHANGES, TEAMS})

@@ -101,7 +101,7 @@ def test_columns_that_hold_arrays_are_compared_and_written(tmp_path):
         list(score_all(tasks, tmp_path / name, Here()))
     changes = changes_between(tmp_path / "before", tmp_path / "now")
     (moved,) = changes.submissions[0].cases["justification"]
-    assert moved.case == "E2"
+    assert (moved.case, changes.relabelled) == ("E2", ("E2",))
     assert moved.columns["agreed"] == Change([1] * 5 + [0] * 5, [1] * 10)
     assert moved.columns["distance"] == Change(0.5, 0.0)
     (phase,) = json.loads(changes_json([changes]))["phases"]
