@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.io.pixels import Size
-from evaluation.organiser.samples.images import Ellipse, rasterise
+from evaluation.organiser.samples.images import Ellipse, draw_eye, marked, rasterise
 
 ellipses = st.builds(
     Ellipse,
@@ -67,3 +67,17 @@ def test_rasterise_agrees_with_the_quadratic_form(ellipse, width, height):
     form = quadratic_form(ellipse, width, height)
     assert mask[form < 1 - 1e-6].all()
     assert not mask[form > 1 + 1e-6].any()
+
+
+@given(
+    seed=st.integers(0, 2**32), ratio=st.floats(0.2, 0.9), is_right=st.booleans(), width=st.integers(64, 300)
+)
+def test_an_eye_lies_in_its_image_and_the_cup_in_the_disc(seed, ratio, is_right, width):
+    size = Size(width, width * 7 // 8 if width > 80 else 64)
+    eye = draw_eye(size, ratio, is_right, np.random.default_rng(seed))
+    for outline in (eye.disc, eye.fovea):
+        longest = max(outline.semi_axis_x, outline.semi_axis_y)
+        assert longest <= outline.center_x <= size.width - longest
+        assert longest <= outline.center_y <= size.height - longest
+    assert (eye.fovea.center_x < eye.disc.center_x) == is_right
+    assert not (marked([eye.cup], size) & ~marked([eye.disc], size)).any()
