@@ -95,10 +95,12 @@ class Voxels:
     """A number for every pixel or voxel.
 
     of: the planes in order, each valid until the next one; outside of its crop a plane is 0. value: from an
-    array (z, y, x). marks: the voxels above 0 are a structure, which is named like its field.
+    array (z, y, x). marks: the voxels above 0 are a structure, which is named like its field. levels: the
+    numbers are whole, from 0 to this one.
     """
 
     of: Callable[[Any], Iterable[Crop]]
     value: Callable[[NDArray[np.floating], CaseForm], Any] | None = None
     dimensions: Literal[2, 3] = 3
     marks: bool = False
+    levels: int | None = None

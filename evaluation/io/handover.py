@@ -167,21 +167,35 @@ def text_of(packed: Packed) -> str:
 # --- Crops of images as they are handed to another process (`evaluation.io.handover`) ---
 
 
-def pack_region(crop: Crop) -> list[Packed]:
-    """Return a crop of booleans as its corner, its size and its values, eight to a byte."""
-    height, width = crop.values.shape
-    return [crop.top, crop.left, height, width, np.packbits(crop.values)]
+def pack_crop(crop: Crop) -> list[Packed]:
+    """Return a crop as its corner and values; booleans are packed, eight to a byte."""
+    if crop.values.dtype == np.bool_:
+        height, width = crop.values.shape
+        return [crop.top, crop.left, height, width, np.packbits(crop.values)]
+    return [crop.top, crop.left, crop.values]
+
+
+def unpack_crop(packed: Packed, dtypes: Sequence[str], height: int, width: int) -> Crop:
+    """Return a crop that lies in an image of the given size. Raises `HandoverError` for any other."""
+    top, left, values = list_of(packed, 3)
+    return _placed(Crop(array_of(values, dtypes, 2), top, left), height, width)
 
 
 def unpack_region(packed: Packed, height: int, width: int) -> Crop:
-    """Return a crop of booleans in an image of that size. Raises `HandoverError` for any other."""
+    """Return a crop of booleans. Raises `HandoverError` as `unpack_crop` does."""
     top, left, rows, columns, bits = list_of(packed, 5)
     count = whole_number(rows, height) * whole_number(columns, width)
     if len(array_of(bits, ["|u1"], 1)) != (count + 7) // 8:
         raise HandoverError("expected a bit for each pixel")
-    if whole_number(top, height) + rows > height or whole_number(left, width) + columns > width:
+    values = np.unpackbits(bits, count=count).view(np.bool_).reshape(rows, columns)
+    return _placed(Crop(values, top, left), height, width)
+
+
+def _placed(crop: Crop, height: int, width: int) -> Crop:
+    rows, columns = crop.values.shape
+    if whole_number(crop.top, height) + rows > height or whole_number(crop.left, width) + columns > width:
         raise HandoverError(f"expected a crop within {width} × {height} pixels")
-    return Crop(np.unpackbits(bits, count=count).view(np.bool_).reshape(rows, columns), top, left)
+    return crop
 
 
 def pack_any(crop: VolumeCrop) -> list[Packed]:

@@ -226,23 +226,18 @@ GEOMETRY_COLUMNS = (DEPTH, "spacing_mm", "origin_mm", "direction")
 B_SCAN_COLUMNS = (B_SCANS, *GEOMETRY_COLUMNS[1:])
 
 
-def plane_in_words(case: CaseForm) -> str:
-    """Return what a plane of a case's volume is called in messages."""
-    return "B-scan" if B_SCANS in case.columns else "plane"
-
-
 def geometry_of(case: CaseForm) -> Geometry:
     """Return the geometry that the case table gives a volume.
 
     Origin and direction that are empty or missing are not compared. Raises `PhaseError`.
     """
     place = f"cases.csv, {case.name}"
-    column = B_SCANS if B_SCANS in case.columns else DEPTH
+    column, planes = (B_SCANS, "B-scans") if B_SCANS in case.columns else (DEPTH, "planes")
     depth = _numbers_in(case, column, 1)
     spacing = _numbers_in(case, "spacing_mm", 3)
     if depth is None or depth[0] < 1 or depth[0] != int(depth[0]):
         found = case.columns.get(column, "")
-        raise PhaseError(f"{place}, {column}: expected a number of {plane_in_words(case)}s, found {found!r}")
+        raise PhaseError(f"{place}, {column}: expected a number of {planes}, found {found!r}")
     if spacing is None or min(spacing) <= 0:
         found = case.columns.get("spacing_mm", "")
         raise PhaseError(f"{place}, spacing_mm: expected three lengths, found {found!r}")

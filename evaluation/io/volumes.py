@@ -34,7 +34,6 @@ from evaluation.io.volume_header import (
     check_geometry,
     geometry_of,
     plane_geometry_of,
-    plane_in_words,
 )
 from evaluation.io.voxels import BegunStream, OpenVolume, Plane, whole_plane
 from evaluation.metrics.crops import Crop, crop
@@ -201,12 +200,14 @@ def case_planes(
     files: FileAccess,
     dimensions: Dimensions,
     slab_bytes: int = SLAB_BYTES,
+    plane: str = "plane",
     background: int | None = None,
 ) -> Iterator[Plane]:
     """Yield the planes of a case's image in order, each valid until the next is read.
 
     Values have any numeric type. With a ``background``, the one plane of an image is cropped, and that of a
-    large one may come as several parts, outside of which it is the background.
+    large one may come as several parts, outside of which it is the background. ``plane`` is the word for a
+    plane in messages.
     The size of an image of two dimensions, and size, spacing, origin and direction of a volume are compared
     with the case before pixels are decoded. Raises `FormFault`.
     """
@@ -229,7 +230,7 @@ def case_planes(
         with files.open(path, most) as stream:
             # As many pages as any axis is long: exchanged axes are still recognised.
             volume = open_volume(stream, path, slab_bytes, max(expected.shape))
-            problems = check_geometry(volume.header.geometry, expected, plane_in_words(case))
+            problems = check_geometry(volume.header.geometry, expected, plane)
             if problems:
                 raise FormFault(problem.fault(path) for problem in problems)
             yield from volume.planes()

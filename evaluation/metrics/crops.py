@@ -222,16 +222,6 @@ class VolumeCrop:
         return values
 
 
-def planes_of(volume: VolumeCrop, number: int) -> Iterator[Crop]:
-    """Yield the planes of a volume of so many, in order; those beyond the crop are empty."""
-    (first, top, left), (last, bottom, right) = volume.corner, volume.end
-    for z in range(number):
-        if first <= z < last:
-            yield Crop(volume.part((z, top, left), (z + 1, bottom, right)).values[0], top, left)
-        else:
-            yield EMPTY
-
-
 def stack_of(
     planes: Iterable[Crop], dtype: np.dtype[Any] | type[np.generic], *, of_one: bool = False
 ) -> VolumeCrop:

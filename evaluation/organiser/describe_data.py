@@ -110,10 +110,17 @@ def _sizes(view: Regions, value: Any, case: CaseForm) -> Iterator[Measurement]:
 
 
 def _of_voxels(view: Voxels, value: Any, case: CaseForm) -> Iterator[Measurement]:
-    """Yield the volume above 0 and the mean value there."""
+    """Yield the volume of each level of whole numbers, else the volume above 0 and the mean value there."""
     voxel, unit = voxel_of(case, view.dimensions)
     contents = (plane.values[plane.values > 0] for plane in view.of(value))
     word = _WORDS[view.dimensions]
+    if view.levels:
+        counts = np.zeros(view.levels + 1, dtype=np.int64)
+        for content in contents:
+            counts += np.bincount(content.astype(np.int64), minlength=len(counts))
+        for level, count in enumerate(counts.tolist()[1:], start=1):
+            yield Measurement(f"{word} of level {level}", count * voxel or None, unit)
+        return
     number, total = 0, 0.0
     for content in contents:
         number += content.size

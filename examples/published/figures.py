@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 from table import HERE, read, show
 
-from evaluation.challenges.cysts.comparison import weighted_dice_of_sums
+from evaluation.challenges.cysts.confidence import ConfidenceSums, weighted_dice_of_sums
 from evaluation.metrics.confusion import accuracy, sensitivity, specificity
+from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence
 from evaluation.organiser.cyst_benchmark.assignment import assign
 from evaluation.stats.intervals import wilson_interval
 
@@ -197,13 +198,11 @@ def justraigs_sample_size() -> int:
 
 def cysts() -> int:
     """Compute what needs neither the images of the benchmark nor its Tables 2 to 4."""
-    half = (0.5, 1.0, 0.25)
+    half = ConfidenceSums(0.5, 1.0, 0.25)
     # Printed are the accuracies of reader 1 at confidence 1 and of reader 3 at 4 and 5. With three readers
     # and three parts every pair has one part, whatever the others are.
     printed: dict[str, dict[int, float]] = {"1": {1: 0.42}, "2": {}, "3": {4: 0.89, 5: 0.89}}
-    unknown = dict.fromkeys(range(1, 6), np.nan)
-    accuracies = {name: np.array([0.4, *(unknown | own).values()]) for name, own in printed.items()}
-    pairs = assign(accuracies, 3)
+    pairs = assign({name: SimilarityByConfidence(0.4, accuracies) for name, accuracies in printed.items()}, 3)
     vendors = {"Cirrus": 9, "Nidek": 3, "Spectralis": 3, "Topcon": 11}
     lines = [
         ("all vendors", "volumes", str(sum(vendors.values())), "26"),
@@ -213,7 +212,7 @@ def cysts() -> int:
         ),
     ]
     status = show("Cyst benchmark, volumes and assignment of readers", lines)
-    value = weighted_dice_of_sums(*half)
+    value = weighted_dice_of_sums(half)
     print(f"  Eq. 3, binary mask against confidence 0.5: {value:g}, by hand 2·0.5 / 1.25 = 0.8")
     weights, values = (0.89, 0.42), (0.87, 0.54)
     combined = sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)

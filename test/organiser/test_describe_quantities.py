@@ -11,8 +11,8 @@ from evaluation.io.kinds.classes import FlagSet
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Keypoints, Points, point_set
-from evaluation.io.kinds.probability_map import DetectionMap, NumberMap
-from evaluation.io.kinds.volume import MultilabelMask, Volume
+from evaluation.io.kinds.probability_map import DetectionMap
+from evaluation.io.kinds.volume import MultilabelMask, ReferenceVolume, Volume
 from evaluation.io.volume_header import Geometry
 from evaluation.metrics.crops import Crop, VolumeCrop
 from evaluation.organiser.describe_data import flags_of, is_measured, measurements_of
@@ -101,14 +101,17 @@ def stored(values, kind):
 
 def test_levels_of_a_volume():
     levels = np.array([[[1, 1, 0], [0, 0, 3]], [[1, 0, 0], [0, 0, 0]]], np.uint8)
-    found = stored(levels, LabelMap({level: f"level {level}" for level in (1, 2, 3)}))
-    assert [found[f"volume of level {level} (mm³)"] for level in (1, 2, 3)] == [3.0, None, 1.0]
+    assert stored(levels, ReferenceVolume(0, 3, whole=True)) == {
+        "volume of level 1 (mm³)": 3.0,
+        "volume of level 2 (mm³)": None,
+        "volume of level 3 (mm³)": 1.0,
+    }
 
 
 def test_confidences_of_a_volume():
     confidences = np.zeros((2, 2, 3), np.float32)
     confidences[0, 0] = 0.25, 0.5, 0.75
-    kind = NumberMap(lowest=0, highest=1)
+    kind = ReferenceVolume(0.01, 1, whole=False)
     assert stored(confidences, kind) == {"volume above 0 (mm³)": 3.0, "mean value above 0": 0.5}
     assert set(stored(np.zeros((2, 2, 3), np.float32), kind).values()) == {None}
 

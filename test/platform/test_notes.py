@@ -142,7 +142,7 @@ def test_what_nnu_net_writes_beside_its_masks_is_noted(form, tmp_path):
 
 @pytest.mark.parametrize(
     ("phase", "change", "clause"),
-    [("cysts", np.zeros_like, "every value is 0"), ("edd2020", np.logical_not, "(inverted?)")],
+    [("cysts", np.zeros_like, "nothing is labelled"), ("edd2020", np.logical_not, "(inverted?)")],
 )
 def test_masks_of_other_kinds_are_noted_too(tmp_path, phase, change, clause):
     form, submission = named_phase(phase).form, copied(phase, tmp_path)

@@ -25,7 +25,7 @@ from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import PointSet, rows_of_points
 from evaluation.io.kinds.volume import Volume, oddities_of_labels
 from evaluation.io.pixels import outside, values_in_words
-from evaluation.io.volume_header import GEOMETRY_COLUMNS, UPRIGHT, Geometry, plane_in_words
+from evaluation.io.volume_header import GEOMETRY_COLUMNS, UPRIGHT, Geometry
 from evaluation.io.voxels import Plane
 from evaluation.metrics.arrays import Bools, Floats, Integers
 from evaluation.metrics.components import components_of
@@ -262,7 +262,7 @@ class LabelMap(MapKind):
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> LabelMapValue:
         planes = volumes.case_planes(path, case, files, self.dimensions, background=self.background)
-        parts = self._parts(planes, path, case)
+        parts = self._parts(planes, path)
         if self.pixels(case) >= (tiff.LARGE_PIXELS if self.dimensions == 2 else LARGE_VOXELS):
             return self._value(packed_of(parts, LARGE_VOXELS), case)
         return self._value(stack_of((part.copy() for _, part in parts), np.uint8), case)
@@ -286,7 +286,7 @@ class LabelMap(MapKind):
                 first, second, *_ = self.labels.values()
                 yield f"{first} surrounds {second} (exchanged?)"
 
-    def _parts(self, planes: Iterator[Plane], path: str, case: CaseForm) -> Iterator[tuple[int, Crop]]:
+    def _parts(self, planes: Iterator[Plane], path: str) -> Iterator[tuple[int, Crop]]:
         for number, plane in enumerate(planes):
             z = number if self.dimensions == 3 else 0
             is_cropped = self.background == 0 or plane.cropped is not None
@@ -294,7 +294,7 @@ class LabelMap(MapKind):
             try:
                 found = crop(self.listed.positions(part.values), 0)
             except ReadError as error:
-                place = f" in {plane_in_words(case)} {z + 1}" if self.dimensions == 3 else ""
+                place = f" in plane {z + 1}" if self.dimensions == 3 else ""
                 unlisted = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
                 raise FormFault(unlisted.fault(path)) from None
             yield z, Crop(found.values, part.top + found.top, part.left + found.left)

@@ -17,11 +17,10 @@ from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pac
 from evaluation.io.kinds.label_map import LabelMapValue, MapKind, MapValue, Shape
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import outside
-from evaluation.io.volume_header import plane_in_words
 from evaluation.io.volumes import case_planes
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.components import components_of
-from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, planes_of, stack_of
+from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, stack_of
 
 # --- Probability maps: images and volumes that hold a probability for every pixel or voxel ---
 
@@ -72,7 +71,7 @@ class ProbabilityMap(MapKind):
 
     @property
     def voxels(self) -> Voxels:
-        return Voxels(lambda value: planes_of(value.crop, value.shape[0]), self._of_voxels, self.dimensions)
+        return Voxels(lambda value: map(Crop, value.whole), self._of_voxels, self.dimensions)
 
     def _of_voxels(self, array: NDArray[np.floating], case: CaseForm) -> ProbabilityMapValue:
         return self._value(stack_of(map(_cropped, array), np.float32), case)
@@ -156,7 +155,7 @@ def read_probabilities(
         for z, plane in enumerate(case_planes(path, case, files, dimensions), start=1):
             part = plane.crop
             if (bad := outside(part.values, *as_kept(lowest, highest))) is not None:
-                place = f" in {plane_in_words(case)} {z}" if dimensions == 3 else ""
+                place = f" in plane {z}" if dimensions == 3 else ""
                 text = in_digits(float(bad), lowest, highest)
                 raise fault_at(FileSource(path), numbers_in_words(lowest, highest), f"{text}{place}")
             found = _cropped(part.values)  # values above 0 may become 0 as float32

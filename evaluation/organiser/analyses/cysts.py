@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import reduce
 
 import numpy as np
 from scipy import ndimage
@@ -11,7 +12,7 @@ from evaluation.challenges.cysts.rules import CystsOptions
 from evaluation.io.tables import is_number, parse_number
 from evaluation.io.volume_header import geometry_of
 from evaluation.metrics.arrays import Bools, Floats
-from evaluation.metrics.crops import VolumeCrop, together
+from evaluation.metrics.crops import Box, Crop
 from evaluation.organiser.analyses import plain_mean, texts_of
 from evaluation.organiser.analyses.analysis import FurtherAnalysis, Measured
 from evaluation.organiser.report.case_views import OpenCase
@@ -38,14 +39,14 @@ def heights_of(
         yield (depth.stop - depth.start) * depth_um, cyst in found
 
 
-def ring_volumes(marked: VolumeCrop, distances_mm: Floats, voxel_mm3: float) -> list[float]:
+def ring_volumes(planes: Iterable[Crop], distances_mm: Floats, voxel_mm3: float) -> list[float]:
     """Return the volumes in mm³ up to 0.5, to 1.5 and to 3 mm from the centre, and beyond.
 
-    marked: voxels. distances_mm: of each column of voxels to the centre, shape (B-scan, x).
+    planes: of marked voxels. distances_mm: of each column of voxels to the centre, shape (B-scan, x).
     """
     counts = np.zeros(distances_mm.shape)
-    (first, _, left), (last, _, right) = marked.corner, marked.end
-    counts[first:last, left:right] = marked.values.sum(axis=1)
+    for z, plane in enumerate(planes):
+        counts[z, plane.left : plane.left + plane.values.shape[1]] += plane.values.sum(axis=0)
     rings = np.searchsorted(_RADII_MM, distances_mm)
     volumes: list[float] = (np.bincount(rings.ravel(), counts.ravel(), len(_PARTS)) * voxel_mm3).tolist()
     return volumes
@@ -59,10 +60,16 @@ def _measure(case: OpenCase) -> Iterator[Measured]:
         yield from (Measured(analysis, name, left_out=reason) for analysis in (_HEIGHTS, _RINGS))
         return
     x_mm, y_mm, z_mm = geometry.spacing_mm
-    least = case.options.marked_from
-    marked = case.submitted["cysts"].crop.where(lambda values: values >= least)
-    annotated = case.references["level"].crop.where(lambda values: values > 0)
-    true, own = together(annotated, marked)
+    # A plane is valid until the next one is read: comparisons copy it.
+    marked, annotated = (
+        [Crop(plane.values >= least, plane.top, plane.left) for plane in planes]
+        for least, planes in (
+            (case.options.marked_from, case.submitted["cysts"]),
+            (1, case.references["level"].planes()),
+        )
+    )
+    box = reduce(Box.union, (plane.box for plane in (*annotated, *marked)))
+    true, own = (np.stack([plane.within(box) for plane in planes]) for planes in (annotated, marked))
     for height, found in heights_of(true, own, 1000 * y_mm, z_mm < case.options.continuity_mm):
         values = {"found": float(found), "height_um": height}
         yield Measured(_HEIGHTS, name, "high" if height > _HIGH_UM else "low", values)
@@ -71,7 +78,7 @@ def _measure(case: OpenCase) -> Iterator[Measured]:
     known = all(map(is_number, cells))
     at_x, at_z = map(parse_number, cells) if known else ((width - 1) / 2, (depth + 1) / 2)
     distances = np.hypot.outer((np.arange(depth) + 1 - at_z) * z_mm, (np.arange(width) - at_x) * x_mm)
-    volumes = (ring_volumes(mask, distances, x_mm * y_mm * z_mm) for mask in (marked, annotated))
+    volumes = (ring_volumes(planes, distances, x_mm * y_mm * z_mm) for planes in (marked, annotated))
     for part, submitted, reference in zip(_PARTS, *volumes, strict=True):
         error = submitted - reference
         values = {"submitted": submitted, "reference": reference, "difference": error, "error": abs(error)}

@@ -2,23 +2,23 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from evaluation.challenges.cysts.comparison import compare_volumes
-from evaluation.metrics.crops import Crop, box_of_content, stack_of
+from evaluation.challenges.cysts.rules import VolumeComparison
+from evaluation.metrics.crops import Crop, box_of_content
 
 SHAPE = (6, 20, 30)
 
 
 def compared(prediction, level, confidence, annotators=(), across_planes=True):
-    named = {str(number): cropped(one) for number, one in enumerate(annotators)}
-    volumes = map(cropped, (prediction, level, confidence))
-    return compare_volumes(*volumes, named, marked_from=0.01, across_planes=across_planes)
+    comparison = VolumeComparison(0.01, across_planes, len(annotators))
+    for z in range(SHAPE[0]):
+        planes = [cropped(volume[z]) for volume in (prediction, level, confidence, *annotators)]
+        comparison.add(*planes[:3], planes[3:])
+    return comparison.result()
 
 
-def cropped(volume):
-    return stack_of(
-        (Crop(plane[box.slices], box.top, box.left) for plane in volume for box in [box_of_content(plane)]),
-        volume.dtype,
-    )
+def cropped(plane):
+    box = box_of_content(plane)
+    return Crop(plane[box.slices], box.top, box.left)
 
 
 def random_volumes(seed, share=0.1):
@@ -35,12 +35,12 @@ def test_counts_and_sums_are_those_of_whole_arrays(seed):
     annotators = [np.roll(level, shift, axis=2) for shift in (1, 2)]
     found = compared(prediction, level, confidence, annotators)
     marked, a, b = prediction >= 0.01, prediction.astype(float), confidence.astype(float)
-    assert found.product == pytest.approx((a * b).sum(), rel=1e-12)
-    assert found.prediction_squared == pytest.approx((a * a).sum(), rel=1e-12)
-    assert found.reference_squared == pytest.approx((b * b).sum(), rel=1e-12)
+    assert found.sums.product == pytest.approx((a * b).sum(), rel=1e-12)
+    assert found.sums.prediction_squared == pytest.approx((a * a).sum(), rel=1e-12)
+    assert found.sums.reference_squared == pytest.approx((b * b).sum(), rel=1e-12)
     both = annotators[0].astype(bool) & annotators[1].astype(bool)
     for counts, reference in zip(
-        (found.overlap, *found.annotator_overlaps.values()),
+        (found.overlap, *found.annotator_overlaps, found.intersection_overlap),
         (level, *annotators, both),
         strict=True,
     ):
@@ -71,3 +71,23 @@ def test_components_join_planes_only_where_these_are_near(share, across_planes):
     expected = np.zeros((6, 2), int)
     np.add.at(expected, (highest, seen.astype(int)), 1)
     assert found.cysts.tolist() == expected.tolist()
+
+
+def test_planes_that_are_given_cut_keep_their_place():
+    found = VolumeComparison(marked_from=0.5, across_planes=True)
+    marks = np.zeros((4, 3), np.float32)
+    marks[1:, 2] = 1
+    found.add(Crop(marks, 5, 6), Crop(marks[1:].astype(np.uint8), 7, 9), Crop(marks[1:], 7, 9))
+    result = found.result()
+    # Rows 6 to 8 of column 8, and rows 7 to 9 of column 11.
+    assert np.argwhere(result.marked).tolist() == [[0, row, 0] for row in (0, 1, 2)]
+    assert np.argwhere(result.annotated).tolist() == [[0, row, 3] for row in (1, 2, 3)]
+    assert result.overlap.intersection == 0
+    assert result.false_components == 1
+
+
+def test_a_confidence_without_a_level_is_refused():
+    prediction, level, confidence = random_volumes(1)
+    confidence[0][level[0] == 0] = 0.5
+    with pytest.raises(ValueError, match="confidence 0 where the level is 0"):
+        compared(prediction, level, confidence)

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evaluation.challenges.cysts.comparison import (
+from evaluation.challenges.cysts.confidence import (
+    ConfidenceSums,
     highest_binary_dice,
     pooled_highest_binary_dice,
     pooled_weighted_dice,
@@ -20,7 +21,7 @@ MAPS = arrays(np.float64, st.integers(1, 6), elements=CONFIDENCE)
 
 
 def sums(a, b):
-    return float((a * b).sum()), float((a * a).sum()), float((b * b).sum())
+    return ConfidenceSums(float((a * b).sum()), float((a * a).sum()), float((b * b).sum()))
 
 
 def test_pooled_dice_is_of_all_voxels_together():
@@ -38,7 +39,7 @@ def test_pooled_dice_is_of_all_voxels_together():
 @given(MAPS)
 def test_the_highest_binary_value_is_that_of_the_best_of_all_masks(reference):
     best = max(
-        weighted_dice_of_sums(*sums(np.array(mask, dtype=float), reference))
+        weighted_dice_of_sums(sums(np.array(mask, dtype=float), reference))
         for mask in itertools.product((0, 1), repeat=len(reference))
     )
     values, counts = np.unique(reference[reference > 0], return_counts=True)

@@ -7,8 +7,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import ndimage
 from scipy.spatial.distance import cdist
 
-from evaluation.challenges.cysts import comparison
-from evaluation.challenges.cysts.comparison import surface_distances
+from evaluation.challenges.cysts import surfaces
+from evaluation.challenges.cysts.surfaces import surface_distances
 
 SPACING_OF_SURFACE_DISTANCE = (0.05, 0.002, 0.0117)
 
@@ -34,7 +34,7 @@ def test_an_empty_prediction_is_a_diagonal_away():
 
 
 # Nothing: as in a box that is too large for a window.
-@pytest.mark.parametrize("window", [comparison.MAX_WINDOW_VOXELS, 0])
+@pytest.mark.parametrize("window", [surfaces.MAX_WINDOW_VOXELS, 0])
 @given(first=VOLUMES, second=VOLUMES)
 @settings(max_examples=25)
 def test_distances_are_what_all_pairs_give(window, first, second):
@@ -47,7 +47,7 @@ def test_distances_are_what_all_pairs_give(window, first, second):
     pairs = cdist(*points)
     directed = (pairs.min(axis=1), pairs.min(axis=0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparison, "MAX_WINDOW_VOXELS", window)
+        patch.setattr(surfaces, "MAX_WINDOW_VOXELS", window)
         found = distances(first, second)
     expected = max(np.percentile(values, 95, method="lower") for values in directed)
     assert found.hausdorff_95 == pytest.approx(expected, rel=1e-12, abs=1e-15)

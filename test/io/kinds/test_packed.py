@@ -16,13 +16,14 @@ from evaluation.io.kinds.probability_map import (
     ProbabilityMap,
 )
 from evaluation.io.kinds.survival import TimeToEvent
-from evaluation.io.kinds.volume import MultilabelMask
+from evaluation.io.kinds.volume import ConfidenceVolume, MultilabelMask
 
 CASE = CaseForm("V1", 5, 4, {"b_scans": "2", "spacing_mm": "1 1 1", "origin_mm": "", "direction": ""})
 SCORED = Attributes(("a", "b"), with_probability=True)
 REGIONS = MultilabelMask(("a", "b"))
 BOXES = BoxList(attributes=SCORED, most=3)
 FLAGS = FlagSet(("x", "y", "z"))
+VOLUME = ConfidenceVolume()
 CLASS = ClassLabel(("a", "b", "c"))
 SHARES = ClassProbabilities(("a", "b"))
 PROBABILITIES, FINDINGS = ProbabilityMap(), DetectionMap()
@@ -78,6 +79,7 @@ FORGED = {
     "a name too few": (NAMED, of_one([0, 1, 0, 0])),
     "a box from right to left": (SPACE_BOXES, [*of_one([0, 1, 3, 0, 0, 2, 1, 1]), NONE_LEFT]),
     "a box outside": (SPACE_BOXES, [*of_one([0, 1, 0, 0, -1, 2, 1, 1]), NONE_LEFT]),
+    "too few B-scans": (VOLUME, [[0, 0, np.zeros((1, 1), U1)]]),
     "probabilities outside": (PROBABILITIES, [0, 4, 0, np.zeros((1, 1, 1), np.float32)]),
     "a map of the probability 2": (PROBABILITIES, [0, 0, 0, np.array([[[0, 2]]], np.float32)]),
     "no number as probability": (PROBABILITIES, [0, 0, 0, np.full((1, 1, 1), np.nan, np.float32)]),
@@ -93,7 +95,8 @@ FORGED = {
     "label map of no third axis": (ORGANS, [0, 0, 0, np.zeros((1, 1), U1)]),
     "label map of a third label": (ORGANS, [0, 0, 0, np.array([[[1, 3]]], U1)]),
     "label map of floats": (ORGANS, [0, 0, 0, np.zeros((1, 1, 1), np.float32)]),
-    "a probability below 0": (PROBABILITIES, [0, 0, 0, np.array([[[0.5, -1]]], np.float32)]),
+    "a confidence of 2": (VOLUME, [[0, 0, np.array([[0, 2]], U1)]] * 2),
+    "a confidence below 0": (VOLUME, [[0, 0, np.array([[0.5, -1]], np.float32)]] * 2),
 }
 
 

@@ -12,9 +12,9 @@ from evaluation.io.kinds.classes import LABEL, ClassLabel, ClassProbabilities, F
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.number import ConditionScore, Number
 from evaluation.io.kinds.points import PointInImage, point_at
-from evaluation.io.kinds.probability_map import DetectionMap, NumberMap, ProbabilityMap
+from evaluation.io.kinds.probability_map import DetectionMap, ProbabilityMap
 from evaluation.io.kinds.survival import SurvivalPrediction
-from evaluation.io.kinds.volume import MultilabelMask, Volume
+from evaluation.io.kinds.volume import ConfidenceVolume, MultilabelMask, ReferenceVolume, Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.crops import Crop, VolumeCrop
 from test.io.memory import InMemory, read_image
@@ -85,6 +85,11 @@ def of_labels(mask):
     return LabelMapValue(VolumeCrop(positions, (0, 0, 0)), mask.shape, (2.0, 0.25, 0.5))
 
 
+def of_planes():
+    data = ConfidenceVolume().write_file(Volume(np.where(MASK, np.float32(0.5), 0), GEOMETRY), ".mha")
+    return ReferenceVolume(0.01, 1, whole=False).read(FileSource("a.mha"), CASE, InMemory({"a.mha": data}))
+
+
 def of_grey(mask):
     return read_image(GREY, np.where(mask[0], np.uint8(128), np.uint8(255)))
 
@@ -94,6 +99,7 @@ MAPS = {
     "label map": (LabelMap({1: "a"}), LabelMapValue(VolumeCrop(np.uint8(MASK), (0, 0, 0)), MASK.shape, None)),
     "probability map": (ProbabilityMap(foreground=2), of_labels(MASK)),
     "detection map": (DetectionMap(foreground=2), of_labels(MASK)),
+    "confidences": (ConfidenceVolume(), of_planes()),
     "grey values": (GREY, of_grey(PLANE)),
     "channels": (MultilabelMask(("a",)), (Crop(PLANE[0, 1:3, 1:4], 1, 1),)),
 }
@@ -126,11 +132,8 @@ def test_masks_of_nothing_and_of_everything(fill):
 
 
 def test_the_further_pixel_has_the_value_beside_it():
-    confidences = NumberMap(lowest=0, highest=1)
-    data = confidences.write_file(Volume(np.where(MASK, np.float32(0.5), 0), GEOMETRY), ".mha")
-    reference = confidences.read(FileSource("a.mha"), CASE, InMemory({"a.mha": data}))
-    near = confidences.rehearse(reference, CASE, Variant.NEAR)
-    assert confidences.writable(near, CASE).values[1, 1, 3] == 0.5
+    near = ConfidenceVolume().rehearse(of_planes(), CASE, Variant.NEAR)
+    assert ConfidenceVolume().writable(near, CASE).values[1, 1, 3] == 0.5
     positions = VolumeCrop(np.where(MASK, np.uint8(2), np.uint8(0)), (0, 0, 0))
     kind = LabelMap({1: "a", 2: "b"})
     near = kind.rehearse(LabelMapValue(positions, MASK.shape, None), CASE, Variant.NEAR)

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.challenges.cysts.rules import CystsOptions
 from evaluation.core.form import CaseForm
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import crop
 from evaluation.organiser.analyses.analysis import AnalysisFigure
 from evaluation.organiser.analyses.cysts import ANALYSES, heights_of
 from evaluation.organiser.analyses.section import figures_table
@@ -20,10 +20,10 @@ def opened(marked, levels, spacing="0.5 0.1 1", **cells):
     depth, height, width = levels.shape
     columns = {"b_scans": str(depth), "spacing_mm": spacing, "origin_mm": "0 0 0"}
     columns["direction"] = "1 0 0 0 1 0 0 0 1"
-    given = {} if marked is None else {"cysts": SimpleNamespace(crop=VolumeCrop(marked, (0, 0, 0)))}
+    planes = SimpleNamespace(planes=lambda: (crop(plane, 0) for plane in levels))
+    given = {} if marked is None else {"cysts": [crop(plane, 0) for plane in marked]}
     form = CaseForm("V", width, height, columns)
-    level = SimpleNamespace(crop=VolumeCrop(levels, (0, 0, 0)))
-    return OpenCase(form, cells, given, {"level": level}, CystsOptions())
+    return OpenCase(form, cells, given, {"level": planes}, CystsOptions())
 
 
 def volume(*boxes, shape=(3, 8, 9)):

@@ -17,8 +17,7 @@ from evaluation.io.kinds.classes import LABEL, ClassLabel, ClassProbabilities, F
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import PointInImage, point_at
-from evaluation.io.kinds.probability_map import ProbabilityMap
-from evaluation.io.kinds.volume import MultilabelMask
+from evaluation.io.kinds.volume import ConfidenceVolume, MultilabelMask
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.crops import Crop
 from evaluation.organiser.annotators import combine as masks_module
@@ -71,8 +70,7 @@ def test_confidences_are_averaged_voxel_by_voxel():
     case = CaseForm("V01", 4, 3, geometry_columns(geometry))
     first, second = np.zeros((2, 3, 4), np.float32), np.zeros((2, 3, 4), np.float32)
     first[0, 0, 0], second[0, 2, 3], second[0, 0, 0] = 0.25, 1.0, 0.75
-    kind = ProbabilityMap()
-    given = [kind.voxels.value(one, case) for one in (first, second)]
+    kind, given = ConfidenceVolume(), [tuple(Crop(plane, 0, 0) for plane in one) for one in (first, second)]
     for order in (given, given[::-1]):
         found = kind.writable(combine(kind, order, case, CombinationRules()), case)
         np.testing.assert_allclose(found.values, (first + second) / 2)

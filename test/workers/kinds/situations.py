@@ -10,7 +10,6 @@ import traceback
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 
-from evaluation.challenges.cysts.kinds import Confidences, Levels, ReferenceConfidences
 from evaluation.challenges.declared.declarable import FIELDS
 from evaluation.challenges.justraigs.kinds import AgreedFeatures
 from evaluation.core.challenge import Challenge, Options, Task
@@ -37,7 +36,7 @@ from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Keypoints, PointInImage, Points, Polygons
 from evaluation.io.kinds.probability_map import DetectionMap, NumberMap, ProbabilityMap
 from evaluation.io.kinds.survival import SurvivalPrediction, TimeToEvent
-from evaluation.io.kinds.volume import MultilabelMask, NoValue
+from evaluation.io.kinds.volume import ConfidenceVolume, MultilabelMask, NoValue, ReferenceVolume
 from evaluation.workers.confinement import OpeningFinder
 
 _PIXELS = Space(2, "pixels")
@@ -50,7 +49,7 @@ KINDS: dict[str, Kind] = {
     "label_mask": LabelMap({0: "cup", 128: "rim"}, 255, dimensions=2),
     "label_mask_nested": LabelMap({0: "cup", 128: "rim"}, 255, dimensions=2, unlisted_as=255, nested=True),
     "channels": MultilabelMask(("a", "b")),
-    "confidence_volume": Confidences(),
+    "confidence_volume": ConfidenceVolume(),
     "probability_map_2d": ProbabilityMap(dimensions=2),
     "probability_map_3d": ProbabilityMap(),
     "instance_map_2d": InstanceMap({1: "cell"}, dimensions=2),
@@ -102,10 +101,9 @@ OF_REFERENCES = {
     ImageSize,
     Landmarks,
     LesionMap,
-    Levels,
     NoValue,
     ReferenceClass,
-    ReferenceConfidences,
+    ReferenceVolume,
     TimeToEvent,
     TwoClasses,
 }
@@ -126,7 +124,7 @@ def layout_of(name: str, layout: str) -> Files | TableColumns | TableRows:
     """Return where a field lies in an archive."""
     kind = KINDS[name]
     if layout == "files":
-        dimensions = getattr(kind, "dimensions", 2)
+        dimensions = getattr(kind, "dimensions", 3 if isinstance(kind, ConfidenceVolume) else 2)
         extensions = extensions_of(image_formats(dimensions, on_request=True))
         if isinstance(kind, BoxList):
             extensions = (".txt",)

@@ -1,18 +1,25 @@
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
-from evaluation.challenges.cysts.kinds import Confidences, Levels, ReferenceConfidences
 from evaluation.core.fault import FaultKind, FormFault
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
-from evaluation.io.kinds.volume import Volume
+from evaluation.io.kinds.volume import (
+    ConfidenceVolume,
+    ReferenceVolume,
+    Volume,
+)
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
+from evaluation.metrics.crops import Box
 from evaluation.workers.submission_reader import SubmissionFiles
 from test.faults import faulted
 
 GEOMETRY = Geometry((2, 3, 4), (0.5, 0.25, 0.125), (1.0, 2.0, 3.0), UPRIGHT)
 COLUMNS = geometry_columns(GEOMETRY)
 CASE = CaseForm("V1", 4, 3, COLUMNS)
+WHOLE = Box(0, 3, 0, 4)
 
 
 def values(at=None, value=0.0, dtype=np.float32):
@@ -23,28 +30,28 @@ def values(at=None, value=0.0, dtype=np.float32):
 
 
 def read(tmp_path, array, kind=None, geometry=GEOMETRY, extension=".mha", case=CASE):
-    kind = kind or Confidences()
+    kind = kind or ConfidenceVolume()
     path = f"V1{extension}"
-    (tmp_path / path).write_bytes(Confidences().write_file(Volume(array, geometry), extension))
-    return kind.read(FileSource(path), case, SubmissionFiles(str(tmp_path)))
+    (tmp_path / path).write_bytes(ConfidenceVolume().write_file(Volume(array, geometry), extension))
+    value = kind.read(FileSource(path), case, SubmissionFiles(str(tmp_path)))
+    return [plane.copy() for plane in value.planes()] if isinstance(kind, ReferenceVolume) else value
 
 
 @pytest.mark.parametrize(
-    ("extension", "dtype"),
+    ("extension", "dtype", "kept"),
     [
-        *((extension, dtype) for extension in (".mha", ".nii.gz", ".tif") for dtype in ("f4", "u1")),
-        *((extension, "f8") for extension in (".mha", ".nii.gz")),
+        *((extension, "f4", np.float32) for extension in (".mha", ".nii.gz", ".tif")),
+        *((extension, "u1", np.uint8) for extension in (".mha", ".nii.gz", ".tif")),
+        *((extension, "f8", np.float32) for extension in (".mha", ".nii.gz")),
     ],
 )
-def test_a_volume_is_kept_cut_to_its_content(tmp_path, extension, dtype):
+def test_a_volume_is_kept_cut_to_its_content(tmp_path, extension, dtype, kept):
     array = values((1, 2, slice(1, 3)), 1, dtype)
-    found = read(tmp_path, array, extension=extension)
-    assert (found.corner, found.probabilities.shape, found.probabilities.dtype) == (
-        (1, 2, 1),
-        (1, 1, 2),
-        "f4",
-    )
-    np.testing.assert_array_equal(found.whole, array)
+    empty, plane = read(tmp_path, array, extension=extension)
+    assert empty.box.is_empty
+    assert plane.box == Box(2, 3, 1, 3)
+    assert plane.values.dtype == kept
+    np.testing.assert_array_equal(plane.within(WHOLE), array[1])
 
 
 def test_a_stack_has_a_size_only(tmp_path):
@@ -61,11 +68,11 @@ def test_an_empty_cell_is_not_compared(tmp_path):
 def test_a_file_larger_than_any_such_volume_is_not_read(tmp_path):
     (tmp_path / "V1.mha").write_bytes(bytes((1 << 20) + 8 * 24 + 1))
     with faulted(FormFault, "V1.mha", "1048769 bytes", kind=FaultKind.TOO_LARGE) as error:
-        Confidences().read(FileSource("V1.mha"), CASE, SubmissionFiles(str(tmp_path)))
+        ConfidenceVolume().read(FileSource("V1.mha"), CASE, SubmissionFiles(str(tmp_path)))
     assert error.value.faults[0].kind == FaultKind.TOO_LARGE
 
 
-LEVELS, CONFIDENCES = Levels({level: str(level) for level in range(1, 6)}), ReferenceConfidences()
+LEVELS, CONFIDENCES = ReferenceVolume(0, 5, whole=True), ReferenceVolume(0.01, 1, whole=False)
 
 
 @pytest.mark.parametrize(
@@ -88,3 +95,15 @@ def test_values_of_a_reference(tmp_path, kind, value, dtype, found):
     else:
         with faulted(FormFault, "V1.mha", found, kind=FaultKind.WRONG_VALUE):
             read(tmp_path, array, kind)
+
+
+def test_a_reference_is_not_opened_before_its_planes_are_asked_for():
+    class Closed:
+        def read(self, path, limit_bytes):
+            raise AssertionError
+
+        @contextmanager
+        def open(self, path, limit_bytes):
+            raise AssertionError
+
+    assert LEVELS.read(FileSource("V1.mha"), CASE, Closed()).path == "V1.mha"
