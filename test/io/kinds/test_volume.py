@@ -97,6 +97,13 @@ def test_values_of_a_reference(tmp_path, kind, value, dtype, found):
             read(tmp_path, array, kind)
 
 
+@pytest.mark.parametrize(("value", "hinted"), [(2, True), (5, True), (6, False), (1.5, False)])
+def test_levels_in_place_of_confidences_are_told_how_to_be_divided(tmp_path, value, hinted):
+    with pytest.raises(FormFault) as caught:
+        read(tmp_path, values((1, 1, 1), value))
+    assert (caught.value.faults[0].hint is not None) == hinted
+
+
 def test_a_reference_is_not_opened_before_its_planes_are_asked_for():
     class Closed:
         def read(self, path, limit_bytes):
