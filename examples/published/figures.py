@@ -11,11 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from evaluation.challenges.cysts.confidence import ConfidenceSums, weighted_dice_of_sums
 from table import HERE, read, show
 
-from evaluation.challenges.cysts.confidence import ConfidenceSums, weighted_dice_of_sums
 from evaluation.metrics.confusion import accuracy, sensitivity, specificity
-from evaluation.organiser.cyst_benchmark.accuracy import SimilarityByConfidence
 from evaluation.organiser.cyst_benchmark.assignment import assign
 from evaluation.stats.intervals import wilson_interval
 
@@ -202,7 +201,9 @@ def cysts() -> int:
     # Printed are the accuracies of reader 1 at confidence 1 and of reader 3 at 4 and 5. With three readers
     # and three parts every pair has one part, whatever the others are.
     printed: dict[str, dict[int, float]] = {"1": {1: 0.42}, "2": {}, "3": {4: 0.89, 5: 0.89}}
-    pairs = assign({name: SimilarityByConfidence(0.4, accuracies) for name, accuracies in printed.items()}, 3)
+    unknown = dict.fromkeys(range(1, 6), np.nan)
+    accuracies = {name: np.array([0.4, *(unknown | own).values()]) for name, own in printed.items()}
+    pairs = assign(accuracies, 3)
     vendors = {"Cirrus": 9, "Nidek": 3, "Spectralis": 3, "Topcon": 11}
     lines = [
         ("all vendors", "volumes", str(sum(vendors.values())), "26"),
