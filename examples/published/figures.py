@@ -11,9 +11,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from evaluation.challenges.cysts.confidence import ConfidenceSums, weighted_dice_of_sums
 from table import HERE, read, show
 
+from evaluation.challenges.cysts.confidence import ConfidenceSums, weighted_dice_of_sums
 from evaluation.metrics.confusion import accuracy, sensitivity, specificity
 from evaluation.organiser.cyst_benchmark.assignment import assign
 from evaluation.stats.intervals import wilson_interval
