@@ -243,7 +243,7 @@ def nearest_steps(fault: Fault, entered: Entered) -> Iterator[list[str]]:
     """Yield the tests that enter the function of a fault, or else those that may see it."""
     source = (REPOSITORY / fault.path).read_text(encoding="utf-8")
     tests = entered.get(f"{fault.path}:{function_at(source, fault.first_line)}")
-    near = next(steps_of(fault))
+    near = next(steps_of(fault), [])
     yield from batches(tests, near, _MOST_SECONDS) if tests else steps_of(fault)
 
 

@@ -96,7 +96,6 @@ WORKERS = Argument(
     "--workers", "number of worker processes (default: one per processor; 0: none)", type=int, metavar="N"
 )
 JSON = Argument.flag("--json", "print JSON for programs, no tables")
-add_workers, add_json = WORKERS.add_to, JSON.add_to
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from evaluation.cli.common import add_json, say, whole_number
+from evaluation.cli.common import JSON, say, whole_number
 from evaluation.core.scheme import MethodName
 from evaluation.io.tables import DECIMAL
 from evaluation.organiser.cli.rank_table import print_leaderboard
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "onsite=onsite.csv",
     )
     add("--output", type=Path, metavar="FOLDER", help="where to write (default: only print)")
-    add_json(parser)
+    JSON.add_to(parser)
     add(
         "--metric",
         action="append",

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from evaluation.cli.common import add_workers, progress_bar, say
+from evaluation.cli.common import WORKERS, progress_bar, say
 from evaluation.core.fault import PhaseError
 from evaluation.io.files import sha256_of, sha256_of_file
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="where to write; a later run reads paper.toml there and writes all else again",
     )
-    add_workers(parser)
+    WORKERS.add_to(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

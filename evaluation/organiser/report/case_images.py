@@ -136,7 +136,7 @@ def picture_of(
     size = case.height, case.width
     if photograph is not None and not any(is_shown(field) for field in task.fields):
         return CaseImage("photograph", _encoded(overlays.fitted(photograph), lossy))
-    found: list[overlays.Structure] = []
+    found: list[overlays.ComparedStructure] = []
     for field, predicted, reference in opened.values(task):
         if known := object_drawing.metric_of_instances(opened.options, task, field):
             pair = predicted, reference

@@ -84,7 +84,7 @@ def view_of(
 
     The planes of a volume are chosen by its reference alone, so that all teams show the same.
     """
-    masks: list[overlays.Structure] = []
+    masks: list[overlays.ComparedStructure] = []
     for field, *values in opened.values(task):
         found = list(overlays.structures(field, opened.form, *values))
         regions = overlays.regions_in(field)
@@ -97,7 +97,7 @@ def view_of(
     return _view(masks, None if photograph is None else photograph[None], _SIDE_OF_IMAGE, [0])
 
 
-def _chosen_planes(found: Sequence[overlays.Structure]) -> list[int]:
+def _chosen_planes(found: Sequence[overlays.ComparedStructure]) -> list[int]:
     """Return at most 24 planes, evenly over those with a reference and a tenth more at both ends."""
     references = [one.reference for one in found]
     held = [one.corner[0] + np.flatnonzero(one.values.any(axis=(1, 2))) for one in references]
@@ -112,7 +112,10 @@ def _chosen_planes(found: Sequence[overlays.Structure]) -> list[int]:
 
 
 def _view(
-    found: Sequence[overlays.Structure], ground: NDArray[np.uint8] | None, side: int, planes: list[int]
+    found: Sequence[overlays.ComparedStructure],
+    ground: NDArray[np.uint8] | None,
+    side: int,
+    planes: list[int],
 ) -> CaseView:
     """Return the view of some planes; ``ground``: their images; ``side``: in pixels, about the largest."""
     depth, *sides = found[0].shape

@@ -32,7 +32,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Structure:
+class ComparedStructure:
     """A structure of a volume, as booleans (z, y, x); an image is a volume of one plane.
 
     ``shape`` of the whole volume; ``spacing_mm`` likewise, None where it is not known.
@@ -78,13 +78,13 @@ def regions_in(field: Field) -> Regions | None:
     return own if own and true and own.names == true.names else None
 
 
-def structures(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[Structure]:
+def structures(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[ComparedStructure]:
     """Yield the structures of a field with `regions_in`; nested ones include those inside."""
     own, true = regions_in(field), regions_of(field.reference.kind)
     if own and true:
         geometry = case_geometry(case, own.dimensions)
         for name, one, other in zip(own.names, own.of(predicted), true.of(reference), strict=True):
-            yield Structure(name or field.title, one, other, geometry.shape, spacing_of(geometry))
+            yield ComparedStructure(name or field.title, one, other, geometry.shape, spacing_of(geometry))
 
 
 def sizes(field: Field, case: CaseForm, predicted: Any, reference: Any) -> Iterator[ComparedNumber]:
@@ -132,7 +132,7 @@ PANEL = 300
 _FILL = 0.55
 
 
-def region_panels(found: Sequence[Structure], photograph: Colours | None) -> Image.Image:
+def region_panels(found: Sequence[ComparedStructure], photograph: Colours | None) -> Image.Image:
     """Return one panel for each structure of an image side by side, each cropped to the content of all.
 
     photograph: None, or colours of shape (height, width, 3).
@@ -148,7 +148,7 @@ def region_panels(found: Sequence[Structure], photograph: Colours | None) -> Ima
     return beside(panels)
 
 
-def solid_panels(volume: Structure, original: Greys | None = None) -> Image.Image:
+def solid_panels(volume: ComparedStructure, original: Greys | None = None) -> Image.Image:
     """Return the planes across each axis in which prediction and reference differ most, side by side.
 
     The axes are z (the plane of a scan), y and x; pixels are stretched to equal lengths. Without a

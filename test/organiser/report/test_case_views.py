@@ -13,7 +13,7 @@ from evaluation.cli.main import main
 from evaluation.metrics.crops import VolumeCrop
 from evaluation.organiser.report.case_images import Request, read_cases
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, CaseView, ViewedCase, Viewer, _view
-from evaluation.organiser.report.overlays import Structure
+from evaluation.organiser.report.overlays import ComparedStructure
 from evaluation.organiser.report.page import Page, Section, csv_of, vector_files, write_figures
 from evaluation.organiser.report_library import Report, submission_page
 from test.charts.examples import examples
@@ -47,7 +47,7 @@ def ct_view():
 
 def structure(predicted, reference, spacing=None):
     masks = (VolumeCrop(mask, (0, 0, 0)) for mask in (predicted, reference))
-    return Structure("organ", *masks, reference.shape, spacing)
+    return ComparedStructure("organ", *masks, reference.shape, spacing)
 
 
 def report_of(cases):

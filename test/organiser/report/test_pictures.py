@@ -28,7 +28,7 @@ from evaluation.organiser.report.overlays import (
     LEFT_OUT,
     MISSED,
     ComparedNumber,
-    Structure,
+    ComparedStructure,
     measurements,
     region_panels,
     regions_in,
@@ -438,7 +438,7 @@ def block(top, left, size=8):
     ids=["both", "perfect", "missed"],
 )
 def test_agreement_missed_and_false_have_their_colours(predicted, reference, shown):
-    found = colours(region_panels([Structure("cup", predicted, reference, (1, 60, 60))], None))
+    found = colours(region_panels([ComparedStructure("cup", predicted, reference, (1, 60, 60))], None))
     assert {rgb(AGREEMENT), rgb(MISSED), rgb(FALSE)} & set(found) == set(map(rgb, shown))
     # Missed and false parts are as wide as each other, where there are both.
     assert FALSE not in shown or found[rgb(MISSED)] == found[rgb(FALSE)]
@@ -446,7 +446,7 @@ def test_agreement_missed_and_false_have_their_colours(predicted, reference, sho
 
 def test_a_photograph_is_seen_around_and_through_the_regions():
     photograph = np.full((60, 60, 3), (200, 100, 50), np.uint8)
-    cup = Structure("cup", block(10, 10), block(10, 10), (1, 60, 60))
+    cup = ComparedStructure("cup", block(10, 10), block(10, 10), (1, 60, 60))
     found = colours(region_panels([cup], photograph))
     assert (200, 100, 50) in found
     mixed = tuple(
@@ -457,7 +457,7 @@ def test_a_photograph_is_seen_around_and_through_the_regions():
 
 def solid(predicted, reference, spacing=None):
     masks = (VolumeCrop(mask, (0, 0, 0)) for mask in (predicted, reference))
-    return Structure("cyst", *masks, reference.shape, spacing)
+    return ComparedStructure("cyst", *masks, reference.shape, spacing)
 
 
 def test_a_volume_is_cut_where_it_differs_most_on_the_original():
