@@ -98,6 +98,14 @@ def test_links_name_files_and_headings_that_exist(page):
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.stem)
+def test_paths_in_the_repository_exist(page):
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for name in re.findall(r"`((?:benchmarks|docs|evaluation|examples|scripts|test)/[\w./-]+)`", text):
+        path = REPOSITORY / name
+        assert path.exists() or is_of_a_gone_leaf(path), f"{page.name}: {name}"
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.stem)
 def test_names_in_the_code_exist(page):
     for name in re.findall(r"`(evaluation(?:\.[a-z_]\w*)+)`", page.read_text(encoding="utf-8")):
         module, _, attribute = name.rpartition(".")
