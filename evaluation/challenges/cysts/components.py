@@ -22,12 +22,13 @@ def component_counts(
 
     neighbours = np.ones((3, 3, 3), dtype=np.bool_)
     neighbours[[0, 2]] = across_planes
-    component, number = ndimage.label(mask, neighbours)
-    highest = np.zeros(number + 1, dtype=np.int64)
-    for level in range(1, LEVELS):
-        highest[component[levels == level]] = level
+    labelled, number = ndimage.label(mask, neighbours)
+    voxels = np.flatnonzero(mask)  # few of a volume
+    component = labelled.ravel()[voxels]
+    highest = np.zeros(number + 1, dtype=np.uint8)
+    np.maximum.at(highest, component, levels.ravel()[voxels])
     touched = np.zeros(number + 1, dtype=np.int64)
-    touched[component[touching]] = 1
+    touched[component[touching.ravel()[voxels]]] = 1
     counts = np.zeros((LEVELS, 2), dtype=np.int64)
     np.add.at(counts, (highest[1:], touched[1:]), 1)
     return counts
