@@ -208,16 +208,16 @@ class Draws:
     missing: Mapping[str, str]
     resampling: Resampling
 
-    def weights(self, names: Sequence[str]) -> Iterator[Floats]:
-        """Yield blocks of the weights of some of the cases, in their order."""
+    def weights(self, *names: Sequence[str]) -> Iterator[list[Floats]]:
+        """Yield blocks of weights: for each sequence of names those of its cases, in their order."""
         if not self.strata:
             return
         position = {name: place for place, name in enumerate(self.names)}
-        columns = np.array([position[name] for name in names])
-        is_all = np.array_equal(columns, np.arange(len(self.names)))
+        of_each = [np.array([position[name] for name in of_one]) for of_one in names]
+        every = np.arange(len(self.names))
         different = {strata.tobytes(): strata for strata in self.strata.values()}
         for block in joint_weights(np.stack(list(different.values())), self.units, self.resampling):
-            yield block if is_all else block[:, columns]
+            yield [block if np.array_equal(columns, every) else block[:, columns] for columns in of_each]
 
 
 def joint_draws(
@@ -258,12 +258,14 @@ def resampled(
     metrics: Mapping[str, Metric], tables: Mapping[str, Sequence[CaseTable]], draws: Draws
 ) -> dict[str, Floats]:
     """Return those metrics that can be resampled in every resample, shape (resamples, tables of the task)."""
-    values: dict[str, Floats] = {}
-    for task, of_task in by_task(metrics).items():
-        kept = {name: metric for name, metric in of_task.items() if name in draws.strata}
-        if kept:
-            values |= values_under(kept, tables[task], draws.weights(tables[task][0].names))
-    return values
+    kept = by_task({name: metric for name, metric in metrics.items() if name in draws.strata})
+    found: dict[str, list[Floats]] = {name: [] for of_task in kept.values() for name in of_task}
+    # Drawn once for all tasks.
+    for blocks in draws.weights(*(tables[task][0].names for task in kept)):
+        for (task, of_task), block in zip(kept.items(), blocks, strict=True):
+            for name, values in values_under(of_task, tables[task], [block]).items():
+                found[name].append(values)
+    return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
 _MOST_DRAWS = 20  # for each resample that is wanted

@@ -63,7 +63,7 @@ class SchemeScores:
     def resampled(self, draws: Draws) -> dict[str, Floats]:
         """Return the bootstrap scores of ``by_method`` that can be resampled, (resamples, submissions)."""
         return {
-            name: self._wide(name, scores.resampled(draws.weights(scores.table.names)))
+            name: self._wide(name, scores.resampled(block for (block,) in draws.weights(scores.table.names)))
             for name, scores in self.by_method.items()
             if name in draws.strata
         }
