@@ -283,7 +283,7 @@ def joint_weights(strata: Strata, units: Units | None, resampling: Resampling) -
     unit_of_case = np.arange(strata.shape[1]) if units is None else np.unique(units, return_inverse=True)[1]
     combination = _combinations(strata, unit_of_case.reshape(-1), resampling.interval_minimum)
     present = np.concatenate(
-        [row == stratum for row in strata for stratum in np.unique(row[row >= 0])[:, np.newaxis]]
+        [row == stratum for row in strata for stratum in distinct(row[row >= 0])[:, np.newaxis]]
     ).reshape(-1, strata.shape[1])
     wanted = resampling.resamples
     for block in bootstrap_weights(combination, units, resampling.seed, wanted * _MOST_DRAWS):
