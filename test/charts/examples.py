@@ -24,12 +24,10 @@ from evaluation.organiser.report.charts.curves import (
 )
 from evaluation.organiser.report.charts.matrices import confusion_chart
 from evaluation.organiser.report.charts.values import (
-    Axis,
     CasePoint,
     Distribution,
     Pair,
     distribution_chart,
-    scatter_chart,
 )
 
 ENDS = np.array([0.0, 1.0])
@@ -71,14 +69,6 @@ def examples() -> dict[str, Chart]:
             "Distribution",
             [Distribution("Dice", np.array([1.0, 2.0, 3.0, 4.0, 100.0, np.nan]), list("abcdef"))],
             "share",
-        ),
-        scatter_chart(
-            "scatter",
-            "Scatter",
-            "Two groups.",
-            [CasePoint("a", 1, 0.5, "cup"), CasePoint("b", 10, 0.7, "disc")],
-            Axis("size", logarithmic=True),
-            Axis("Dice", (0, 1)),
         ),
         froc_chart(
             "froc",

@@ -1,6 +1,7 @@
 """Where figures of values of cases have their marks, by hand."""
 
 import numpy as np
+import pytest
 
 from evaluation.charts.chart import BLUE, VERMILION, marks_of
 from evaluation.organiser.report.charts.values import (
@@ -11,10 +12,9 @@ from evaluation.organiser.report.charts.values import (
     Pair,
     bland_altman_chart,
     distribution_chart,
+    error_cloud_chart,
     histogram_chart,
-    scatter_chart,
 )
-from evaluation.organiser.report.charts.values import Axis as Along
 from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 
 
@@ -80,20 +80,16 @@ def test_a_histogram_of_many_cases_has_few_bins():
     assert [len(bins) for bins in many] == [8, 40]
 
 
-@by_hand(scatter_chart)
+@by_hand(error_cloud_chart)
 def test_many_points_are_cells_at_the_mean_of_their_points():
     # 0 and 0.02 are in the first of 40 cells of 0 … 1, and so are 0.98 and 1 in the last.
-    few = [CasePoint("", x, 1 - x, "a") for x in (0.0, 1.0)] * (MOST_SCATTERED // 2)
-    assert (
-        len(marks(scatter_chart("s", "S", "", few, Along("x"), Along("y")), "point", "points", "x")) == 1500
-    )
-    more = [*few, CasePoint("", 0.02, 0.98, "b"), CasePoint("", 0.98, 0.0, "b")]
-    chart = scatter_chart("s", "S", "", more, Along("x"), Along("y"))
-    assert marks(chart, "point", "cells", "x", "y", "size", "color") == [
-        (0, 1, 750, BLUE),
-        (1, 0, 750, BLUE),
-        (0.02, 0.98, 1, VERMILION),
-        (0.98, 0, 1, VERMILION),
+    few = [CasePoint("", x, 1 - x) for x in (0.0, 1.0)] * (MOST_SCATTERED // 2)
+    assert len(marks(error_cloud_chart("e", "E", few), "point", "points", "x")) == 1500
+    more = [*few, CasePoint("", 0.02, 0.98), CasePoint("", 0.98, 0.0)]
+    chart = error_cloud_chart("e", "E", more)
+    assert marks(chart, "point", "cells", "x", "y", "size") == [
+        (pytest.approx(0.02 / 751), pytest.approx(750.98 / 751), 751),
+        (pytest.approx(750.98 / 751), 0, 751),
     ]
     assert not chart.single_cases
 

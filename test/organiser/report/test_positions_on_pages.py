@@ -39,7 +39,6 @@ from evaluation.organiser.report.charts.values import (
     distribution_chart,
     error_cloud_chart,
     histogram_chart,
-    scatter_chart,
 )
 from evaluation.organiser.report.classification import classification_charts, detection_charts
 from evaluation.organiser.report.objects import Location
@@ -268,7 +267,7 @@ READINGS = [
 ]
 
 
-@by_hand(bland_altman_chart, error_cloud_chart, scatter_chart, page=f"{REPORT}/value_figures.py")
+@by_hand(bland_altman_chart, error_cloud_chart, page=f"{REPORT}/value_figures.py")
 def test_sizes_and_positions_are_predicted_against_true_ones(results):
     found = charts(size_charts(results, READINGS))
     # The differences 2, 0 and 1 have the mean 1 and the deviation 1.

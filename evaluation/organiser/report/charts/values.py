@@ -88,7 +88,7 @@ def distribution_chart(
         vl.layer("boxes", boxes, rule, x=low_end, x2={"field": "high"}, tooltip=told),
         vl.layer("boxes", boxes, bar, x=first_quartile, x2={"field": "third_quartile"}, tooltip=told),
         vl.layer("bins", bins, {**_DOT, "color": vl.BLUE}, x=x, **of_bin),
-        vl.layer("points", points, {**_DOT, "cursor": "pointer"}, x=x, **of_point),
+        vl.layer("points", points, _CASE, x=x, **of_point),
         vl.layer("boxes", boxes, tick, x=middle, tooltip=told),
     ]
     described = (
@@ -101,6 +101,7 @@ def distribution_chart(
 
 
 _DOT = {"type": "point", "filled": True, "style": vl.DOT}
+_CASE = {**_DOT, "cursor": "pointer"}
 
 
 def _offsets(values: NDArray[np.float64]) -> list[float]:
@@ -142,93 +143,52 @@ _MOST_TICKS = 6
 _STEPS_OF_COUNTS = tuple(digit * 10**power for power in range(12) for digit in (1, 2, 5))
 
 
-# --- One value of every case against another ---
+# --- Points of cases in a plane: as they are, or where there are many, in cells of a grid ---
 
 MOST_SCATTERED = 1500
 """Above so many points, cells of a grid replace them."""
 _CELLS = 40
-_SIDE = 280
 
 
 @dataclass(frozen=True)
 class CasePoint:
-    """A point of a case; ``group`` is its structure or class."""
+    """A point of a case."""
 
     case: str
     x: float
     y: float
-    group: str = ""
 
 
-@dataclass(frozen=True)
-class Axis:
-    """An axis of a scatter plot: title, and limits (None: the range of the data)."""
-
-    title: str
-    domain: tuple[float, float] | None = None
-    logarithmic: bool = False
-
-
-def scatter_chart(
+def _scatter_chart(
     name: str,
     title: str,
     description: str,
     points: Sequence[CasePoint],
-    x_axis: Axis,
-    y_axis: Axis,
-    layers: Sequence[vl.Layer] = (),
-    square: bool = False,
+    axes: tuple[vl.Record, vl.Record],
+    layers: Sequence[vl.Layer],
 ) -> vl.Chart:
-    """Return the chart; further ``layers`` are drawn below the points.
-
-    ``square``: both axes have the same length, which fits a narrow page too.
-    """
-    marks = vl.marks_of(point.group for point in points)
-    x, y = (_along(field, axis) for field, axis in (("x", x_axis), ("y", y_axis)))
-    grouped = len(marks) > 1
+    """Return the chart of points above other ``layers``; ``axes``: the encodings along x and y."""
+    x, y = axes
     many = len(points) > MOST_SCATTERED
     if many:
         description += f" {_CELLS} × {_CELLS} cells stand for their cases."
         size = vl.quantitative("cases", scale={"range": [6, 220]})
-        by_group = vl.category("group", scale=vl.scale_of(marks, "colour"), legend={} if grouped else None)
-        drawn = vl.layer("cells", _cells(points), _DOT, x=x, y=y, size=size, color=by_group)
+        drawn = vl.layer("cells", _cells(points), {**_DOT, "color": vl.BLUE}, x=x, y=y, size=size)
     else:
-        told = vl.tooltip("case", *(["group"] if grouped else []), numbers=("x", "y"))
-        encoding = {**vl.point_of_case({"value": vl.BLUE}), "tooltip": told}
-        if grouped:
-            by_group = vl.category("group", legend={"symbolOpacity": 1})
-            coloured = {**by_group, "scale": vl.scale_of(marks, "colour")}
-            encoding["color"] = vl.if_selected(vl.VERMILION, coloured)
-            encoding["shape"] = {**by_group, "scale": vl.scale_of(marks, "shape")}
-        rows = list(map(vars, points))
-        drawn = vl.layer("points", rows, {**_DOT, "cursor": "pointer"}, x=x, y=y, **encoding)
-    found = vl.Chart.of(name, title, description, [*layers, drawn], 340, single_cases=not many)
-    sizes = {"width": _SIDE, "height": _SIDE, "autosize": "pad"} if square else {}
-    return replace(found, specification={**found.specification, **sizes})
-
-
-def _along(field: str, axis: Axis) -> dict[str, Any]:
-    logarithmic = {"scale": {"type": "log"}} if axis.logarithmic else {}
-    return vl.quantity(field, axis.title, axis.domain) | logarithmic
+        encoding = {**vl.point_of_case({"value": vl.BLUE}), "tooltip": vl.tooltip("case", numbers=("x", "y"))}
+        drawn = vl.layer("points", list(map(vars, points)), _CASE, x=x, y=y, **encoding)
+    return vl.Chart.of(name, title, description, [*layers, drawn], 340, single_cases=not many)
 
 
 def _cells(points: Sequence[CasePoint]) -> list[vl.Record]:
-    """Return the numbers of points of each group in the cells of a grid, at the middle of their points."""
-    rows: list[vl.Record] = []
-    x, y, group = (np.array([getattr(point, field) for point in points]) for field in ("x", "y", "group"))
-    cells = _cell(x) * _CELLS + _cell(y)
-    for one in sorted(set(group.tolist())):
-        for cell in np.unique(cells[group == one]):
-            members = (group == one) & (cells == cell)
-            at = {"x": float(x[members].mean()), "y": float(y[members].mean())}
-            rows.append({**at, "group": one, "cases": int(members.sum())})
-    return rows
-
-
-def _cell(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    width = (values.max() - values.min()) / _CELLS or 1.0
-    cells: NDArray[np.int64] = np.minimum(((values - values.min()) / width).astype(np.int64), _CELLS - 1)
-    return cells
+    """Return the numbers of points in the cells of a grid, at the middle of their points."""
+    at = np.array([(point.x, point.y) for point in points])
+    widths = np.ptp(at, axis=0) / _CELLS
+    places = (at - at.min(axis=0)) / np.where(widths > 0, widths, 1.0)
+    cells = np.minimum(places.astype(np.int64), _CELLS - 1)
+    _, cell, cases = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    x, y = (np.bincount(cell, along) / cases for along in at.T)
+    return vl.rows_of({"x": x, "y": y, "cases": cases})
 
 
 # --- Bland–Altman plot: the difference of two measurements against their mean, with limits of agreement ---
@@ -265,8 +225,10 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) 
         if width or text == "bias"
     ]
     in_unit = f" in {unit}" if unit else ""
-    y_axis = Axis(f"prediction − reference{in_unit}")
-    y = vl.quantity("y", y_axis.title)
+    x, y = (
+        vl.quantity("x", f"mean of prediction and reference{in_unit}"),
+        vl.quantity("y", f"prediction − reference{in_unit}"),
+    )
     rule = {"type": "rule", "color": vl.GREY, "strokeDash": [6, 3], "tooltip": None}
     label = {"type": "text", "align": "right", "dy": -6, "fontSize": 11, "x": {"expr": "width - 4"}}
     layers = [
@@ -281,8 +243,7 @@ def bland_altman_chart(name: str, title: str, pairs: Sequence[Pair], unit: str) 
         described += f"{len(pairs)} cases are too few to tell where other cases would lie."
     else:
         described += "If differences are normally distributed, 95 % of them lie between the outer lines."
-    x_axis = Axis(f"mean of prediction and reference{in_unit}")
-    return scatter_chart(name, title, described, points, x_axis, y_axis, layers).measured_in(unit)
+    return _scatter_chart(name, title, described, points, (x, y), layers).measured_in(unit)
 
 
 # --- Error cloud of a landmark: where predictions lie relative to the true position ---
@@ -296,9 +257,10 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint]) -> vl.
     distances = np.array([math.hypot(error.x, error.y) for error in errors])
     radii = dict(zip(("50 %", "90 %"), np.quantile(distances, (0.5, 0.9)).tolist(), strict=True))
     reach = 1.05 * max(float(distances.max()), 1e-6)
-    limits = (-reach, reach)
-    x_axis, y_axis = Axis("to the right, px", limits), Axis("downwards, px", limits)
-    x, y = _along("x", x_axis), _along("y", y_axis)
+    x, y = (
+        vl.quantity("x", "to the right, px", (-reach, reach)),
+        vl.quantity("y", "downwards, px", (-reach, reach)),
+    )
     rings = [
         {"ring": label, "step": step, "x": radius * math.cos(angle), "y": radius * math.sin(angle)}
         for label, radius in radii.items()
@@ -306,7 +268,7 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint]) -> vl.
     ]
     line = {"type": "line", "color": vl.GREY, "tooltip": None}
     cross = {"type": "point", "shape": "cross", "color": vl.GREY, "size": 120, "tooltip": None}
-    down = y | {"scale": {"domain": limits, "reverse": True}}
+    down = y | {"scale": {**y["scale"], "reverse": True}}
     by_step = {"detail": vl.nominal("ring"), "order": vl.quantitative("step")}
     layers = [
         vl.layer("rings", rings, line, x=x, y=down, **by_step),
@@ -316,5 +278,10 @@ def error_cloud_chart(name: str, title: str, errors: Sequence[CasePoint]) -> vl.
         f"Predicted minus true position of every case. Half of them are within {radii['50 %']:.3g} px of "
         f"the cross, nine tenths within {radii['90 %']:.3g} px (rings)."
     )
-    found = scatter_chart(name, title, described, errors, x_axis, y_axis, layers, square=True)
-    return found.measured_in("px")
+    found = _scatter_chart(name, title, described, errors, (x, y), layers).measured_in("px")
+    # Both axes have the same length, which fits a narrow page too.
+    square = {"width": _SIDE, "height": _SIDE, "autosize": "pad"}
+    return replace(found, specification={**found.specification, **square})
+
+
+_SIDE = 280
