@@ -8,12 +8,7 @@ from evaluation.charts.chart import Chart, Estimated, marks_of
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.ranking.stability import PlaceDistribution
-from evaluation.organiser.report.charts.matrices import (
-    Axes,
-    HeatmapCell,
-    heatmap_chart,
-    significance_chart,
-)
+from evaluation.organiser.report.charts.matrices import rank_counts_chart, significance_chart
 from evaluation.organiser.report.charts.teams import (
     blob_chart,
     place_lines_chart,
@@ -61,26 +56,7 @@ def board_examples() -> dict[str, Chart]:
             MARKS,
             "Dice",
         ),
-        heatmap_chart(
-            "heatmap",
-            "Ranks",
-            "Counts.",
-            [
-                HeatmapCell("one", "2", 0, "0"),
-                HeatmapCell("one", "1", 4, "4"),
-                HeatmapCell("two", "1", 1, "1"),
-            ],
-            Axes("rank", "cases", (0, 4), digits=0),
-            columns=("1", "2"),
-        ),
-        heatmap_chart(
-            "heatmap-cases",
-            "Hardest",
-            "Values.",
-            [HeatmapCell("one", "a", 0.2), HeatmapCell("one", "b", 0.9)],
-            Axes("case", "Dice", (1, 0)),
-            columns_are_cases=True,
-        ),
+        rank_counts_chart("rank-counts", "Ranks", {"one": {2: 0, 1: 4}, "two": {1: 1}}, ""),
         blob_chart(
             "blobs",
             "Places",

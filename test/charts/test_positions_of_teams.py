@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.charts.chart import BLUE, VERMILION, marks_of
-from evaluation.organiser.report.charts.matrices import (
-    Axes,
-    HeatmapCell,
-    confusion_chart,
-    heatmap_chart,
-)
+from evaluation.organiser.report.charts.matrices import confusion_chart, rank_counts_chart
 from evaluation.organiser.report.charts.teams import (
     place_lines_chart,
     podium_chart,
@@ -69,13 +64,12 @@ def test_equal_values_share_the_lowest_rank_of_a_case(better, expected):
     assert ranks_by_case(np.array([[0.1], [0.7], [0.7]]), better)[:, 0].tolist() == expected
 
 
-@by_hand(heatmap_chart)
-@pytest.mark.parametrize(("scale", "dark"), [((0, 4), [False, True, False]), ((4, 0), [False, False, True])])
-def test_numbers_are_white_on_the_dark_end_of_a_scale(scale, dark):
+@by_hand(rank_counts_chart)
+def test_numbers_are_white_on_the_dark_end_of_a_scale():
     # The middle of the scale, 2, is not dark yet.
-    cells = [HeatmapCell("b", "2", 2, "2"), HeatmapCell("b", "1", 4, "4"), HeatmapCell("a", "1", 1, "1")]
-    chart = heatmap_chart("h", "H", "", cells, Axes("rank", "cases", scale))
-    assert [row["dark"] for row in chart.data["cells"]] == dark
+    chart = rank_counts_chart("h", "H", {"b": {2: 2, 1: 4}, "a": {1: 1}}, "")
+    assert marks(chart, "rect", "cells", "y", "x", "color") == [("b", "1", 4), ("b", "2", 2), ("a", "1", 1)]
+    assert [row["dark"] for row in chart.data["cells"]] == [True, False, False]
 
 
 @by_hand(confusion_chart)

@@ -69,8 +69,7 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
             if isinstance(block, Table) and not isinstance(block, SortableCaseTable):
                 found.append(_exhibit("results", block, resampled))
             elif isinstance(block, Chart) and block.name in parts:
-                single = "hardest" in block.name or "roc" in block.name
-                found.append(_exhibit(parts[block.name], block, resampled, single_cases=single))
+                found.append(_exhibit(parts[block.name], block, resampled, single_cases="roc" in block.name))
     for one in study.reported:
         found += _further(study, one, {one.board.phase: _resampled(study, one)})
     return found
@@ -115,7 +114,6 @@ def _figures(phase: ReportedPhase) -> dict[str, Part]:
     for kind in ("by-team", "roc", "froc", "times"):
         names += [phase.identifier(name, kind) for name in ranked]
     of_cases = {name.partition(".")[0]: name for name in reversed(ranked) if name in values}.values()
-    names += [phase.identifier(name, "hardest-cases") for name in of_cases]
     tests = (test for test in phase.board.subgroup_tests if test.metric in of_cases)
     names += [phase.identifier(test.metric, test.column, test.first, test.second) for test in tests]
     return {name: "results" if name in main else "supplement" for name in (*main, *names)}

@@ -30,15 +30,13 @@ from evaluation.organiser.ranking.leaderboard_file import (
 )
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import (
-    AcrossRankings,
-    ConsensusTeam,
     PlaceDistribution,
     RankingAgreement,
 )
-from evaluation.organiser.report.board import cases, metrics, rankings
+from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.charts.curves import froc_chart, roc_chart
-from evaluation.organiser.report.charts.matrices import heatmap_chart, significance_chart
+from evaluation.organiser.report.charts.matrices import rank_counts_chart, significance_chart
 from evaluation.organiser.report.charts.teams import (
     blob_chart,
     place_lines_chart,
@@ -93,7 +91,7 @@ def charts(section: Any) -> dict[str, Chart]:
     return {block.name: block for block in section.blocks if isinstance(block, Chart)}
 
 
-@by_hand(place_lines_chart, team_values_chart, distribution_chart, page=METRICS)
+@by_hand(team_values_chart, distribution_chart, page=METRICS)
 def test_metrics_by_team_have_the_best_one_first():
     found = charts(metrics.metrics_section(phase()))
     dice, error = found["t-dice-by-team"], found["t-error-by-team"]
@@ -103,10 +101,6 @@ def test_metrics_by_team_have_the_best_one_first():
     assert marks(error, "rule", "intervals", "y", "x", "x2") == [("b", 1, 4)]
     assert (axis(dice, "x").title, axis(error, "x").title) == ("Dice", "Error in mm")
     assert dice.title == "Dice: b has the best value"
-    ranks = [("Dice", 1), ("Dice", 2), ("Error", 2), ("Error", 1)]
-    assert marks(found["ranks-by-metric"], "point", "places", "x", "y") == ranks
-    colours = marks(found["ranks-by-metric"], "point", "places", "color")
-    assert colours == [VERMILION, BLUE, VERMILION, BLUE]
     # Of the errors 2, 1 and 6 of "b", the quartiles are 1.5 and 4, and of 1, 3 and 1 of "a" 1 and 2.
     boxes = marks(found["t-error-boxes"], "bar", "boxes", "y", "x", "x2")
     assert boxes == [("a", 1, 2), ("b", 1.5, 4)]
@@ -114,7 +108,7 @@ def test_metrics_by_team_have_the_best_one_first():
     assert points == [("b", "x", 0.75), ("b", "y", 0.5), ("b", "z", 1), ("a", "x", 0.25), ("a", "y", 0.5)]
 
 
-@by_hand(podium_chart, heatmap_chart, page=METRICS)
+@by_hand(podium_chart, rank_counts_chart, page=METRICS)
 def test_ranks_in_cases_are_counted_over_the_cases_of_all_teams():
     found = charts(metrics.metrics_section(phase()))
     # Of Dice "a" has no value in z. In x "b" is better, in y both are equal; each rank is 0.8 wide.
@@ -211,14 +205,6 @@ def test_the_first_subgroup_is_blue_and_teams_have_the_order_of_the_leaderboard(
     ]
 
 
-@by_hand(team_values_chart, page=RANKINGS)
-def test_places_have_the_interval_of_their_distribution():
-    found = charts(rankings.ranking_section(phase()))["overall-places"]
-    assert marks(found, "point", "teams", "y", "x") == [("b", 1), ("a", 2)]
-    assert marks(found, "rule", "intervals", "y", "x", "x2") == [("b", 1, 2), ("a", 1, 2)]
-    assert (found.title, axis(found, "x").ends) == ("b is first", (0.5, 2.5))
-
-
 BLOBS = [("b", 1, 0.75), ("b", 2, 0.25), ("a", 1, 0.25), ("a", 2, 0.75)]
 
 
@@ -251,13 +237,13 @@ def test_final_places_are_drawn_by_their_shares():
 @by_hand(place_lines_chart, page=RANKINGS)
 def test_the_scheme_in_force_is_on_the_left_of_other_schemes():
     variations = tuple(
-        Variation("overall", "without metric", name, places, tau)
-        for name, places, tau in (("t.dice", {"b": 2, "a": 1}, -1.0), ("t.error", {"b": 1, "a": 2}, 1.0))
+        Variation("overall", "method", name, places, tau)
+        for name, places, tau in (("median", {"b": 2, "a": 1}, -1.0), ("mean", {"b": 1, "a": 2}, 1.0))
     )
     (chart,) = (
         one
         for name, one in charts(rankings.stability_section(phase(robustness=variations))).items()
-        if "without-metric" in name
+        if "method" in name
     )
     schemes = names(chart, "x")
     assert schemes[0] == rankings.IN_FORCE
@@ -267,7 +253,7 @@ def test_the_scheme_in_force_is_on_the_left_of_other_schemes():
         *((1, 2, VERMILION), (1, 1, BLUE)),
         *((2, 1, VERMILION), (2, 2, BLUE)),
     ]
-    assert chart.title == "b stays first in 1 of 2 rankings without one of the metrics"
+    assert chart.title == "b stays first in 1 of 2 rankings under other methods"
 
 
 def compared(favours: str | None, significant: bool | None) -> str:
@@ -293,18 +279,6 @@ def test_signs_point_to_the_team_that_the_test_finds_better():
     assert compared(None, None) == "?"
 
 
-@by_hand(heatmap_chart, page=RANKINGS)
-def test_rankings_agree_by_tau():
-    consensus = tuple(ConsensusTeam(name, place, place) for place, name in enumerate("ba", start=1))
-    across = AcrossRankings(("y", "x"), consensus, ((1.0, -0.5), (-0.5, None)))
-    (agreement,) = charts(rankings.across_section(across, "tasks", str.upper)).values()
-    cells = [("Y", "Y", 1, "1.00"), ("Y", "X", -0.5, "-0.50"), ("X", "Y", -0.5, "-0.50")]
-    rows = marks(agreement, "rect", "cells", "y", "x", "color")
-    assert rows == [one[:3] for one in cells]
-    assert marks(agreement, "text", "cells", "text") == [one[3] for one in cells]
-    assert layer(agreement, "rect", "cells").encoding["color"]["scale"]["domain"] == [-1, 1]
-
-
 def difference(earlier: float, later: float, *ends: float) -> Difference:
     return Difference(later - earlier, *ends, first=Figure(later), second=Figure(earlier))
 
@@ -320,34 +294,3 @@ def test_changes_between_phases_are_beside_0():
     assert marks(chart, "point", "teams", "y", "x") == [("b", -0.125), ("a", 0.25)]
     assert marks(chart, "rule", "intervals", "y", "x", "x2") == [("b", -0.25, 0)]
     assert marks(chart, "rule", "line", "x") == [0]
-
-
-@by_hand(heatmap_chart, page="organiser/report/board/cases.py")
-def test_the_hardest_case_comes_first_and_the_worst_value_is_the_darkest():
-    part = OrganiserPart(values=VALUES)
-    found = charts(cases.cases_section(phase(part)))
-    # The means of Dice over the teams are 0.5 in both x and y; of the errors they are 1.5, 2 and 3.5.
-    dice, error = found["t-dice-hardest-cases"], found["t-error-hardest-cases"]
-    assert marks(dice, "rect", "cells", "y", "x", "color") == [
-        *(("b", "x", 0.75), ("b", "y", 0.5)),
-        *(("a", "x", 0.25), ("a", "y", 0.5)),
-    ]
-    assert layer(dice, "rect", "cells").encoding["color"]["scale"]["domain"] == [0.75, 0.25]
-    assert layer(error, "rect", "cells").encoding["color"]["scale"]["domain"] == [1, 6]
-    # z lies far from x and y in the errors, and stands beside them.
-    assert set(names(error, "x")) == {"x", "y", "z"}
-    assert names(error, "x")[1] in {"x", "y"}
-    cells = {(row, column): value for row, column, value in marks(error, "rect", "cells", "y", "x", "color")}
-    assert cells["b", "z"] == 6
-    assert cells["a", "y"] == 3
-
-
-@by_hand(heatmap_chart, page="organiser/report/board/cases.py")
-@pytest.mark.parametrize(("metric", "left_out"), [("t.dice", "c40"), ("t.error", "c00")])
-def test_of_many_cases_the_easiest_is_left_out(metric, left_out):
-    # Forty cases are shown. Of Dice the last of 41 is the easiest, of errors the first.
-    values = tuple(float(number) for number in range(41))
-    names_of_cases = tuple(f"c{number:02d}" for number in range(41))
-    part = OrganiserPart(values={metric: CaseValues(names_of_cases, {"a": values, "b": values})})
-    (chart,) = charts(cases.cases_section(phase(part))).values()
-    assert set(names_of_cases) - set(names(chart, "x")) == {left_out}

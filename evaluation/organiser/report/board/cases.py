@@ -1,70 +1,28 @@
-"""Sections of single cases: the hardest ones, and their pictures."""
+"""Sections of single cases: how hard each is, and pictures of the hardest ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.cluster.hierarchy import leaves_list, linkage
-
-from evaluation.charts.chart import Chart
 from evaluation.core.challenge import Task
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.report import page
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.case_images import CaseReading, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
-from evaluation.organiser.report.charts.matrices import Axes, HeatmapCell, heatmap_chart
 from evaluation.organiser.report.pictures import LEGENDS, fields_left_out, known_or_none
 from evaluation.organiser.report.sources import followed
 from evaluation.phase.phase import Phase
 
-# --- The section of single cases: the hardest ones by team, and a table of all ---
+# --- The section of single cases: a table of how hard each is ---
 
-_HARDEST = 40
 _MOST_MAIN = 6
 
 
 def cases_section(phase: ReportedPhase) -> page.Section | None:
     """Return the section of single cases; None where none are known."""
-    return phase.section("cases", "Cases", (*_hardest(phase), *_table(phase)))
-
-
-def clustered(values: NDArray[np.float64]) -> list[int]:
-    """Return an order of columns in which similar ones stand together.
-
-    values: shape (teams, cases). Average linkage by the Euclidean distance.
-    """
-    if values.shape[1] < 3:
-        return list(range(values.shape[1]))
-    order: list[int] = leaves_list(linkage(values.T, "average")).tolist()
-    return order
-
-
-def _hardest(phase: ReportedPhase) -> Iterator[Chart]:
-    for name in phase.ranked_metrics:
-        teams, cases, values = phase.hardest(name, _HARDEST)
-        if not cases:
-            continue
-        metric, order = phase.board.metrics[name], clustered(values)
-        low, high = float(values.min()), float(values.max())
-        high = high if high > low else low + 1
-        worst, best = (low, high) if metric.better == "higher" else (high, low)
-        yield heatmap_chart(
-            phase.identifier(name, "hardest-cases"),
-            f"Hardest cases: {phase.title_of(name)}",
-            "The cases with the worst mean over the teams; similar cases stand together. The darker, the "
-            "worse.",
-            [
-                HeatmapCell(team, cases[column], float(values[row, column]))
-                for row, team in enumerate(teams)
-                for column in order
-            ],
-            Axes("case", phase.axis_of(name), (best, worst), digits=4),
-            columns_are_cases=True,
-        ).measured_in(metric.unit)
+    return phase.section("cases", "Cases", _table(phase))
 
 
 def _table(phase: ReportedPhase) -> Iterator[page.SortableCaseTable]:
@@ -115,7 +73,7 @@ def hardest_cases(reported: ReportedPhase, tasks: Sequence[Task]) -> dict[str, t
         if len(found) == _MOST_TASKS or not any(is_shown(field) for field in task.fields):
             continue
         for name in dict.fromkeys((*reported.ranked_metrics, *reported.board.metrics)):
-            if name.startswith(f"{task.name}.") and (cases := reported.hardest(name, _CASES_OF_A_TASK)[1]):
+            if name.startswith(f"{task.name}.") and (cases := reported.hardest(name, _CASES_OF_A_TASK)):
                 found[task.name] = tuple(cases)
                 break
     return found

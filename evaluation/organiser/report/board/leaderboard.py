@@ -18,7 +18,7 @@ from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
-from evaluation.organiser.report.board.reading import ReportedPhase, are_first, size_in_words, words_of
+from evaluation.organiser.report.board.reading import ReportedPhase, are_first, size_in_words
 from evaluation.organiser.report.page import Page, Section, Table, Text, figure_in_words, listed
 
 BANNER = "Holds figures of single cases, which reveal labels: for the organisers of the challenge alone."
@@ -47,7 +47,7 @@ def leaderboard_page(
     marks = phases[0].marks if phases else {}
     sections: list[Section | None] = [
         rankings.final_section(board, marks),
-        rankings.across_section(board.across, "phases", words_of),
+        rankings.across_section(board.across, "phases"),
         rankings.generalisation_section(board, phases),
     ]
     for phase in phases:
@@ -61,7 +61,7 @@ def leaderboard_page(
             cases_section(phase),
             pictures_section(phase, (pictures or {}).get(phase.board.manifest)),
             metrics.subgroups_section(phase),
-            rankings.across_section(phase.board.across, "tasks", phase.words, phase.board.role),
+            rankings.across_section(phase.board.across, "tasks", phase.board.role),
             phase.section("methods", "Methods", [Text(methods_paragraphs(phase))]),
         )
     found = [section for section in (*sections, data) if section]

@@ -1,6 +1,5 @@
 """Sections of metrics: values by team, curves of all teams, subgroups."""
 
-import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +13,7 @@ from evaluation.organiser.ranking.difficulty import SubgroupTest
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.charts import teams as team_charts
 from evaluation.organiser.report.charts.curves import MarkedPoint, froc_chart, roc_chart, thinned_curve
-from evaluation.organiser.report.charts.matrices import Axes, HeatmapCell, heatmap_chart
+from evaluation.organiser.report.charts.matrices import rank_counts_chart
 from evaluation.organiser.report.charts.values import Distribution, distribution_chart
 from evaluation.organiser.report.page import Block, Section, Table, listed
 from evaluation.organiser.report.sources import followed, wiesenfarth
@@ -29,34 +28,13 @@ def metrics_section(phase: ReportedPhase) -> Section | None:
     ordered = sorted(phase.board.metrics, key=lambda name: name not in phase.ranked_metrics)
     tasks = {name.rpartition(".")[0]: name for name in reversed(ordered) if of_metrics[name]}
     leading = [name for name in phase.board.metrics if name in tasks.values()][:_MOST_LEADING]
-    first = [*list(_ranks(phase))[: len(leading) == 1], *(of_metrics[name].pop(0) for name in leading)]
-    ranks = _ranks(phase) if len(leading) > 1 else ()
+    first = [of_metrics[name].pop(0) for name in leading]
     others = (chart for charts in of_metrics.values() for chart in charts)
-    blocks = (*first, *_metrics_table(phase), *ranks, *others)
+    blocks: list[Block] = [*first, *_metrics_table(phase), *others]
     return phase.section("metrics", "Metrics", blocks, len(first))
 
 
 _MOST_LEADING = 6
-
-
-_MOST_METRICS = 11
-
-
-def _ranks(phase: ReportedPhase) -> Iterator[Chart]:
-    """Yield the ranks of the teams in the first metrics of the ranking, side by side."""
-    ranks = {
-        phase.title_of(name): {
-            team.team: math.floor(rank)
-            for team in phase.board.teams
-            if name in team.metrics and (rank := team.metrics[name].rank) is not None
-        }
-        for name in phase.ranked_metrics
-    }
-    shown = dict([one for one in ranks.items() if one[1]][:_MOST_METRICS])
-    if len(shown) > 1 and len(phase.teams) > 1:
-        described = "The rank of every team in each metric of the ranking; crossing lines are trade-offs."
-        name = phase.identifier("ranks-by-metric")
-        yield team_charts.place_lines_chart(name, "Ranks by metric", described, shown, phase.marks)
 
 
 def _metrics_table(phase: ReportedPhase) -> Iterator[Table]:
@@ -104,7 +82,7 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
                 figure, f"Who is best in which case: {title}", *values_of_cases, *drawn
             )
             yield podium.measured_in(metric.unit, arrow)
-        yield _rank_heatmap(phase, name, title, teams, team_charts.ranks_by_case(matrix, metric.better))
+        yield _rank_counts(phase, name, title, teams, team_charts.ranks_by_case(matrix, metric.better))
 
 
 def times_section(phase: ReportedPhase) -> Section | None:
@@ -146,19 +124,13 @@ def _boxes(phase: ReportedPhase, name: str, title: str, axis: str, points: int) 
     )
 
 
-def _rank_heatmap(
+def _rank_counts(
     phase: ReportedPhase, name: str, title: str, teams: list[str], ranks: NDArray[np.int64]
 ) -> Chart:
-    cells = [
-        HeatmapCell(team, str(rank), count, str(count))
-        for team, of_team in zip(teams, ranks.tolist(), strict=True)
-        for rank, count in sorted(Counter(of_team).items())
-    ]
-    axes = Axes("rank in the case", "cases", (0, max(cell.value for cell in cells)), digits=0)
-    told = "In how many cases a team takes a rank, blank for none; equal values share the lowest rank."
-    all_ranks = [str(rank) for rank in range(1, len(teams) + 1)]
-    titled = phase.identifier(name, "rank-counts"), f"How often a team takes which rank in a case: {title}"
-    return heatmap_chart(*titled, told, cells, axes, wiesenfarth("ranking heatmap"), columns=all_ranks)
+    counts = {team: Counter(of_team) for team, of_team in zip(teams, ranks.tolist(), strict=True)}
+    told = f"How often a team takes which rank in a case: {title}"
+    figure, follows = phase.identifier(name, "rank-counts"), wiesenfarth("ranking heatmap")
+    return rank_counts_chart(figure, told, counts, follows)
 
 
 # --- The section of curves: ROC and free-response curves of all teams in one figure, with annotators ---

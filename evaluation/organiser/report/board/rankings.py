@@ -1,6 +1,6 @@
-"""Sections of rankings: places, agreement across phases, stability, significance."""
+"""Sections of rankings: places, consensus across phases, stability, significance."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evaluation.charts.chart import Chart, Estimated
@@ -8,7 +8,7 @@ from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, Leaderboard
 from evaluation.organiser.ranking.robustness import Variation
 from evaluation.organiser.ranking.stability import AcrossRankings, PlaceDistribution
-from evaluation.organiser.report.board.reading import ReportedPhase, are_first
+from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.charts import matrices
 from evaluation.organiser.report.charts import teams as team_charts
 from evaluation.organiser.report.page import Block, Cell, Section, Table, Title, identifier, listed
@@ -47,7 +47,7 @@ def ranking_section(phase: ReportedPhase) -> Section | None:
         for number, teams in enumerate(metric.comparisons.tiers or (), start=1)
     )
     tables = (*_board_tables(phase), *phase.tables("tiers", tiers))
-    return phase.section("ranking", "Ranking", (_ranking_table(phase), *_charts(phase), *tables), first=2)
+    return phase.section("ranking", "Ranking", (_ranking_table(phase), *tables), first=1)
 
 
 _INTERVAL = "95 % interval"
@@ -101,73 +101,20 @@ def _place(board: BoardOfTeam) -> Cell:
     return None if board.would_be_place is None else f"({board.would_be_place})"
 
 
-def _charts(phase: ReportedPhase) -> Iterator[Chart]:
-    for name in phase.boards:
-        values = []
-        for team, board in phase.in_order_of(name):
-            ends = (board.distribution.lower, board.distribution.upper) if board.distribution else ()
-            values.append(Estimated(team.team, board.place or 0, *ends))
-        if values:
-            lines = "; lines hold 95 % of its places when cases are resampled"
-            told = f"The place of every team{lines if any(one.lower for one in values) else ''}."
-            figure, title = phase.identifier(name, "places"), _who_is_first(phase, name)
-            drawn = values, phase.marks, "place"
-            yield team_charts.team_values_chart(figure, title, told, *drawn, places=len(phase.teams))
+# --- The section across tasks or phases: the consensus of the rankings ---
 
 
-def _who_is_first(phase: ReportedPhase, board: str) -> str:
-    placed = phase.in_order_of(board)
-    first = [team.team for team, one in placed if one.place == placed[0][1].place]
-    return f"{_few(first)} {are_first(first)}{_inside(phase, board)}"
-
-
-_MOST_NAMED = 3
-
-
-def _few(teams: Sequence[str]) -> str:
-    return listed(teams) if len(teams) <= _MOST_NAMED else f"{len(teams)} teams"
-
-
-def _inside(phase: ReportedPhase, board: str) -> str:
-    """Return which board is meant, empty for the first one."""
-    return "" if board == phase.boards[0] else f" in {phase.words(board)}"
-
-
-# --- The section across tasks or phases: consensus and agreement of the rankings ---
-
-
-def across_section(
-    across: AcrossRankings | None, what: str, words: Callable[[str], str], role: str | None = None
-) -> Section | None:
-    """Return the section that compares rankings; ``what`` names their subject: tasks or phases.
-
-    ``words`` returns the name of a ranking in words.
-    """
+def across_section(across: AcrossRankings | None, what: str, role: str | None = None) -> Section | None:
+    """Return the consensus of several rankings; ``what`` names their subject: tasks or phases."""
     if across is None:
         return None
-
-    def figure(kind: str) -> str:
-        return identifier(role or "", kind, what)
-
     columns = "place", "team", "mean place"
     rows = ((team.place, team.team, team.mean_place) for team in across.teams)
     note = f"The teams with a place in all {what}, by their mean place."
-    table = Table.of(figure("consensus"), f"Consensus of the {what}", columns, rows, note)
-    names = [words(name) for name in across.rankings]
-    agreement = matrices.heatmap_chart(
-        figure("agreement"),
-        f"Agreement of the {what}",
-        "Kendall's τ-b of every two rankings, over the teams that have a place in all.",
-        [
-            matrices.HeatmapCell(row, column, tau, f"{tau:.2f}")
-            for row, taus in zip(names, across.tau_b, strict=True)
-            for column, tau in zip(names, taus, strict=True)
-            if tau is not None
-        ],
-        matrices.Axes("", "Kendall's τ-b", (-1, 1)),
-    )
+    of = identifier(role or "", "consensus", what)
+    table = Table.of(of, f"Consensus of the {what}", columns, rows, note)
     title = f"Across {what} ({role})" if role else f"Across {what}"
-    return Section(figure("across"), title, (table, agreement), 0)
+    return Section(identifier(role or "", "across", what), title, (table,), 0)
 
 
 # --- The section of generalisation: changes from phase to phase ---
@@ -198,11 +145,6 @@ def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) 
 # --- The section of stability: resampled places, Kendall's τ, and other ranking schemes ---
 
 IN_FORCE = "scheme in force"
-_UNDER = {
-    "method": "under other methods",
-    "without metric": "without one of the metrics",
-    "subgroup": "in groups of cases",
-}
 _KINDS = {
     "method": "other methods",
     "without metric": "without a metric",
@@ -236,33 +178,37 @@ def _resampled(phase: ReportedPhase) -> Iterator[Block]:
 
 
 def _variations(phase: ReportedPhase) -> Iterator[Chart]:
+    """Yield the places of each board under other methods."""
     for name in phase.boards:
         inforce = {team.team: board.place for team, board in phase.in_order_of(name) if board.place}
-        for kind in _KINDS:
-            given = [
-                one for one in phase.board.robustness if one.board == name and one.kind == kind and one.places
-            ]
-            taus = [-2.0 if one.tau_b is None else one.tau_b for one in given]
-            agreeing = sorted(range(len(given)), key=taus.__getitem__)
-            found = {_change(phase, given[at]): given[at].places for at in sorted(agreeing[:_MOST_SCHEMES])}
-            few = f" Of {len(given)}, those that change most." if len(given) > _MOST_SCHEMES else ""
-            if found and inforce:
-                yield team_charts.place_lines_chart(
-                    phase.identifier(name, kind, "places"),
-                    f"{_who_stays_first(phase, name, given)} {_UNDER[kind]}",
-                    f"The places of the teams by the scheme in force, on the left, and by others.{few}",
-                    {IN_FORCE: inforce, **found},
-                    phase.marks,
-                    wiesenfarth("line plot") if kind == "method" else "",
-                )
+        methods = (one for one in phase.board.robustness if (one.board, one.kind) == (name, "method"))
+        given = [one for one in methods if one.places]
+        taus = [-2.0 if one.tau_b is None else one.tau_b for one in given]
+        agreeing = sorted(range(len(given)), key=taus.__getitem__)
+        found = {_change(phase, given[at]): given[at].places for at in sorted(agreeing[:_MOST_SCHEMES])}
+        few = f" Of {len(given)}, those that change most." if len(given) > _MOST_SCHEMES else ""
+        if found and inforce:
+            yield team_charts.place_lines_chart(
+                phase.identifier(name, "method", "places"),
+                f"{_who_stays_first(phase, name, given)} under other methods",
+                f"The places of the teams by the scheme in force, on the left, and by others.{few}",
+                {IN_FORCE: inforce, **found},
+                phase.marks,
+                wiesenfarth("line plot"),
+            )
 
 
 def _who_stays_first(phase: ReportedPhase, board: str, given: Sequence[Variation]) -> str:
     """Return for a title whether the first of a board is first in all variations."""
     first = {team.team for team, one in phase.in_order_of(board) if one.place == 1}
     kept = sum(first == {team for team, place in one.places.items() if place == 1} for one in given)
-    stays = f"{_few(sorted(first))} {'stay' if len(first) > 1 else 'stays'} first{_inside(phase, board)}"
+    told = listed(sorted(first)) if len(first) <= _MOST_NAMED else f"{len(first)} teams"
+    of_part = "" if board == phase.boards[0] else f" in {phase.words(board)}"
+    stays = f"{told} {'stay' if len(first) > 1 else 'stays'} first{of_part}"
     return stays if kept == len(given) else f"{stays} in {kept} of {len(given)} rankings"
+
+
+_MOST_NAMED = 3
 
 
 _MOST_SCHEMES = 9

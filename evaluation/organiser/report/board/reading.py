@@ -253,13 +253,13 @@ class ReportedPhase:
         defined = np.flatnonzero(np.isfinite(values).all(axis=0))
         return teams, [given.cases[position] for position in defined.tolist()], values[:, defined]
 
-    def hardest(self, metric: str, most: int) -> tuple[list[str], list[str], Floats]:
-        """Return the same of the cases with the worst mean over the teams, the worst first."""
+    def hardest(self, metric: str, most: int) -> list[str]:
+        """Return the cases with the worst mean over the teams, the worst first."""
         teams, cases, values = self.complete_values(metric)
         if not teams:
-            return teams, [], values
+            return []
         chosen = np.argsort(-self._sign(metric) * values.mean(axis=0), kind="stable")[:most]
-        return teams, [cases[position] for position in chosen.tolist()], values[:, chosen]
+        return [cases[position] for position in chosen.tolist()]
 
     def _sign(self, metric: str) -> int:
         """Return by what a value is multiplied so that the least is the best."""

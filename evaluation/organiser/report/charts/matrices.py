@@ -1,8 +1,7 @@
-"""Charts of matrices: heat maps, confusion matrices, significance maps."""
+"""Charts of matrices: ranks in cases, confusion matrices, significance maps."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,80 +10,43 @@ from numpy.typing import NDArray
 from evaluation.charts import chart as vl
 from evaluation.organiser.ranking.comparisons import Comparison
 
-# --- Heat map: a number for every pair of a row and a column ---
+# --- Heat map: how often each team takes each rank ---
 
 _MOST_LABELLED = 13
 _ROW_HEIGHT = 26
-_SHORT = 3
-"""Columns of names up to so many letters have level labels."""
 _EVERY_LABEL = {"labelAngle": -90, "labelLimit": 110, "labelOverlap": False}
 
 
-@dataclass(frozen=True)
-class HeatmapCell:
-    """The number of a row and a column, and the text that stands in the cell, if any."""
-
-    row: str
-    column: str
-    value: float
-    label: str = ""
-
-
-@dataclass(frozen=True)
-class Axes:
-    """Titles of the columns and of the values, and the ends of the scale: faint, then full colour."""
-
-    columns: str
-    value: str
-    ends: tuple[float, float]
-    digits: int = 3
-
-
-def heatmap_chart(
-    name: str,
-    title: str,
-    description: str,
-    cells: Sequence[HeatmapCell],
-    axes: Axes,
-    follows: str = "",
-    *,
-    columns: Sequence[str] = (),
-    columns_are_cases: bool = False,
+def rank_counts_chart(
+    name: str, title: str, counts: Mapping[str, Mapping[int, int]], follows: str
 ) -> vl.Chart:
-    """Return the heat map; rows and, unless ``columns`` are given, columns have the order of the cells.
+    """Return the heat map of the numbers of cases by team and rank, from 1 to the number of teams.
 
-    Cells are labelled where there are few columns. ``columns_are_cases``: a click on a cell selects its case.
+    Cells are labelled where there are few ranks.
     """
-    faint, full = axes.ends
-    middle = (faint + full) / 2
-    column = "case" if columns_are_cases else "column"
-    rows: list[vl.Record] = []
-    for cell in cells:
-        drawn = {"label": cell.label, "dark": (cell.value - middle) * (full - faint) > 0}
-        rows.append({"row": cell.row, column: cell.column, "value": cell.value, **drawn})
-    order = list(columns or dict.fromkeys(cell.column for cell in cells))
-    upright = {"labelAngle": 0} if max(map(len, order), default=0) <= _SHORT else {}
-    axis = {**_EVERY_LABEL, "labelFontSize": 10, **upright}
+    most = max(number for of_team in counts.values() for number in of_team.values())
+    rows: list[vl.Record] = [
+        {"row": team, "column": str(rank), "value": number, "label": str(number), "dark": number > most / 2}
+        for team, of_team in counts.items()
+        for rank, number in sorted(of_team.items())
+    ]
+    ranks = [str(rank) for rank in range(1, len(counts) + 1)]
+    axis = {**_EVERY_LABEL, "labelFontSize": 10, "labelAngle": 0}
     # A domain takes names unchanged; a sort order would put them into an expression.
-    x = vl.category(column, axes.columns, axis=axis, scale={"domain": order})
+    x = vl.category("column", "rank in the case", axis=axis, scale={"domain": ranks})
     # An interpolation between only two colours can be read in grey, too.
-    scale = {"domain": [faint, full], "range": ["#f4f8fb", vl.BLUE], "interpolate": "rgb", "clamp": True}
+    scale = {"domain": [0, most], "range": ["#f4f8fb", vl.BLUE], "interpolate": "rgb", "clamp": True}
     rectangle = {"type": "rect", "stroke": vl.GREY, "strokeWidth": 0.3}
     encoding = {
-        "color": vl.quantitative("value", title=axes.value, scale=scale, legend={"gradientLength": 160}),
-        "tooltip": vl.tooltip("row", column, numbers=("value",), digits=axes.digits),
+        "color": vl.quantitative("value", title="cases", scale=scale, legend={"gradientLength": 160}),
+        "tooltip": vl.tooltip("row", "column", numbers=("value",), digits=0),
     }
-    if columns_are_cases:
-        rectangle["cursor"] = "pointer"
-        encoding["stroke"] = vl.if_selected(vl.VERMILION, {"value": vl.GREY})
-        encoding["strokeWidth"] = vl.if_selected(2, {"value": 0.3})
-    labelled = rows if len(order) <= _MOST_LABELLED and any(cell.label for cell in cells) else []
+    labelled = rows if len(ranks) <= _MOST_LABELLED else []
     layers = [vl.layer("cells", rows, rectangle, **encoding), _labels(labelled, "datum.dark", 11)]
-    shared = {"x": x, "y": vl.names_down("row")}
-    height = _ROW_HEIGHT * len(dict.fromkeys(cell.row for cell in cells))
-    of_cases = {"single_cases": columns_are_cases, "wide": columns_are_cases}
-    more: dict[str, Any] = {"shared": shared, "follows": follows, **of_cases}
-    return vl.Chart.of(name, title, description, layers, height, _least_width(len(order)), **more)
+    described = "In how many cases a team takes a rank, blank for none; equal values share the lowest rank."
+    height, shared = _ROW_HEIGHT * len(counts), {"x": x, "y": vl.names_down("row")}
+    least = _least_width(len(ranks))
+    return vl.Chart.of(name, title, described, layers, height, least, shared=shared, follows=follows)
 
 
 def _least_width(columns: int) -> int:

@@ -33,7 +33,7 @@ def _whole(last: int) -> dict[str, Any]:
     return {"values": list(range(1, last + 1)), "format": "d"}
 
 
-# --- Dot plot of one value by team, with its interval: places of a ranking, or a metric ---
+# --- Dot plot of one value by team, with its interval ---
 
 
 def team_values_chart(
@@ -44,17 +44,13 @@ def team_values_chart(
     marks: TeamMarks,
     axis_title: str,
     follows: str = "",
-    places: int | None = None,
     line: float | None = None,
 ) -> vl.Chart:
     """Return the chart of values by team, from top to bottom in the order given.
 
-    ``places`` is the last place where the values are places, for an axis of whole numbers. ``line``: a value
-    to compare with, drawn dashed.
+    ``line``: a value to compare with, drawn dashed.
     """
-    domain = None if places is None else (0.5, places + 0.5)
-    whole = {} if places is None else {"axis": _whole(places)}
-    x, lower = (vl.quantity(field, axis_title, domain, **whole) for field in ("value", "lower"))
+    x, lower = (vl.quantity(field, axis_title) for field in ("value", "lower"))
     rows = [one.row("team") for one in values]
     drawn: dict[str, Any] = {
         "y": {**vl.names_down("team"), "scale": {"domain": [one.name for one in values]}},
