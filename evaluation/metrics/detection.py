@@ -1,7 +1,6 @@
 """Detection of boxes in many images: average precision, precision, recall and overlap."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal, get_args
@@ -154,18 +153,6 @@ def _codes(
     return codes[: len(first)], codes[len(first) :], max(1, len(names))
 
 
-@dataclass(frozen=True, slots=True)
-class PrecisionRecall:
-    """The points of a precision–recall curve at its true positives, by descending confidence.
-
-    Between two of them recall stays and precision falls; ``precision`` is the raw one, not the envelope.
-    """
-
-    confidence: Floats
-    recall: Floats
-    precision: Floats
-
-
 class DetectionTable:
     """Matched detections of all images, sorted once; the basis of every detection metric.
 
@@ -313,22 +300,6 @@ class DetectionTable:
         _, number = self._sums_per_image
         boxes = (matrix @ self.reference_counts)[:, :, None]
         return ratio_or_nan((matrix @ number).reshape(-1, *self.shape), boxes)
-
-    def precision_recall(
-        self, weights: NDArray[np.number], class_index: int, threshold_index: int
-    ) -> PrecisionRecall:
-        """Return the points of one curve under weights of shape (images,); none without reference boxes."""
-        position, segment = self.true_positives
-        starts = np.flatnonzero(np.diff(segment, prepend=-1))
-        matrix = np.asarray(weights, dtype=np.float64)[None]
-        chosen = segment == class_index * self.shape[1] + threshold_index
-        boxes = float((matrix @ self.reference_counts)[0, class_index])
-        if not chosen.any() or boxes == 0:
-            return PrecisionRecall(np.zeros(0), np.zeros(0), np.zeros(0))
-        precision, weight = self._precision(matrix, starts)
-        return PrecisionRecall(
-            self.confidence[position[chosen]], np.cumsum(weight[0, chosen]) / boxes, precision[0, chosen]
-        )
 
     def _precision(self, weights: Floats, starts: Integers) -> tuple[Floats, Floats]:
         """Return raw precision at, and weight of, every true positive; shape (rows, true positives)."""

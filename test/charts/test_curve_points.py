@@ -7,15 +7,16 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from evaluation.metrics.classification import roc_table
+from evaluation.metrics.free_response import Candidates, FrocTable
 from evaluation.organiser.report.charts.curves import (
     point_at_threshold,
     point_on_curve,
     precision_band,
-    precision_recall_curve,
     recall_and_precision,
     roc_band,
     roc_curve,
     thinned,
+    thinned_curve,
 )
 from evaluation.stats.bootstrap import bootstrap_weights
 
@@ -23,6 +24,7 @@ GENERATOR = np.random.default_rng(7)
 LABELS = np.repeat([True, False], [20, 40])
 SCORES = np.round(GENERATOR.normal(LABELS * 1.0, 1.0), 1)
 TABLE = roc_table(SCORES, LABELS)
+FOUND = FrocTable(Candidates(np.arange(len(SCORES)), SCORES, LABELS, LABELS.astype(int)))
 
 
 def test_the_roc_curve_is_that_of_scikit_learn():
@@ -34,7 +36,8 @@ def test_the_roc_curve_is_that_of_scikit_learn():
 
 
 def test_the_precision_recall_curve_is_that_of_scikit_learn():
-    curve = precision_recall_curve("s", TABLE)
+    recall, precision = recall_and_precision(FOUND, np.ones((1, len(LABELS))))
+    curve = thinned_curve("s", recall[0], precision[0])
     precision, recall, _ = metrics.precision_recall_curve(LABELS, SCORES)
     points = {(round(x, 12), round(y, 12)) for x, y in zip(recall.tolist(), precision.tolist(), strict=True)}
     found = {(round(x, 12), round(y, 12)) for x, y in zip(curve.x, curve.y, strict=True)}
@@ -58,7 +61,7 @@ def test_the_roc_band_holds_95_percent_of_resampled_curves():
 
 def test_the_precision_band_is_taken_where_a_recall_is_first_reached():
     weights = np.ones((3, len(LABELS)))
-    band = precision_band("s", [recall_and_precision(TABLE, weights)])
+    band = precision_band("s", [recall_and_precision(FOUND, weights)])
     precision, recall, _ = metrics.precision_recall_curve(LABELS, SCORES)
     half = int(np.flatnonzero(recall >= 0.5 - 1e-12)[-1])  # scikit-learn's recall falls
     assert band.lower[24] == band.upper[24] == pytest.approx(precision[half])

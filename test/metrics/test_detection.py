@@ -73,17 +73,6 @@ def test_figures_are_those_of_the_plain_rules_and_weights_are_copies(weighted):
         np.testing.assert_allclose(found[0], wanted, atol=1e-12)
 
 
-@settings(max_examples=25)
-@given(st.lists(image, min_size=1, max_size=3), st.integers(0, CLASSES - 1), st.integers(0, 10))
-def test_points_of_the_curve_are_those_of_the_plain_rules(images, label, position):
-    judged, boxes = plain.judge(images, range(len(images)), label, THRESHOLDS[position])
-    found = table_of(images).precision_recall(np.ones(len(images)), label, position)
-    ranks = [rank for rank, detection in enumerate(judged, start=1) if detection.right]
-    assert found.confidence.tolist() == [judged[rank - 1].confidence for rank in ranks]
-    np.testing.assert_allclose(found.precision, [n / rank for n, rank in enumerate(ranks, start=1)])
-    np.testing.assert_allclose(found.recall, [n / boxes for n in range(1, len(ranks) + 1)])
-
-
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [

@@ -1,7 +1,7 @@
 """The sections of classification and of detection tasks: curves, calibration, confusion matrices."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -17,8 +17,7 @@ from evaluation.core.field import Field
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.classification import RocTable, roc_table, weighted_auc
-from evaluation.metrics.detection import DetectionTable
-from evaluation.metrics.free_response import FrocTable
+from evaluation.metrics.free_response import Candidates, FrocTable
 from evaluation.organiser.report.charts import curves
 from evaluation.organiser.report.charts.curves import MarkedPoint, NamedBand, roc_chart
 from evaluation.organiser.report.charts.matrices import confusion_chart
@@ -168,6 +167,13 @@ class _LabelledScores:
         return identifier(f"{self.task.name}-{self.columns.label}")
 
     @property
+    def candidates(self) -> Candidates:
+        """The cases as detections of positives; a positive without a score is found at no threshold."""
+        positive, score = self.table.positive, self.table.score
+        ranked = np.flatnonzero(~(positive & np.isneginf(score)))
+        return Candidates(ranked, score[ranked], positive[ranked], positive.astype(np.int64))
+
+    @property
     def probabilities(self) -> Floats | None:
         """The scores if they can be probabilities, with NaN for missing ones; otherwise None."""
         scores = np.where(np.isfinite(self.table.score), self.table.score, np.nan)
@@ -211,14 +217,9 @@ def _curves(results: SubmissionResults, scored: _LabelledScores) -> Iterator[Cha
     (area,) = weighted_auc(table, np.ones((1, len(scored.names))))
     title = f"ROC: {positive} against {negative}, AUC {area:.2f}"
     yield roc_chart(name, title, lines, band, points, follows)
-    blocks = (curves.recall_and_precision(table, block) for block in weights)
-    yield curves.precision_recall_chart(
-        f"{scored.identifier}-precision-recall",
-        f"Precision and recall for {positive}",
-        [curves.precision_recall_curve(_ONE, table)],
-        [curves.precision_band(_ONE, blocks)] if weights else (),
-        float(table.positive.mean()),
-    )
+    name, title = f"{scored.identifier}-precision-recall", f"Precision and recall for {positive}"
+    tables = {_ONE: FrocTable(scored.candidates)}
+    yield from _precision(name, title, tables, weights, prevalence=float(table.positive.mean()))
 
 
 def _operating_points(results: SubmissionResults, scored: _LabelledScores) -> Iterator[MarkedPoint]:
@@ -293,20 +294,28 @@ def _detection_curves(
     table = results.tables[task.name]
     draws = results.resampling, table.names, metric.estimator.strata(table)
     if detections.matched is None:
-        hit, candidates = detections.hit, {_ONE: detections.candidates(table)}
-        weights = curve_weights(*draws, len(candidates[_ONE].confidence))
+        hit, candidates = detections.hit, detections.candidates(table)
+        tables, weights = _with_objects({_ONE: candidates}), curve_weights(*draws, len(candidates.confidence))
+        told = f"{title}: precision and recall"
+        yield from _precision(f"{name}-precision-recall", told, tables, weights, hit)
     else:
         matched = detections.matched(table)
         thresholds, weights = matched.thresholds.tolist(), curve_weights(*draws, len(matched.confidence))
+        singles = {of: matched.single_class(i) for i, of in enumerate(detections.classes)}
         for position in [thresholds.index(one) for one in THRESHOLDS if one in thresholds] or [0]:
-            yield from _precision_by_class(matched, detections.classes, position, weights, name, title)
+            at = thresholds[position]
+            yield from _precision(
+                f"{name}-precision-recall-{round(100 * at)}",
+                f"{title}: precision and recall at IoU {at:g} or more",
+                _with_objects({of: one.candidates(position) for of, one in singles.items()}),
+                weights,
+                "The precision is the best at that recall or above. A hit has an intersection over union of "
+                f"at least {at:g}.",
+                is_best=True,
+            )
         nearest = min(range(len(thresholds)), key=lambda one: abs(thresholds[one] - HIT))
         hit = f"A hit has an intersection over union of at least {thresholds[nearest]:g}."
-        singles = ((of, matched.single_class(i)) for i, of in enumerate(detections.classes))
-        candidates = {of: one.candidates(nearest) for of, one in singles}
-    tables = {of: FrocTable(one) for of, one in candidates.items() if one.references.any()}
-    if tables and detections.matched is None:
-        yield from _precision_of_all(tables[_ONE], weights, name, title, hit)
+        tables = _with_objects({of: one.candidates(nearest) for of, one in singles.items()})
     lines, bands = [], []
     for of, one in tables.items():
         curve = one.curve(np.ones(one.cases))
@@ -318,54 +327,35 @@ def _detection_curves(
         yield curves.froc_chart(f"{name}-froc", told, lines, hit, bands)
 
 
-def _precision_of_all(
-    table: FrocTable, weights: list[Floats], name: str, title: str, hit: str
-) -> Iterator[Chart]:
-    precision, recall = table.precision_recall(np.ones((1, table.cases)))
-    if precision.size:
-        blocks = (table.precision_recall(block)[::-1] for block in weights)
-        yield curves.precision_recall_chart(
-            f"{name}-precision-recall",
-            f"{title}: precision and recall",
-            [curves.thinned_curve(_ONE, recall[0], precision[0])],
-            [curves.precision_band(_ONE, blocks, float(recall.max()))] if weights else (),
-            hit=hit,
-        )
+def _with_objects(candidates: Mapping[str, Candidates]) -> dict[str, FrocTable]:
+    """Return the tables of those that have any object to find."""
+    return {of: FrocTable(one) for of, one in candidates.items() if one.references.any()}
 
 
-def _precision_by_class(
-    matched: DetectionTable,
-    classes: Sequence[str],
-    threshold: int,
-    weights: list[Floats],
+def _precision(
     name: str,
     title: str,
+    tables: Mapping[str, FrocTable],
+    weights: Sequence[Floats],
+    hit: str = "",
+    prevalence: float | None = None,
+    *,
+    is_best: bool = False,
 ) -> Iterator[Chart]:
-    ones, lines, bands = np.ones(len(matched.reference_counts)), [], []
-    for position, of in enumerate(classes):
-        points = matched.precision_recall(ones, position, threshold)
-        if not points.recall.size:
-            continue
-        lines.append(curves.thinned_curve(of, points.recall, _best_from(points.precision)))
-        rows = (matched.precision_recall(row, position, threshold) for block in weights for row in block)
-        blocks = [(one.recall[None], _best_from(one.precision)[None]) for one in rows if one.recall.size]
-        if blocks:
-            bands.append(curves.precision_band(of, blocks, float(points.recall.max())))
+    """Yield the precision–recall curves with their bands, of the tables in which anything is found.
+
+    ``is_best``: the precision is the best at a recall or above.
+    """
+    lines, bands = [], []
+    for of, table in tables.items():
+        recall, precision = curves.recall_and_precision(table, np.ones((1, table.cases)), is_best=is_best)
+        if recall.any():
+            lines.append(curves.thinned_curve(of, recall[0], precision[0]))
+            if weights:
+                blocks = (curves.recall_and_precision(table, block, is_best=is_best) for block in weights)
+                bands.append(curves.precision_band(of, blocks, float(recall.max())))
     if lines:
-        at = float(matched.thresholds[threshold])
-        yield curves.precision_recall_chart(
-            f"{name}-precision-recall-{round(100 * at)}",
-            f"{title}: precision and recall at IoU {at:g} or more",
-            lines,
-            bands,
-            hit="The precision is the best at that recall or above. A hit has an intersection over union "
-            f"of at least {at:g}.",
-        )
-
-
-def _best_from(precision: Floats) -> Floats:
-    """Return the best precision at each recall or a higher one; shape (points,), recall ascending."""
-    return np.maximum.accumulate(precision[::-1])[::-1]
+        yield curves.precision_recall_chart(name, title, lines, bands, prevalence, hit)
 
 
 def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> NamedBand:

@@ -11,7 +11,8 @@ from scipy.special import chdtrc, ndtri
 
 from evaluation.charts import chart as vl
 from evaluation.metrics.arrays import Bools, Floats
-from evaluation.metrics.classification import RocTable, found_at_thresholds, roc_points, weighted_counts
+from evaluation.metrics.classification import RocTable, roc_points, weighted_counts
+from evaluation.metrics.free_response import FrocTable
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
 from evaluation.stats.intervals import wilson_interval
 
@@ -321,10 +322,17 @@ def point_at_threshold(name: str, table: RocTable, threshold: float) -> MarkedPo
     return MarkedPoint(name, float(called[negative].mean()), float(called[table.positive].mean()))
 
 
-def precision_recall_curve(name: str, table: RocTable) -> vl.NamedCurve:
-    """Return the curve of all cases by ascending recall, thinned to the resolution of a figure."""
-    recall, precision = recall_and_precision(table, np.ones((1, table.score.size)))
-    return thinned_curve(name, recall[0], precision[0])
+def recall_and_precision(
+    table: FrocTable, weights: Floats, *, is_best: bool = False
+) -> tuple[Floats, Floats]:
+    """Return recall, ascending, and precision under case weights; both of shape (rows, thresholds).
+
+    ``is_best``: the precision is the best at that recall or above.
+    """
+    precision, recall = table.precision_recall(weights)
+    if is_best:
+        precision = np.fmax.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+    return recall, precision
 
 
 def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]], reached: float = 1.0) -> NamedBand:
@@ -367,14 +375,6 @@ def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:
         same = np.diff(along[kept]) == 0
         turns[1:-1] &= ~(same[:-1] & same[1:])
     return kept[turns]
-
-
-def recall_and_precision(table: RocTable, weights: Floats) -> tuple[Floats, Floats]:
-    """Return recall and precision at each distinct score, descending; both of shape (rows, scores)."""
-    right, made = found_at_thresholds(table, weights)
-    positives = weights[:, table.positive].sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return right / positives, np.where(made > 0, right / made, np.nan)
 
 
 # --- Kaplan–Meier curves of groups of cases, with a band and the censored cases ---
