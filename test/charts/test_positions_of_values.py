@@ -13,7 +13,6 @@ from evaluation.organiser.report.charts.values import (
     bland_altman_chart,
     distribution_chart,
     error_cloud_chart,
-    histogram_chart,
 )
 from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 
@@ -71,13 +70,6 @@ def test_many_cases_are_binned_and_none_can_be_told():
     assert len(marks(few, "point", "points", "x")) == MOST_POINTS
     none = distribution_chart("d", "D", [Distribution("x", np.array([np.nan]), ["a"])], "x")
     assert marks(none, "bar", "boxes", "x") == []
-
-
-@by_hand(histogram_chart)
-def test_a_histogram_of_many_cases_has_few_bins():
-    # The root of 64 cases is 8 bins; there are never more than 40.
-    many = [histogram_chart("h", "H", "", np.arange(float(n)), "s").data["bins"] for n in (64, 2500)]
-    assert [len(bins) for bins in many] == [8, 40]
 
 
 @by_hand(error_cloud_chart)

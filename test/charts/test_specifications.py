@@ -17,7 +17,6 @@ import vl_convert
 from evaluation.charts.chart import NamedCurve, complete, layered
 from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
 from evaluation.organiser.report.charts.curves import roc_chart
-from evaluation.organiser.report.charts.values import _count as count
 from test.charts.board_examples import board_examples
 from test.charts.drawing import drawn
 from test.charts.examples import example_of, examples
@@ -72,16 +71,6 @@ def test_nothing_that_carries_data_is_fainter_than_its_colour(name):
     marks = [one["mark"] for one in specification.get("layer", [specification])]
     of_data = [mark for mark in marks if isinstance(mark, dict) and mark.get("tooltip", True) is not None]
     assert [mark for mark in of_data if mark.get("opacity", 1) < 1] == []
-
-
-@pytest.mark.parametrize("last", [0, 1, 2, 3, 6, 7, 30, 31, 1234])
-def test_an_axis_of_counts_has_different_whole_numbers_up_to_the_last(last):
-    ticks = count("cases", "cases", last)["axis"]["values"]
-    assert ticks == sorted(set(ticks))
-    assert all(isinstance(tick, int) for tick in ticks)
-    assert ticks[0] == 0
-    assert last / 2 <= ticks[-1] <= last
-    assert len(ticks) <= 7
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -15,7 +15,7 @@ from evaluation.organiser.audit import label_columns
 from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.report import value_figures
 from evaluation.organiser.report.case_images import CaseReading
-from evaluation.organiser.report.charts.values import histogram_chart
+from evaluation.organiser.report.charts.values import Distribution, distribution_chart
 from evaluation.organiser.report.classification import classification_charts, detection_charts
 from evaluation.organiser.report.page import (
     Block,
@@ -265,14 +265,13 @@ def failures(results: SubmissionResults) -> Iterator[Table]:
 
 
 def run_times(results: SubmissionResults) -> Iterator[Chart]:
-    """Yield the histogram of the run times of the algorithm, if they are known."""
-    seconds = np.array([case.run_seconds for case in results.cases if case.run_seconds is not None])
-    if seconds.size:
-        described = (
-            f"Seconds that the algorithm took for each of {seconds.size} cases: median "
-            f"{np.median(seconds):.3g}, longest {seconds.max():.3g}, in all {seconds.sum():.4g}."
-        )
-        drawn = histogram_chart("run-times", "Run times", described, seconds, "seconds for a case")
+    """Yield the run times of the algorithm, if they are known."""
+    known = {case.name: case.run_seconds for case in results.cases if case.run_seconds is not None}
+    if known:
+        seconds = np.array(list(known.values()))
+        title = f"Run times: median {np.median(seconds):.3g} s, in all {seconds.sum():.4g} s"
+        of_cases = Distribution("all cases", seconds, tuple(known))
+        drawn = distribution_chart("run-times", title, [of_cases], "seconds for a case")
         yield drawn.measured_in("seconds")
 
 

@@ -24,7 +24,6 @@ from evaluation.organiser.ranking.leaderboard_file import (
     MetricOfPhase,
     MetricOfTeam,
     OrganiserPart,
-    PhaseChange,
     PhaseLeaderboard,
     Team,
 )
@@ -277,20 +276,3 @@ def test_signs_point_to_the_team_that_the_test_finds_better():
     assert compared(None, True) == "·"
     assert compared("b", False) == "·"
     assert compared(None, None) == "?"
-
-
-def difference(earlier: float, later: float, *ends: float) -> Difference:
-    return Difference(later - earlier, *ends, first=Figure(later), second=Figure(earlier))
-
-
-@by_hand(team_values_chart, page=RANKINGS)
-def test_changes_between_phases_are_beside_0():
-    changes = (
-        PhaseChange("t.dice", "b", "dev", "test", difference(0.875, 0.75, -0.25, 0.0)),
-        PhaseChange("t.dice", "a", "dev", "test", difference(0.25, 0.5)),
-    )
-    board = Leaderboard("leaderboard/1", (), generalisation=changes)
-    (chart,) = charts(rankings.generalisation_section(board, [phase()])).values()
-    assert marks(chart, "point", "teams", "y", "x") == [("b", -0.125), ("a", 0.25)]
-    assert marks(chart, "rule", "intervals", "y", "x", "x2") == [("b", -0.25, 0)]
-    assert marks(chart, "rule", "line", "x") == [0]

@@ -80,24 +80,12 @@ def leaderboard_page(
 
 
 def _answer(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Iterator[str]:
-    """Yield who is first and who cannot be told from the first, of the final ranking and of each phase.
-
-    Where the first board of a phase was not resampled: why, and the boards of its parts that were.
-    """
+    """Yield who is first and who cannot be told from the first, of the final ranking and of each phase."""
     if first := [team.team for team in board.final or () if team.place == 1]:
         yield f"Over all phases, {listed(first)} {are_first(first)}."
     for phase in phases:
         prefix = f"{phase.board.role}: " if phase.board.role and len(phases) > 1 else ""
-        overall, *parts = phase.boards
-        yield from _of_board(phase, overall, prefix)
-        several = len(phase.in_order_of(overall)) > 1
-        if several and not _is_resampled(phase, overall) and (why := _not_resampled(phase)):
-            yield f"{prefix}{why}"
-            for name in [one for one in parts if _is_resampled(phase, one)][:_MOST_PARTS]:
-                yield " ".join(_of_board(phase, name, f"{prefix}For {phase.words(name)}, "))
-
-
-_MOST_PARTS = 4
+        yield from _of_board(phase, phase.boards[0], prefix)
 
 
 def _of_board(phase: ReportedPhase, name: str, prefix: str) -> Iterator[str]:
@@ -164,27 +152,8 @@ def _not_told_apart(phase: ReportedPhase, placed: Sequence[tuple[Team, BoardOfTe
         yield f"{_counted(near)} cannot be told apart from {first.team} by {cases}."
 
 
-def _is_resampled(phase: ReportedPhase, board: str) -> bool:
-    return any(one.distribution for _, one in phase.in_order_of(board))
-
-
 def _counted(teams: Sequence[str]) -> str:
     return listed(teams) if len(teams) <= 6 else f"{listed(teams[:3])} and {len(teams) - 3} more"
-
-
-def _not_resampled(phase: ReportedPhase) -> str:
-    """Return why it is not known how sure the places are; empty where no metric gives a reason."""
-    ranked = phase.ranked_metrics
-    reasons = {name: one.no_intervals for name, one in ranked.items() if one.no_intervals}
-    if not reasons:
-        return ""
-    # A reason that most of them share stands for all.
-    reason = max(reasons.values(), key=list(reasons.values()).count)
-    example = next(name for name, one in reasons.items() if one == reason)
-    return (
-        f"How sure these places are cannot be told: {len(reasons)} of the {len(ranked)} metrics behind them "
-        f"rest on too little, such as “{phase.title_of(example)}” ({reason})."
-    )
 
 
 def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from evaluation.charts.chart import Chart, Estimated
+from evaluation.charts.chart import Chart
 from evaluation.organiser.ranking.comparisons import Comparison
 from evaluation.organiser.ranking.leaderboard_file import BoardOfTeam, Leaderboard
 from evaluation.organiser.ranking.robustness import Variation
@@ -122,24 +122,11 @@ def across_section(across: AcrossRankings | None, what: str, role: str | None = 
 
 def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Section | None:
     """Return the section of the changes between phases; None without any."""
-    if not (found := board.generalisation):
+    if not board.generalisation:
         return None
     titles = {name: phase.title_of(name) for phase in phases for name in phase.board.metrics}
-    changes: dict[tuple[str, str, str], list[Estimated]] = {}
-    for one in found:
-        change = Estimated(one.team, one.difference.value, one.difference.lower, one.difference.upper)
-        changes.setdefault((one.earlier, one.later, one.metric), []).append(change)
-    blocks: list[Block] = []
-    for (first, second, name), values in changes.items():
-        title = f"Change from {first} to {second}: {titles[name]}"
-        told = "The later minus the earlier value; lines are 95 % intervals, for independent cases."
-        of = identifier("change", first, second, name)
-        chart = team_charts.team_values_chart(of, title, told, values, phases[0].marks, "change", line=0.0)
-        known = next(one.board.metrics[name] for one in phases if name in one.board.metrics)
-        blocks.append(chart.measured_in(known.unit))
-    rows = [replace(one, metric=titles[one.metric]) for one in found]
-    blocks.append(Table.declared("generalisation", rows))
-    return Section("generalisation", "Generalisation", tuple(blocks), 0)
+    rows = [replace(one, metric=titles[one.metric]) for one in board.generalisation]
+    return Section("generalisation", "Generalisation", (Table.declared("generalisation", rows),), 0)
 
 
 # --- The section of stability: resampled places, Kendall's τ, and other ranking schemes ---

@@ -44,12 +44,8 @@ def team_values_chart(
     marks: TeamMarks,
     axis_title: str,
     follows: str = "",
-    line: float | None = None,
 ) -> vl.Chart:
-    """Return the chart of values by team, from top to bottom in the order given.
-
-    ``line``: a value to compare with, drawn dashed.
-    """
+    """Return the chart of values by team, from top to bottom in the order given."""
     x, lower = (vl.quantity(field, axis_title) for field in ("value", "lower"))
     rows = [one.row("team") for one in values]
     drawn: dict[str, Any] = {
@@ -58,7 +54,6 @@ def team_values_chart(
         "tooltip": vl.tooltip("team", numbers=("value", "lower", "upper")),
     }
     layers = [
-        vl.layer("line", [] if line is None else [{"value": line}], vl.COMPARED, x=x),
         # Below the points, so that these get the tooltip.
         vl.interval_layer(rows, lower, **drawn),
         vl.layer("teams", rows, _POINT, x=x, **drawn, shape=_by_team(marks, "shape")),

@@ -1,4 +1,4 @@
-"""Charts of values of the cases: boxes and points, histograms, scatter and Bland–Altman plots."""
+"""Charts of values of the cases: boxes and points, Bland–Altman plots and errors of positions."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -112,35 +112,6 @@ def _offsets(values: NDArray[np.float64]) -> list[float]:
     golden = 0.6180339887498949
     found: list[float] = np.round(spread * ((np.arange(values.size) * golden) % 1 - 0.5), 3).tolist()
     return found
-
-
-# --- Histogram of a value over the cases ---
-
-_MOST_BINS = 40
-
-
-def histogram_chart(
-    name: str, title: str, description: str, values: NDArray[np.float64], axis_title: str
-) -> vl.Chart:
-    """Return the histogram of values of shape (cases,), all finite, at least one."""
-    bins = int(min(_MOST_BINS, max(5, round(values.size**0.5))))
-    counts, edges = np.histogram(values, bins=bins)
-    rows = vl.rows_of({"from": edges[:-1], "to": edges[1:], "cases": counts})
-    x = vl.quantitative("from", bin={"binned": True}, title=axis_title)
-    y = _count("cases", "cases", int(counts.max()))
-    bars = vl.layer("bins", rows, {"type": "bar"}, x=x, x2={"field": "to"}, y=y)
-    return vl.Chart.of(name, title, description, [bars], 240)
-
-
-def _count(field: str, title: str, last: int) -> dict[str, Any]:
-    """Return the encoding of a number from 0 to ``last`` that counts; its axis names whole numbers alone."""
-    step = next(step for step in _STEPS_OF_COUNTS if step * _MOST_TICKS >= last)
-    ticks = {"values": list(range(0, last + 1, step)), "format": "~s"}
-    return vl.quantitative(field, title=title, axis=ticks, scale={"domainMin": 0, "nice": False})
-
-
-_MOST_TICKS = 6
-_STEPS_OF_COUNTS = tuple(digit * 10**power for power in range(12) for digit in (1, 2, 5))
 
 
 # --- Points of cases in a plane: as they are, or where there are many, in cells of a grid ---
