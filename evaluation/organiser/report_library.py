@@ -27,7 +27,7 @@ from evaluation.organiser.report.board.leaderboard import leaderboard_page, repo
 from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.reading import LEADERBOARD_FILE, ReportedPhase, read_leaderboard
 from evaluation.organiser.report.case_images import CaseReading, Request, is_read
-from evaluation.organiser.report.page import WIDTH, Page, render_page, write_figures
+from evaluation.organiser.report.page import WIDTH, Page, Section, render_page, write_figures
 from evaluation.organiser.report.pictures import chosen_cases, classified_cases
 from evaluation.organiser.report.results import SubmissionResults, read_submission_results, results_of
 from evaluation.organiser.report.sentences import names_of
@@ -61,8 +61,8 @@ def _pictures_of(
     submissions: Path | None,
     images: Path | None,
     workers: int | None,
-) -> cases.PhasePictures:
-    """Return the pictures of the hardest cases of a phase, of the reference and by the best teams."""
+) -> Section | None:
+    """Return the section of the hardest cases of a phase, of the reference and by the best teams."""
     hardest = cases.hardest_cases(reported, phase.tasks)
     of_teams = {} if submissions is None else cases.submissions_of(reported, submissions)
     readings = {}
@@ -70,7 +70,7 @@ def _pictures_of(
         number = machine.worker_count(workers)
         request = Request(phase.folder, place, hardest, images, number, only_pictures=True)
         readings[name] = {one.name: one for one in _read(request)}
-    return cases.PhasePictures(phase.tasks, hardest, readings)
+    return cases.pictures_section(reported, phase.tasks, hardest, readings)
 
 
 def _read(request: Request) -> Sequence[CaseReading]:
@@ -234,7 +234,7 @@ def report_leaderboard(
     phases = [named_phase(fspath(name)) for name in ground_truth]
     board, parts = leaderboard_in(Path(results), phases[0].folder if phases else None)
     data = data_section(describe(phases), names_of(phases[0])) if phases else None
-    pictures: Mapping[str, cases.PhasePictures] = {}
+    pictures: Mapping[str, Section | None] = {}
     if submissions is not None or images is not None:
         if not phases:
             raise PhaseError("--submissions, --images: expected --ground-truth PHASE too, found none")

@@ -19,7 +19,7 @@ from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.classification import RocTable, roc_table, weighted_auc
 from evaluation.metrics.free_response import Candidates, FrocTable
 from evaluation.organiser.report.charts import curves
-from evaluation.organiser.report.charts.curves import MarkedPoint, NamedBand, roc_chart
+from evaluation.organiser.report.charts.curves import MarkedPoint, roc_chart
 from evaluation.organiser.report.charts.matrices import confusion_chart
 from evaluation.organiser.report.objects import HIT
 from evaluation.organiser.report.page import identifier
@@ -261,7 +261,6 @@ def _of_probabilities(scored: _LabelledScores, names: Names) -> Iterator[Chart]:
 
 
 THRESHOLDS = (0.25, 0.5, 0.75)
-_GRID = 50
 
 
 def detection_charts(results: SubmissionResults) -> Iterator[Chart]:
@@ -321,7 +320,7 @@ def _detection_curves(
         curve = one.curve(np.ones(one.cases))
         lines.append(curves.thinned_curve(of, curve.false_positives_per_case, curve.sensitivity))
         if weights:
-            bands.append(froc_band(of, one, weights))
+            bands.append(curves.froc_band(of, one, weights))
     if lines:
         told = f"{title}: found at each rate of false positives"
         yield curves.froc_chart(f"{name}-froc", told, lines, hit, bands)
@@ -356,15 +355,3 @@ def _precision(
                 bands.append(curves.precision_band(of, blocks, float(recall.max())))
     if lines:
         yield curves.precision_recall_chart(name, title, lines, bands, prevalence, hit)
-
-
-def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> NamedBand:
-    """Return the 95 % percentiles of the sensitivity at 51 numbers of false positives per case.
-
-    ``weights`` are blocks of case weights, shape (rows, cases).
-    """
-    last = float(table.curve(np.ones(weights[0].shape[1])).false_positives_per_case[-1])
-    rates = np.linspace(0, last, _GRID + 1)
-    values = np.vstack([table.sensitivity_at(block, rates.tolist()) for block in weights])
-    lower, upper = np.nanquantile(values, (0.025, 0.975), axis=0)
-    return NamedBand(name, rates, lower, upper)

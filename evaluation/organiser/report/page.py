@@ -449,7 +449,7 @@ def vector_files(drawing: Chart | str) -> dict[str, bytes]:
 
 
 def _repeatable(pdf: bytes) -> bytes:
-    """Return a PDF with its resources by name; vl-convert orders and numbers them anew in every run.
+    """Return a PDF with its parts by name; vl-convert orders and numbers them anew in every run.
 
     Its colours are plain ones of the device: readers refuse the colour profile that vl-convert embeds.
     """
@@ -458,8 +458,8 @@ def _repeatable(pdf: bytes) -> bytes:
 
     seen = set[int]()
 
-    def make_colours_plain(part: Any) -> None:
-        places = part.items() if isinstance(part, DictionaryObject) else enumerate(part)
+    def tidy(part: Any) -> None:
+        places = sorted(part.items()) if isinstance(part, DictionaryObject) else enumerate(part)
         for key, value in list(places):
             found = value.get_object()
             if isinstance(found, ArrayObject) and found[:1] == ["/ICCBased"]:
@@ -467,21 +467,14 @@ def _repeatable(pdf: bytes) -> bytes:
                 part[key] = NameObject({1: "/DeviceGray", 3: "/DeviceRGB"}[number])
             elif isinstance(found, DictionaryObject | ArrayObject) and id(found) not in seen:
                 seen.add(id(found))
-                make_colours_plain(found)
-
-    def sort_resources(content: DictionaryObject) -> None:
-        for kind in content.get("/Resources", {}).values():
-            if isinstance(resources := kind.get_object(), DictionaryObject):
-                named = sorted(resources.items())
-                resources.clear()
-                resources.update(named)
-                for _, resource in named:
-                    if isinstance(nested := resource.get_object(), DictionaryObject):
-                        sort_resources(nested)
+                tidy(found)
+        if isinstance(part, DictionaryObject):
+            named = sorted(part.items())
+            part.clear()
+            part.update(named)
 
     (page,) = PdfReader(io.BytesIO(pdf)).pages
-    make_colours_plain(page)
-    sort_resources(page)
+    tidy(page)
     writer, written = PdfWriter(), io.BytesIO()
     writer.add_page(page)
     writer.write(written)

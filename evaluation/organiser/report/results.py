@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from evaluation.core.aggregation import ConfidenceInterval, Estimate, Estimates
 from evaluation.core.case_table import CaseTable
@@ -33,10 +33,10 @@ class CaseRecord:
     """
 
     name: str
-    cells: Mapping[str, str]
+    cells: Annotated[Mapping[str, str], Field(validation_alias="table")]
     worst: tuple[str, ...]
-    failure: str | None
-    run_seconds: float | None
+    failure: str | None = None
+    run_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,7 @@ def results_of(phase: Phase, metrics: Mapping[str, Any], records: Mapping[str, A
         recorded = read_case_records(records, phase.tasks)
         estimates = TypeAdapter(Estimates).validate_python(records["figures"]["aggregates"])
         subgroups = TypeAdapter(Subgroups).validate_python(records["figures"]["subgroups"])
-        cases = tuple(
-            CaseRecord(
-                case["name"],
-                case["table"],
-                tuple(case["worst"]),
-                case.get("failure"),
-                case.get("run_seconds"),
-            )
-            for case in records["cases"]
-        )
+        cases = TypeAdapter(tuple[CaseRecord, ...]).validate_python(records["cases"])
         digests = {FILE_NAME: content.phase.manifest, CASES_FILE: records["manifest"]}
     except (ValidationError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise PhaseError(f"{FILE_NAME}, {CASES_FILE}: are not results of this package ({error})") from None

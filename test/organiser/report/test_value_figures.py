@@ -9,7 +9,8 @@ import evaluation
 from evaluation.core.fault import PhaseError
 from evaluation.metrics.free_response import Candidates, FrocTable
 from evaluation.organiser.report.case_images import Request, read_cases
-from evaluation.organiser.report.classification import classification_charts, detection_charts, froc_band
+from evaluation.organiser.report.charts.curves import froc_band
+from evaluation.organiser.report.classification import classification_charts, detection_charts
 from evaluation.organiser.report.results import results_of
 from evaluation.organiser.report.submission import organiser_page
 from evaluation.organiser.report.value_figures import size_charts

@@ -1,7 +1,6 @@
 """Sections of single cases: how hard each is, and pictures of the hardest ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -48,18 +47,8 @@ _CASES_OF_A_TASK = 3
 _MOST_TASKS = 4
 REFERENCE = "Reference"
 _EXTENSIONS = ("", ".zip", ".csv")
-
-
-@dataclass(frozen=True)
-class PhasePictures:
-    """The readings of the hardest cases of a phase.
-
-    ``readings``: by submission and case, of the reference first, then of the teams from the best one on.
-    """
-
-    tasks: tuple[Task, ...]
-    hardest: Mapping[str, tuple[str, ...]]
-    readings: Mapping[str, Mapping[str, CaseReading]]
+Readings = Mapping[str, Mapping[str, CaseReading]]
+"""By submission and case: of the reference first, then of the teams from the best one on."""
 
 
 def hardest_cases(reported: ReportedPhase, tasks: Sequence[Task]) -> dict[str, tuple[str, ...]]:
@@ -107,20 +96,23 @@ def phase_of(reported: Sequence[ReportedPhase], phases: Sequence[Phase]) -> tupl
     raise PhaseError(f"--ground-truth: expected a phase of the leaderboard, {expected}, for the pictures")
 
 
-def pictures_section(reported: ReportedPhase, pictures: PhasePictures | None) -> page.Section | None:
-    """Return the section, with the fields that no picture shows; None where there is nothing of both."""
-    if pictures is None:
-        return None
-    shown = (*_galleries(reported, pictures), *_viewer(reported, pictures))
-    blocks = [*shown, *fields_left_out(pictures.tasks)]
+def pictures_section(
+    reported: ReportedPhase, tasks: Sequence[Task], hardest: Mapping[str, tuple[str, ...]], readings: Readings
+) -> page.Section | None:
+    """Return the section, with the fields that no picture shows; None where there is nothing of both.
+
+    ``hardest``: the cases that are shown, by task.
+    """
+    shown = (*_galleries(reported, tasks, hardest, readings), *_viewer(reported, tasks, readings))
+    blocks = [*shown, *fields_left_out(tasks)]
     return reported.section("pictures", "Pictures of the hardest cases", blocks)
 
 
-def _viewer(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Viewer]:
+def _viewer(reported: ReportedPhase, tasks: Sequence[Task], readings: Readings) -> Iterator[Viewer]:
     """Yield the viewer of all cases, the best teams side by side."""
-    teams = {name: of_cases for name, of_cases in pictures.readings.items() if name != REFERENCE}
+    teams = {name: of_cases for name, of_cases in readings.items() if name != REFERENCE}
     cases = []
-    for task in pictures.tasks:
+    for task in tasks:
         of_task = [name for name in reported.ranked_metrics if name.startswith(f"{task.name}.")]
         given = {reported.title_of(name): reported.organiser.values.get(name) for name in of_task}
         columns = {
@@ -129,8 +121,8 @@ def _viewer(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Viewer
             if of
         }
         for case in dict.fromkeys(chain(*teams.values())):
-            readings = (of_cases.get(case) for of_cases in teams.values())
-            views = tuple(one.views.get(task.name) if one else None for one in readings)
+            of_teams = (of_cases.get(case) for of_cases in teams.values())
+            views = tuple(one.views.get(task.name) if one else None for one in of_teams)
             if any(views):
                 values = {
                     title: tuple(known_or_none(of.get(team, {}).get(case)) for team in teams)
@@ -141,14 +133,16 @@ def _viewer(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[Viewer
         yield Viewer(tuple(teams), tuple(cases))
 
 
-def _galleries(reported: ReportedPhase, pictures: PhasePictures) -> Iterator[page.Block]:
-    titles = {task.name: task.title for task in pictures.tasks}
-    for task, cases in pictures.hardest.items():
+def _galleries(
+    reported: ReportedPhase, tasks: Sequence[Task], hardest: Mapping[str, tuple[str, ...]], readings: Readings
+) -> Iterator[page.Block]:
+    titles = {task.name: task.title for task in tasks}
+    for task, cases in hardest.items():
         source = followed(reported.board.challenge, f"pictures of {task}")
         for case in cases:
             found = {
                 name: one.pictures[task]
-                for name, of_cases in pictures.readings.items()
+                for name, of_cases in readings.items()
                 if (one := of_cases.get(case)) and task in one.pictures
             }
             if not found:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 from evaluation.charts.chart import Chart, marks_of
@@ -16,7 +17,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
 )
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board import metrics, rankings
-from evaluation.organiser.report.board.cases import PhasePictures, cases_section, pictures_section
+from evaluation.organiser.report.board.cases import cases_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
 from evaluation.organiser.report.board.reading import ReportedPhase, are_first, size_in_words
 from evaluation.organiser.report.page import Page, Section, Table, Text, figure_in_words, listed
@@ -34,13 +35,13 @@ def leaderboard_page(
     board: Leaderboard,
     parts: Sequence[OrganiserPart],
     data: Section | None = None,
-    pictures: Mapping[str, PhasePictures] | None = None,
+    pictures: Mapping[str, Section | None] = MappingProxyType({}),
     title: str | None = None,
 ) -> Page:
     """Return the report of a leaderboard.
 
     ``parts``: the organiser's results of each phase, in their order; ``data``: a section on their data;
-    ``pictures``: drawn from submissions, by the digest of their phase; ``title``: of the phase, by default
+    ``pictures``: the section of pictures, by the digest of its phase; ``title``: of the phase, by default
     that of the challenge.
     """
     phases = reported_phases(board, parts)
@@ -59,7 +60,7 @@ def leaderboard_page(
             rankings.significance_section(phase),
             metrics.curves_section(phase),
             cases_section(phase),
-            pictures_section(phase, (pictures or {}).get(phase.board.manifest)),
+            pictures.get(phase.board.manifest),
             metrics.subgroups_section(phase),
             rankings.across_section(phase.board.across, "tasks", phase.board.role),
             phase.section("methods", "Methods", [Text(methods_paragraphs(phase))]),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,11 @@ class NamedBand:
     x: Floats
     lower: Floats
     upper: Floats
+
+    @classmethod
+    def of(cls, name: str, x: Floats, resampled: Floats) -> Self:
+        """Return the 95 % percentiles of y, shape (resamples, points), NaN left out."""
+        return cls(name, x, *np.nanquantile(resampled, (0.025, 0.975), axis=0))
 
 
 Axes = tuple[vl.Record, vl.Record]
@@ -283,7 +288,6 @@ def calibration_chart(
 _STEPS = 250
 """Most distinct positions of a curve along each axis, approximately."""
 _GRID = 50
-_LEVEL = (0.025, 0.975)
 
 
 def roc_curve(name: str, table: RocTable) -> vl.NamedCurve:
@@ -303,8 +307,7 @@ def roc_band(name: str, table: RocTable, weights: Iterable[Floats]) -> NamedBand
         np.column_stack([weighted_sensitivity_at_specificity(table, counts, 1 - rate) for rate in rates])
         for counts in blocks
     ]
-    lower, upper = np.nanquantile(np.vstack(rows), _LEVEL, axis=0)
-    return NamedBand(name, np.array([float(rate) for rate in rates]), lower, upper)
+    return NamedBand.of(name, np.array([float(rate) for rate in rates]), np.vstack(rows))
 
 
 def point_on_curve(name: str, table: RocTable, sensitivity: float) -> MarkedPoint:
@@ -350,8 +353,18 @@ def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]], reached: 
             rows.append(np.append(made, np.nan)[np.searchsorted(found, recalls - 1e-9)])
     values = np.vstack(rows)
     known = (np.isnan(values).mean(axis=0) <= 0.5) & (recalls <= reached + 1e-9)
-    lower, upper = np.nanquantile(values[:, known], _LEVEL, axis=0)
-    return NamedBand(name, recalls[known], lower, upper)
+    return NamedBand.of(name, recalls[known], values[:, known])
+
+
+def froc_band(name: str, table: FrocTable, weights: Sequence[Floats]) -> NamedBand:
+    """Return the 95 % percentiles of the sensitivity at 51 numbers of false positives per case.
+
+    ``weights`` are blocks of case weights, shape (rows, cases).
+    """
+    last = float(table.curve(np.ones(weights[0].shape[1])).false_positives_per_case[-1])
+    rates = np.linspace(0, last, _GRID + 1)
+    values = np.vstack([table.sensitivity_at(block, rates.tolist()) for block in weights])
+    return NamedBand.of(name, rates, values)
 
 
 def thinned_curve(name: str, x: Floats, y: Floats, steps: int = _STEPS) -> vl.NamedCurve:
