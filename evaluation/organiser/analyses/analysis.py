@@ -65,9 +65,9 @@ class AnalysisFigure:
     cases: int
     rows: int
     value: float
-    lower: float | None
-    upper: float | None
-    interval: str
+    lower: float | None = None
+    upper: float | None = None
+    interval: str = ""
 
 
 @dataclass(frozen=True)

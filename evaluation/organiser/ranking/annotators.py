@@ -33,9 +33,9 @@ class OperatingPoint:
     positives: int
     true_negatives: int
     negatives: int
-    sensitivity: float | None
-    specificity: float | None
-    accuracy: float | None
+    sensitivity: float | None = None
+    specificity: float | None = None
+    accuracy: float | None = None
 
 
 @dataclass(frozen=True)

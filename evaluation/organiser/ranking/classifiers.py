@@ -48,8 +48,8 @@ class ClassifierTest:
     first: str
     second: str
     difference: Difference
-    favours: str | None
-    note: str | None
+    favours: str | None = None
+    note: str | None = None
     p_holm: float | None = None
 
 

@@ -56,9 +56,9 @@ class Comparison:
     first: str
     second: str
     difference: Difference
-    p_holm: float | None
-    significant: bool | None
-    favours: str | None
+    p_holm: float | None = None
+    significant: bool | None = None
+    favours: str | None = None
     note: str | None = None
     holds_with_unseen: bool | None = None
 
@@ -82,7 +82,7 @@ class Comparisons:
     """
 
     pairs: tuple[Comparison, ...]
-    tiers: tuple[tuple[str, ...], ...] | None
+    tiers: tuple[tuple[str, ...], ...] | None = None
 
 
 def compare(

@@ -1,7 +1,7 @@
 """Difficulty of cases, and teams' metrics in subgroups. For organisers only, since both reveal labels."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from operator import itemgetter
 
@@ -50,8 +50,8 @@ class SubgroupTest:
     second: str
     first_mean: float
     second_mean: float
-    p_value: float | None
-    higher: str | None
+    p_value: float | None = None
+    higher: str | None = None
 
 
 def case_difficulties(metrics: Mapping[str, Metric], cases: TeamCases) -> list[CaseDifficulty]:
@@ -176,7 +176,7 @@ class SubgroupValue:
     compare: str
     team: str
     cases: int
-    positives: int | None
+    positives: int | None = field(default=None, kw_only=True)
     value: float
 
 
@@ -208,6 +208,11 @@ def values_by_subgroup(
                     if subset.against_all_negatives:
                         members = (members & (strata == 1)) | (strata == 0)
                     positives = int(np.count_nonzero(members & (strata == 1))) if has_classes else None
-                    counts = int(np.count_nonzero(members)), positives
-                    found.append(SubgroupValue(name, column, group, compare, team, *counts, values[short]))
+                    found.append(
+                        SubgroupValue(
+                            *(name, column, group, compare, team, int(np.count_nonzero(members))),
+                            value=values[short],
+                            positives=positives,
+                        )
+                    )
     return tuple(found)

@@ -96,11 +96,11 @@ class PhaseLeaderboard:
     without any. ``titles``: the words of the phase for names in its files.
     """
 
-    role: str | None
+    role: str | None = field(default=None, kw_only=True)
     challenge: str
     phase: str
     manifest: str
-    cases: int | None
+    cases: int | None = field(default=None, kw_only=True)
     scheme: dict[str, Any]
     metrics: dict[str, MetricOfPhase]
     teams: tuple[Team, ...]
@@ -118,10 +118,10 @@ class FinalTeam:
     """A team's place over all phases, None where it has no place in one of them."""
 
     team: str
-    place: int | None
-    score: float | None
-    exact_score: str | None
-    phases: dict[str, int | None]
+    place: int | None = None
+    score: float | None = None
+    exact_score: str | None = None
+    phases: dict[str, int | None] = field(default_factory=dict)
     distribution: PlaceDistribution | None = None
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -181,11 +181,11 @@ class AgainstReaders:
     """
 
     figure: str
-    team: str | None
+    team: str | None = field(default=None, kw_only=True)
     readers: int
     cases: int
     readers_value: float
-    team_value: float | None
+    team_value: float | None = field(default=None, kw_only=True)
     difference: Difference
     p_holm: float | None = None
 
@@ -247,8 +247,8 @@ class _Read:
         readers, cases = self.readings.shape
         if team is None:
             alone = replace(found, p_value=None)
-            return AgainstReaders(figure, None, readers, cases, found.value, None, alone)
-        return AgainstReaders(figure, team, readers, cases, own - found.value, own, found)
+            return AgainstReaders(figure, readers, cases, found.value, alone)
+        return AgainstReaders(figure, readers, cases, own - found.value, found, team=team, team_value=own)
 
     def areas(self, scores: Mapping[str, Floats]) -> Iterator[AgainstReaders]:
         parts = components(self.readings, self.positive, self.units)

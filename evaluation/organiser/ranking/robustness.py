@@ -59,7 +59,7 @@ class Variation:
     kind: Kind
     change: str
     places: dict[str, int]
-    tau_b: float | None
+    tau_b: float | None = None
 
 
 def variations(

@@ -340,7 +340,7 @@ def board_of(values, better="higher", chosen=None, ineligible=()):
         for team, (value, lower, upper) in values.items()
     )
     metric = MetricOfPhase("Figure", better, "", True)
-    return PhaseLeaderboard(None, "any", "any", "", 10, {}, {NAME: metric}, teams)
+    return PhaseLeaderboard("any", "any", "", {}, {NAME: metric}, teams, cases=10)
 
 
 def test_changes_of_proportions_and_of_symmetric_intervals():

@@ -81,7 +81,7 @@ def phase(part: OrganiserPart | None = None, **more: Any) -> ReportedPhase:
     """Return a phase of two metrics with what else a section needs."""
     scheme = {"boards": [{"name": "overall"}], "overall": "overall"}
     given: dict[str, Any] = {"metrics": {"t.dice": DICE, "t.error": ERROR}, "teams": TEAMS, **more}
-    board = PhaseLeaderboard(None, "declared", "p", "0", 3, scheme, **given)
+    board = PhaseLeaderboard("declared", "p", "0", scheme, cases=3, **given)
     return ReportedPhase(board, part or OrganiserPart(values=VALUES), marks_of(["a", "b"]))
 
 

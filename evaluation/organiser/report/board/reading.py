@@ -2,12 +2,11 @@
 
 import csv
 import dataclasses
-import typing
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
@@ -72,28 +71,6 @@ def read_leaderboard(
     return board, tuple(parts)
 
 
-def with_absent(content: Any, kind: Any) -> Any:
-    """Return a value with None for a type's fields that were left out, or are an empty cell of a table."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if type(None) in arguments:
-        (first, *others) = (one for one in arguments if one is not type(None))
-        return None if content in (None, "") else content if others else with_absent(content, first)
-    if isinstance(content, dict) and (hints := _hints(kind)):
-        absent = {name: None for name, hint in hints.items() if type(None) in get_args(hint)}
-        given = (absent | content).items()
-        return {name: with_absent(value, hints[name]) if name in hints else value for name, value in given}
-    if isinstance(content, dict) and origin in (dict, Mapping):
-        return {key: with_absent(item, arguments[1]) for key, item in content.items()}
-    if isinstance(content, list) and origin is tuple:
-        return [with_absent(item, arguments[0]) for item in content]
-    return content
-
-
-@cache
-def _hints(kind: Any) -> dict[str, Any]:
-    return typing.get_type_hints(kind) if dataclasses.is_dataclass(kind) else {}
-
-
 def _organiser_part(folder: Path, suffix: str) -> leaderboard_file.OrganiserPart:
     path = folder / f"organiser{suffix}.json"
     if not path.is_file():
@@ -121,7 +98,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 def validated(path: Path, kind: Any, content: Any) -> Any:
     """Return a JSON value as an instance of a type."""
     try:
-        return TypeAdapter(kind).validate_python(with_absent(content, kind))
+        return TypeAdapter(kind).validate_python(content)
     except (ValidationError, TypeError, AttributeError) as error:
         raise PhaseError(f"{path}: is not a file of this package ({error})") from None
 
