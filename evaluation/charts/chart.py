@@ -141,9 +141,9 @@ class Chart:
     ``name`` is its identifier: lower-case letters, digits and hyphens, unique in a page. ``data`` are its
     tables by name; the layers of ``specification`` refer to them as ``{"data": {"name": …}}``. The
     specification has neither data nor configuration of its own, and no width unless the figure needs one.
-    ``description`` is the caption, one or two sentences, which also serve as alternative text. ``follows``
-    names the published figure that it follows. ``single_cases``: whether a mark can be one case. ``wide``:
-    it takes the whole width of a large page instead of half. ``subtitle``: the unit of its values.
+    ``description`` is the caption, one or two sentences, which also serve as alternative text.
+    ``single_cases``: whether a mark can be one case. ``wide``: it takes the whole width of a large page
+    instead of half. ``subtitle``: the unit of its values.
     """
 
     name: str
@@ -151,7 +151,6 @@ class Chart:
     description: str
     data: Mapping[str, Sequence[Record]]
     specification: Mapping[str, Any]
-    follows: str = ""
     single_cases: bool = False
     wide: bool = False
     subtitle: str = ""

@@ -56,7 +56,7 @@ def board_examples() -> dict[str, Chart]:
             MARKS,
             "Dice",
         ),
-        rank_counts_chart("rank-counts", "Ranks", {"one": {2: 0, 1: 4}, "two": {1: 1}}, ""),
+        rank_counts_chart("rank-counts", "Ranks", {"one": {2: 0, 1: 4}, "two": {1: 1}}),
         blob_chart(
             "blobs",
             "Places",
@@ -72,7 +72,6 @@ def board_examples() -> dict[str, Chart]:
             "Test.",
             [Comparison("one", "two", Difference(0.25, p_value=0.01), 0.01, True, "one")],
             TEAMS,
-            "",
         ),
         place_lines_chart(
             "place-lines",

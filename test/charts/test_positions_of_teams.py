@@ -67,7 +67,7 @@ def test_equal_values_share_the_lowest_rank_of_a_case(better, expected):
 @by_hand(rank_counts_chart)
 def test_numbers_are_white_on_the_dark_end_of_a_scale():
     # The middle of the scale, 2, is not dark yet.
-    chart = rank_counts_chart("h", "H", {"b": {2: 2, 1: 4}, "a": {1: 1}}, "")
+    chart = rank_counts_chart("h", "H", {"b": {2: 2, 1: 4}, "a": {1: 1}})
     assert marks(chart, "rect", "cells", "y", "x", "color") == [("b", "1", 4), ("b", "2", 2), ("a", "1", 1)]
     assert [row["dark"] for row in chart.data["cells"]] == [True, False, False]
 

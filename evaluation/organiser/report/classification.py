@@ -25,7 +25,6 @@ from evaluation.organiser.report.objects import HIT
 from evaluation.organiser.report.page import identifier
 from evaluation.organiser.report.results import SubmissionResults, curve_weights
 from evaluation.organiser.report.sentences import Names, names_of
-from evaluation.organiser.report.sources import followed
 
 # --- Figures of several classes: confusion matrices, and each class against the rest ---
 
@@ -213,10 +212,9 @@ def _curves(results: SubmissionResults, scored: _LabelledScores) -> Iterator[Cha
     points = list(_operating_points(results, scored))
     band = curves.roc_band(_ONE, table, weights) if weights else None
     name, lines = f"{scored.identifier}-roc", [curves.roc_curve(_ONE, table)]
-    follows = followed(results.phase.challenge.name, "ROC")
     (area,) = weighted_auc(table, np.ones((1, len(scored.names))))
     title = f"ROC: {positive} against {negative}, AUC {area:.2f}"
-    yield roc_chart(name, title, lines, band, points, follows)
+    yield roc_chart(name, title, lines, band, points)
     name, title = f"{scored.identifier}-precision-recall", f"Precision and recall for {positive}"
     tables = {_ONE: FrocTable(scored.candidates)}
     yield from _precision(name, title, tables, weights, prevalence=float(table.positive.mean()))

@@ -17,7 +17,7 @@ from evaluation.organiser.report.overlays import AGREEMENT, FALSE, LEFT_OUT, MIS
 from evaluation.organiser.report.page import Gallery, Picture, Text, shown
 from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sentences import names_of
-from evaluation.organiser.report.sources import followed, words_in
+from evaluation.organiser.report.sources import words_in
 from evaluation.organiser.report.value_figures import averaged_metrics
 from evaluation.organiser.views import left_out
 from evaluation.phase.leaderboard import platform_metrics
@@ -194,10 +194,7 @@ def galleries(
             kind = next(iter(images.values())).kind
             ranks = chosen[task.name]
             pictures = (_picture(results, task, name, ranks[name], image) for name, image in images.items())
-            shows = "classified photographs" if kind == "photograph" else f"pictures of {task.name}"
-            source = followed(results.phase.challenge.name, shows)
-            note = _note(results, task, kind) + (f" Follows {source}." if source else "")
-            yield Gallery(task.title, tuple(pictures), LEGENDS[kind], note)
+            yield Gallery(task.title, tuple(pictures), LEGENDS[kind], _note(results, task, kind))
 
 
 def viewer_of(results: SubmissionResults, values: Sequence[CaseReading]) -> Iterator[Viewer]:

@@ -1,4 +1,4 @@
-"""Publications that figures follow and that the methods paragraph cites, from `templates/sources.toml`."""
+"""Words of the templates: publications that the methods paragraph cites, and longer notes."""
 
 import tomllib
 from pathlib import Path
@@ -10,19 +10,6 @@ def words_in(name: str) -> dict[str, Any]:
     return tomllib.loads((Path(__file__).parent / "templates" / name).read_text(encoding="utf-8"))
 
 
-_SOURCES = words_in("sources.toml")
-CITATIONS: dict[str, str] = _SOURCES["citations"]
+CITATIONS: dict[str, str] = words_in("sources.toml")["citations"]
 NOTES: dict[str, str] = words_in("notes.toml")
 """Longer notes above tables and below figures, by their subject."""
-WIESENFARTH = "Wiesenfarth et al. 2021"
-
-
-def followed(challenge: str, what: str, otherwise: str = "") -> str:
-    """Return the figure of the challenge's paper with the same content, or ``otherwise``."""
-    figure = _SOURCES["figures"].get(challenge, {}).get(what)
-    return f"{figure} of {_SOURCES['papers'][challenge]}" if figure else otherwise
-
-
-def wiesenfarth(figure: str) -> str:
-    """Return the published model of a figure: a kind of figure of challengeR."""
-    return f"the {figure} of {WIESENFARTH}"

@@ -212,7 +212,6 @@ def test_photographs_of_the_extremes_of_a_classification(bundled_phase, tmp_path
     blocks = [block for section in page.sections for block in section.blocks if isinstance(block, Gallery)]
     (gallery,) = (block for block in blocks if len(block.legend) == 0)
     assert [picture.case for picture in gallery.pictures] == list(chosen)
-    assert gallery.note.endswith("Follows figure 6 of Orlando et al. 2020 (REFUGE).")
 
 
 def test_the_goodness_of_a_case_is_that_of_the_main_metric(bundled_phase):

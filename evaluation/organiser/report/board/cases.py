@@ -11,7 +11,6 @@ from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.case_images import CaseReading, is_shown
 from evaluation.organiser.report.case_views import ViewedCase, Viewer
 from evaluation.organiser.report.pictures import LEGENDS, fields_left_out, known_or_none
-from evaluation.organiser.report.sources import followed
 from evaluation.phase.phase import Phase
 
 # --- The section of single cases: a table of how hard each is ---
@@ -138,7 +137,6 @@ def _galleries(
 ) -> Iterator[page.Block]:
     titles = {task.name: task.title for task in tasks}
     for task, cases in hardest.items():
-        source = followed(reported.board.challenge, f"pictures of {task}")
         for case in cases:
             found = {
                 name: one.pictures[task]
@@ -153,5 +151,4 @@ def _galleries(
                 for name, image in found.items()
             )
             kind = next(reversed(found.values())).kind
-            follows = f"Follows {source}." if source else ""
-            yield page.Gallery(f"{titles[task]}: {case}", images, LEGENDS[kind], follows)
+            yield page.Gallery(f"{titles[task]}: {case}", images, LEGENDS[kind])

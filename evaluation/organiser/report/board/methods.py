@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from evaluation.charts.chart import Chart
-from evaluation.organiser.describe import PHASE, Description, Grouping
+from evaluation.organiser.describe import Description, Grouping
 from evaluation.organiser.describe import QuantityValues as Values
 from evaluation.organiser.describe_tables import TextTable, tables_of
 from evaluation.organiser.ranking.methods import METHODS, SCALED
@@ -15,7 +15,7 @@ from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.charts.values import Distribution, distribution_chart
 from evaluation.organiser.report.page import Block, Section, Table, Text, identifier, listed, text_of
 from evaluation.organiser.report.sentences import Names, names_in
-from evaluation.organiser.report.sources import CITATIONS, followed
+from evaluation.organiser.report.sources import CITATIONS
 
 # --- The methods paragraph: the analysis in sentences that a paper can use, with citations ---
 
@@ -98,7 +98,6 @@ def _charts(description: Description, names: Names) -> Iterator[Chart]:
                 f"{title[0].upper()}{title[1:]}",
                 list(_distributions(description, column, grouping)),
                 names.of(column.quantity.title),
-                follows=followed(description.challenge, "data") if by == PHASE else "",
             )
 
 

@@ -16,7 +16,6 @@ from evaluation.organiser.report.charts.curves import MarkedPoint, froc_chart, r
 from evaluation.organiser.report.charts.matrices import rank_counts_chart
 from evaluation.organiser.report.charts.values import Distribution, distribution_chart
 from evaluation.organiser.report.page import Block, Section, Table, listed
-from evaluation.organiser.report.sources import followed, wiesenfarth
 
 # --- The section of the metrics: values by team with intervals, box plots, podiums and ranking heat maps ---
 
@@ -64,9 +63,8 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         described += phase.chosen_here
         best = [value.name for value in values if value.value == values[0].value]
         told = f"{title}: {best[0]} has the best value" if len(best) == 1 < len(values) else title
-        figure, follows = phase.identifier(name, "by-team"), f"team values of {name}"
-        drawn = phase.marks, axis, followed(phase.board.challenge, follows)
-        chart = team_charts.team_values_chart(figure, told, described, values, *drawn)
+        figure = phase.identifier(name, "by-team")
+        chart = team_charts.team_values_chart(figure, told, described, values, phase.marks, axis)
         yield chart.measured_in(metric.unit, arrow)
     if name not in phase.ranked_metrics:
         return
@@ -77,10 +75,8 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
     if len(teams) > 1 and cases:
         if matrix.size <= team_charts.MOST_VALUES:
             figure, values_of_cases = phase.identifier(name, "podium"), (matrix, teams, cases, metric.better)
-            drawn = phase.marks, axis, wiesenfarth("podium plot")
-            podium = team_charts.podium_chart(
-                figure, f"Who is best in which case: {title}", *values_of_cases, *drawn
-            )
+            told = f"Who is best in which case: {title}"
+            podium = team_charts.podium_chart(figure, told, *values_of_cases, phase.marks, axis)
             yield podium.measured_in(metric.unit, arrow)
         yield _rank_counts(phase, name, title, teams, team_charts.ranks_by_case(matrix, metric.better))
 
@@ -112,13 +108,11 @@ _MOST_POINTS = 1_200
 def _boxes(phase: ReportedPhase, name: str, title: str, axis: str, points: int) -> Chart:
     given = phase.organiser.values[name]
     ordered = [team.team for team in phase.by_value(name) if team.team in given.teams]
-    otherwise = wiesenfarth("dot- and boxplot")
     return distribution_chart(
         phase.identifier(name, "boxes"),
         f"{title} in single cases, by team",
         [Distribution(team, np.array(given.teams[team], dtype=np.float64), given.cases) for team in ordered],
         axis,
-        follows=followed(phase.board.challenge, f"values of {name.partition('.')[0]}", otherwise),
         marks=phase.marks,
         most_points=_MOST_POINTS if points <= _MOST_POINTS else 0,
     )
@@ -129,8 +123,7 @@ def _rank_counts(
 ) -> Chart:
     counts = {team: Counter(of_team) for team, of_team in zip(teams, ranks.tolist(), strict=True)}
     told = f"How often a team takes which rank in a case: {title}"
-    figure, follows = phase.identifier(name, "rank-counts"), wiesenfarth("ranking heatmap")
-    return rank_counts_chart(figure, told, counts, follows)
+    return rank_counts_chart(phase.identifier(name, "rank-counts"), told, counts)
 
 
 # --- The section of curves: ROC and free-response curves of all teams in one figure, with annotators ---
@@ -168,7 +161,6 @@ def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
                 f"ROC curves of all teams ({phase.title_of(name)})",
                 curves,
                 points=points,
-                follows=followed(phase.board.challenge, "ROC"),
                 marks=marks,
             )
 
@@ -251,7 +243,6 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
         in_order = [by_team[team] for team in phase.teams if team in by_team]
         figure = phase.identifier(metric, column, first, second)
         title, axis = f"{phase.title_of(metric)} by {phase.words(column)}", phase.axis_of(metric)
-        follows = followed(phase.board.challenge, f"subgroups by {column}")
         groups = phase.names.of_value(column, first), phase.names.of_value(column, second)
-        chart = team_charts.subgroup_means_chart(figure, title, groups, in_order, axis, follows)
+        chart = team_charts.subgroup_means_chart(figure, title, groups, in_order, axis)
         yield chart.measured_in(phase.board.metrics[metric].unit)

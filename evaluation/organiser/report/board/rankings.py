@@ -13,7 +13,7 @@ from evaluation.organiser.report.charts import matrices
 from evaluation.organiser.report.charts import teams as team_charts
 from evaluation.organiser.report.page import Block, Cell, Section, Table, Title, identifier, listed
 from evaluation.organiser.report.sentences import change_in_words
-from evaluation.organiser.report.sources import NOTES, wiesenfarth
+from evaluation.organiser.report.sources import NOTES
 
 # --- The sections of the final ranking and of each phase: places with intervals, and tiers ---
 
@@ -34,7 +34,7 @@ def final_section(board: Leaderboard, marks: team_charts.TeamMarks) -> Section |
     given = {team.team: team.distribution for team in board.final if team.distribution}
     if given:
         title = "How sure the places are: all phases"
-        blocks.append(team_charts.blob_chart("final-blobs", title, given, marks, wiesenfarth("blob plot")))
+        blocks.append(team_charts.blob_chart("final-blobs", title, given, marks))
     return Section("final", "Final ranking", tuple(blocks))
 
 
@@ -154,8 +154,8 @@ def _resampled(phase: ReportedPhase) -> Iterator[Block]:
         placed = phase.in_order_of(name)
         places = {team.team: one.distribution for team, one in placed if one.distribution}
         if places:
-            title, model = f"How sure the places are: {phase.heading(name)}", wiesenfarth("blob plot")
-            yield team_charts.blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks, model)
+            title = f"How sure the places are: {phase.heading(name)}"
+            yield team_charts.blob_chart(phase.identifier(name, "blobs"), title, places, phase.marks)
     agreement = (
         (phase.heading(name), len(one.taus), one.median, one.lower, one.upper)
         for name in phase.boards
@@ -181,7 +181,6 @@ def _variations(phase: ReportedPhase) -> Iterator[Chart]:
                 f"The places of the teams by the scheme in force, on the left, and by others.{few}",
                 {IN_FORCE: inforce, **found},
                 phase.marks,
-                wiesenfarth("line plot"),
             )
 
 
@@ -241,5 +240,4 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
         figure = phase.identifier(name, "significance")
         test = f"Test: {methods_of(pairs)}, two-sided"
         told = f"{test}, 5 % after Holm's correction for all pairs of the metric."
-        follows = wiesenfarth("significance map")
-        yield matrices.significance_chart(figure, title, told, pairs, teams, follows)
+        yield matrices.significance_chart(figure, title, told, pairs, teams)

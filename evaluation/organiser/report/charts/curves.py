@@ -100,7 +100,6 @@ def roc_chart(
     curves: Sequence[vl.NamedCurve],
     band: NamedBand | None = None,
     points: Sequence[MarkedPoint] = (),
-    follows: str = "",
     marks: Mapping[str, vl.MarkStyle] | None = None,
 ) -> vl.Chart:
     """Return the ROC chart of one or several curves; ``marks``: by name, by default `marks_of` the names."""
@@ -126,7 +125,7 @@ def roc_chart(
         described += " The band holds 95 % of the curves of the bootstrap at each specificity."
     if points:
         described += " Diamonds are operating points."
-    return vl.Chart.of(name, title, described, layers, _HEIGHT, follows=follows)
+    return vl.Chart.of(name, title, described, layers, _HEIGHT)
 
 
 _LABEL_DISTANCE, _LABEL_GAP, _LAST_COLUMN = 0.05, 0.06, 0.5

@@ -17,9 +17,7 @@ _ROW_HEIGHT = 26
 _EVERY_LABEL = {"labelAngle": -90, "labelLimit": 110, "labelOverlap": False}
 
 
-def rank_counts_chart(
-    name: str, title: str, counts: Mapping[str, Mapping[int, int]], follows: str
-) -> vl.Chart:
+def rank_counts_chart(name: str, title: str, counts: Mapping[str, Mapping[int, int]]) -> vl.Chart:
     """Return the heat map of the numbers of cases by team and rank, from 1 to the number of teams.
 
     Cells are labelled where there are few ranks.
@@ -46,7 +44,7 @@ def rank_counts_chart(
     described = "In how many cases a team takes a rank, blank for none; equal values share the lowest rank."
     height, shared = _ROW_HEIGHT * len(counts), {"x": x, "y": vl.names_down("row")}
     least = _least_width(len(ranks))
-    return vl.Chart.of(name, title, described, layers, height, least, shared=shared, follows=follows)
+    return vl.Chart.of(name, title, described, layers, height, least, shared=shared)
 
 
 def _least_width(columns: int) -> int:
@@ -116,7 +114,7 @@ _SIGNS = {
 
 
 def significance_chart(
-    name: str, title: str, description: str, pairs: Sequence[Comparison], teams: Sequence[str], follows: str
+    name: str, title: str, description: str, pairs: Sequence[Comparison], teams: Sequence[str]
 ) -> vl.Chart:
     """Return the map of all pairs; rows and columns are the teams in the order given."""
     position = {team: number for number, team in enumerate(teams)}
@@ -140,7 +138,7 @@ def significance_chart(
     ]
     height, least = _ROW_HEIGHT * len(teams), _least_width(len(teams))
     shared = {"x": {**x, **scale}, "y": {**vl.names_down("row"), **scale}}
-    return vl.Chart.of(name, title, description, layers, height, least, shared=shared, follows=follows)
+    return vl.Chart.of(name, title, description, layers, height, least, shared=shared)
 
 
 def _cells_of(pair: Comparison) -> Iterator[vl.Record]:

@@ -43,7 +43,6 @@ def team_values_chart(
     values: Sequence[vl.Estimated],
     marks: TeamMarks,
     axis_title: str,
-    follows: str = "",
 ) -> vl.Chart:
     """Return the chart of values by team, from top to bottom in the order given."""
     x, lower = (vl.quantity(field, axis_title) for field in ("value", "lower"))
@@ -58,7 +57,7 @@ def team_values_chart(
         vl.interval_layer(rows, lower, **drawn),
         vl.layer("teams", rows, _POINT, x=x, **drawn, shape=_by_team(marks, "shape")),
     ]
-    return vl.Chart.of(name, title, description, layers, ROW_HEIGHT * len(values), follows=follows)
+    return vl.Chart.of(name, title, description, layers, ROW_HEIGHT * len(values))
 
 
 # --- Values against times by team, with the front of those that no other team beats in both ---
@@ -103,7 +102,6 @@ def subgroup_means_chart(
     groups: tuple[str, str],
     tests: Sequence[SubgroupTest],
     axis_title: str,
-    follows: str = "",
 ) -> vl.Chart:
     """Return the chart of the two means of every team; ``groups`` names the first and the second subgroup."""
     points = [
@@ -128,7 +126,7 @@ def subgroup_means_chart(
         "rank-sum test within the team, not corrected for the number of teams."
     )
     down, height = {"y": vl.names_down("team")}, ROW_HEIGHT * len(tests)
-    return vl.Chart.of(name, title, described, layers, height, shared=down, follows=follows)
+    return vl.Chart.of(name, title, described, layers, height, shared=down)
 
 
 # --- Line plot of robustness: the places of the teams under several ranking schemes ---
@@ -140,7 +138,6 @@ def place_lines_chart(
     description: str,
     places: Mapping[str, Mapping[str, int]],
     marks: TeamMarks,
-    follows: str = "",
 ) -> vl.Chart:
     """Return the lines of places by scheme and team; schemes from left to right in the order given."""
     rows: list[vl.Record] = [
@@ -169,8 +166,7 @@ def place_lines_chart(
         _named("last", schemes[-1], places[schemes[-1]], align="left", dx=9),
     ]
     least = 110 * len(schemes) if len(schemes) > 3 else 0
-    more: dict[str, Any] = {"shared": shared, "follows": follows, "wide": wide}
-    return vl.Chart.of(name, title, description, layers, max(220, 20 * last), least, **more)
+    return vl.Chart.of(name, title, description, layers, max(220, 20 * last), least, shared=shared, wide=wide)
 
 
 def _named(table: str, scheme: str, places: Mapping[str, int], **mark: Any) -> vl.Layer:
@@ -212,7 +208,6 @@ def podium_chart(
     better: Better,
     marks: TeamMarks,
     axis_title: str,
-    follows: str = "",
 ) -> vl.Chart:
     """Return the podium plot of values of shape (teams, cases), all finite; at least one of each."""
     ranks = ranks_by_case(values, better)
@@ -252,16 +247,14 @@ def podium_chart(
         "A dot is the value of a team in a case; a thin line joins the teams of one case. "
         "Cases are arranged by the rank that the team has in them, and by team within a rank."
     )
-    more: dict[str, Any] = {"follows": follows, "single_cases": True, "wide": True}
-    return vl.Chart.of(name, title, described, layers, 420, 26 * len(teams), **more)
+    width = 26 * len(teams)
+    return vl.Chart.of(name, title, described, layers, 420, width, single_cases=True, wide=True)
 
 
 # --- Blob plot: how often each team takes each place when the cases are resampled ---
 
 
-def blob_chart(
-    name: str, title: str, places: Mapping[str, PlaceDistribution], marks: TeamMarks, follows: str = ""
-) -> vl.Chart:
+def blob_chart(name: str, title: str, places: Mapping[str, PlaceDistribution], marks: TeamMarks) -> vl.Chart:
     """Return the blob plot, teams from top to bottom in the order given; at least one team."""
     last = max(place for one in places.values() for place in one.probabilities)
     blobs = [
@@ -296,4 +289,4 @@ def blob_chart(
         "the median, a line the 95 % interval."
     )
     down, height = {"y": vl.names_down("team")}, ROW_HEIGHT * len(places)
-    return vl.Chart.of(name, title, described, layers, height, 420, shared=down, follows=follows)
+    return vl.Chart.of(name, title, described, layers, height, 420, shared=down)

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,6 @@ def distribution_chart(
     title: str,
     distributions: Sequence[Distribution],
     axis_title: str,
-    follows: str = "",
     *,
     marks: Mapping[str, vl.MarkStyle] | None = None,
     most_points: int = MOST_POINTS,
@@ -96,8 +94,8 @@ def distribution_chart(
         "last case within 1.5 times the box."
     )
     height, shared = 50 * max(1, len(boxes)), {"y": vl.names_down("name")}
-    more: dict[str, Any] = {"shared": shared, "follows": follows, "single_cases": bool(points)}
-    return vl.Chart.of(name, title, described, layers, height, **more)
+    drawn = name, title, described, layers, height
+    return vl.Chart.of(*drawn, shared=shared, single_cases=bool(points))
 
 
 _DOT = {"type": "point", "filled": True, "style": vl.DOT}
