@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
@@ -189,6 +190,8 @@ class Section:
 class Page:
     """A page: title, what it shows in sentences, facts (label and value), a warning on top, and sections.
 
+    Names of figures, tables and sections that would repeat get a number.
+
     ``tables``: csv files of further analyses by name.
     """
 
@@ -199,6 +202,9 @@ class Page:
     banner: str = ""
     answer: tuple[str, ...] = ()
     tables: Mapping[str, bytes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sections", tuple(_with_unique_names(self.sections)))
 
     @property
     def folded(self) -> bool:
@@ -219,6 +225,26 @@ class Page:
         """Yield the charts of all sections in their order."""
         for section in self.sections:
             yield from (block for block in section.blocks if isinstance(block, Chart))
+
+
+def _with_unique_names(sections: Iterable[Section]) -> Iterator[Section]:
+    """Yield sections with unique names of figures, tables and sections; repeated names get a number."""
+    used = set[tuple[type, str]]()
+
+    def free(kind: type, name: str) -> str:
+        names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+        found = next(one for one in names if (kind, one) not in used)
+        used.add((kind, found))
+        return found
+
+    for section in sections:
+        blocks = [
+            replace(block, name=free(Chart if isinstance(block, Chart) else Table, block.name))
+            if isinstance(block, Chart | Table)
+            else block
+            for block in section.blocks
+        ]
+        yield replace(section, name=free(Section, section.name), blocks=tuple(blocks))
 
 
 def shown(cell: Cell, digits: int | None = None) -> str:
@@ -290,14 +316,10 @@ def render_page(page: Page, folder: str | None = None) -> str:
     """Return the HTML of a page: figures, styles and programs included, every text escaped.
 
     ``folder``: the name of the folder beside it that holds the files of its viewer; None to include them.
-    The page's own policy (Content-Security-Policy) forbids any connection and any other program. Raises
-    `ValueError` where two figures have one name.
+    The page's own policy (Content-Security-Policy) forbids any connection and any other program.
     """
-    names = [chart.name for chart in page.charts()]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"more than one figure is called {', '.join(twice)}")
     environment = _environment()
-    scripts = [*([_bundle()] if names else []), _source("page.js")]
+    scripts = [*([_bundle()] if any(page.charts()) else []), _source("page.js")]
     return environment.get_template("page.html").render(
         page=page,
         policy=_policy(scripts, folder),

@@ -21,6 +21,7 @@ from evaluation.phase.leaderboard import digits_of
 from test.faults import faulted
 from test.organiser.report.browser import WIDTHS, opened
 from test.organiser.report.submissions import DISTINCT
+from test.organiser.report.test_positions_on_pages import scored
 
 
 def written(path, page):
@@ -288,3 +289,24 @@ def test_it_needs_neither_cases_nor_the_organisers_figures_and_names_no_case(bun
 def test_names_of_cases_can_be_found_where_they_are_shown(bundled_phase):
     results = bundled_phase("cysts").results
     assert results.cases[0].name in without_programs(render_page(organiser_page(results)))
+
+
+GRADES = """\
+[fields.grade]
+kind = "class_probabilities"
+classes = ["低", "高"]
+table = "grades.csv"
+
+[tasks.grading.metrics]
+macro_auc = { field = "grade" }
+"""
+
+
+def test_figures_of_classes_without_latin_letters_have_names_of_their_own(tmp_path):
+    low = [0.75, 0.75, 0.625, 0.25]
+    given = {"低": low, "高": [1 - one for one in low]}
+    _, results = scored(tmp_path, GRADES, {"name": list("pqrs"), "grade": ["低", "高"] * 2}, "", grades=given)
+    page = organiser_page(results)
+    names = [chart.name for chart in page.charts()]
+    assert names[-2:] == ["grading-grade-calibration", "grading-grade-calibration-2"]
+    assert 'id="figure-grading-grade-calibration-2"' in render_page(page)

@@ -1,12 +1,10 @@
 """The sections of the page of a leaderboard."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import count
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from evaluation.charts.chart import Chart, marks_of
+from evaluation.charts.chart import marks_of
 from evaluation.organiser.output import p_text
 from evaluation.organiser.ranking.leaderboard_file import (
     BoardOfTeam,
@@ -20,7 +18,7 @@ from evaluation.organiser.report.board import metrics, rankings
 from evaluation.organiser.report.board.cases import cases_section
 from evaluation.organiser.report.board.methods import methods_paragraphs
 from evaluation.organiser.report.board.reading import ReportedPhase, are_first, size_in_words
-from evaluation.organiser.report.page import Page, Section, Table, Text, figure_in_words, listed
+from evaluation.organiser.report.page import Page, Section, Text, figure_in_words, listed
 
 BANNER = "Holds figures of single cases, which reveal labels: for the organisers of the challenge alone."
 
@@ -76,7 +74,7 @@ def leaderboard_page(
         banner=BANNER if secret else "",
         facts=tuple(_facts(phases)),
         answer=tuple(_answer(board, phases)),
-        sections=tuple(_with_unique_names(found)),
+        sections=tuple(found),
     )
 
 
@@ -163,23 +161,3 @@ def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:
         label = f"Phase {board.role}" if board.role else "Phase"
         cases = "" if board.cases is None else f", {phase.names.cases(board.cases)}"
         yield label, f"{board.phase}: {len(board.teams)} teams{cases}"
-
-
-def _with_unique_names(sections: Iterable[Section]) -> Iterator[Section]:
-    """Yield sections with unique names of figures, tables and sections; repeated names get a number."""
-    used = set[tuple[type, str]]()
-
-    def free(kind: type, name: str) -> str:
-        names = (name if number == 1 else f"{name}-{number}" for number in count(1))
-        found = next(one for one in names if (kind, one) not in used)
-        used.add((kind, found))
-        return found
-
-    for section in sections:
-        blocks = [
-            replace(block, name=free(Chart if isinstance(block, Chart) else Table, block.name))
-            if isinstance(block, Chart | Table)
-            else block
-            for block in section.blocks
-        ]
-        yield replace(section, name=free(Section, section.name), blocks=tuple(blocks))
