@@ -61,7 +61,7 @@ def _pictures_of(
     submissions: Path | None,
     images: Path | None,
     workers: int | None,
-) -> Section | None:
+) -> Section:
     """Return the section of the hardest cases of a phase, of the reference and by the best teams."""
     hardest = cases.hardest_cases(reported, phase.tasks)
     of_teams = {} if submissions is None else cases.submissions_of(reported, submissions)
@@ -234,7 +234,7 @@ def report_leaderboard(
     phases = [named_phase(fspath(name)) for name in ground_truth]
     board, parts = leaderboard_in(Path(results), phases[0].folder if phases else None)
     data = data_section(describe(phases), names_of(phases[0])) if phases else None
-    pictures: Mapping[str, Section | None] = {}
+    pictures: Mapping[str, Section] = {}
     if submissions is not None or images is not None:
         if not phases:
             raise PhaseError("--submissions, --images: expected --ground-truth PHASE too, found none")

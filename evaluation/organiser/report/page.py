@@ -190,7 +190,8 @@ class Section:
 class Page:
     """A page: title, what it shows in sentences, facts (label and value), a warning on top, and sections.
 
-    Names of figures, tables and sections that would repeat get a number.
+    Sections without blocks are left out; names of figures, tables and sections that would repeat get a
+    number.
 
     ``tables``: csv files of further analyses by name.
     """
@@ -204,7 +205,8 @@ class Page:
     tables: Mapping[str, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sections", tuple(_with_unique_names(self.sections)))
+        shown = (section for section in self.sections if section.blocks)
+        object.__setattr__(self, "sections", tuple(_with_unique_names(shown)))
 
     @property
     def folded(self) -> bool:

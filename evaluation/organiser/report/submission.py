@@ -375,5 +375,5 @@ def _page(results: SubmissionResults, banner: str, *sections: Section) -> Page:
         banner=banner,
         facts=tuple(facts(results)),
         answer=tuple(_answer(results, public=not banner)),
-        sections=tuple(section for section in sections if section.blocks),
+        sections=sections,
     )

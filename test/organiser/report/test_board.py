@@ -20,7 +20,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
 )
 from evaluation.organiser.report.board.leaderboard import BANNER, leaderboard_page, reported_phases
 from evaluation.organiser.report.board.methods import data_section
-from evaluation.organiser.report.board.metrics import times_section
+from evaluation.organiser.report.board.metrics import time_charts
 from evaluation.organiser.report.board.reading import identifier, read_leaderboard
 from evaluation.organiser.report.page import (
     Section,
@@ -296,7 +296,7 @@ def test_an_ensemble_chosen_on_the_same_cases_is_marked_wherever_its_results_sta
 def test_teams_on_the_front_of_value_and_time_are_named(twelve):
     """The best team takes 8 s, the second 1 s, the third 2 s, an unranked one 0.1 s; others are not timed."""
     phase = reported_phases(twelve.board, twelve.parts)[0]
-    assert times_section(phase) is None
+    assert [*time_charts(phase)] == []
     name = next(name for name, one in phase.ranked_metrics.items() if one.better == "higher")
     best, second, third, last, *_ = (team.team for team in phase.by_value(name))
     seconds = {best: 8.0, second: 1.0, third: 2.0, last: 0.1}
@@ -306,7 +306,7 @@ def test_teams_on_the_front_of_value_and_time_are_named(twelve):
     )
     phase = replace(phase, board=replace(phase.board, teams=teams, clusters=7))
     assert phase.front(name) == [best, second]
-    blocks = times_section(phase).blocks
+    blocks = time_charts(phase)
     chart = next(block for block in blocks if block.name == phase.identifier(name, "times"))
     assert f"{best} and {second}; no other" in chart.description
     assert "95 % intervals over 7 clusters" in chart.description

@@ -85,14 +85,13 @@ def phase(part: OrganiserPart | None = None, **more: Any) -> ReportedPhase:
     return ReportedPhase(board, part or OrganiserPart(values=VALUES), marks_of(["a", "b"]))
 
 
-def charts(section: Any) -> dict[str, Chart]:
-    assert section is not None
-    return {block.name: block for block in section.blocks if isinstance(block, Chart)}
+def charts(blocks: Any) -> dict[str, Chart]:
+    return {block.name: block for block in blocks if isinstance(block, Chart)}
 
 
 @by_hand(team_values_chart, distribution_chart, page=METRICS)
 def test_metrics_by_team_have_the_best_one_first():
-    found = charts(metrics.metrics_section(phase()))
+    found = charts(metrics.metrics_section(phase()).blocks)
     dice, error = found["t-dice-by-team"], found["t-error-by-team"]
     assert marks(dice, "point", "teams", "y", "x", "color") == [("b", 0.75, VERMILION), ("a", 0.5, BLUE)]
     assert marks(dice, "rule", "intervals", "y", "x", "x2") == [("b", 0.5, 0.875)]
@@ -109,7 +108,7 @@ def test_metrics_by_team_have_the_best_one_first():
 
 @by_hand(podium_chart, rank_counts_chart, page=METRICS)
 def test_ranks_in_cases_are_counted_over_the_cases_of_all_teams():
-    found = charts(metrics.metrics_section(phase()))
+    found = charts(metrics.metrics_section(phase()).blocks)
     # Of Dice "a" has no value in z. In x "b" is better, in y both are equal; each rank is 0.8 wide.
     half = [(pytest.approx(0.8), 0.75), (pytest.approx(0.8), 0.5), (pytest.approx(2.2), 0.25)]
     assert marks(found["t-dice-podium"], "point", "values", "x", "y")[:3] == half
@@ -132,7 +131,7 @@ def test_ranks_in_cases_are_counted_over_the_cases_of_all_teams():
 
 @by_hand(times_chart, page=METRICS)
 def test_times_are_to_the_right_and_the_front_has_whoever_is_better_or_faster():
-    found = charts(metrics.times_section(phase()))
+    found = charts(metrics.time_charts(phase()))
     dice, error = found["t-dice-times"], found["t-error-times"]
     assert marks(dice, "point", "teams", "x", "y", "color") == [(0.5, 0.5, BLUE), (3, 0.75, VERMILION)]
     assert marks(dice, "line", "front", "x", "y") == [(0.5, 0.5), (3, 0.75)]
@@ -161,7 +160,7 @@ def test_annotators_stand_at_one_minus_their_specificity_in_the_roc_of_all_teams
         classifiers=Classifiers(curves={"t.ratio": ratio, "t.own": own}),
     )
     (chart,) = charts(
-        metrics.curves_section(phase(part, annotators=AnnotatorsSection("l", points, (), {})))
+        metrics.curve_blocks(phase(part, annotators=AnnotatorsSection("l", points, (), {})))
     ).values()
     # Specificity 0.75 is 0.25 from the left, and sensitivity 0.875 near the top.
     assert marks(chart, "point", "points", "x", "y") == [(0.25, 0.875)]
@@ -177,7 +176,7 @@ def test_annotators_stand_at_one_minus_their_specificity_in_the_roc_of_all_teams
 @by_hand(froc_chart, page=METRICS)
 def test_free_response_curves_have_false_positives_along_x():
     given = {"a": FrocPoints((0.0, 4.0), (0.25, 0.5)), "b": FrocPoints((0.0, 0.5), (0.5, 0.75))}
-    (chart,) = charts(metrics.curves_section(phase(OrganiserPart(free_response={"t.froc": given})))).values()
+    (chart,) = charts(metrics.curve_blocks(phase(OrganiserPart(free_response={"t.froc": given})))).values()
     assert marks(chart, "line", "curves", "x", "y", "color") == [
         *((0, 0.5, VERMILION), (0.5, 0.75, VERMILION)),
         *((0, 0.25, BLUE), (4, 0.5, BLUE)),
@@ -193,7 +192,7 @@ def test_the_first_subgroup_is_blue_and_teams_have_the_order_of_the_leaderboard(
         SubgroupTest("t.dice", "a", "eye", "right", "left", 0.25, 0.5, 0.5, None),
         SubgroupTest("t.dice", "b", "eye", "right", "left", 0.875, 0.625, 0.125, "right"),
     )
-    (chart,) = charts(metrics.subgroups_section(phase(subgroup_tests=tests))).values()
+    (chart,) = charts(metrics.subgroup_blocks(phase(subgroup_tests=tests))).values()
     assert marks(chart, "point", "means", "y", "x", "color") == [
         *(("b", 0.875, BLUE), ("b", 0.625, OCHRE)),
         *(("a", 0.25, BLUE), ("a", 0.5, OCHRE)),
@@ -210,7 +209,7 @@ BLOBS = [("b", 1, 0.75), ("b", 2, 0.25), ("a", 1, 0.25), ("a", 2, 0.75)]
 @by_hand(blob_chart, page=RANKINGS)
 def test_resampled_places_are_drawn_by_their_shares():
     found = charts(
-        rankings.stability_section(
+        rankings.stability_blocks(
             phase(
                 agreement={"overall": RankingAgreement(-1, 0.5, 1, 0.25, (-1.0, 0.0, 1.0, 1.0))},
             )
@@ -226,9 +225,7 @@ def test_final_places_are_drawn_by_their_shares():
         FinalTeam("b", 1, 1.0, "1", {"one": 1}, FIRST),
         FinalTeam("a", 2, 2.0, "2", {"one": 2}, SECOND),
     )
-    (chart,) = charts(
-        rankings.final_section(Leaderboard("leaderboard/1", (), final), marks_of("ab"))
-    ).values()
+    (chart,) = charts(rankings.final_blocks(Leaderboard("leaderboard/1", (), final), marks_of("ab"))).values()
     assert marks(chart, "circle", "blobs", "y", "x", "size") == BLOBS
     assert marks(chart, "rule", "spans", "y", "x", "x2") == [("b", 1, 2), ("a", 1, 2)]
 
@@ -241,7 +238,7 @@ def test_the_scheme_in_force_is_on_the_left_of_other_schemes():
     )
     (chart,) = (
         one
-        for name, one in charts(rankings.stability_section(phase(robustness=variations))).items()
+        for name, one in charts(rankings.stability_blocks(phase(robustness=variations))).items()
         if "method" in name
     )
     schemes = names(chart, "x")
@@ -259,7 +256,7 @@ def compared(favours: str | None, significant: bool | None) -> str:
     """Return the sign in the row of "b" and the column of "a"."""
     pair = Comparison("b", "a", Difference(0.25, p_value=0.01, method="test"), 0.02, significant, favours)
     metric = MetricOfPhase("Dice", "higher", "", True, comparisons=Comparisons((pair,), None))
-    (chart,) = charts(rankings.significance_section(phase(metrics={"t.dice": metric}))).values()
+    (chart,) = charts(rankings.significance_blocks(phase(metrics={"t.dice": metric}))).values()
     assert (names(chart, "y"), names(chart, "x")) == (["b", "a"], ["b", "a"])
     signs = {(row, column): sign for row, column, sign in marks(chart, "text", "pairs", "y", "x", "text")}
     assert [(row["row"], row["difference"], row["p_value"]) for row in chart.data["pairs"]] == [

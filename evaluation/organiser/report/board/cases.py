@@ -18,12 +18,8 @@ from evaluation.phase.phase import Phase
 _MOST_MAIN = 6
 
 
-def cases_section(phase: ReportedPhase) -> page.Section | None:
-    """Return the section of single cases; None where none are known."""
-    return phase.section("cases", "Cases", _table(phase))
-
-
-def _table(phase: ReportedPhase) -> Iterator[page.SortableCaseTable]:
+def case_tables(phase: ReportedPhase) -> Iterator[page.SortableCaseTable]:
+    """Yield the table of single cases."""
     difficulties: dict[str, dict[str, float]] = {}
     for one in phase.organiser.difficulties:
         title = f"{phase.title_of(one.metric)}: {one.measure}"
@@ -97,8 +93,8 @@ def phase_of(reported: Sequence[ReportedPhase], phases: Sequence[Phase]) -> tupl
 
 def pictures_section(
     reported: ReportedPhase, tasks: Sequence[Task], hardest: Mapping[str, tuple[str, ...]], readings: Readings
-) -> page.Section | None:
-    """Return the section, with the fields that no picture shows; None where there is nothing of both.
+) -> page.Section:
+    """Return the section, with the fields that no picture shows.
 
     ``hardest``: the cases that are shown, by task.
     """

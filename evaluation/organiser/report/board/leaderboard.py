@@ -15,7 +15,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
 )
 from evaluation.organiser.ranking.stability import PlaceDistribution
 from evaluation.organiser.report.board import metrics, rankings
-from evaluation.organiser.report.board.cases import cases_section
+from evaluation.organiser.report.board.cases import case_tables
 from evaluation.organiser.report.board.methods import methods_paragraphs
 from evaluation.organiser.report.board.reading import ReportedPhase, are_first, size_in_words
 from evaluation.organiser.report.page import Page, Section, Text, figure_in_words, listed
@@ -33,7 +33,7 @@ def leaderboard_page(
     board: Leaderboard,
     parts: Sequence[OrganiserPart],
     data: Section | None = None,
-    pictures: Mapping[str, Section | None] = MappingProxyType({}),
+    pictures: Mapping[str, Section] = MappingProxyType({}),
     title: str | None = None,
 ) -> Page:
     """Return the report of a leaderboard.
@@ -44,28 +44,30 @@ def leaderboard_page(
     """
     phases = reported_phases(board, parts)
     marks = phases[0].marks if phases else {}
-    sections: list[Section | None] = [
-        rankings.final_section(board, marks),
-        rankings.across_section(board.across, "phases"),
-        rankings.generalisation_section(board, phases),
+    across = tuple(rankings.across_blocks(board.across, "phases"))
+    changes = tuple(rankings.generalisation_blocks(board, phases))
+    sections = [
+        Section("final", "Final ranking", tuple(rankings.final_blocks(board, marks))),
+        Section("across-phases", "Across phases", across, 0),
+        Section("generalisation", "Generalisation", changes, 0),
     ]
     for phase in phases:
+        consensus = rankings.across_blocks(phase.board.across, "tasks", phase.board.role)
         sections += (
-            rankings.ranking_section(phase),
+            phase.section("ranking", "Ranking", rankings.ranking_blocks(phase), 1),
             metrics.metrics_section(phase),
-            metrics.times_section(phase),
-            rankings.stability_section(phase),
-            rankings.significance_section(phase),
-            metrics.curves_section(phase),
-            cases_section(phase),
-            pictures.get(phase.board.manifest),
-            metrics.subgroups_section(phase),
-            rankings.across_section(phase.board.across, "tasks", phase.board.role),
+            phase.section("times", "Accuracy and time", metrics.time_charts(phase), 1),
+            phase.section("stability", "Stability", rankings.stability_blocks(phase)),
+            phase.section("significance", "Significance", rankings.significance_blocks(phase)),
+            phase.section("curves", "Curves", metrics.curve_blocks(phase), 1),
+            phase.section("cases", "Cases", case_tables(phase)),
+            *(section for digest, section in pictures.items() if digest == phase.board.manifest),
+            phase.section("subgroups", "Subgroups", metrics.subgroup_blocks(phase)),
+            phase.section("across-tasks", "Across tasks", consensus),
             phase.section("methods", "Methods", [Text(methods_paragraphs(phase))]),
         )
-    found = [section for section in (*sections, data) if section]
-    if board.notices:
-        found.append(Section("notices", "Notices", (Text(board.notices),), 0))
+    sections += [] if data is None else [data]
+    sections += [Section("notices", "Notices", (Text(board.notices),), 0)] if board.notices else []
     secret = data is not None or bool(pictures) or any(part != OrganiserPart() for part in parts)
     challenges = {phase.challenge or phase.board.phase for phase in phases}
     return Page(
@@ -74,7 +76,7 @@ def leaderboard_page(
         banner=BANNER if secret else "",
         facts=tuple(_facts(phases)),
         answer=tuple(_answer(board, phases)),
-        sections=tuple(found),
+        sections=tuple(sections),
     )
 
 

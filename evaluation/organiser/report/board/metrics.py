@@ -20,7 +20,7 @@ from evaluation.organiser.report.page import Block, Section, Table, listed
 # --- The section of the metrics: values by team with intervals, box plots, podiums and ranking heat maps ---
 
 
-def metrics_section(phase: ReportedPhase) -> Section | None:
+def metrics_section(phase: ReportedPhase) -> Section:
     """Return the section of all metrics."""
     of_metrics = {name: list(_charts(phase, name)) for name in phase.board.metrics}
     # The first metric of each task is shown at once: those of the ranking before others.
@@ -81,9 +81,8 @@ def _charts(phase: ReportedPhase, name: str) -> Iterator[Chart]:
         yield _rank_counts(phase, name, title, teams, team_charts.ranks_by_case(matrix, metric.better))
 
 
-def times_section(phase: ReportedPhase) -> Section | None:
-    """Return the section of accuracy against time (EDD2020, section V); None without two teams' times."""
-    blocks: list[Block] = []
+def time_charts(phase: ReportedPhase) -> Iterator[Chart]:
+    """Yield accuracy against time (EDD2020, section V) for metrics with the times of two teams."""
     units = f" over {phase.board.clusters} clusters of cases" if phase.board.clusters else ""
     for name in (name for name in phase.ranked_metrics if len(phase.timed(name)) > 1):
         seconds = {team.team: team.seconds_per_case or 0.0 for team in phase.timed(name)}
@@ -97,8 +96,7 @@ def times_section(phase: ReportedPhase) -> Section | None:
         figure, title = phase.identifier(name, "times"), f"{phase.title_of(name)} and time"
         drawn = values, seconds, phase.front(name), phase.marks, phase.axis_of(name)
         chart = team_charts.times_chart(figure, title, described, *drawn)
-        blocks.append(chart.measured_in(phase.board.metrics[name].unit, "time in seconds per case"))
-    return phase.section("times", "Accuracy and time", blocks, 1)
+        yield chart.measured_in(phase.board.metrics[name].unit, "time in seconds per case")
 
 
 _MOST_POINTS = 1_200
@@ -132,12 +130,14 @@ _STEPS = 150
 """Positions along each axis of a curve that is drawn among many others."""
 
 
-def curves_section(phase: ReportedPhase) -> Section | None:
-    """Return the section of curves and annotators; None without any."""
-    readers = phase.tables("readers", phase.organiser.readers)
-    points = phase.tables("annotator-points", phase.organiser.annotator_points)
-    tables = (*_annotators(phase), *readers, *points, *_classifiers(phase))
-    return phase.section("curves", "Curves", (*_curve_charts(phase), *_free_response(phase), *tables), 1)
+def curve_blocks(phase: ReportedPhase) -> Iterator[Block]:
+    """Yield the curves of all teams, and the tables of annotators and further classifiers."""
+    yield from _curve_charts(phase)
+    yield from _free_response(phase)
+    yield from _annotators(phase)
+    yield from phase.tables("readers", phase.organiser.readers)
+    yield from phase.tables("annotator-points", phase.organiser.annotator_points)
+    yield from _classifiers(phase)
 
 
 def _curve_charts(phase: ReportedPhase) -> Iterator[Chart]:
@@ -224,16 +224,8 @@ def _annotators(phase: ReportedPhase) -> Iterator[Table]:
 # --- The section of subgroups of cases: means by team with tests ---
 
 
-def subgroups_section(phase: ReportedPhase) -> Section | None:
-    """Return the section of subgroups; None where none were requested."""
-    blocks: tuple[Block, ...] = (
-        *_subgroup_charts(phase),
-        *phase.tables("subgroup-tests", phase.board.subgroup_tests),
-    )
-    return phase.section("subgroups", "Subgroups", blocks)
-
-
-def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
+def subgroup_blocks(phase: ReportedPhase) -> Iterator[Block]:
+    """Yield the means of each two subgroups by team, and their tests."""
     grouped: dict[tuple[str, str, str, str], list[SubgroupTest]] = {}
     for one in phase.board.subgroup_tests:
         if one.metric in phase.ranked_metrics:
@@ -246,3 +238,4 @@ def _subgroup_charts(phase: ReportedPhase) -> Iterator[Chart]:
         groups = phase.names.of_value(column, first), phase.names.of_value(column, second)
         chart = team_charts.subgroup_means_chart(figure, title, groups, in_order, axis)
         yield chart.measured_in(phase.board.metrics[metric].unit)
+    yield from phase.tables("subgroup-tests", phase.board.subgroup_tests)

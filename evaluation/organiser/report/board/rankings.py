@@ -11,17 +11,17 @@ from evaluation.organiser.ranking.stability import AcrossRankings, PlaceDistribu
 from evaluation.organiser.report.board.reading import ReportedPhase
 from evaluation.organiser.report.charts import matrices
 from evaluation.organiser.report.charts import teams as team_charts
-from evaluation.organiser.report.page import Block, Cell, Section, Table, Title, identifier, listed
+from evaluation.organiser.report.page import Block, Cell, Table, Title, identifier, listed
 from evaluation.organiser.report.sentences import change_in_words
 from evaluation.organiser.report.sources import NOTES
 
 # --- The sections of the final ranking and of each phase: places with intervals, and tiers ---
 
 
-def final_section(board: Leaderboard, marks: team_charts.TeamMarks) -> Section | None:
-    """Return the section of the places over all phases; None without any."""
+def final_blocks(board: Leaderboard, marks: team_charts.TeamMarks) -> Iterator[Block]:
+    """Yield the places over all phases, and how sure they are."""
     if not board.final:
-        return None
+        return
     roles = tuple(board.final[0].phases)
     rows = (
         (team.place, team.team, _interval_of(team.distribution), team.score, *map(team.phases.get, roles))
@@ -30,24 +30,22 @@ def final_section(board: Leaderboard, marks: team_charts.TeamMarks) -> Section |
     places = (f"place {role}" for role in roles)
     columns: list[Title] = ["place", "team", "95 % interval", ("score", 3), *places]
     note = "Phases are weighed as the scheme says; a lower score is better."
-    blocks: list[Block] = [Table.of("final", "All phases", columns, rows, note)]
-    given = {team.team: team.distribution for team in board.final if team.distribution}
-    if given:
-        title = "How sure the places are: all phases"
-        blocks.append(team_charts.blob_chart("final-blobs", title, given, marks))
-    return Section("final", "Final ranking", tuple(blocks))
+    yield Table.of("final", "All phases", columns, rows, note)
+    if given := {team.team: team.distribution for team in board.final if team.distribution}:
+        yield team_charts.blob_chart("final-blobs", "How sure the places are: all phases", given, marks)
 
 
-def ranking_section(phase: ReportedPhase) -> Section | None:
-    """Return the section of one phase's ranking."""
+def ranking_blocks(phase: ReportedPhase) -> Iterator[Block]:
+    """Yield the tables of one phase's ranking."""
     tiers = (
         (phase.title_of(name), number, ", ".join(teams))
         for name, metric in phase.ranked_metrics.items()
         if metric.comparisons
         for number, teams in enumerate(metric.comparisons.tiers or (), start=1)
     )
-    tables = (*_board_tables(phase), *phase.tables("tiers", tiers))
-    return phase.section("ranking", "Ranking", (_ranking_table(phase), *tables), first=1)
+    yield _ranking_table(phase)
+    yield from _board_tables(phase)
+    yield from phase.tables("tiers", tiers)
 
 
 _INTERVAL = "95 % interval"
@@ -104,29 +102,24 @@ def _place(board: BoardOfTeam) -> Cell:
 # --- The section across tasks or phases: the consensus of the rankings ---
 
 
-def across_section(across: AcrossRankings | None, what: str, role: str | None = None) -> Section | None:
-    """Return the consensus of several rankings; ``what`` names their subject: tasks or phases."""
-    if across is None:
-        return None
-    columns = "place", "team", "mean place"
-    rows = ((team.place, team.team, team.mean_place) for team in across.teams)
-    note = f"The teams with a place in all {what}, by their mean place."
-    of = identifier(role or "", "consensus", what)
-    table = Table.of(of, f"Consensus of the {what}", columns, rows, note)
-    title = f"Across {what} ({role})" if role else f"Across {what}"
-    return Section(identifier(role or "", "across", what), title, (table,), 0)
+def across_blocks(across: AcrossRankings | None, what: str, role: str | None = None) -> Iterator[Block]:
+    """Yield the consensus of several rankings; ``what`` names their subject: tasks or phases."""
+    if across is not None:
+        columns = "place", "team", "mean place"
+        rows = ((team.place, team.team, team.mean_place) for team in across.teams)
+        note = f"The teams with a place in all {what}, by their mean place."
+        of = identifier(role or "", "consensus", what)
+        yield Table.of(of, f"Consensus of the {what}", columns, rows, note)
 
 
 # --- The section of generalisation: changes from phase to phase ---
 
 
-def generalisation_section(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Section | None:
-    """Return the section of the changes between phases; None without any."""
-    if not board.generalisation:
-        return None
+def generalisation_blocks(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Iterator[Block]:
+    """Yield the changes between phases."""
     titles = {name: phase.title_of(name) for phase in phases for name in phase.board.metrics}
-    rows = [replace(one, metric=titles[one.metric]) for one in board.generalisation]
-    return Section("generalisation", "Generalisation", (Table.declared("generalisation", rows),), 0)
+    if rows := [replace(one, metric=titles[one.metric]) for one in board.generalisation]:
+        yield Table.declared("generalisation", rows)
 
 
 # --- The section of stability: resampled places, Kendall's τ, and other ranking schemes ---
@@ -139,14 +132,15 @@ _KINDS = {
 }
 
 
-def stability_section(phase: ReportedPhase) -> Section | None:
-    """Return the section of stability; None where nothing was resampled or varied."""
+def stability_blocks(phase: ReportedPhase) -> Iterator[Block]:
+    """Yield the places of resamples and under variations of the scheme."""
     rows = (
         (phase.heading(one.board), _KINDS[one.kind], _change(phase, one), one.tau_b)
         for one in phase.board.robustness
     )
-    blocks: list[Block] = [*_resampled(phase), *_variations(phase), *phase.tables("robustness", rows)]
-    return phase.section("stability", "Stability", blocks)
+    yield from _resampled(phase)
+    yield from _variations(phase)
+    yield from phase.tables("robustness", rows)
 
 
 def _resampled(phase: ReportedPhase) -> Iterator[Block]:
@@ -210,24 +204,13 @@ def _change(phase: ReportedPhase, variation: Variation) -> str:
 # --- The section of significance: maps of the tests between all pairs of teams ---
 
 
-def significance_section(phase: ReportedPhase) -> Section | None:
-    """Return the section of the tests; None without any."""
-    rows = (
-        (phase.title_of(name), one.first, one.second, of.value, of.method, of.p_value, one.p_holm)
-        for name, metric in phase.board.metrics.items()
-        for one in metric.unranked
-        for of in [one.difference]
-    )
-    unranked = phase.tables("unranked", rows, phase.chosen_here)
-    return phase.section("significance", "Significance", (*_significance_maps(phase), *unranked))
-
-
 def methods_of(pairs: tuple[Comparison, ...]) -> str:
     """Return the names of the tests of pairs as text."""
     return listed(sorted({pair.difference.method for pair in pairs}))
 
 
-def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
+def significance_blocks(phase: ReportedPhase) -> Iterator[Block]:
+    """Yield a map of the tests of each ranked metric, and the tests of teams without a place."""
     for name, metric in phase.ranked_metrics.items():
         if not metric.comparisons or not metric.comparisons.pairs:
             continue
@@ -241,3 +224,10 @@ def _significance_maps(phase: ReportedPhase) -> Iterator[Chart]:
         test = f"Test: {methods_of(pairs)}, two-sided"
         told = f"{test}, 5 % after Holm's correction for all pairs of the metric."
         yield matrices.significance_chart(figure, title, told, pairs, teams)
+    rows = (
+        (phase.title_of(name), one.first, one.second, of.value, of.method, of.p_value, one.p_holm)
+        for name, metric in phase.board.metrics.items()
+        for one in metric.unranked
+        for of in [one.difference]
+    )
+    yield from phase.tables("unranked", rows, phase.chosen_here)

@@ -256,14 +256,13 @@ class ReportedPhase:
             told["column"] = self.words(column)
         return dataclasses.replace(row, **told) if told else row
 
-    def section(self, name: str, title: str, blocks: Iterable[Block], first: int = 0) -> Section | None:
-        """Return a section, with the role of the phase in its title; None without any block.
+    def section(self, name: str, title: str, blocks: Iterable[Block], first: int = 0) -> Section:
+        """Return a section, with the role of the phase in its title.
 
         ``first``: how many blocks are shown at once, see `Section`.
         """
-        found = tuple(blocks)
         role = f" ({self.board.role})" if self.board.role else ""
-        return Section(self.identifier(name), f"{title}{role}", found, first) if found else None
+        return Section(self.identifier(name), f"{title}{role}", tuple(blocks), first)
 
 
 def are_first(teams: Sequence[str]) -> str:
