@@ -25,6 +25,7 @@ from evaluation.core.class_estimators import RocArea
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
+from evaluation.organiser.ranking.annotators import readings_of
 from evaluation.organiser.ranking.leaderboard import change_between
 from evaluation.organiser.ranking.readers import AgainstReaders, against_readers
 from evaluation.organiser.ranking.resampling import TeamCases
@@ -99,10 +100,9 @@ def beside_readers(
         equal = of.ability * root / math.sqrt(2 + of.spread**2)
         gain = norm.cdf((equal + _GAIN) / root) - norm.cdf(equal / root)
     tables = tuple({"t": _table_of(noise[0] + ability * label, label)} for ability in (equal, equal + _GAIN))
+    columns = {f"{number}": one for number, one in enumerate(readings)}
     found = against_readers(
-        lambda _: {f"{number}": one for number, one in enumerate(readings)},
-        _METRICS,
-        TeamCases(("equal", "better"), tables),
+        readings_of(lambda _: columns, _METRICS, TeamCases(("equal", "better"), tables)),
         (),
         Resampling(int(rng.integers(1 << 30)), _RESAMPLES, 2),
     )

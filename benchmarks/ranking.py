@@ -39,7 +39,8 @@ from evaluation.core.challenge import metrics_of
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
 from evaluation.organiser.ranking.analysis import RankOptions
-from evaluation.organiser.ranking.comparisons import TestChoice, compare
+from evaluation.organiser.ranking.comparisons import compare
+from evaluation.organiser.ranking.differences import Compared
 from evaluation.organiser.ranking.leaderboard import rank_phase
 from evaluation.organiser.ranking.resampling import TeamCases, draw_cases, resample_teams
 from evaluation.organiser.ranking.results import read_results
@@ -104,7 +105,7 @@ def ours(
         .places
     )
     distributions = place_distributions(places)
-    choice = TestChoice(Resampling(1, RESAMPLES, 10), "signed-rank")  # as the loop does
+    resampling = Resampling(1, RESAMPLES, 10)
     p_values: dict[str, list[float | None]] = {}
     for name, metric in METRICS.items():
         task = name.partition(".")[0]
@@ -112,7 +113,8 @@ def ours(
             team: metric_values([metric], team_table[task])[metric.name]
             for team, team_table in zip(teams.teams, tables, strict=True)
         }
-        found = compare(name, metric, values, teams, choice)
+        compared = Compared(metric, teams.task_tables(task), resampling, means="signed-rank")  # as the loop
+        found = compare(values, compared)
         by_pair = {frozenset((pair.first, pair.second)): pair.difference.p_value for pair in found.pairs}
         p_values[name] = [by_pair[frozenset(pair)] for pair in combinations(teams.teams, 2)]
     return p_values, [found.probabilities.get(1, 0.0) if found else 0.0 for found in distributions]

@@ -15,11 +15,10 @@ from evaluation.organiser.ranking import comparisons, difficulty, resampling, st
 from evaluation.organiser.ranking.annotators import (
     AnnotatorsSection,
     ReadColumns,
+    Readings,
     Scores,
-    curve_of,
     describe_annotators,
-    is_decision,
-    with_scores,
+    readings_of,
 )
 from evaluation.organiser.ranking.classifiers import (
     CurvePoints,
@@ -27,7 +26,7 @@ from evaluation.organiser.ranking.classifiers import (
     operating_points,
     roc_curve,
 )
-from evaluation.organiser.ranking.differences import TestOfMeans
+from evaluation.organiser.ranking.differences import Compared, TestOfMeans
 from evaluation.organiser.ranking.leaderboard_file import CaseValues, FrocPoints, OrganiserPart
 from evaluation.organiser.ranking.readers import against_readers, annotator_points
 from evaluation.organiser.ranking.results import RankingError, Submission
@@ -61,21 +60,6 @@ def _of_single_cases(metrics: Mapping[str, Metric], cases: resampling.TeamCases)
                 tuple(points.false_positives_per_case.tolist()), tuple(points.sensitivity.tolist())
             )
     return OrganiserPart(values=values, curves=curves, free_response=free_response)
-
-
-def _reader_curves(
-    read: ReadColumns | None, metrics: Mapping[str, Metric], cases: resampling.TeamCases
-) -> dict[str, CurvePoints]:
-    """Return the ROC curve of every annotator who gave scores, of the cases that it read."""
-    if read is None:
-        return {}
-    task, curve = curve_of(metrics)
-    table = next(iter(cases.task_tables(task).values()), None)
-    return {
-        name: roc_curve(with_scores(table, curve, scores), curve)
-        for name, scores in (read(table.names).items() if table else ())
-        if table and not is_decision(scores)
-    }
 
 
 # --- The options of `rank`: which statistics are computed besides places ---
@@ -113,13 +97,16 @@ class Analysis:
         self._results, self._scheme, self._ranked = scores.results, scores.scheme, scores.submissions
         self._scores, self._cases, self._choices, self._chosen = scores, scores.cases, choices, chosen
         self._choice = scores.results.resampling or Resampling(0, 0, 10)
-        self._all = resampling.TeamCases.of(chosen, self._choice.clusters)
+        self._all = resampling.TeamCases.of(chosen)
         if choices.resamples is not None:
             self._choice = replace(self._choice, resamples=choices.resamples)
 
-    @cached_property
-    def _tests(self) -> comparisons.TestChoice:
-        return comparisons.TestChoice(self._choice, self._choices.means, self.intervals.found)
+    def _to_compare(self, name: str, means: TestOfMeans = "means") -> Compared:
+        """Return the teams that have results per case of a metric."""
+        given, tables = _values_of(name, self._chosen), self._all.task_tables(name.partition(".")[0])
+        tables = {team: table for team, table in tables.items() if team in given}
+        figures = self.intervals.found.get(name)
+        return Compared(self._results.metrics[name], tables, self._choice, figures, means)
 
     @cached_property
     def intervals(self) -> resampling.TeamIntervals:
@@ -167,13 +154,15 @@ class Analysis:
         if not self.too_many_to_compare:
             declared = (f"{task.name}.{column}" for task in results.tasks for column in task.classifiers)
             classifiers = tuple(declared)
-        tested = self._cases.teams, self._choice
+        tested, readings = (self._cases.teams, self._choice), self._readings
         return replace(
             _of_single_cases(metrics, chosen),
             difficulties=tuple(difficulties),
-            annotator_points=annotator_points(choices.annotators, metrics, chosen, *tested),
-            readers=against_readers(choices.annotators, metrics, chosen, *tested),
-            reader_curves=_reader_curves(choices.annotators, metrics, chosen),
+            annotator_points=annotator_points(readings, *tested) if readings else (),
+            readers=against_readers(readings, *tested) if readings else (),
+            reader_curves={name: roc_curve(one, readings.curve) for name, one in readings.scored().items()}
+            if readings
+            else {},
             classifiers=classifiers_of_teams(metrics, classifiers, chosen, *tested),
             operating_points=operating_points(results.tasks, chosen),
             subgroups=difficulty.values_by_subgroup(metrics, chosen, cases, choices.subgroups),
@@ -181,17 +170,16 @@ class Analysis:
 
     def margin_tests(self, annotators: Scores) -> tuple[comparisons.MarginTest, ...]:
         """Return the tests with a margin; an annotator's score is a fixed value. Raises `RankingError`."""
-        values: dict[str, dict[str, float]] = {}
+        compared: dict[str, Compared] = {}
         margins: list[comparisons.Margin] = []
         for one in self._choices.margins:
             if one.metric not in self._results.metrics:
                 raise RankingError(f"margin of {one.metric}: it is not a metric of {self._results.phase}")
-            values[one.metric] = _values_of(one.metric, self._chosen)
-            score = annotators.get(one.reference, {}).get(one.metric, one.value)
-            margins.append(replace(one, value=None if one.reference in values[one.metric] else score))
-        return comparisons.margin_tests(
-            margins, self._results.metrics, values, self._all, self._tests, self.intervals
-        )
+            compared[one.metric] = self._to_compare(one.metric)
+            is_team = one.reference in _values_of(one.metric, self._chosen)
+            score = None if is_team else annotators.get(one.reference, {}).get(one.metric, one.value)
+            margins.append(replace(one, value=score))
+        return comparisons.margin_tests(margins, compared, self.intervals)
 
     def subgroup_tests(self) -> tuple[difficulty.SubgroupTest, ...]:
         """Return the tests between subgroups within each team."""
@@ -204,16 +192,14 @@ class Analysis:
             difficulty.subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups)
         )
 
+    @cached_property
+    def _readings(self) -> Readings | None:
+        read = self._choices.annotators
+        return None if read is None else readings_of(read, self._results.metrics, self._all)
+
     def annotators(self) -> AnnotatorsSection | None:
         """Return the figures of the annotators, None where none were requested."""
-        read, metrics = self._choices.annotators, self._results.metrics
-        if read is None:
-            return None
-        task, _ = curve_of(metrics)
-        tables = next((tables for tables in self._all.tables if tables and task in tables), None)
-        if tables is None:
-            raise RankingError("annotators need results per case (evaluate --cases)")
-        return describe_annotators(read(tables[task].names), metrics, tables)
+        return None if self._readings is None else describe_annotators(self._readings)
 
     @cached_property
     def resampled(self) -> resampling.Resampled:
@@ -270,9 +256,9 @@ class Analysis:
         """The tests of teams without a place against chosen ones, by metric."""
         against = comparisons.chosen_opponents(self._results)
         found = {}
-        for name, metric in self._scores.metrics().items() if against else ():
-            values = _values_of(name, self._chosen)
-            found[name] = comparisons.compare_unranked(name, metric, values, self._all, self._tests, against)
+        for name in self._scores.metrics() if against else ():
+            compared = self._to_compare(name, self._choices.means)
+            found[name] = comparisons.compare_unranked(_values_of(name, self._chosen), compared, against)
         return found
 
     @cached_property
@@ -281,9 +267,9 @@ class Analysis:
         if not self._can_compare or self.too_many_to_compare:
             return {}
         found = {}
-        for name, metric in self._scores.metrics().items():
-            values = _values_of(name, self._ranked)
-            found[name] = comparisons.compare(name, metric, values, self._cases, self._tests)
+        for name in self._scores.metrics():
+            compared = self._to_compare(name, self._choices.means)
+            found[name] = comparisons.compare(_values_of(name, self._ranked), compared)
         return found
 
     @property

@@ -15,6 +15,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.form import name_key
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
+from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.organiser.reader_study import columns_of_study, read_study
 from evaluation.phase.cases import OrganiserTable, TableRow, organiser_table
@@ -84,38 +85,61 @@ def _agreement(first: str, second: str, decisions: Mapping[str, Floats], label: 
     return AnnotatorAgreement(first, second, int(agreed.sum()), int(both.sum()), consensus)
 
 
-def describe_annotators(
-    columns: Mapping[str, Floats], metrics: Mapping[str, Metric], tables: Mapping[str, CaseTable]
-) -> AnnotatorsSection:
-    """Return the figures of annotators and of other classifiers.
+@dataclass(frozen=True)
+class Readings:
+    """The columns of annotators, and the first task with an area under a curve, whose cases they read.
 
-    columns: per annotator, in the order of the cases of the task with a curve. A column of 0 and 1 holds
-    decisions; any other is a score and gets the task's curve metrics. Raises `RankingError` without such a
-    task.
+    ``metrics``: those of the curve. ``tables``: of the task, by team; at least one. ``decisions``: columns of
+    0 and 1 by annotator, in the order of the cases, NaN where a case was not read. ``scores``: all others.
     """
+
+    curve: Curve
+    metrics: Mapping[str, Metric]
+    tables: Mapping[str, CaseTable]
+    decisions: Mapping[str, Floats]
+    scores: Mapping[str, Floats]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the cases."""
+        return next(iter(self.tables.values())).names
+
+    @property
+    def label(self) -> Floats:
+        """The label of every case, NaN without one."""
+        return next(iter(self.tables.values()))[self.curve.label]
+
+    def scored(self) -> dict[str, CaseTable]:
+        """Return the cases that each annotator with scores read, with score and label alone."""
+        found, label = {}, self.label.tolist()
+        for name, scores in self.scores.items():
+            read = np.flatnonzero(~np.isnan(scores)).tolist()
+            rows = [{self.curve.score: float(scores[case]), self.curve.label: label[case]} for case in read]
+            found[name] = CaseTable([self.names[case] for case in read], rows)
+        return found
+
+
+def readings_of(read: ReadColumns, metrics: Mapping[str, Metric], cases: TeamCases) -> Readings:
+    """Return the columns of annotators. Raises `RankingError` without a task or results for them."""
     task, curve = curve_of(metrics)
-    table = tables[task]
-    label = table[curve.label]
-    decisions = {name: values for name, values in columns.items() if is_decision(values)}
-    of_curve = metrics_of_curve(metrics, task, curve)
-    classifiers: dict[str, dict[str, float]] = {}
-    for name, scores in columns.items():
-        if name not in decisions:
-            classifiers[name] = values_once(of_curve, with_scores(table, curve, scores))
+    tables = cases.task_tables(task)
+    if not tables:
+        raise RankingError("annotators need results per case (evaluate --cases)")
+    columns = read(next(iter(tables.values())).names)
+    decisions = {name: column for name, column in columns.items() if is_decision(column)}
+    scores = {name: column for name, column in columns.items() if name not in decisions}
+    return Readings(curve, metrics_of_curve(metrics, task, curve), tables, decisions, scores)
+
+
+def describe_annotators(readings: Readings) -> AnnotatorsSection:
+    """Return the figures of annotators; those with scores get the metrics of the curve."""
+    decisions, label = readings.decisions, readings.label
     return AnnotatorsSection(
-        label=curve.label,
+        label=readings.curve.label,
         points={name: operating_point(values, label) for name, values in decisions.items()},
         agreement=tuple(_agreement(*pair, decisions, label) for pair in combinations(decisions, 2)),
-        classifiers=classifiers,
+        classifiers={name: values_once(readings.metrics, table) for name, table in readings.scored().items()},
     )
-
-
-def with_scores(table: CaseTable, curve: Curve, scores: Floats) -> CaseTable:
-    """Return the cases of a table that have a score, with that score and their label alone."""
-    read = np.flatnonzero(~np.isnan(scores)).tolist()
-    label = table[curve.label]
-    rows = [{curve.score: float(scores[case]), curve.label: float(label[case])} for case in read]
-    return CaseTable([table.names[case] for case in read], rows)
 
 
 def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:

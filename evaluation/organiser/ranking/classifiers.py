@@ -14,8 +14,8 @@ from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.classification import roc_points, roc_table
 from evaluation.organiser.ranking.annotators import curve_of, metrics_of_curve, values_once
-from evaluation.organiser.ranking.comparisons import TestChoice, compare
-from evaluation.organiser.ranking.differences import corrected
+from evaluation.organiser.ranking.comparisons import compare
+from evaluation.organiser.ranking.differences import Compared, corrected
 from evaluation.organiser.ranking.resampling import TeamCases, intervals_of_teams
 from evaluation.stats.figure import Difference, Figure
 
@@ -97,7 +97,7 @@ def classifiers_of_teams(
         if len(scored) < 2:
             continue
         titles = tuple(scored)
-        of_team = TeamCases(titles, tuple({task: table} for table in scored.values()), cases.clusters)
+        of_team = TeamCases(titles, tuple({task: table} for table in scored.values()))
         intervals = intervals_of_teams(of_curve, of_team, resampling).found
         found = {title: values_once(of_curve, table) for title, table in scored.items()}
         for name in of_curve:
@@ -107,7 +107,7 @@ def classifiers_of_teams(
                     values.append(ClassifierValue(name, team, title, len(table), figure))
         areas = {title: of_title[area] for title, of_title in found.items()}
         if all(map(math.isfinite, areas.values())):
-            tests += _tests(area, metrics[area], team, areas, of_team, TestChoice(resampling))
+            tests += _tests(area, team, areas, Compared(metrics[area], scored, resampling))
         for title, table in scored.items():
             curves.setdefault(title, {})[team] = roc_curve(table, curve)
     tested = corrected(tests, lambda test: (test.first, test.second, test.team in ranked))
@@ -140,11 +140,9 @@ def _tables_of(
         yield title, CaseTable(shared, rows)
 
 
-def _tests(
-    name: str, metric: Metric, team: str, values: Mapping[str, float], of_team: TeamCases, choice: TestChoice
-) -> Iterator[ClassifierTest]:
-    order = {frozenset(pair): pair for pair in combinations(of_team.teams, 2)}
-    for pair in compare(name, metric, values, of_team, choice).pairs:
+def _tests(name: str, team: str, values: Mapping[str, float], compared: Compared) -> Iterator[ClassifierTest]:
+    order = {frozenset(pair): pair for pair in combinations(compared.teams, 2)}
+    for pair in compare(values, compared).pairs:
         first, second = order[frozenset((pair.first, pair.second))]
         difference = pair.difference if pair.first == first else pair.difference.reversed()
         yield ClassifierTest(name, team, first, second, difference, pair.favours, pair.note)

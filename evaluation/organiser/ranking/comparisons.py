@@ -3,18 +3,16 @@
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
-from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.differences import (
     PAIRED_T,
     Compared,
     Pair,
-    TestOfMeans,
     holm,
     holm_in_families,
     margin_test,
@@ -24,23 +22,9 @@ from evaluation.organiser.ranking.differences import (
 from evaluation.organiser.ranking.rank_tests import published_difference
 from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals
 from evaluation.organiser.ranking.results import PhaseResults, RankingError
-from evaluation.stats.figure import SIGNIFICANT, Difference, Figure
+from evaluation.stats.figure import SIGNIFICANT, Difference
 
 ONE_SIDED = 0.025
-
-
-@dataclass(frozen=True)
-class TestChoice:
-    """How teams are compared: the resampling of the phase, the test of means over cases, and the figures.
-
-    ``figures``: of teams by metric, whose bounds with unseen failures the second interval needs.
-    """
-
-    __test__ = False
-
-    resampling: Resampling
-    means: TestOfMeans = "means"
-    figures: Mapping[str, Mapping[str, Figure]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,54 +69,30 @@ class Comparisons:
     tiers: tuple[tuple[str, ...], ...] | None = None
 
 
-def compare(
-    name: str, metric: Metric, values: Mapping[str, float], cases: TeamCases, choice: TestChoice
-) -> Comparisons:
+def compare(values: Mapping[str, float], compared: Compared) -> Comparisons:
     """Return the tests between all teams that have the metric and results per case, corrected by Holm.
 
-    values: the metric by team. The test of a pair, see `Compared`, does not depend on the other teams; its
-    correction for many pairs does.
+    values: the metric by team. The test of a pair does not depend on the other teams; its correction for many
+    pairs does.
     """
-    upwards = 1 if metric.better == "higher" else -1
-    tested = _tested(name, values, cases)
+    upwards = 1 if compared.metric.better == "higher" else -1
+    tested = [team for team in compared.teams if team in values]
     order = sorted(tested, key=lambda team: (-upwards * values[team], team))
-    comparisons = _compare_pairs(name, metric, values, cases, list(combinations(order, 2)), choice)
+    comparisons = _compare_pairs(values, list(combinations(order, 2)), compared)
     tiers = significance_tiers(order, lambda a, b: comparisons[a, b].second_is_worse)
     return Comparisons(tuple(comparisons.values()), tiers)
 
 
-def _tested(name: str, values: Mapping[str, float], cases: TeamCases) -> list[str]:
-    """Return the teams that have the metric and results per case."""
-    return [team for team in cases.task_tables(name.partition(".")[0]) if team in values]
-
-
-def _compared(
-    name: str, metric: Metric, teams: Sequence[str], cases: TeamCases, choice: TestChoice
-) -> Compared:
-    tables = cases.task_tables(name.partition(".")[0])
-    resampling = replace(choice.resampling, clusters=cases.clusters)
-    figures = choice.figures.get(name)
-    return Compared(metric, {team: tables[team] for team in teams}, resampling, figures, choice.means)
-
-
 def _compare_pairs(
-    name: str,
-    metric: Metric,
-    values: Mapping[str, float],
-    cases: TeamCases,
-    pairs: Sequence[Pair],
-    choice: TestChoice,
+    values: Mapping[str, float], pairs: Sequence[Pair], compared: Compared
 ) -> dict[Pair, Comparison]:
     """Return the tests of some pairs of teams, the better one first in each, corrected by Holm."""
-    if not pairs:
-        return {}
-    compared = _compared(name, metric, _tested(name, values, cases), cases, choice)
     found = {pair: compared.difference(*pair) for pair in pairs}
     adjusted = holm([one.p_value for one in found.values()])
     further = [one.with_unseen_failures for one in found.values()]
     unseen = holm([one.p_value if one else None for one in further])
     return {
-        pair: _comparison(metric, values, pair, one, *corrected)
+        pair: _comparison(compared.metric, values, pair, one, *corrected)
         for (pair, one), *corrected in zip(found.items(), adjusted, unseen, strict=True)
     }
 
@@ -205,18 +165,13 @@ class MarginTest:
 
 
 def margin_tests(
-    margins: Sequence[Margin],
-    metrics: Mapping[str, Metric],
-    values: Mapping[str, Mapping[str, float]],
-    cases: TeamCases,
-    choice: TestChoice,
-    intervals: TeamIntervals,
+    margins: Sequence[Margin], compared: Mapping[str, Compared], intervals: TeamIntervals
 ) -> tuple[MarginTest, ...]:
     """Return the tests of every team with a metric against the reference of each margin.
 
-    values: by metric and team. Decided by the bounds that allow for unseen failures, see `Compared`; by the
-    field's where the metric has no others. A fixed value has no error. Corrected over the margins by Holm.
-    Raises `RankingError` for a metric without intervals and an unknown reference.
+    compared: the teams with a metric, by metric. Decided by the bounds that allow for unseen failures, see
+    `Compared`; by the field's where the metric has no others. A fixed value has no error. Corrected over the
+    margins by Holm. Raises `RankingError` for a metric without intervals and an unknown reference.
     Source: Schuirmann 1987, J. Pharmacokinet. Biopharm. 15:657; one-sided 2.5 %: ICH E9, section 3.5.
     """
     found: list[MarginTest] = []
@@ -225,21 +180,19 @@ def margin_tests(
             raise RankingError(
                 f"margin of {one.metric}: no interval: {intervals.missing.get(one.metric, 'not computed')}"
             )
-        teams = _tested(one.metric, values[one.metric], cases)
-        if one.value is None and one.reference not in teams:
+        of_metric = compared[one.metric]
+        if one.value is None and one.reference not in of_metric.teams:
             unknown = "no team with it, annotator or number"
             raise RankingError(f"margin of {one.metric}: {one.reference}: {unknown}")
-        means = replace(choice, means="means")
-        compared = _compared(one.metric, metrics[one.metric], teams, cases, means)
-        for team in teams:
+        for team in of_metric.teams:
             if team == one.reference:
                 continue
             difference = (
-                compared.difference(team, one.reference)
+                of_metric.difference(team, one.reference)
                 if one.value is None
-                else compared.to_number(team, one.value)
+                else of_metric.to_number(team, one.value)
             )
-            if metrics[one.metric].better == "lower":
+            if of_metric.metric.better == "lower":
                 difference = difference.reversed()
             unseen = difference.with_unseen_failures
             tested = margin_test(unseen if unseen and unseen.interval else difference, one.margin)
@@ -274,12 +227,7 @@ ALL = "*"
 
 
 def compare_unranked(
-    name: str,
-    metric: Metric,
-    values: Mapping[str, float],
-    cases: TeamCases,
-    choice: TestChoice,
-    against: Mapping[str, Sequence[str]],
+    values: Mapping[str, float], compared: Compared, against: Mapping[str, Sequence[str]]
 ) -> tuple[Comparison, ...]:
     """Return the tests of each unranked team against its chosen ones, corrected for each team separately.
 
@@ -288,9 +236,9 @@ def compare_unranked(
     case, is not tested.
     Source: Orlando et al. 2020, Med. Image Anal. 59:101570 (REFUGE), section 4.1: ensembles and members.
     """
-    tested = _tested(name, values, cases)
+    tested = [team for team in compared.teams if team in values]
     at = {team: position for position, team in enumerate(tested)}
-    upwards = 1 if metric.better == "higher" else -1
+    upwards = 1 if compared.metric.better == "higher" else -1
     found: list[Comparison] = []
     for team, others in against.items():
         pairs: list[Pair] = []
@@ -298,7 +246,7 @@ def compare_unranked(
             if {team, other} <= at.keys():
                 first, second = sorted((team, other), key=lambda one: (-upwards * values[one], at[one]))
                 pairs.append((first, second))
-        found += _compare_pairs(name, metric, values, cases, pairs, choice).values()
+        found += _compare_pairs(values, pairs, compared).values()
     return tuple(found)
 
 
@@ -354,17 +302,17 @@ def difference_of_pilot(
     PhaseError.raise_all(problems)
     assert results.resampling is not None
     values = {team: by_team[team].values[name] for team in teams if name in by_team[team].values}
-    cases = TeamCases.of([by_team[team] for team in teams], results.resampling.clusters)
-    pairs = compare(name, results.metrics[name], values, cases, TestChoice(results.resampling)).pairs
+    task, metric = name.partition(".")[0], results.metrics[name]
+    tables = TeamCases.of([by_team[team] for team in teams]).task_tables(task)
+    compared = Compared(metric, tables, results.resampling)
+    pairs = compare(values, compared).pairs
     if not pairs:
-        raise PhaseError(f"{name}: one of the teams has no results in {name.partition('.')[0]}")
+        raise PhaseError(f"{name}: one of the teams has no results in {task}")
     found = pairs[0].difference
     if not found.value or found.standard_error is None or not found.n:
         raise PhaseError(f"{name}: {found.reason or 'the teams do not differ'}")
     needed = _units_needed(found.value, found.standard_error * math.sqrt(found.n), power)
-    table = next(iter(cases.task_tables(name.partition(".")[0]).values()))
-    clustered = cases.units(table, results.metrics[name]) is not None
-    return DifferencePlan(name, found.value, found.method, clustered, needed)
+    return DifferencePlan(name, found.value, found.method, compared.clustered, needed)
 
 
 def difference_of_means(difference: float, spread: float, correlation: float, power: float) -> DifferencePlan:

@@ -248,7 +248,8 @@ class Compared:
 
     tables: of the metric's task, by team. resampling: whose clusters are units, and whose choice of the first
     interval decides. figures: of the teams, whose bounds with unseen failures the second interval of a
-    difference needs; a team without one has none. means: the test of a mean over cases.
+    difference needs; a team without one has none. means: the test of a mean over cases. ``clustered``:
+    whether units are more than single cases.
 
     Areas under a curve: DeLong's variance, Obuchowski's where cases cluster. Figures of sums over cases, such
     as means, shares, F1 or pooled ratios: Student's paired t over units, with what each unit contributes. All
@@ -263,7 +264,7 @@ class Compared:
         figures: Mapping[str, Figure] | None = None,
         means: TestOfMeans = "means",
     ) -> None:
-        self._metric, self._resampling, self._means = metric, resampling, means
+        self.metric, self._resampling, self._means = metric, resampling, means
         self._level = resampling.level
         self._figures = figures or {}
         self._strata = np.empty(0, dtype=np.int64)
@@ -275,12 +276,17 @@ class Compared:
             break
         entering = np.flatnonzero(self._strata >= 0)
         self._strata = self._strata[entering]
-        self._clustered = units is not None
+        self.clustered = units is not None
         of_case = np.arange(len(names)) if units is None else units
         self._unit_of_case = np.unique(of_case[entering], return_inverse=True)[1].reshape(-1)
         self._tables = {team: table.take(entering) for team, table in tables.items()}
         self._values = {team: metric.estimator.value(table) for team, table in self._tables.items()}
         self._of_units: dict[str, Floats | None] = {}
+
+    @property
+    def teams(self) -> list[str]:
+        """The teams."""
+        return list(self._tables)
 
     @property
     def units(self) -> int:
@@ -294,7 +300,7 @@ class Compared:
         if found.standard_error is not None and first in figures and second in figures:
             errors = self._error(first), self._error(second)
             found = with_unseen(found, figures[first], figures[second], errors, self._level)
-        span = abs(self._metric.best - self._metric.worst)
+        span = abs(self.metric.best - self.metric.worst)
         return replace(
             self._first(found),
             first=figures.get(first),
@@ -331,12 +337,12 @@ class Compared:
             return Difference(value, reason="the metric does not exist for both teams")
         if self.units < _FEWEST_UNITS:
             return Difference(value, n=self.units, reason="fewer than two cases")
-        column = self._metric.estimator.mean_column
+        column = self.metric.estimator.mean_column
         if column and self._means != "means":
             columns = [self._tables[team][column] for team in (first, second)]
             if self._means == "rank-sum":
                 return rank_sum_difference(columns[0], columns[1], value)
-            if not self._clustered:
+            if not self.clustered:
                 return signed_rank_difference(published_difference(columns[0], columns[1]), value)
         if self._is_area:
             return area_difference(self._parts(first), self._parts(second), self._level)
@@ -361,17 +367,17 @@ class Compared:
         """The values of all teams in the same resamples, by team; None without resamples."""
         if not self._resampling.resamples:
             return None
-        strata = self._strata if not self._metric.estimator.drawn_together else np.zeros_like(self._strata)
-        units = self._unit_of_case if self._clustered else None
+        strata = self._strata if not self.metric.estimator.drawn_together else np.zeros_like(self._strata)
+        units = self._unit_of_case if self.clustered else None
         drawn = bootstrap_of(strata, units, self._resampling.seed, self._resampling.resamples)
         blocks = drawn.unit_weights(range(drawn.resamples))
-        found = values_under({"": self._metric}, list(self._tables.values()), blocks)[""]
+        found = values_under({"": self.metric}, list(self._tables.values()), blocks)[""]
         return dict(zip(self._tables, found.T, strict=True))
 
     @cached_property
     def _is_area(self) -> bool:
         """Whether the metric is an area under a curve, and both classes have the units for its variance."""
-        curve = self._metric.estimator.curve
+        curve = self.metric.estimator.curve
         if curve is None or not curve.is_area:
             return False
         positive = next(iter(self._tables.values()))[curve.label] > 0
@@ -380,17 +386,17 @@ class Compared:
     @cached_property
     def _decisive(self) -> int:
         """The number of units that decide, such as those of the positive class."""
-        decisive = self._metric.estimator.decisive(next(iter(self._tables.values())))
+        decisive = self.metric.estimator.decisive(next(iter(self._tables.values())))
         chosen: NDArray[np.intp] = self._unit_of_case if decisive is None else self._unit_of_case[decisive]
         return max(_FEWEST_UNITS, np.unique(chosen).size)
 
     def _parts(self, team: str) -> Components:
-        return area_components(self._metric, self._tables[team], self._unit_of_case)
+        return area_components(self.metric, self._tables[team], self._unit_of_case)
 
     def _contributions(self, team: str) -> Floats | None:
         if team not in self._of_units:
-            ends = self._metric.worst, self._metric.best
-            found = self._metric.estimator.influence(self._tables[team], *ends)
+            ends = self.metric.worst, self.metric.best
+            found = self.metric.estimator.influence(self._tables[team], *ends)
             usable = found is not None and bool(np.isfinite(found).all())
             self._of_units[team] = (
                 of_units(found, self._unit_of_case) if found is not None and usable else None

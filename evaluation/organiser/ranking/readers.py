@@ -7,12 +7,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.ranking.annotators import ReadColumns, curve_of, is_decision
+from evaluation.organiser.ranking.annotators import Readings
 from evaluation.organiser.ranking.differences import OF_BOOTSTRAP, corrected, student_difference
-from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.stats.areas import Components, area_variance, components
 from evaluation.stats.bootstrap import bootstrap_weights
 from evaluation.stats.figure import Difference
@@ -45,90 +43,18 @@ class AnnotatorPoint:
 
 
 def annotator_points(
-    read: ReadColumns | None,
-    metrics: Mapping[str, Metric],
-    cases: TeamCases,
-    ranked: Collection[str],
-    resampling: Resampling,
+    readings: Readings, ranked: Collection[str], resampling: Resampling
 ) -> tuple[AnnotatorPoint, ...]:
-    """Return every team's point at every annotator's specificity; nothing without annotators.
+    """Return every team's point at the specificity of every annotator who gave decisions.
 
-    read: columns by annotator; columns other than decisions are left out. An annotator without a positive or
-    without a negative has no operating point.
+    An annotator without a positive or without a negative has no operating point.
     """
-    if read is None:
-        return ()
-    task, curve = curve_of(metrics)
-    tables = cases.task_tables(task)
     found: list[AnnotatorPoint] = []
-    if not tables:
-        return ()
-    names = next(iter(tables.values())).names
-    decisions = {name: column for name, column in read(names).items() if is_decision(column)}
-    for annotator, decision in decisions.items():
-        for team, table in tables.items():
-            kept = np.flatnonzero(~np.isnan(decision) & ~np.isnan(table[curve.label]))
-            read_cases = table.take(kept)
-            positive, units = read_cases[curve.label] > 0, cases.units(read_cases)
-            one = _Compared(read_cases[curve.score], positive, decision[kept] > 0, units)
-            if one.positive.any() and not one.positive.all():
-                found.append(_point(annotator, team, one, resampling))
+    for annotator in readings.decisions:
+        read = _Read.of(readings, {annotator: readings.decisions[annotator]}, resampling)
+        if read.positive.any() and not read.positive.all():
+            found += (_point(annotator, team, read, score) for team, score in read.scores.items())
     return corrected(found, lambda one: one.team in ranked)
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """Scores of a team and decisions of an annotator on the same labelled cases; arrays of shape (cases,)."""
-
-    score: Floats
-    positive: NDArray[np.bool_]
-    decided: NDArray[np.bool_]
-    units: NDArray[np.int64] | None
-
-    def detected(self, weights: Floats) -> NDArray[np.bool_]:
-        """Return which positives the team detects, shape (rows, positives).
-
-        weights: of cases, shape (rows, cases). A positive is detected where the negatives that score less
-        weigh at least as much as the annotator's true negatives, so that the specificity is reached.
-        """
-        negative = np.flatnonzero(~self.positive)
-        order = negative[np.argsort(self.score[negative], kind="stable")]
-        below = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(weights[:, order], axis=1)], axis=1)
-        scores = self.score[self.positive]
-        left = below[:, np.searchsorted(self.score[order], scores, side="left")]
-        rejected = weights[:, ~self.positive & ~self.decided].sum(axis=1, keepdims=True)
-        # A missing positive is below every threshold.
-        return np.asarray((left >= rejected) & (scores > -math.inf))
-
-    def difference(self, weights: Floats) -> Floats:
-        """Return the team's sensitivity minus the annotator's, shape (rows,)."""
-        of_positives = weights[:, self.positive]
-        by_annotator = self.decided[self.positive]
-        gained = self.detected(weights).astype(np.float64) - by_annotator
-        return np.asarray((of_positives * gained).sum(axis=1) / of_positives.sum(axis=1))
-
-
-def _point(annotator: str, team: str, one: _Compared, resampling: Resampling) -> AnnotatorPoint:
-    by_team, by_annotator = one.detected(np.ones((1, one.score.size)))[0], one.decided[one.positive]
-    positives, negatives = int(one.positive.sum()), int((~one.positive).sum())
-    only_team, only_annotator = int((by_team & ~by_annotator).sum()), int((by_annotator & ~by_team).sum())
-    hits, others = int(by_team.sum()), int(by_annotator.sum())
-    specificity = int((~one.positive & ~one.decided).sum()) / negatives
-    value = (hits - others) / positives
-    found = Difference(value, reason=f"fewer than {resampling.interval_minimum} cases of a class")
-    if resampling.resamples > 1 and _fewest_units(one.positive, one.units) >= resampling.interval_minimum:
-        # The team's threshold is found anew in each resample.
-        error = float(_differences([one], resampling)[0].std(ddof=1))
-        units = positives if one.units is None else np.unique(one.units[one.positive]).size
-        found = student_difference(value, error, units - 1, OF_BOOTSTRAP, units)
-    place = annotator, team, positives, negatives, specificity, others / positives, hits / positives
-    return AnnotatorPoint(*place, found, only_team, only_annotator)
-
-
-def _fewest_units(positive: NDArray[np.bool_], units: NDArray[np.int64] | None) -> int:
-    """Return how many units, cases if None, the class with fewer of them has."""
-    unit_of_case = np.arange(positive.size) if units is None else units
-    return min(np.unique(unit_of_case[members]).size for members in (positive, ~positive))
 
 
 # --- Teams against the average reader, where readers and cases are random (Obuchowski and Rockette) ---
@@ -191,11 +117,7 @@ class AgainstReaders:
 
 
 def against_readers(
-    read: ReadColumns | None,
-    metrics: Mapping[str, Metric],
-    cases: TeamCases,
-    ranked: Collection[str],
-    resampling: Resampling,
+    readings: Readings, ranked: Collection[str], resampling: Resampling
 ) -> tuple[AgainstReaders, ...]:
     """Return the figures of the average reader, and of every team beside it, see `mean_of_readers`.
 
@@ -204,34 +126,79 @@ def against_readers(
     each reader's specificity, with the covariances of the bootstrap, which finds each threshold anew. Nothing
     with one reader, or too few cases of a class for an interval; no area of filled-in scores.
     """
-    if read is None:
-        return ()
-    task, curve = curve_of(metrics)
-    tables = cases.task_tables(task)
-    table = next(iter(tables.values()), None)
-    columns = read(table.names) if table else {}
     found: list[AgainstReaders] = []
-    for decided in (False, True):
-        chosen = [column for column in columns.values() if is_decision(column) == decided]
-        if table is None or len(chosen) < 2:
+    for columns in (readings.scores, readings.decisions):
+        if len(columns) < 2:
             continue
-        kept = np.flatnonzero(~np.isnan([*chosen, table[curve.label]]).any(axis=0))
-        of_all = table.take(kept)
-        units = cases.units(of_all)
-        read_cases = _Read(np.stack(chosen)[:, kept], of_all[curve.label] > 0, units)
-        if _fewest_units(read_cases.positive, units) >= max(2, resampling.interval_minimum):
-            scores = {team: one.take(kept)[curve.score] for team, one in tables.items()}
-            found += read_cases.sensitivities(scores, resampling) if decided else read_cases.areas(scores)
+        read = _Read.of(readings, columns, resampling)
+        if read.fewest_units >= max(2, resampling.interval_minimum):
+            found += read.sensitivities() if columns is readings.decisions else read.areas()
     return corrected(found, lambda one: (one.figure, one.team in ranked))
+
+
+# --- The cases that annotators read ---
 
 
 @dataclass(frozen=True)
 class _Read:
-    """Scores or decisions of readers, shape (readers, cases), and the classes and units of the cases."""
+    """The labelled cases that some annotators have all read.
+
+    readings: shape (annotators, cases). positive, units: shape (cases,). scores: of the teams.
+    """
 
     readings: Floats
     positive: NDArray[np.bool_]
     units: NDArray[np.int64] | None
+    scores: Mapping[str, Floats]
+    resampling: Resampling
+
+    @classmethod
+    def of(cls, readings: Readings, columns: Mapping[str, Floats], resampling: Resampling) -> "_Read":
+        """Return the cases of columns of annotators."""
+        chosen = [*columns.values()]
+        kept = np.flatnonzero(~np.isnan([*chosen, readings.label]).any(axis=0))
+        units = resampling.units(tuple(readings.names[case] for case in kept.tolist()))
+        scores = {team: table[readings.curve.score][kept] for team, table in readings.tables.items()}
+        return cls(np.stack(chosen)[:, kept], readings.label[kept] > 0, units, scores, resampling)
+
+    @property
+    def fewest_units(self) -> int:
+        """How many units, cases without any, the class with fewer of them has."""
+        unit_of_case = np.arange(self.positive.size) if self.units is None else self.units
+        return min(np.unique(unit_of_case[of]).size for of in (self.positive, ~self.positive))
+
+    def detected(self, score: Floats, decided: Floats, weights: Floats) -> NDArray[np.bool_]:
+        """Return which positives a team detects at the specificity of decisions, shape (rows, positives).
+
+        weights: of cases, shape (rows, cases). A positive is detected where the negatives that score less
+        weigh at least as much as the annotator's true negatives, so that the specificity is reached.
+        """
+        negative = np.flatnonzero(~self.positive)
+        order = negative[np.argsort(score[negative], kind="stable")]
+        below = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(weights[:, order], axis=1)], axis=1)
+        scores = score[self.positive]
+        left = below[:, np.searchsorted(score[order], scores, side="left")]
+        rejected = weights[:, ~self.positive & (decided == 0)].sum(axis=1, keepdims=True)
+        # A missing positive is below every threshold.
+        return np.asarray((left >= rejected) & (scores > -math.inf))
+
+    def gains(self, score: Floats, weights: Floats) -> Floats:
+        """Return a team's sensitivity minus each annotator's, shape (annotators, rows)."""
+        of_positives = weights[:, self.positive]
+        found = []
+        for decided in self.readings:
+            gained = self.detected(score, decided, weights).astype(np.float64) - decided[self.positive]
+            found.append((of_positives * gained).sum(axis=1) / of_positives.sum(axis=1))
+        return np.stack(found)
+
+    def resampled(self, score: Floats) -> Floats:
+        """Return `gains` in the resamples, shape (annotators, resamples); each finds its own threshold."""
+        found, strata = [], self.positive.astype(np.int64)
+        given = self.resampling.seed, self.resampling.resamples
+        for weights in bootstrap_weights(strata, self.units, *given):
+            drawn = weights[:, self.positive].any(axis=1) & weights[:, ~self.positive].any(axis=1)
+            found.append(self.gains(score, weights[drawn]))
+        return np.concatenate(found, axis=1)
 
     def row(
         self, figure: str, found: Difference, team: str | None = None, own: float = 0.0
@@ -250,18 +217,20 @@ class _Read:
             return AgainstReaders(figure, readers, cases, found.value, alone)
         return AgainstReaders(figure, readers, cases, own - found.value, found, team=team, team_value=own)
 
-    def areas(self, scores: Mapping[str, Floats]) -> Iterator[AgainstReaders]:
+    def areas(self) -> Iterator[AgainstReaders]:
+        """Yield the areas of readers with scores, and of the teams."""
         parts = components(self.readings, self.positive, self.units)
         readers = [parts.of(reader) for reader in range(len(self.readings))]
         yield self.row("AUC", mean_of_readers([one.area for one in readers], area_covariance(readers)))
-        for team, score in scores.items():
+        for team, score in self.scores.items():
             if np.isfinite(score).all():
                 own = components(score, self.positive, self.units)
                 moved = [own.minus(one) for one in readers]
                 found = mean_of_readers([one.area for one in moved], area_covariance(moved))
                 yield self.row("AUC", found, team, float(own.area))
 
-    def sensitivities(self, scores: Mapping[str, Floats], resampling: Resampling) -> Iterator[AgainstReaders]:
+    def sensitivities(self) -> Iterator[AgainstReaders]:
+        """Yield sensitivity and specificity of readers with decisions, and the teams' sensitivity."""
         hits, rejections = self.readings[:, self.positive], 1 - self.readings[:, ~self.positive]
         for figure, members, right in (
             ("sensitivity", self.positive, hits),
@@ -269,23 +238,29 @@ class _Read:
         ):
             covariance = _covariance_of_means(right, None if self.units is None else self.units[members])
             yield self.row(figure, mean_of_readers(right.mean(axis=1), covariance))
-        for team, score in scores.items() if resampling.resamples > 1 else ():
-            pairs = [_Compared(score, self.positive, one > 0, self.units) for one in self.readings]
-            values = [float(one.difference(np.ones((1, score.size)))[0]) for one in pairs]
-            found = mean_of_readers(values, np.cov(_differences(pairs, resampling)))
+        for team, score in self.scores.items() if self.resampling.resamples > 1 else ():
+            values = self.gains(score, np.ones((1, score.size)))[:, 0]
+            found = mean_of_readers(values, np.cov(self.resampled(score)))
             own = found.value + float(hits.mean())
             yield self.row("sensitivity at the readers' specificity", found, team, own)
 
 
-def _differences(pairs: Sequence[_Compared], resampling: Resampling) -> Floats:
-    """Return the bootstrap differences of several annotators of the same cases, (annotators, resamples)."""
-    one, found = pairs[0], []
-    strata = one.positive.astype(np.int64)
-    for block in bootstrap_weights(strata, one.units, resampling.seed, resampling.resamples):
-        weights = np.asarray(block, dtype=np.float64)
-        drawn = weights[:, one.positive].any(axis=1) & weights[:, ~one.positive].any(axis=1)
-        found.append(np.stack([pair.difference(weights[drawn]) for pair in pairs]))
-    return np.concatenate(found, axis=1)
+def _point(annotator: str, team: str, read: _Read, score: Floats) -> AnnotatorPoint:
+    positive, decided, minimum = read.positive, read.readings[0], read.resampling.interval_minimum
+    by_team = read.detected(score, decided, np.ones((1, score.size)))[0]
+    by_annotator = decided[positive] > 0
+    positives, negatives = int(positive.sum()), int((~positive).sum())
+    only_team, only_annotator = int((by_team & ~by_annotator).sum()), int((by_annotator & ~by_team).sum())
+    hits, others = int(by_team.sum()), int(by_annotator.sum())
+    specificity = int((decided[~positive] == 0).sum()) / negatives
+    value = (hits - others) / positives
+    found = Difference(value, reason=f"fewer than {minimum} cases of a class")
+    if read.resampling.resamples > 1 and read.fewest_units >= minimum:
+        error = float(read.resampled(score)[0].std(ddof=1))
+        units = positives if read.units is None else np.unique(read.units[positive]).size
+        found = student_difference(value, error, units - 1, OF_BOOTSTRAP, units)
+    place = annotator, team, positives, negatives, specificity, others / positives, hits / positives
+    return AnnotatorPoint(*place, found, only_team, only_annotator)
 
 
 def area_covariance(parts: Sequence[Components]) -> Floats:

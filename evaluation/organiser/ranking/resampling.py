@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Composite
@@ -19,10 +18,8 @@ from evaluation.core.resampling import (
     Draws,
     Resampling,
     by_task,
-    joined,
     joint_draws,
     resampled,
-    units_of,
 )
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.results import RankingError, Submission
@@ -35,19 +32,15 @@ _NO_CASES = "no team has results per case"
 
 @dataclass(frozen=True)
 class TeamCases:
-    """The case tables of several teams, by task; None for a team without any.
-
-    ``clusters``: the cluster of every case, None where cases are independent.
-    """
+    """The case tables of several teams, by task; None for a team without any."""
 
     teams: tuple[str, ...]
     tables: tuple[Tables | None, ...]
-    clusters: Mapping[str, str] | None = None
 
     @classmethod
-    def of(cls, submissions: Sequence[Submission], clusters: Mapping[str, str] | None = None) -> "TeamCases":
+    def of(cls, submissions: Sequence[Submission]) -> "TeamCases":
         """Return the case tables of submissions of different teams."""
-        return cls(tuple(s.team for s in submissions), tuple(s.tables for s in submissions), clusters)
+        return cls(tuple(s.team for s in submissions), tuple(s.tables for s in submissions))
 
     def task_tables(self, task: str) -> dict[str, CaseTable]:
         """Return the tables of a task by team. Raises `RankingError` where cases differ."""
@@ -66,14 +59,6 @@ class TeamCases:
         for name, metric in metrics.items():
             for team, table in self.task_tables(name.partition(".")[0]).items():
                 yield name, metric, team, table
-
-    def units(self, table: CaseTable, metric: Metric | None = None) -> NDArray[np.int64] | None:
-        """Return the cluster of every case of a table as an integer, None where cases are independent.
-
-        metric: whose groups of cases are drawn as a whole, too.
-        """
-        groups = metric.estimator.groups(table) if metric else None
-        return joined(units_of(self.clusters, table.names), groups)
 
     def columns(self, teams: Iterable[str], values: Mapping[str, Floats]) -> dict[str, Floats]:
         """Spread the values of some teams, shape (rows, teams), over all teams, with NaN for the rest."""
@@ -137,7 +122,7 @@ def draw_cases(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resa
             first[task] = next(iter(tables.values()))
         else:
             missing |= dict.fromkeys(of_task, _NO_CASES)
-    draws = joint_draws(given, first, replace(resampling, clusters=cases.clusters))
+    draws = joint_draws(given, first, resampling)
     return replace(draws, missing={**missing, **draws.missing})
 
 

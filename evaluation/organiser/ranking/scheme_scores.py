@@ -29,7 +29,7 @@ class SchemeScores:
         self.results, self.scheme, self.submissions = results, scheme, submissions
         self.by_method: dict[str, TeamScores] = {}
         self.better: dict[str, Better] = {name: figure.better for name, figure in results.figures.items()}
-        self.cases = TeamCases.of(submissions, results.resampling.clusters if results.resampling else None)
+        self.cases = TeamCases.of(submissions)
         for name in scheme.metrics:
             if name not in results.metrics:
                 continue

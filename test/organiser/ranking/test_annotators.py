@@ -29,10 +29,11 @@ from evaluation.organiser.ranking.annotators import (
     operating_point,
     read_annotator_scores,
     read_annotators,
+    readings_of,
 )
 from evaluation.organiser.ranking.readers import (
     AnnotatorPoint,
-    _Compared,
+    _Read,
     against_readers,
     annotator_points,
     mean_of_readers,
@@ -60,7 +61,7 @@ TABLES = {
 
 
 def described(**columns: np.ndarray):
-    return describe_annotators(columns, CURVES, TABLES)
+    return describe_annotators(readings_of(lambda names: columns, CURVES, TeamCases(("team",), (TABLES,))))
 
 
 def test_the_published_figures_of_the_two_experts():
@@ -93,7 +94,9 @@ def test_scores_and_annotators_who_read_some_cases():
     assert (nothing.sensitivity, nothing.specificity, nothing.accuracy) == (None, None, None)
     metrics = {"t.dice": Metric("dice", "Dice", Mean("dice"), best=1, worst=0)}
     with faulted(RankingError, "annotators"):
-        describe_annotators({"a": FIRST}, metrics, {})
+        readings_of(lambda names: {"a": FIRST}, metrics, TeamCases(("team",), (TABLES,)))
+    with faulted(RankingError, "annotators need results per case"):
+        readings_of(lambda names: {"a": FIRST}, CURVES, TeamCases(("team",), (None,)))
 
 
 def test_reading_the_table(tmp_path):
@@ -162,14 +165,14 @@ ROC = {"task.auc": Metric("auc", "AUC", RocArea("score", "label"), best=1, worst
 EXPERT = np.repeat([1.0, 0.0, 0.0, 1.0], [34, 6, 328, 32])
 
 
-def team_cases(scores, label, clusters=None) -> TeamCases:
+def team_cases(scores, label) -> TeamCases:
     """Return teams whose only task has a score and a label in each case."""
     names = [f"C{case:03}" for case in range(len(label))]
     tables = tuple(
         {"task": CaseTable(names, [{"score": x, "label": y} for x, y in zip(of_team, label, strict=True)])}
         for of_team in scores.values()
     )
-    return TeamCases(tuple(scores), tables, clusters)
+    return TeamCases(tuple(scores), tables)
 
 
 def points(
@@ -180,11 +183,9 @@ def points(
     ranked: tuple[str, ...] | None = None,
 ) -> dict[tuple[str, str], AnnotatorPoint]:
     found = annotator_points(
-        lambda names: decisions,
-        ROC,
-        team_cases(scores, label, clusters),
+        readings_of(lambda names: decisions, ROC, team_cases(scores, label)),
         tuple(scores) if ranked is None else ranked,
-        Resampling(seed=1, resamples=200, interval_minimum=10),
+        Resampling(seed=1, resamples=200, interval_minimum=10, clusters=clusters),
     )
     return {(one.annotator, one.team): one for one in found}
 
@@ -252,20 +253,20 @@ def test_holm_clusters_and_what_is_no_operating_point():
     positives_only = np.where(LABEL > 0, 1.0, np.nan)
     decisions = {"score": np.linspace(0, 1, 400), "none": nothing, "half": positives_only}
     assert points({"team": np.linspace(1, 0, 400)}, decisions) == {}
-    assert annotator_points(None, ROC, TeamCases((), ()), (), Resampling(0, 0, 10)) == ()
 
 
 def test_resampling_weights_count_cases():
     """The interval's figures are those of a table in which cases occur as often as they were drawn."""
     rng = np.random.default_rng(0)
     label = rng.random(40) < 0.4
-    score, decision = rng.integers(0, 6, 40).astype(float), rng.random(40) < 0.5
+    score, decision = rng.integers(0, 6, 40).astype(float), (rng.random(40) < 0.5) * 1.0
     weights = rng.integers(0, 4, (20, 40)).astype(float)
-    one = _Compared(score, label, decision, None)
-    for row, difference in zip(weights, one.difference(weights), strict=True):
+    given = {}, Resampling(0, 0, 10)
+    (gains,) = _Read(decision[np.newaxis], label, None, *given).gains(score, weights)
+    for row, gain in zip(weights, gains, strict=True):
         drawn = np.repeat(np.arange(40), row.astype(int))
-        again = _Compared(score[drawn], label[drawn], decision[drawn], None)
-        assert difference == pytest.approx(again.difference(np.ones((1, drawn.size)))[0])
+        again = _Read(decision[np.newaxis, drawn], label[drawn], None, *given)
+        assert gain == pytest.approx(again.gains(score[drawn], np.ones((1, drawn.size)))[0, 0])
 
 
 POSITIVE = np.repeat([False, True], [69, 45])
@@ -327,12 +328,11 @@ def test_negative_covariances_and_cases_that_not_all_read(ratings):
 
 def against(readings, scores, positive=POSITIVE, resamples=0, clusters=None):
     given = {team: np.array(score, float) for team, score in scores.items()}
+    columns = {f"reader {number}": np.array(one, float) for number, one in enumerate(readings)}
     found = against_readers(
-        lambda _: {f"reader {number}": np.array(one, float) for number, one in enumerate(readings)},
-        ROC,
-        team_cases(given, positive.astype(float), clusters),
+        readings_of(lambda _: columns, ROC, team_cases(given, positive.astype(float))),
         tuple(scores),
-        Resampling(seed=3, resamples=resamples, interval_minimum=10),
+        Resampling(seed=3, resamples=resamples, interval_minimum=10, clusters=clusters),
     )
     return {(one.figure, one.team): one for one in found}
 

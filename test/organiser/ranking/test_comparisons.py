@@ -16,8 +16,8 @@ from evaluation.core.estimator import Mean
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.cli.rank_command import margin_of
-from evaluation.organiser.ranking.comparisons import Comparisons, Margin, TestChoice, compare, margin_tests
-from evaluation.organiser.ranking.differences import TestOfMeans
+from evaluation.organiser.ranking.comparisons import Comparisons, Margin, compare, margin_tests
+from evaluation.organiser.ranking.differences import Compared, TestOfMeans
 from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals, intervals_of_teams
 from evaluation.organiser.ranking.results import RankingError
 from evaluation.stats.figure import Figure
@@ -27,14 +27,14 @@ AUC = Metric("auc", "AUC", RocArea("score", "label"), best=1, worst=0)
 DICE = Metric("dice", "Dice", Mean("dice"), best=1, worst=0)
 DISTANCE = Metric("distance", "Distance", Mean("dice"), best=0, worst=math.inf)
 DRAWN = Resampling(4, 300, 10)
-CHOICE = TestChoice(DRAWN)
 
 
 def compared(
     metric: Metric,
     columns: dict[str, dict[str, np.ndarray]],
     clusters: list[str] | None = None,
-    choice: TestChoice = CHOICE,
+    resampling: Resampling = DRAWN,
+    means: TestOfMeans = "means",
 ) -> Comparisons:
     """``columns``: by team and column."""
     cases = len(next(iter(next(iter(columns.values())).values())))
@@ -43,13 +43,14 @@ def compared(
         team: [dict(zip(of_team, row, strict=True)) for row in zip(*of_team.values(), strict=True)]
         for team, of_team in columns.items()
     }
-    tables = {team: {"t": CaseTable(names, of_team)} for team, of_team in rows.items()}
-    units = None if clusters is None else dict(zip(names, clusters, strict=True))
-    teams = TeamCases(tuple(columns), tuple(tables.values()), units)
-    name = f"t.{metric.name}"
-    values = {team: metric_values([metric], table["t"])[metric.name] for team, table in tables.items()}
-    figures = intervals_of_teams({name: metric}, teams, replace(choice.resampling, clusters=units)).found
-    return compare(name, metric, values, teams, replace(choice, figures=figures))
+    tables = {team: CaseTable(names, of_team) for team, of_team in rows.items()}
+    resampling = replace(
+        resampling, clusters=None if clusters is None else dict(zip(names, clusters, strict=True))
+    )
+    values = {team: metric_values([metric], table)[metric.name] for team, table in tables.items()}
+    teams = TeamCases(tuple(columns), tuple({"t": table} for table in tables.values()))
+    figures = intervals_of_teams({"t.x": metric}, teams, resampling).found.get("t.x")
+    return compare(values, Compared(metric, tables, resampling, figures, means))
 
 
 def curves(
@@ -108,8 +109,8 @@ def columns_of(metric: Metric, seed: int) -> dict[str, dict[str, np.ndarray]]:
 def test_an_interval_leaves_out_0_exactly_where_p_is_below_5_percent(metric, first):
     shown = 0
     for seed in range(8):
-        choice = TestChoice(replace(DRAWN, resamples=100, interval=first))
-        (pair,) = compared(metric, columns_of(metric, seed), choice=choice).pairs
+        resampling = replace(DRAWN, resamples=100, interval=first)
+        (pair,) = compared(metric, columns_of(metric, seed), resampling=resampling).pairs
         found = pair.difference
         assert (found.lower > 0 or found.upper < 0) == (found.p_value < 0.05)
         shown += found.p_value < 0.05
@@ -131,7 +132,7 @@ def test_a_distance_is_better_where_it_is_smaller_and_other_cases_are_refused():
     assert (pair.first, pair.second, pair.difference.value) == ("near", "far", -5.0)
     tables = tuple({"t": CaseTable([name], [{"dice": 0.5}])} for name in ("C1", "C2"))
     with faulted(RankingError, "b: task t", "a"):
-        compare("t.dice", DICE, {"a": 0.5, "b": 0.5}, TeamCases(("a", "b"), tables), CHOICE)
+        TeamCases(("a", "b"), tables).task_tables("t")
 
 
 @pytest.mark.parametrize(
@@ -140,8 +141,7 @@ def test_a_distance_is_better_where_it_is_smaller_and_other_cases_are_refused():
 )
 def test_tests_of_ranks_on_request(means, method, oracle):
     first, second = np.random.default_rng(3).uniform(size=(2, 50))
-    choice = TestChoice(DRAWN, means)
-    (pair,) = compared(DICE, {"a": {"dice": first}, "b": {"dice": second}}, choice=choice).pairs
+    (pair,) = compared(DICE, {"a": {"dice": first}, "b": {"dice": second}}, means=means).pairs
     found = pair.difference
     assert (found.method, found.n) == (method, 50)
     assert (found.lower > 0 or found.upper < 0) == (found.p_value < 0.05)
@@ -162,7 +162,7 @@ STEADY, EVEN = np.random.default_rng(1).uniform(0.7, 0.8, 100), np.full(60, 0.5)
 )
 def test_no_tier_ends_where_the_order_and_the_test_disagree(steady, often, note):
     columns = {"often": {"dice": often}, "steady": {"dice": steady}}
-    found = compared(DICE, columns, choice=TestChoice(DRAWN, "signed-rank"))
+    found = compared(DICE, columns, means="signed-rank")
     (pair,) = found.pairs
     assert (pair.first, pair.favours, pair.significant) == ("steady", "often", True)
     assert found.tiers == (("steady", "often"),)
@@ -174,7 +174,7 @@ def test_a_test_of_means_tells_how_many_cases_enter(means):
     columns = {team: {"dice": np.random.default_rng(8).uniform(size=40)} for team in "ab"}
     for of_team in columns.values():
         of_team["dice"][28:] = np.nan
-    (pair,) = compared(DICE, columns, choice=TestChoice(DRAWN, means)).pairs
+    (pair,) = compared(DICE, columns, means=means).pairs
     assert pair.difference.n == 28
 
 
@@ -223,7 +223,7 @@ def results_of(columns, margins, better=DICE, reach=None):
     for team in teams:
         of_metrics = {name.partition(".")[2]: of_teams[team].tolist() for name, of_teams in columns.items()}
         rows = [dict(zip(of_metrics, row, strict=True)) for row in zip(*of_metrics.values(), strict=True)]
-        tables.append({"t": CaseTable(names, rows)})
+        tables.append(CaseTable(names, rows))
     values = {name: {team: of[team].mean() for team in teams} for name, of in columns.items()}
     metrics = {name: replace(better, estimator=Mean(name.partition(".")[2])) for name in columns}
 
@@ -232,9 +232,9 @@ def results_of(columns, margins, better=DICE, reach=None):
         return Figure(value, value - 0.01, value + 0.01, with_unseen_failures=unseen)
 
     ends = {name: {team: figure(value) for team, value in of.items()} for name, of in values.items()}
-    team_cases, given = TeamCases(teams, tuple(tables)), TeamIntervals(ends, {})
-    choice = TestChoice(DRAWN, figures=ends)
-    return margin_tests(margins, metrics, values, team_cases, choice, given)
+    of_teams = dict(zip(teams, tables, strict=True))
+    compared = {name: Compared(metric, of_teams, DRAWN, ends[name]) for name, metric in metrics.items()}
+    return margin_tests(margins, compared, TeamIntervals(ends, {}))
 
 
 def paired(shift, cases=80, seed=1):
