@@ -16,7 +16,7 @@ from evaluation.core.fault import Fault, FaultKind, FormFault
 from test.faults import faulted
 from test.repository import REPOSITORY
 
-FAULTS = ("PhaseError", "RankingError", "FormFault", "ReadError", "MachineTrouble")
+FAULTS = ("PhaseError", "FormFault", "ReadError", "MachineTrouble")
 MOCKS = ("patch.object", "mock.patch", "mock.patch.object")
 PATCHED = {
     "test/failing_calls.py": "the folders that were swept, as every process begins with none",

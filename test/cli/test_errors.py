@@ -12,7 +12,6 @@ from evaluation.__main__ import main as entry_point
 from evaluation.cli.common import status_of
 from evaluation.core.fault import Fault, FaultKind, FormFault, PhaseError
 from evaluation.core.trouble import MachineTrouble
-from evaluation.organiser.ranking.results import RankingError
 
 FAULT = Fault(FaultKind.MISSING, "a.png", "a mask", "nothing")
 
@@ -28,7 +27,6 @@ def raising(error: BaseException):
     ("error", "text"),
     [
         (PhaseError("a", "b"), "a\nb\n"),
-        (RankingError("no team"), "no team\n"),
         (FormFault([FAULT, FAULT]), "a.png: expected a mask, found nothing\n" * 2),
         (
             FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "x.csv"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from evaluation.cli.common import JSON, say, whole_number
+from evaluation.core.fault import PhaseError
 from evaluation.core.scheme import MethodName
 from evaluation.io.tables import DECIMAL
 from evaluation.organiser.cli.rank_table import print_leaderboard
@@ -16,7 +17,6 @@ from evaluation.organiser.ranking.annotators import is_scores, read_annotator_sc
 from evaluation.organiser.ranking.comparisons import Margin
 from evaluation.organiser.ranking.differences import TestOfMeans
 from evaluation.organiser.ranking.leaderboard import rank_paths, write_ranked
-from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.places import PLATFORM_METHODS
 from evaluation.platform.result_file import render
 
@@ -104,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Rank, write and print. Raises `RankingError` with every reason why the results cannot be ranked."""
+    """Rank, write and print. Raises `PhaseError` with every reason why the results cannot be ranked."""
     readings, scores = _annotator_tables(arguments.annotators)
     choices = RankOptions(
         which=arguments.which,
@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
     paths = paths_of(arguments.results)
     every = [path.resolve() for files in paths.values() for path in files]
     if arguments.output and arguments.output.resolve() in every:
-        raise RankingError(f"--output {arguments.output}: expected another folder than the results'")
+        raise PhaseError(f"--output {arguments.output}: expected another folder than the results'")
     ranked = rank_paths(paths, arguments.scheme, choices, arguments.ground_truth, arguments.metric)
     # Written first: the reader of the output may stop before its end.
     written = write_ranked(ranked, arguments.output) if arguments.output else []
@@ -131,17 +131,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _annotator_tables(given: list[str]) -> tuple[Path | None, Path | None]:
-    """Return the readings and the scores among tables of annotators. Raises `RankingError`."""
+    """Return the readings and the scores among tables of annotators. Raises `PhaseError`."""
     scores = [Path(text) for text in given if is_scores(Path(text))]
     readings = [Path(text) for text in given if Path(text) not in scores]
     for found, what in ((readings, "readings"), (scores, "metrics")):
         if len(found) > 1:
-            raise RankingError(f"--annotators: expected one table of {what}, found {len(found)}")
+            raise PhaseError(f"--annotators: expected one table of {what}, found {len(found)}")
     return next(iter(readings), None), next(iter(scores), None)
 
 
 def margin_of(text: str) -> Margin:
-    """Return a metric's margin and reference, which may be a number. Raises `RankingError`."""
+    """Return a metric's margin and reference, which may be a number. Raises `PhaseError`."""
     metric, _, rest = text.partition("=")
     size, _, reference = rest.partition(":")
     try:
@@ -149,19 +149,19 @@ def margin_of(text: str) -> Margin:
     except ValueError:
         margin = -1.0
     if not (metric and reference and 0 <= margin < math.inf):
-        raise RankingError(f"--margin {text}: expected METRIC=MARGIN:REFERENCE with a margin of at least 0")
+        raise PhaseError(f"--margin {text}: expected METRIC=MARGIN:REFERENCE with a margin of at least 0")
     value = float(reference) if DECIMAL.fullmatch(reference) else None
     return Margin(metric, margin, reference, value)
 
 
 def paths_of(given: list[str]) -> dict[str, list[Path]]:
-    """Return paths by role, an empty role for a single phase. Raises `RankingError`."""
+    """Return paths by role, an empty role for a single phase. Raises `PhaseError`."""
     if all(Path(text).exists() or "=" not in text for text in given):
         return {"": [Path(text) for text in given]}
     paths: dict[str, list[Path]] = {}
     for text in given:
         role, equals, path = text.partition("=")
         if not equals or not role or not path:
-            raise RankingError(f"{text}: expected PHASE=FOLDER or PHASE=FILE, as for the others")
+            raise PhaseError(f"{text}: expected PHASE=FOLDER or PHASE=FILE, as for the others")
         paths.setdefault(role, []).append(Path(path))
     return paths

@@ -8,6 +8,7 @@ from typing import get_args
 
 import numpy as np
 
+from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Draws, Resampling
 from evaluation.metrics.free_response import FrocTable
@@ -29,7 +30,7 @@ from evaluation.organiser.ranking.classifiers import (
 from evaluation.organiser.ranking.differences import Compared, TestOfMeans
 from evaluation.organiser.ranking.leaderboard_file import CaseValues, FrocPoints, OrganiserPart
 from evaluation.organiser.ranking.readers import against_readers, annotator_points
-from evaluation.organiser.ranking.results import RankingError, Submission
+from evaluation.organiser.ranking.results import Submission
 from evaluation.organiser.ranking.scheme_scores import SchemeScores, Which
 from evaluation.organiser.ranking.stability import rank_confidence_sets
 from evaluation.phase.places import BoardPlaces, place_teams
@@ -169,12 +170,12 @@ class Analysis:
         )
 
     def margin_tests(self, annotators: Scores) -> tuple[comparisons.MarginTest, ...]:
-        """Return the tests with a margin; an annotator's score is a fixed value. Raises `RankingError`."""
+        """Return the tests with a margin; an annotator's score is a fixed value. Raises `PhaseError`."""
         compared: dict[str, Compared] = {}
         margins: list[comparisons.Margin] = []
         for one in self._choices.margins:
             if one.metric not in self._results.metrics:
-                raise RankingError(f"margin of {one.metric}: it is not a metric of {self._results.phase}")
+                raise PhaseError(f"margin of {one.metric}: it is not a metric of {self._results.phase}")
             compared[one.metric] = self._to_compare(one.metric)
             is_team = one.reference in _values_of(one.metric, self._chosen)
             score = None if is_team else annotators.get(one.reference, {}).get(one.metric, one.value)
@@ -187,7 +188,7 @@ class Analysis:
         if not self._choices.subgroups:
             return ()
         if cases is None:
-            raise RankingError("subgroups need results per case (evaluate --cases)")
+            raise PhaseError("subgroups need results per case (evaluate --cases)")
         return tuple(
             difficulty.subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups)
         )

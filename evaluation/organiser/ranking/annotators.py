@@ -16,7 +16,6 @@ from evaluation.core.form import name_key
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.resampling import TeamCases
-from evaluation.organiser.ranking.results import RankingError
 from evaluation.organiser.reader_study import columns_of_study, read_study
 from evaluation.phase.cases import OrganiserTable, TableRow, organiser_table
 from evaluation.phase.places import Better
@@ -120,11 +119,11 @@ class Readings:
 
 
 def readings_of(read: ReadColumns, metrics: Mapping[str, Metric], cases: TeamCases) -> Readings:
-    """Return the columns of annotators. Raises `RankingError` without a task or results for them."""
+    """Return the columns of annotators. Raises `PhaseError` without a task or results for them."""
     task, curve = curve_of(metrics)
     tables = cases.task_tables(task)
     if not tables:
-        raise RankingError("annotators need results per case (evaluate --cases)")
+        raise PhaseError("annotators need results per case (evaluate --cases)")
     columns = read(next(iter(tables.values())).names)
     decisions = {name: column for name, column in columns.items() if is_decision(column)}
     scores = {name: column for name, column in columns.items() if name not in decisions}
@@ -143,11 +142,11 @@ def describe_annotators(readings: Readings) -> AnnotatorsSection:
 
 
 def curve_of(metrics: Mapping[str, Metric]) -> tuple[str, Curve]:
-    """Return the first task with an area under a curve, and that curve. Raises `RankingError`."""
+    """Return the first task with an area under a curve, and that curve. Raises `PhaseError`."""
     for name, metric in metrics.items():
         if metric.estimator.curve and metric.estimator.curve.is_area:
             return name.partition(".")[0], metric.estimator.curve
-    raise RankingError("annotators need a task with an area under the ROC curve; this challenge has none")
+    raise PhaseError("annotators need a task with an area under the ROC curve; this challenge has none")
 
 
 def metrics_of_curve(metrics: Mapping[str, Metric], task: str, curve: Curve) -> dict[str, Metric]:

@@ -21,7 +21,7 @@ from evaluation.organiser.ranking.differences import (
 )
 from evaluation.organiser.ranking.rank_tests import published_difference
 from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals
-from evaluation.organiser.ranking.results import PhaseResults, RankingError
+from evaluation.organiser.ranking.results import PhaseResults
 from evaluation.stats.figure import SIGNIFICANT, Difference
 
 ONE_SIDED = 0.025
@@ -171,19 +171,19 @@ def margin_tests(
 
     compared: the teams with a metric, by metric. Decided by the bounds that allow for unseen failures, see
     `Compared`; by the field's where the metric has no others. A fixed value has no error. Corrected over the
-    margins by Holm. Raises `RankingError` for a metric without intervals and an unknown reference.
+    margins by Holm. Raises `PhaseError` for a metric without intervals and an unknown reference.
     Source: Schuirmann 1987, J. Pharmacokinet. Biopharm. 15:657; one-sided 2.5 %: ICH E9, section 3.5.
     """
     found: list[MarginTest] = []
     for one in margins:
         if one.metric not in intervals.found:
-            raise RankingError(
+            raise PhaseError(
                 f"margin of {one.metric}: no interval: {intervals.missing.get(one.metric, 'not computed')}"
             )
         of_metric = compared[one.metric]
         if one.value is None and one.reference not in of_metric.teams:
             unknown = "no team with it, annotator or number"
-            raise RankingError(f"margin of {one.metric}: {one.reference}: {unknown}")
+            raise PhaseError(f"margin of {one.metric}: {one.reference}: {unknown}")
         for team in of_metric.teams:
             if team == one.reference:
                 continue
@@ -197,7 +197,7 @@ def margin_tests(
             unseen = difference.with_unseen_failures
             tested = margin_test(unseen if unseen and unseen.interval else difference, one.margin)
             if tested is None:
-                raise RankingError(f"margin of {one.metric}: {team}: {difference.reason}")
+                raise PhaseError(f"margin of {one.metric}: {team}: {difference.reason}")
             bare = replace(difference, first=None, second=None)
             p_values = tested.p_not_inferior, tested.p_equivalent
             found.append(MarginTest(one.metric, team, one.reference, one.margin, bare, *p_values))
@@ -253,7 +253,7 @@ def compare_unranked(
 def chosen_opponents(results: PhaseResults) -> dict[str, tuple[str, ...]]:
     """Return the opponents of each unranked team, as in `teams.csv`.
 
-    "*" stands for all ranked teams. Raises `RankingError` for a team that is ranked or unknown, and for an
+    "*" stands for all ranked teams. Raises `PhaseError` for a team that is ranked or unknown, and for an
     opponent that is unknown or the team itself.
     """
     teams = tuple(dict.fromkeys(submission.team for submission in results.submissions))
@@ -268,7 +268,7 @@ def chosen_opponents(results: PhaseResults) -> dict[str, tuple[str, ...]]:
         found[team] = tuple(dict.fromkeys(named))
         impossible = [other for other in found[team] if other not in teams or other == team]
         problems += [f"{team}: cannot be compared with {other}" for other in impossible]
-    RankingError.raise_all(problems)
+    PhaseError.raise_all(problems)
     return found
 
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from evaluation.core.aggregation import Subset, subgroup_values
 from evaluation.core.case_table import CaseTable
+from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.io.tables import DECIMAL
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.rank_tests import rank_sum_difference
 from evaluation.organiser.ranking.resampling import TeamCases
-from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.scores import RecordedColumns
 
 
@@ -107,15 +107,15 @@ _MOST_NUMBERS = 10
 
 
 def require_subgroups(columns: RecordedColumns, chosen: Sequence[str]) -> None:
-    """Raise `RankingError` for columns that the case table lacks, and for many numbers without bins."""
+    """Raise `PhaseError` for columns that the case table lacks, and for many numbers without bins."""
     if unknown := [column for column in chosen if column not in columns.columns]:
         known = ", ".join(columns.columns)
-        raise RankingError(f"{', '.join(unknown)}: no column of the case table; it has {known}")
+        raise PhaseError(f"{', '.join(unknown)}: no column of the case table; it has {known}")
     for column in chosen:
         values = {*filter(None, columns.labels(column))}
         if len(values) > _MOST_NUMBERS and all(map(DECIMAL.fullmatch, values)):
             where = "bins of [[subgroups]] in phase.toml, or words in place of numbers"
-            raise RankingError(f"{column}: expected {where}, found {len(values)} different numbers")
+            raise PhaseError(f"{column}: expected {where}, found {len(values)} different numbers")
 
 
 def _labels(columns: RecordedColumns, column: str, cases: Sequence[str]) -> NDArray[np.str_]:
@@ -186,7 +186,7 @@ def values_by_subgroup(
     """Return every metric of every team in each subgroup of the chosen columns, where it exists.
 
     A column is divided, and its positives compared with all negatives, as the phase says; else it is divided
-    by its values. Rows are ordered by metric, column, subgroup and team. Raises `RankingError` where the
+    by its values. Rows are ordered by metric, column, subgroup and team. Raises `PhaseError` where the
     teams' cases differ.
     """
     found = []

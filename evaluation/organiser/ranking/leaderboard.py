@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme, Ties
 from evaluation.io.files import write_atomically
@@ -35,7 +36,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
 )
 from evaluation.organiser.ranking.platform_results import Paths, notices_of_order, read_phase_results
 from evaluation.organiser.ranking.rank_tests import published_difference
-from evaluation.organiser.ranking.results import SECONDS, PhaseResults, RankingError, Submission
+from evaluation.organiser.ranking.results import SECONDS, PhaseResults, Submission
 from evaluation.organiser.ranking.robustness import Variation, variations
 from evaluation.organiser.ranking.scheme_file import describe_scheme, exact_text, scheme_named
 from evaluation.organiser.ranking.scheme_scores import SchemeScores, select
@@ -78,7 +79,7 @@ class RankedPhase:
 def rank_phase(
     results: PhaseResults, scheme: Scheme, choices: RankOptions, role: str | None = None
 ) -> RankedPhase:
-    """Return the leaderboard of one phase. Raises `RankingError` where results do not fit together."""
+    """Return the leaderboard of one phase. Raises `PhaseError` where results do not fit together."""
     if results.cases and choices.subgroups:
         require_subgroups(results.cases, choices.subgroups)
     better: dict[str, Better] = {name: figure.better for name, figure in results.figures.items()}
@@ -87,7 +88,7 @@ def rank_phase(
     chosen = select(results.submissions, results.ineligible, which, scheme, better)
     ranked = tuple(submission for submission in chosen if submission.team not in results.ineligible)
     if not ranked:
-        raise RankingError(f"{results.phase}: no team is eligible")
+        raise PhaseError(f"{results.phase}: no team is eligible")
     scores = SchemeScores(results, scheme, ranked)
     leaderboards = scores.places()
     analysis = Analysis(scores, choices, chosen)
@@ -142,10 +143,10 @@ def rank_phase(
 
 
 def _require_known(scheme: Scheme, results: PhaseResults) -> None:
-    """Raise `RankingError` with every metric that the scheme ranks and the phase does not have."""
+    """Raise `PhaseError` with every metric that the scheme ranks and the phase does not have."""
     figures = results.figures
     if unknown := [name for name in scheme.metrics if name not in figures]:
-        raise RankingError(
+        raise PhaseError(
             *(f"the scheme ranks {name}, which is not a metric of {results.phase}" for name in unknown),
             f"its metrics are {', '.join(figures)}",
         )
@@ -268,16 +269,16 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
     """Return the leaderboard over all phases of a scheme, by role.
 
     A scheme that weighs no phases has no final places, only the consensus of the phases.
-    Raises `RankingError` for other roles, and for a phase without an overall leaderboard.
+    Raises `PhaseError` for other roles, and for a phase without an overall leaderboard.
     """
     if scheme.phases and set(phases) != set(scheme.phases):
         expected, given = ", ".join(scheme.phases), ", ".join(phases)
-        raise RankingError(f"the scheme combines the phases {expected}; given are {given}")
+        raise PhaseError(f"the scheme combines the phases {expected}; given are {given}")
     teams = sorted({team for phase in phases.values() for team in phase.ranked_teams})
     everyone = dict.fromkeys(phases, scheme.overall or "")
     overall = _aligned(phases, everyone, teams)
     if without := [role for role in phases if role not in overall]:
-        raise RankingError(*(f"{role}: has no overall leaderboard to combine" for role in without))
+        raise PhaseError(*(f"{role}: has no overall leaderboard to combine" for role in without))
     notices = [f"{role}: {notice}" for role, phase in phases.items() for notice in phase.notices]
     by_role = {role: phase.board for role, phase in phases.items()}
     boards = tuple(by_role.values())
@@ -316,7 +317,7 @@ def rank_phases(phases: Mapping[str, RankedPhase], scheme: Scheme) -> Leaderboar
 
 
 def leaderboard_of(phases: Mapping[str, RankedPhase], schemes: Mapping[str, Scheme]) -> Leaderboard:
-    """Return the leaderboard of one phase, or over several, given by role. Raises `RankingError`."""
+    """Return the leaderboard of one phase, or over several, given by role. Raises `PhaseError`."""
     scheme = next(iter(schemes.values()))
     if len(phases) > 1:
         return rank_phases(phases, scheme)
@@ -345,7 +346,7 @@ def rank_paths(
 ) -> RankedChallenge:
     """Return the leaderboard of results by role, see `read_phase_results`; scheme: see `scheme_named`.
 
-    Raises `RankingError` with every reason why the results cannot be ranked.
+    Raises `PhaseError` with every reason why the results cannot be ranked.
     """
     if ground_truth is not None:
         registry.load_beside(ground_truth)

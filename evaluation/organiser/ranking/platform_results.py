@@ -1,13 +1,11 @@
 """Results that are ranked: folders, tables, and evaluations that were exported from grand-challenge.org."""
 
-import json
 import math
-import shutil
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -39,13 +37,13 @@ from evaluation.organiser.ranking.result_tables import (
 )
 from evaluation.organiser.ranking.results import (
     METRICS,
-    REJECTED,
     TEAMS,
     PhaseResults,
-    RankingError,
+    Result,
     Submission,
     natural_order,
     read_results,
+    results_of,
     with_roles,
 )
 from evaluation.phase.leaderboard import TEAM
@@ -78,7 +76,7 @@ def read_phase_results(paths: Paths, metrics: Sequence[str] = (), phase: Path | 
     each phase of the platform in the files where metrics are named. Teams are the creators of submissions,
     which are named by number and key. Of a submission, the newest evaluation that succeeded counts. A
     `teams.csv` beside the file is that of the results. What is left out is told on standard error. Raises
-    `RankingError` with every fault of a file, and for metrics without any table.
+    `PhaseError` with every fault of a file, and for metrics without any table.
     """
     described = read_definitions(metrics)
     exported = [
@@ -86,7 +84,7 @@ def read_phase_results(paths: Paths, metrics: Sequence[str] = (), phase: Path | 
         for role, files in paths.items()
         if all(has_rows(file, "submission", "outputs") for file in files)
     ]
-    RankingError.raise_all(
+    PhaseError.raise_all(
         [
             f"{', '.join(map(str, files))}: expected one folder or table, or pages of exported evaluations"
             for role, files in paths.items()
@@ -94,7 +92,7 @@ def read_phase_results(paths: Paths, metrics: Sequence[str] = (), phase: Path | 
         ]
     )
     if metrics and not any(file.is_file() for files in paths.values() for file in files):
-        raise RankingError("--metric describes a table, and none is given")
+        raise PhaseError("--metric describes a table, and none is given")
     found, ranks = dict[str, PhaseResults](), dict[str, Mapping[str, int]]()
     for role, files in paths.items():
         if role not in exported:
@@ -133,13 +131,8 @@ def _by_phase(files: Sequence[Path], role: str, each: bool) -> dict[str, list[Ex
     """Return the rows by role: those of the role's phase, or ``each`` phase of several without a role."""
     names = ", ".join(path.name for path in files)
     if METRICS in (path.name for path in files):
-        raise RankingError(
-            f"{names}: is the result of one submission (expected FOLDER, with <team>/{METRICS})"
-        )
-    try:
-        rows = read_rows(files, ("submission", "outputs", "status", "created"))
-    except PhaseError as error:
-        raise RankingError(*error.problems) from None
+        raise PhaseError(f"{names}: is the result of one submission (expected FOLDER, with <team>/{METRICS})")
+    rows = read_rows(files, ("submission", "outputs", "status", "created"))
     phases: dict[str, list[ExportedRow]] = defaultdict(list)
     for row in rows:
         submission = row.values["submission"]
@@ -152,7 +145,7 @@ def _by_phase(files: Sequence[Path], role: str, each: bool) -> dict[str, list[Ex
     if each and not role:
         return dict(sorted(phases.items()))
     known = ", ".join(sorted(phases))
-    raise RankingError(f"{names}: expected evaluations of one phase, found {known}: name it as PHASE=FILE")
+    raise PhaseError(f"{names}: expected evaluations of one phase, found {known}: name it as PHASE=FILE")
 
 
 @dataclass(frozen=True)
@@ -166,15 +159,12 @@ class _Export:
 
     def read(self) -> tuple[PhaseResults, dict[str, int]]:
         """Return the results, and the platform's best rank of each team, 0 for none."""
-        try:
-            every = self._by_submission()
-        except PhaseError as error:
-            raise RankingError(*error.problems) from None
+        every = self._by_submission()
         hidden = {one: [row for row in of if not _is_published(row)] for one, of in every.items()}
         taken = {one: [row for row in of if _is_published(row)] for one, of in every.items()}
         self._tell_hidden(hidden)
         ranks: dict[str, int] = {}
-        submitted: list[_Submitted] = []
+        submitted: list[Result] = []
         numbers: Counter[str] = Counter()
         for one in sorted((one for one, of in taken.items() if of), key=lambda one: one.created):
             evaluations, numbers[one.team] = taken[one], numbers[one.team] + 1
@@ -182,10 +172,12 @@ class _Export:
             ranks[one.team] = min(filter(None, [ranks.get(one.team, 0), *given]), default=0)
             content = _metrics_of(evaluations)
             absence = f"on the platform: {printable(str(evaluations[-1]['status']))}"
-            known = None if content is not None else absence
-            submitted.append(_Submitted(one.team, one.name(numbers[one.team]), content, known))
+            name = one.name(numbers[one.team])
+            place = self.path / one.team / name
+            submitted.append(Result(one.team, name, place, content, absence if content is None else None))
         if not submitted:
-            raise RankingError(f"{self.path.name}: expected published evaluations, found none")
+            raise PhaseError(f"{self.path.name}: expected published evaluations, found none")
+        submitted.sort(key=lambda one: (natural_order(one.team), natural_order(one.name)))
         results = self._results_of_metrics(submitted) if self.metrics else self._results(submitted)
         failed = Counter(one.team for one in submitted if one.absence)
         if total := failed.total():
@@ -194,31 +186,19 @@ class _Export:
             tell([f"Note: {self.path.name}: {of_all}: {of}"])
         return results, ranks
 
-    def _results(self, submitted: Sequence["_Submitted"]) -> PhaseResults:
+    def _results(self, submitted: Sequence[Result]) -> PhaseResults:
         """Return the results from whole `metrics.json` of this package."""
-        with tempfile.TemporaryDirectory() as folder:
-            for one in submitted:
-                place = Path(folder) / one.team / one.name
-                place.mkdir(parents=True)
-                if one.absence is not None:
-                    (place / REJECTED).write_text(f"{one.absence}\n", encoding="utf-8")
-                    continue
-                content = one.content
-                if isinstance(content, dict) and "phase" not in content:
-                    content = {"phase": self._identity(), **content}
-                (place / METRICS).write_text(json.dumps(content), encoding="utf-8")
-            if (self.path.parent / TEAMS).is_file():
-                shutil.copy(self.path.parent / TEAMS, folder)
-            try:
-                return read_results(Path(folder))
-            except RankingError as error:
-                texts = (text.replace(folder, str(self.path)) for text in error.problems)
-                raise RankingError(*texts) from None
+        whole = []
+        for one in submitted:
+            if isinstance(one.content, dict) and "phase" not in one.content:
+                one = replace(one, content={"phase": self._identity, **one.content})
+            whole.append(one)
+        return results_of(self.path, whole, self.path.parent / TEAMS)
 
-    def _results_of_metrics(self, submitted: Sequence["_Submitted"]) -> PhaseResults:
+    def _results_of_metrics(self, submitted: Sequence[Result]) -> PhaseResults:
         """Return the results from the numbers of any container at dotted paths.
 
-        Submissions that lack numbers are counted on standard error. Raises `RankingError` for a path that no
+        Submissions that lack numbers are counted on standard error. Raises `PhaseError` for a path that no
         submission has.
         """
         paths, file = tuple(self.metrics), self.path.name
@@ -235,7 +215,7 @@ class _Export:
                     lacking[path][one.team] += path not in values
         with_results = sum(one.absence is None for one in submitted)
         known = sorted({path for one in submitted for path in _number_paths(one.content)})
-        RankingError.raise_all(
+        PhaseError.raise_all(
             [
                 f"{file}: {path}: expected a number in an evaluation that succeeded, found none"
                 f"{suggestion(path, known)}; numbers are at {', '.join(known[:_KNOWN_PATHS]) or 'no path'}"
@@ -256,11 +236,7 @@ class _Export:
             team, _, name = submission.team.partition("/")
             found.append(replace(submission, team=team, name=name))
         found.sort(key=lambda one: (natural_order(one.team), natural_order(one.name)))
-        problems: list[str] = []
-        results = replace(table, submissions=tuple(found))
-        results = with_roles(results, self.path.parent / TEAMS, problems)
-        RankingError.raise_all(problems)
-        return results
+        return with_roles(replace(table, submissions=tuple(found)), self.path.parent / TEAMS)
 
     def _tell_hidden(self, hidden: Mapping[ExportedSubmission, Sequence[Row]]) -> None:
         of = Counter(one.team for one, rows in hidden.items() for _ in rows)
@@ -289,9 +265,10 @@ class _Export:
         PhaseError.raise_all(problems)
         return {one: [row for _, row in sorted(of, key=itemgetter(0))] for one, of in found.items()}
 
+    @cached_property
     def _identity(self) -> dict[str, Any]:
         if self.phase is None:
-            raise RankingError(
+            raise PhaseError(
                 f"{self.path.name}: expected whole metrics.json of this package. Of those of the leaderboard "
                 "alone, name the phase with --ground-truth, or download as an administrator. "
                 "Of another container, name numbers with --metric PATH=higher|lower"
@@ -320,16 +297,6 @@ def _metrics_of(evaluations: Sequence[Row]) -> Any:
 
 
 _KNOWN_PATHS = 12
-
-
-@dataclass(frozen=True)
-class _Submitted:
-    """A submission: the content of its `metrics.json`, or why it has none."""
-
-    team: str
-    name: str
-    content: Any
-    absence: str | None = None
 
 
 def _values_at(content: Any, paths: Sequence[str]) -> dict[str, float]:

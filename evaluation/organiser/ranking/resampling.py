@@ -12,6 +12,7 @@ import numpy as np
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Composite
 from evaluation.core.composites import composite_figures
+from evaluation.core.fault import PhaseError
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import (
@@ -22,7 +23,7 @@ from evaluation.core.resampling import (
     resampled,
 )
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.ranking.results import RankingError, Submission
+from evaluation.organiser.ranking.results import Submission
 from evaluation.platform.result_file import as_written_values
 from evaluation.stats.figure import Figure
 
@@ -43,7 +44,7 @@ class TeamCases:
         return cls(tuple(s.team for s in submissions), tuple(s.tables for s in submissions))
 
     def task_tables(self, task: str) -> dict[str, CaseTable]:
-        """Return the tables of a task by team. Raises `RankingError` where cases differ."""
+        """Return the tables of a task by team. Raises `PhaseError` where cases differ."""
         given = zip(self.teams, self.tables, strict=True)
         found = {team: tables[task] for team, tables in given if tables and task in tables}
         first = next(iter(found), "")
@@ -51,7 +52,7 @@ class TeamCases:
             names = found[first].names
             # Usually they are the same object, while a comparison looks at every name.
             if table.names is not names and table.names != names:
-                raise RankingError(f"{team}: task {task}: other cases than those of {first}")
+                raise PhaseError(f"{team}: task {task}: other cases than those of {first}")
         return found
 
     def each_table(self, metrics: Mapping[str, Metric]) -> Iterator[tuple[str, Metric, str, CaseTable]]:
@@ -90,7 +91,7 @@ def intervals_of_teams(
 ) -> TeamIntervals:
     """Return the intervals of the metrics of all teams, as in each team's metrics.json.
 
-    Raises `RankingError` where the reference's columns differ between teams.
+    Raises `PhaseError` where the reference's columns differ between teams.
     """
     found: dict[str, dict[str, Figure]] = {}
     missing: dict[str, str] = {}
@@ -110,7 +111,7 @@ def intervals_of_teams(
 def draw_cases(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resampling) -> Draws:
     """Return the draws in which all these metrics exist, see `joint_draws`.
 
-    Raises `RankingError` where the reference's columns differ between teams.
+    Raises `PhaseError` where the reference's columns differ between teams.
     """
     missing: dict[str, str] = {}
     given: dict[str, Metric] = {}
@@ -146,7 +147,7 @@ def _require_same_strata(metrics: Mapping[str, Metric], tables: Mapping[str, Cas
         strata = metric.estimator.strata(tables[first])
         for team in others:
             if not np.array_equal(metric.estimator.strata(tables[team]), strata):
-                raise RankingError(f"{team}: {name}: the reference differs from that of {first}")
+                raise PhaseError(f"{team}: {name}: the reference differs from that of {first}")
 
 
 def with_composites(values: Mapping[str, Floats], composites: Sequence[Composite]) -> dict[str, Floats]:

@@ -16,6 +16,7 @@ from pydantic import FiniteFloat
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Challenge, Options, Task, metrics_of
 from evaluation.core.estimator import Mean
+from evaluation.core.fault import PhaseError
 from evaluation.core.keys import KeyTable, Weight
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
@@ -54,7 +55,7 @@ def read_definitions(metrics: Sequence[str]) -> dict[str, MetricDefinition]:
     """Return the metrics of a table by name.
 
     metrics: "NAME=higher" or "NAME=lower", followed by further keys of `MetricDefinition`, for example
-    "dice=higher,weight=0.6,worst=0". Raises `RankingError` listing every fault.
+    "dice=higher,weight=0.6,worst=0". Raises `PhaseError` listing every fault.
     """
     problems: list[str] = []
     given: dict[str, MetricDefinition] = {}
@@ -71,7 +72,7 @@ def read_definitions(metrics: Sequence[str]) -> dict[str, MetricDefinition]:
             given[name] = read_table(MetricDefinition, content)
         except InvalidTableError as error:
             problems += error.problems(f"--metric {name}")
-    results.RankingError.raise_all(problems)
+    PhaseError.raise_all(problems)
     return given
 
 
@@ -118,10 +119,10 @@ def _read(path: Path, definitions: Definitions, problems: list[str]) -> pandas.D
         )
     except (OSError, ValueError) as error:
         raise_trouble_of(error, "read", path)
-        raise results.RankingError(f"{path}: cannot be read: {error}") from None
+        raise PhaseError(f"{path}: cannot be read: {error}") from None
     if TEAM not in table:
         found = ", ".join(table.columns)
-        raise results.RankingError(f"{path}: expected the column {TEAM!r}, found {found}")
+        raise PhaseError(f"{path}: expected the column {TEAM!r}, found {found}")
     for name in texts:
         table[name] = table[name].str.strip()
     for key in (TEAM, CASE, TASK, METRIC):
@@ -257,7 +258,7 @@ def _values_by_task(
 
 
 def read_results_table(path: Path, definitions: Definitions) -> results.PhaseResults:
-    """Return the results in a csv file. Raises `RankingError` listing every fault.
+    """Return the results in a csv file. Raises `PhaseError` listing every fault.
 
     Long: team, case, metric, value (without ``metric``, the only metric is called "value"). Wide: team, case
     and one column for each metric. Without ``case``, values are aggregated. Optional: task (else the part of
@@ -276,12 +277,12 @@ def results_in_table(
 ) -> results.PhaseResults:
     """Return the results in a table from a file, see `read_results_table`; ``problems`` are known faults."""
     long = _long(path, table, definitions, problems)
-    results.RankingError.raise_all(problems)
+    PhaseError.raise_all(problems)
     teams = sorted(long[TEAM].unique(), key=results.natural_order)
     cases = sorted(long[CASE].unique()) if CASE in long else [""]
     notices: list[str] = []
     found = _values_by_task(path, long, teams, cases, definitions, problems, notices)
-    results.RankingError.raise_all(problems)
+    PhaseError.raise_all(problems)
     tasks = tuple(_task(name, metrics, len(found) > 1) for name, metrics in found.items())
     columns = _case_columns(long, cases) if CASE in long else None
     submissions = tuple(

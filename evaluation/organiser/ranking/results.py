@@ -23,10 +23,6 @@ from evaluation.phase.validation import InvalidTableError
 from evaluation.platform.result_file import as_written
 
 
-class RankingError(PhaseError):
-    """Raised where results cannot be ranked; lists every problem."""
-
-
 @dataclass(frozen=True)
 class Submission:
     """One submission's metrics by name ("task.metric") and its case tables by task, if available.
@@ -94,8 +90,8 @@ LISTED, COMPARE_WITH, CHOSEN_ON, SEPARATOR = "listed", "compare_with", "chosen_o
 SECONDS = "seconds_per_case"
 
 
-def with_roles(results: PhaseResults, path: Path, problems: list[str]) -> PhaseResults:
-    """Return results with the roles of their teams; faults of the file are added to ``problems``.
+def with_roles(results: PhaseResults, path: Path, problems: Sequence[str] = ()) -> PhaseResults:
+    """Return results with the roles of their teams. Raises `PhaseError` with all faults, known ones too.
 
     team          a folder of results
     eligible      no: listed without a place
@@ -108,6 +104,7 @@ def with_roles(results: PhaseResults, path: Path, problems: list[str]) -> PhaseR
     An empty cell or a missing column means yes, or no comparison. Other columns are remarks.
     """
     if not path.is_file():
+        PhaseError.raise_all(problems)
         return results
     teams = {one.team for one in results.submissions}
     ineligible, unlisted, chosen_here = set[str](), set[str](), set[str]()
@@ -131,8 +128,8 @@ def with_roles(results: PhaseResults, path: Path, problems: list[str]) -> PhaseR
                 if results.phase in _names(row.cells.get(CHOSEN_ON, "")):
                     chosen_here.add(team)
     except PhaseError as error:
-        problems += (f"{path.parent}: {problem}" for problem in error.problems)
-        return results
+        raise PhaseError(*problems, *(f"{path.parent}: {problem}" for problem in error.problems)) from None
+    PhaseError.raise_all(problems)
     return replace(
         results,
         submissions=tuple(
@@ -165,8 +162,19 @@ class _Identity:
     options: str
 
 
+@dataclass(frozen=True)
+class Result:
+    """A submission: the content of its `metrics.json`, or why it has none; and its place, for messages."""
+
+    team: str
+    name: str
+    place: Path
+    content: Any
+    absence: str | None = None
+
+
 def read_results(folder: Path) -> PhaseResults:
-    """Read the results below a folder. Raises `RankingError` listing every problem.
+    """Read the results below a folder. Raises `PhaseError` listing every problem.
 
     FOLDER/<team>/metrics.json               one submission; beside it cases.json, where there is one
     FOLDER/<team>/<submission>/metrics.json  several, in the natural order of their names
@@ -175,27 +183,41 @@ def read_results(folder: Path) -> PhaseResults:
     Exact values are known where every submission has its `cases.json`.
     """
     if not folder.is_dir():
-        raise RankingError(f"{folder}: is not a folder")
+        raise PhaseError(f"{folder}: is not a folder")
     problems: list[str] = []
-    found = [(team.name, *one) for team in _folders(folder) for one in _submissions_of(team, problems)]
-    if not found:
+    places = [(team.name, *one) for team in _folders(folder) for one in _submissions_of(team, problems)]
+    if not places:
         of_one = f"; {METRICS} in it is that of one submission" if (folder / METRICS).is_file() else ""
         expected = f"expected FOLDER/<team>/{METRICS}{of_one}"
-        raise RankingError(f"{folder}: contains no results ({expected})", *problems)
-    metrics_files = {place: _read_json(place / METRICS, problems) for _, _, place in found}
-    identity = _common_identity(folder, metrics_files, problems)
+        raise PhaseError(f"{folder}: contains no results ({expected})", *problems)
+    found = []
+    for team, name, place in places:
+        content = _read_json(place / METRICS, problems)
+        found.append(Result(team, name, place, content, None if content is not None else _absence(place)))
+    return results_of(folder, found, folder / TEAMS, problems)
+
+
+def results_of(
+    source: Path, found: Sequence[Result], roles: Path, problems: list[str] | None = None
+) -> PhaseResults:
+    """Return the results of submissions in the order of teams and names, with the roles of their teams.
+
+    ``problems`` are known faults. Raises `PhaseError` listing every problem.
+    """
+    problems = problems or []
+    identity = _common_identity(source, found, problems)
     rules = _rules_of(identity)
     tasks = rules.challenge.tasks(rules.options)
     ranked = {*rules.challenge.figures_of(tasks)}
     case_files = _CaseFiles(identity, tasks, rules.challenge.composites, problems)
     submissions = []
-    for team, name, place in found:
-        content = metrics_files[place]
-        if content is None:
-            submissions.append(Submission(team, name, {}, absence=_absence(place)))
+    for one in found:
+        if one.absence is not None:
+            submissions.append(Submission(one.team, one.name, {}, absence=one.absence))
             continue
-        submission = Submission(team, name, _values(content, ranked, place, problems))
-        submissions.append(case_files.added(submission, place / CASES))
+        submission = Submission(one.team, one.name, _values(one.content, ranked, one.place, problems))
+        path = one.place / CASES
+        submissions.append(case_files.added(submission, path) if path.is_file() else submission)
     if any(one.more_digits is None for one in submissions if one.absence is None):
         submissions = [replace(one, more_digits=None) for one in submissions]
     cases = case_files.columns
@@ -210,17 +232,15 @@ def read_results(folder: Path) -> PhaseResults:
         cases=cases,
         resampling=case_files.resampling,
     )
-    results = with_roles(results, folder / TEAMS, problems)
-    RankingError.raise_all(problems)
-    return results
+    return with_roles(results, roles, problems)
 
 
-def _common_identity(folder: Path, metrics_files: Mapping[Path, Any], problems: list[str]) -> _Identity:
-    """Return the phase of all results. Raises `RankingError`; results of others are added to the problems."""
-    identities = {place: _identity(place, content, problems) for place, content in metrics_files.items()}
+def _common_identity(source: Path, found: Sequence[Result], problems: list[str]) -> _Identity:
+    """Return the phase of all results. Raises `PhaseError`; results of others are added to the problems."""
+    identities = {one.place: _identity(one, problems) for one in found if one.absence is None}
     known = {place: identity for place, identity in identities.items() if identity}
     if problems or not known:
-        raise RankingError(*problems or [f"{folder}: no team has a result"])
+        raise PhaseError(*problems or [f"{source}: no team has a result"])
     identity = next(iter(known.values()))
     for place, other in known.items():
         differing = (key for key, value in vars(identity).items() if getattr(other, key) != value)
@@ -234,9 +254,9 @@ def _rules_of(identity: _Identity) -> Rules:
     try:
         return rules_of(identity.challenge, json.loads(identity.options))
     except PhaseError as error:
-        raise RankingError(f"{METRICS}: phase: {error}") from None
+        raise PhaseError(f"{METRICS}: phase: {error}") from None
     except InvalidTableError as error:
-        raise RankingError(*error.problems(METRICS, "phase.options.")) from None
+        raise PhaseError(*error.problems(METRICS, "phase.options.")) from None
 
 
 @dataclass
@@ -324,15 +344,13 @@ def _absence(place: Path) -> str:
         return f"no {METRICS}"
 
 
-def _identity(place: Path, content: Any, problems: list[str]) -> _Identity | None:
-    if content is None:
-        return None
+def _identity(one: Result, problems: list[str]) -> _Identity | None:
     try:
-        phase = content["phase"]
+        phase = one.content["phase"]
         challenge, name, manifest = (str(phase[key]) for key in ("challenge", "name", "manifest"))
         return _Identity(challenge, name, manifest, json.dumps(phase["options"], sort_keys=True))
     except (KeyError, TypeError):
-        problems.append(f"{place / METRICS}: is not a {METRICS} of this package")
+        problems.append(f"{one.place / METRICS}: is not a {METRICS} of this package")
         return None
 
 

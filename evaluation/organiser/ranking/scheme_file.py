@@ -8,10 +8,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
 
+from evaluation.core.fault import PhaseError
 from evaluation.core.keys import Key, KeyTable, Weight
 from evaluation.core.scheme import BoardTable, Method, MethodName, Rank, Scheme, Term, Ties
 from evaluation.core.trouble import raise_trouble_of
-from evaluation.organiser.ranking.results import PhaseResults, RankingError
+from evaluation.organiser.ranking.results import PhaseResults
 from evaluation.phase.config import PhaseConfig, read_config
 from evaluation.phase.leaderboard import platform_metrics
 from evaluation.phase.places import PLATFORM_METHODS, platform_scheme, scheme_of
@@ -69,16 +70,16 @@ class SchemeTable(KeyTable, strict=False):
 def read_scheme(path: Path) -> Scheme:
     """Return the scheme in a TOML file, as in `_EXAMPLE`; weights are the exact decimals in the file.
 
-    Raises `RankingError` listing every fault, and an example.
+    Raises `PhaseError` listing every fault, and an example.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
         return read_table(SchemeTable, content).scheme()
     except InvalidTableError as error:
-        raise RankingError(*error.problems(str(path)), *_EXAMPLE.splitlines()) from None
+        raise PhaseError(*error.problems(str(path)), *_EXAMPLE.splitlines()) from None
     except (OSError, ValueError) as error:
         raise_trouble_of(error, "read", path)
-        raise RankingError(f"{path}: {error}") from None
+        raise PhaseError(f"{path}: {error}") from None
 
 
 def _qualified(scheme: Scheme, tasks: Sequence[str]) -> Scheme:
@@ -139,7 +140,7 @@ def exact_text(value: Fraction) -> str:
 def scheme_named(name: str, results: PhaseResults, phase_folder: Path | None = None) -> Scheme:
     """Return a scheme: "challenge", a method of ranking, one of the platform's, or else a TOML file.
 
-    ``phase_folder`` tells the score and columns for the platform's schemes. Raises `RankingError`.
+    ``phase_folder`` tells the score and columns for the platform's schemes. Raises `PhaseError`.
     """
     if name == "challenge":
         return scheme_of(results.challenge, results.options)
@@ -152,7 +153,7 @@ def scheme_named(name: str, results: PhaseResults, phase_folder: Path | None = N
     if phase_folder is not None:
         config = read_config(phase_folder)
         if config.name != results.phase:
-            raise RankingError(f"{phase_folder}: is {config.name}, the results are of {results.phase}")
+            raise PhaseError(f"{phase_folder}: is {config.name}, the results are of {results.phase}")
     else:
         challenge = results.challenge.name
         # The title of a table is no name of a phase, and no metric depends on it.

@@ -7,13 +7,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Draws
 from evaluation.core.scheme import Scheme
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.methods import TeamScores, is_by_method, team_scores
 from evaluation.organiser.ranking.resampling import TeamCases
-from evaluation.organiser.ranking.results import PhaseResults, RankingError, Submission
+from evaluation.organiser.ranking.results import PhaseResults, Submission
 from evaluation.phase.places import Better, Leaderboards, place_teams
 
 
@@ -22,7 +23,7 @@ class SchemeScores:
 
     ``by_method``: the metrics that are not ranked by their own values. ``better``: the direction of the
     scores of every metric of the phase and of its composites. ``cases``: the results per case.
-    Raises `RankingError` where a method needs results per case that are missing.
+    Raises `PhaseError` where a method needs results per case that are missing.
     """
 
     def __init__(self, results: PhaseResults, scheme: Scheme, submissions: Sequence[Submission]) -> None:
@@ -40,7 +41,7 @@ class SchemeScores:
                     f"{scheme.method.name} needs results per case of {name}, missing: {', '.join(without)}"
                 )
                 remedy = "score the predictions with evaluate --each, or choose --scheme mean-then-rank"
-                raise RankingError(f"{needed}: {remedy}")
+                raise PhaseError(f"{needed}: {remedy}")
             scores = team_scores(results.metrics[name], tables, scheme.method, scheme.ties)
             if scores is not None:
                 self.by_method[name], self.better[name] = scores, scores.better

@@ -80,7 +80,7 @@ class Changes:
 
 
 def changes_between(before: Path, now: Path) -> Changes:
-    """Return the changes between two folders of results of one phase. Raises `RankingError`.
+    """Return the changes between two folders of results of one phase. Raises `PhaseError`.
 
     Values are compared as written. Places follow the challenge's own ranking.
     """

@@ -39,7 +39,6 @@ from evaluation.organiser.ranking.readers import (
     mean_of_readers,
 )
 from evaluation.organiser.ranking.resampling import TeamCases
-from evaluation.organiser.ranking.results import RankingError
 from test.faults import faulted
 
 # 40 positives, then 360 negatives. Both experts find the same 34 positives. They call 328 and 329 negatives
@@ -93,9 +92,9 @@ def test_scores_and_annotators_who_read_some_cases():
     nothing = operating_point(np.full(400, np.nan), LABEL)
     assert (nothing.sensitivity, nothing.specificity, nothing.accuracy) == (None, None, None)
     metrics = {"t.dice": Metric("dice", "Dice", Mean("dice"), best=1, worst=0)}
-    with faulted(RankingError, "annotators"):
+    with faulted(PhaseError, "annotators"):
         readings_of(lambda names: {"a": FIRST}, metrics, TeamCases(("team",), (TABLES,)))
-    with faulted(RankingError, "annotators need results per case"):
+    with faulted(PhaseError, "annotators need results per case"):
         readings_of(lambda names: {"a": FIRST}, CURVES, TeamCases(("team",), (None,)))
 
 

@@ -12,9 +12,9 @@ from evaluation.challenges.edd2020.rules import Edd2020Options
 from evaluation.challenges.edd2020.rules import ranking as edd2020_ranking
 from evaluation.challenges.refuge import RefugeOptions, ranking
 from evaluation.core.challenge import Composite
+from evaluation.core.fault import PhaseError
 from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score
 from evaluation.organiser.ranking.resampling import as_ranked
-from evaluation.organiser.ranking.results import RankingError
 from evaluation.organiser.ranking.scheme_file import describe_scheme, read_scheme
 from evaluation.phase.config import PhaseConfig
 from evaluation.phase.leaderboard import platform_metrics
@@ -158,7 +158,7 @@ ONE = 'boards = [{ name = "a", terms = [{ rank = "t.a" }] }]'
     ],
 )
 def test_faults(tmp_path, text, told):
-    with faulted(RankingError, "scheme.toml", *told):
+    with faulted(PhaseError, "scheme.toml", *told):
         read_scheme(written(tmp_path, text))
 
 

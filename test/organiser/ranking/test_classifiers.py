@@ -14,6 +14,7 @@ from evaluation.challenges.adam import CHALLENGE, AdamOptions
 from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import RocArea
 from evaluation.core.estimator import Mean
+from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.classifiers import (
@@ -23,7 +24,6 @@ from evaluation.organiser.ranking.classifiers import (
 from evaluation.organiser.ranking.difficulty import require_subgroups, values_by_subgroup
 from evaluation.organiser.ranking.leaderboard import write_phase
 from evaluation.organiser.ranking.resampling import TeamCases
-from evaluation.organiser.ranking.results import RankingError
 from evaluation.phase.config import Subgroup
 from evaluation.phase.scores import RecordedColumns
 from test.faults import faulted
@@ -131,7 +131,7 @@ def test_columns_need_a_curve():
     metrics = {"t.dice": Metric("dice", "Dice", Mean("dice"), best=1, worst=0)}
     arguments = (TeamCases((), ()), (), Resampling(0, 0, 10))
     assert classifiers_of_teams(metrics, (), *arguments).values == ()
-    with faulted(RankingError, "annotators"):
+    with faulted(PhaseError, "annotators"):
         classifiers_of_teams(metrics, ["t.x"], *arguments)
     curved = {"t.auc": Metric("auc", "AUC", RocArea("likelihood", "label"), best=1, worst=0)}
     assert classifiers_of_teams(curved, ["t.x"], *arguments).values == ()
@@ -239,8 +239,8 @@ def test_many_numbers_need_bins():
     names = tuple(f"C{case}" for case in range(60))
     ages = tuple(str(20 + case % 37) for case in range(60))
     recorded = RecordedColumns(names, {"age": ages, "site": tuple(f"site {age}" for age in ages)})
-    with faulted(RankingError, "age", "37"):
+    with faulted(PhaseError, "age", "37"):
         require_subgroups(recorded, ("site", "age"))
     require_subgroups(replace(recorded, subgroups={"age": Subgroup(column="age", bins=(30, 50))}), ("age",))
-    with faulted(RankingError, "sex"):
+    with faulted(PhaseError, "sex"):
         require_subgroups(recorded, ("age", "sex"))

@@ -13,13 +13,13 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.class_estimators import AveragePrecision, RocArea, SensitivityAtSpecificity
 from evaluation.core.estimator import Mean
+from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.cli.rank_command import margin_of
 from evaluation.organiser.ranking.comparisons import Comparisons, Margin, compare, margin_tests
 from evaluation.organiser.ranking.differences import Compared, TestOfMeans
 from evaluation.organiser.ranking.resampling import TeamCases, TeamIntervals, intervals_of_teams
-from evaluation.organiser.ranking.results import RankingError
 from evaluation.stats.figure import Figure
 from test.faults import faulted
 
@@ -131,7 +131,7 @@ def test_a_distance_is_better_where_it_is_smaller_and_other_cases_are_refused():
     (pair,) = compared(DISTANCE, columns).pairs
     assert (pair.first, pair.second, pair.difference.value) == ("near", "far", -5.0)
     tables = tuple({"t": CaseTable([name], [{"dice": 0.5}])} for name in ("C1", "C2"))
-    with faulted(RankingError, "b: task t", "a"):
+    with faulted(PhaseError, "b: task t", "a"):
         TeamCases(("a", "b"), tables).task_tables("t")
 
 
@@ -300,10 +300,10 @@ def test_what_is_refused_and_what_is_a_reference():
         (Margin("t.dice", 0.02, "nobody"), "nobody"),
         (Margin("t.else", 0.02, "expert"), ""),
     ):
-        with faulted(RankingError, f"margin of {margin.metric}", told):
+        with faulted(PhaseError, f"margin of {margin.metric}", told):
             results_of({"t.dice": paired(0)}, [margin])
     assert margin_of("t.dice=0.02:0.8") == Margin("t.dice", 0.02, "0.8", 0.8)
     assert margin_of("t.dice=0.02:team") == Margin("t.dice", 0.02, "team", None)
     for text in ("t.dice", "t.dice=0.02", "t.dice=-1:team", "t.dice=x:team", "=0.1:team"):
-        with faulted(RankingError, f"--margin {text}"):
+        with faulted(PhaseError, f"--margin {text}"):
             margin_of(text)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, wilcoxon
 
+from evaluation.core.fault import PhaseError
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.leaderboard import (
@@ -13,7 +14,7 @@ from evaluation.organiser.ranking.leaderboard import (
     rank_phase,
 )
 from evaluation.organiser.ranking.result_tables import MetricDefinition
-from evaluation.organiser.ranking.results import RankingError, read_results
+from evaluation.organiser.ranking.results import read_results
 from evaluation.organiser.ranking.robustness import left_out_metrics
 from evaluation.phase.places import scheme_of
 from test.faults import faulted
@@ -167,7 +168,7 @@ def test_the_tests_of_ranked_teams_stay_the_same(folder):
     ],
 )
 def test_comparisons_that_cannot_be(folder, row, told):
-    with faulted(RankingError, *told):
+    with faulted(PhaseError, *told):
         ranked(folder, f"team,eligible,compare_with\n{row}\n")
 
 

@@ -16,6 +16,7 @@ from scipy.stats import norm
 import evaluation
 from evaluation.challenges.refuge import CHALLENGE, RefugeOptions, ranking
 from evaluation.core.challenge import metrics_of
+from evaluation.core.fault import PhaseError
 from evaluation.core.scheme import Board, Place, Rank, Scheme
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.comparisons import Margin
@@ -37,7 +38,7 @@ from evaluation.organiser.ranking.leaderboard_file import (
     Team,
     leaderboard_schema,
 )
-from evaluation.organiser.ranking.results import RankingError, read_results
+from evaluation.organiser.ranking.results import read_results
 from evaluation.phase.leaderboard import TeamValues, read_leaderboard
 from evaluation.phase.places import place_among, scheme_of
 from evaluation.stats.figure import Figure
@@ -138,7 +139,7 @@ def test_margins_to_an_annotator_and_a_team(four_teams):
     shown = {test.team: test.conclusion for test in phase.margins if test.reference == "expert"}
     assert (shown["alpha"], shown["gamma"], shown["delta"]) == ("equivalent", "not shown", "not shown")
     assert any("margin 0.1 to expert" in notice for notice in phase.notices)
-    with faulted(RankingError, "margin of other", "refuge-test"):
+    with faulted(PhaseError, "margin of other", "refuge-test"):
         ranked(four_teams, margins=(Margin("other", 0.1, "beta"),))
 
 
@@ -188,7 +189,7 @@ def test_two_phases(tmp_path):
     assert all(one.lower < one.value < one.upper for one in areas.values())
     written = {path.name for path in write_leaderboard(board, tmp_path / "written")}
     assert "generalisation.csv" in written
-    with faulted(RankingError, "offline, onsite", "offline"):
+    with faulted(PhaseError, "offline, onsite", "offline"):
         rank_phases({"offline": phases["offline"]}, scheme)
     without = rank_phases(phases, replace(scheme, phases={}, phase_ties={}))
     assert without.final is None
@@ -256,7 +257,7 @@ def test_subgroups_within_a_team(four_teams):
     assert {(row.team, row.first, row.second) for row in found} == {(team, "0", "1") for team in QUALITY}
     assert {row.metric for row in found} == {f"segmentation.{name}" for name in (CUP, DISC, ERROR)}
     assert all(row.p_value is not None and 0 <= row.p_value <= 1 for row in found)
-    with faulted(RankingError, "vendor"):
+    with faulted(PhaseError, "vendor"):
         ranked(four_teams, subgroups=("vendor",))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from evaluation.cli.main import main
+from evaluation.core.fault import PhaseError
 from evaluation.core.resampling import Resampling
 from evaluation.core.scheme import Rank
 from evaluation.organiser.ranking.result_tables import (
@@ -17,7 +18,7 @@ from evaluation.organiser.ranking.result_tables import (
     read_definitions,
     read_results_table,
 )
-from evaluation.organiser.ranking.results import RankingError, read_results
+from evaluation.organiser.ranking.results import read_results
 from evaluation.phase.places import scheme_of
 from test.faults import faulted
 from test.organiser.ranking.teams import labels, ranked, refuge_columns, write_team
@@ -147,26 +148,26 @@ def test_faults_of_folders(folder, file, change, told):
         (folder / file).write_text(change)
     else:
         edit(folder / file, change)
-    with faulted(RankingError, file, *told):
+    with faulted(PhaseError, file, *told):
         read_results(folder)
 
 
 def test_results_that_do_not_share_labels_cannot_be_compared(folder):
     edit(folder / "b/cases.json", lambda c: c["cases"][0]["tasks"]["classification"].update(glaucoma=0.0))
-    with faulted(RankingError, "b: classification.auc", "a"):
+    with faulted(PhaseError, "b: classification.auc", "a"):
         ranked(folder)
 
 
 def test_nothing_to_rank(tmp_path):
     one = tmp_path / "one"
     for place in (tmp_path / "missing", tmp_path):
-        with faulted(RankingError, str(place)):
+        with faulted(PhaseError, str(place)):
             read_results(place)
     one.mkdir()
-    with faulted(RankingError, str(tmp_path)):
+    with faulted(PhaseError, str(tmp_path)):
         read_results(tmp_path)
     (one / "metrics.json").write_text("{}", encoding="utf-8")
-    with faulted(RankingError, str(one)):
+    with faulted(PhaseError, str(one)):
         read_results(one)
 
 
@@ -195,7 +196,7 @@ def read_table(tmp_path, text, metrics=BOTH):
 
 
 def problems(tmp_path, text, metrics=BOTH):
-    with pytest.raises(RankingError) as error:
+    with pytest.raises(PhaseError) as error:
         read_table(tmp_path, text, metrics)
     return [problem.replace(f"{tmp_path}/", "") for problem in error.value.problems]
 
@@ -285,7 +286,7 @@ FAULTS = {
 
 @pytest.mark.parametrize(("text", "told"), FAULTS.values(), ids=FAULTS)
 def test_faults_of_tables(tmp_path, text, told):
-    with faulted(RankingError, "results.csv", *told):
+    with faulted(PhaseError, "results.csv", *told):
         read_table(tmp_path, text)
 
 
@@ -310,5 +311,5 @@ def test_metrics_of_options(metrics, told):
     found = read_definitions(["dice=higher,weight=0.25,worst=0", "a=b=lower"])
     assert found["dice"] == MetricDefinition(better="higher", weight=Decimal("0.25"), worst=0)
     assert found["a=b"].better == "lower"
-    with faulted(RankingError, *told):
+    with faulted(PhaseError, *told):
         read_definitions(metrics)
