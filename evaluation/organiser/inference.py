@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -49,44 +49,32 @@ class _Kind:
     """What a figure takes: "numbers" alone, "decisions", "scores" or "pairs" of numbers with a reference."""
 
     takes: Literal["numbers", "decisions", "classes", "scores", "pairs", "times"]
-    estimator: Callable[[_Options], Estimator]
+    estimator: Estimator
     best: float = 1.0
     worst: float = 0.0
     only: float | None = None  # the true class whose cases alone enter
 
 
-@dataclass(frozen=True)
-class _Options:
-    specificity: Fraction
-    classes: int
-
-
-def _correlation(figure: Any, absolute: bool | None) -> Callable[[_Options], Estimator]:
-    return lambda options: Agreement("value", "reference", figure, absolute)
-
-
+_COLUMNS = "value", "reference"
+_GIVEN = 0  # a number of classes or a specificity, which the arguments say
 _KINDS: Mapping[str, _Kind] = {
-    "mean": _Kind("numbers", lambda options: Mean("value")),
-    "median": _Kind("numbers", lambda options: Quantile("value", 0.5)),
-    "root_mean_square": _Kind("numbers", lambda options: RootMeanSquare("value"), best=0.0, worst=math.inf),
-    "accuracy": _Kind("classes", lambda options: Share("right")),
-    "sensitivity": _Kind("decisions", lambda options: Share("right"), only=1.0),
-    "specificity": _Kind("decisions", lambda options: Share("right"), only=0.0),
-    "f1": _Kind("decisions", lambda options: PresenceF1("value", "reference")),
-    "kappa": _Kind(
-        "classes",
-        lambda options: ConfusionFigure("value", "reference", options.classes, cohen_kappa_of_confusion),
-        worst=-1.0,
+    "mean": _Kind("numbers", Mean("value")),
+    "median": _Kind("numbers", Quantile("value", 0.5)),
+    "root_mean_square": _Kind("numbers", RootMeanSquare("value"), best=0.0, worst=math.inf),
+    "accuracy": _Kind("classes", Share("right")),
+    "sensitivity": _Kind("decisions", Share("right"), only=1.0),
+    "specificity": _Kind("decisions", Share("right"), only=0.0),
+    "f1": _Kind("decisions", PresenceF1(*_COLUMNS)),
+    "kappa": _Kind("classes", ConfusionFigure(*_COLUMNS, _GIVEN, cohen_kappa_of_confusion), worst=-1.0),
+    "auc": _Kind("scores", RocArea(*_COLUMNS)),
+    "average_precision": _Kind("scores", AveragePrecision(*_COLUMNS)),
+    "sensitivity_at_specificity": _Kind("scores", SensitivityAtSpecificity(*_COLUMNS, Fraction(_GIVEN))),
+    "pearson": _Kind("pairs", Agreement(*_COLUMNS, weighted_pearson_correlation, absolute=False), worst=-1.0),
+    "spearman": _Kind("pairs", Agreement(*_COLUMNS, weighted_spearman_correlation), worst=-1.0),
+    "intraclass": _Kind(
+        "pairs", Agreement(*_COLUMNS, weighted_intraclass_correlation, absolute=True), worst=-1.0
     ),
-    "auc": _Kind("scores", lambda options: RocArea("value", "reference")),
-    "average_precision": _Kind("scores", lambda options: AveragePrecision("value", "reference")),
-    "sensitivity_at_specificity": _Kind(
-        "scores", lambda options: SensitivityAtSpecificity("value", "reference", options.specificity)
-    ),
-    "pearson": _Kind("pairs", _correlation(weighted_pearson_correlation, absolute=False), worst=-1.0),
-    "spearman": _Kind("pairs", _correlation(weighted_spearman_correlation, absolute=None), worst=-1.0),
-    "intraclass": _Kind("pairs", _correlation(weighted_intraclass_correlation, absolute=True), worst=-1.0),
-    "concordance": _Kind("times", lambda options: Concordance("value", "reference", "event", risk=True)),
+    "concordance": _Kind("times", Concordance(*_COLUMNS, "event", risk=True)),
 }
 _RANGED = ("mean", "median", "root_mean_square")
 
@@ -253,32 +241,31 @@ class _Given:
             wanted = Fraction(-1)
         if not 0 <= wanted <= 1:
             raise ValueError(f"specificity: expected a number from 0 to 1, found {specificity!r}")
-        ends = self._ends(best, worst)
-        # A prediction may be a class that the reference does not have.
-        options = _Options(wanted, len(classes) + 1)
-        self.metric = Metric("figure", metric, self._kind.estimator(options), *ends)
+        estimator = self._kind.estimator
+        if isinstance(estimator, SensitivityAtSpecificity):
+            estimator = replace(estimator, target=wanted)
+        elif isinstance(estimator, ConfusionFigure):
+            # A prediction may be a class that the reference does not have.
+            estimator = replace(estimator, classes=len(classes) + 1)
+        self.metric = Metric("figure", metric, estimator, *self._ends(best, worst))
 
     def _ends(self, best: float | None, worst: float | None) -> tuple[float, float]:
         if self._name not in _RANGED:
             for name, given in (("best", best), ("worst", worst)):
                 if given is not None:
-                    raise ValueError(
-                        f"{name}: expected none, since {self._name} has a fixed range, found {given}"
-                    )
+                    fixed = f"{name}: expected none, since {self._name} has a fixed range"
+                    raise ValueError(f"{fixed}, found {given}")
             return self._kind.best, self._kind.worst
         if self._name == "root_mean_square":
             best = 0.0 if best is None else best
-        if best is not None and worst is not None and not best != worst:
+        if best is not None and best == worst:
             raise ValueError(f"worst: expected another number than best, found {worst}")
-        if best is None and worst is None:
+        known = best if worst is None else worst
+        if known is None:
             return math.inf, -math.inf
-        if best is None:
-            assert worst is not None
-            # The side of the values tells which way is better.
-            return (math.inf if worst <= 0 else -math.inf), worst
-        if worst is None:
-            return best, (math.inf if best <= 0 else -math.inf)
-        return best, worst
+        # The side of the values tells which way is better.
+        other = math.inf if known <= 0 else -math.inf
+        return other if best is None else best, other if worst is None else worst
 
     def _column(self, name: str, column: Column) -> Values:
         if self._data is not None:
