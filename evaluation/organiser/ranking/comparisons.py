@@ -199,8 +199,7 @@ def margin_tests(
             if tested is None:
                 raise PhaseError(f"margin of {one.metric}: {team}: {difference.reason}")
             bare = replace(difference, first=None, second=None)
-            p_values = tested.p_not_inferior, tested.p_equivalent
-            found.append(MarginTest(one.metric, team, one.reference, one.margin, bare, *p_values))
+            found.append(MarginTest(one.metric, team, one.reference, one.margin, bare, *tested))
     return _corrected_margins(found)
 
 

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import Any, Literal, TypeVar
@@ -21,7 +21,7 @@ from evaluation.organiser.ranking.rank_tests import (
     rank_sum_difference,
     signed_rank_difference,
 )
-from evaluation.stats.areas import Components, area_variance
+from evaluation.stats.areas import area_variance
 from evaluation.stats.bootstrap import bootstrap_of
 from evaluation.stats.figure import LEVEL, Difference, Figure
 from evaluation.stats.intervals import standard_error
@@ -68,34 +68,8 @@ def student_difference(
     )
 
 
-def paired_difference(first: float, second: float, of_units: Floats, level: float = LEVEL) -> Difference:
-    """Return the difference of two figures by Student's paired t.
-
-    of_units: shape (units,), what each unit contributes to the first figure minus what it does to the second,
-    see `standard_error`.
-    """
-    error = standard_error(of_units)
-    if error <= _ROUNDING * (abs(first) + abs(second)):
-        error = 0.0
-    return student_difference(first - second, error, of_units.size - 1, PAIRED_T, of_units.size, level)
-
-
-def area_difference(first: Components, second: Components, level: float = LEVEL) -> Difference:
-    """Return the difference of two areas under the ROC curve on the same cases.
-
-    Student's t with the degrees of freedom of Welch and Satterthwaite, as the interval of an area has them.
-    Source: DeLong et al. 1988, Biometrics 44:837; where cases belong together, Obuchowski 1997, Biometrics
-    53:567. See `area_variance`.
-    """
-    parts = first.minus(second)
-    found = area_variance(parts)
-    units = len({*parts.positive_units.tolist(), *parts.negative_units.tolist()})
-    error = math.sqrt(found.variance)
-    return student_difference(float(parts.area), error, found.degrees_of_freedom, AREAS, units, level)
-
-
 def with_unseen(
-    found: Difference, first: Figure, second: Figure, errors: tuple[float, float], level: float = LEVEL
+    found: Difference, first: Figure, second: Figure, errors: Sequence[float], level: float = LEVEL
 ) -> Difference:
     """Return a difference with the bounds that allow for a failure that neither sample shows.
 
@@ -148,18 +122,11 @@ def shown_difference(error: float, degrees_of_freedom: float, power: float = 0.8
     return (student_quantile(_UPPER, degrees_of_freedom) + NormalDist().inv_cdf(power)) * error
 
 
-@dataclass(frozen=True)
-class MarginPValues:
-    """The one-sided p of a difference of −margin or less, and the larger one of both sides."""
+def margin_test(found: Difference, margin: float) -> tuple[float, float] | None:
+    """Return the one-sided p of a difference of −margin or less, and the larger one of both sides.
 
-    p_not_inferior: float
-    p_equivalent: float
-
-
-def margin_test(found: Difference, margin: float) -> MarginPValues | None:
-    """Return the tests of a difference, higher is better, by its bounds; None without any.
-
-    The standard error on either side is the distance of that bound over Student's quantile.
+    Higher is better. By the bounds of the difference; None without any. The standard error on either side is
+    the distance of that bound over Student's quantile.
     Source: Schuirmann 1987, J. Pharmacokinet. Biopharm. 15:657.
     """
     from scipy.special import stdtr  # 0.2 s that only comparisons need
@@ -172,7 +139,7 @@ def margin_test(found: Difference, margin: float) -> MarginPValues | None:
     above = max(least, (found.upper - found.value) / quantile)
     not_inferior = float(stdtr(found.degrees_of_freedom, -(found.value + margin) / below))
     not_superior = float(stdtr(found.degrees_of_freedom, (found.value - margin) / above))
-    return MarginPValues(not_inferior, max(not_inferior, not_superior))
+    return not_inferior, max(not_inferior, not_superior)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -298,7 +265,7 @@ class Compared:
         found = self._difference(first, second)
         figures = self._figures
         if found.standard_error is not None and first in figures and second in figures:
-            errors = self._error(first), self._error(second)
+            errors = [one[1] if (one := self._estimated(team)) else 0.0 for team in (first, second)]
             found = with_unseen(found, figures[first], figures[second], errors, self._level)
         span = abs(self.metric.best - self.metric.worst)
         return replace(
@@ -310,12 +277,9 @@ class Compared:
 
     def to_number(self, team: str, number: float) -> Difference:
         """Return the difference of a team to a number, such as what an annotator reached."""
-        value = float(published_difference(self._values[team], number))
-        error, freedom, method = self._error(team), self.units - 1.0, PAIRED_T
-        if self._is_area:
-            freedom, method = area_variance(self._parts(team)).degrees_of_freedom, AREAS
-        elif self._contributions(team) is None:
-            freedom, method = self._decisive - 1.0, OF_BOOTSTRAP
+        value, estimated = float(published_difference(self._values[team], number)), self._estimated(team)
+        assert estimated is not None
+        _, error, freedom, method = estimated
         found = student_difference(value, error, freedom, method, self.units, self._level)
         if team in self._figures:
             fixed = Figure(number, with_unseen_failures=Figure(number, number, number))
@@ -344,23 +308,35 @@ class Compared:
                 return rank_sum_difference(columns[0], columns[1], value)
             if not self.clustered:
                 return signed_rank_difference(published_difference(columns[0], columns[1]), value)
-        if self._is_area:
-            return area_difference(self._parts(first), self._parts(second), self._level)
-        of_first, of_second = self._contributions(first), self._contributions(second)
-        if of_first is not None and of_second is not None:
-            return paired_difference(*values, of_first - of_second, self._level)
-        if (drawn := self._resampled) is None:
+        if (found := self._estimated(first, second)) is None:
             return Difference(value, n=self.units, reason="no resamples were asked for")
-        error = _spread(drawn[first] - drawn[second])
-        return student_difference(value, error, self._decisive - 1, OF_BOOTSTRAP, self.units, self._level)
+        return student_difference(*found, self.units, self._level)
 
-    def _error(self, team: str) -> float:
-        """Return the standard error of a team's figure."""
+    def _estimated(self, first: str, second: str | None = None) -> tuple[float, float, float, str] | None:
+        """Return a team's figure, or its difference to another's, with what Student's t takes.
+
+        That is the standard error, its degrees of freedom and the method. None without resamples.
+        """
+        teams = [first] if second is None else [first, second]
+        values = [self._values[team] for team in teams]
         if self._is_area:
-            return float(np.sqrt(area_variance(self._parts(team)).variance))
-        if (contributions := self._contributions(team)) is not None:
-            return standard_error(contributions)
-        return 0.0 if self._resampled is None else _spread(self._resampled[team])
+            of_teams = [area_components(self.metric, self._tables[one], self._unit_of_case) for one in teams]
+            parts = of_teams[0] if second is None else of_teams[0].minus(of_teams[1])
+            found = area_variance(parts)
+            return float(parts.area), math.sqrt(found.variance), found.degrees_of_freedom, AREAS
+        of_units = [one for team in teams if (one := self._contributions(team)) is not None]
+        if len(of_units) == len(teams):
+            error = standard_error(of_units[0] if second is None else of_units[0] - of_units[1])
+            error = error if error > _ROUNDING * sum(map(abs, values)) else 0.0
+            value = values[0] if second is None else values[0] - values[1]
+            return value, error, self.units - 1, PAIRED_T
+        if (drawn := self._resampled) is None:
+            return None
+        value = values[0] if second is None else float(published_difference(*values))
+        resampled = drawn[first] if second is None else drawn[first] - drawn[second]
+        resampled = resampled[~np.isnan(resampled)]
+        error = float(resampled.std(ddof=1)) if resampled.size > 1 else 0.0
+        return value, error, self._decisive - 1, OF_BOOTSTRAP
 
     @cached_property
     def _resampled(self) -> dict[str, Floats] | None:
@@ -390,9 +366,6 @@ class Compared:
         chosen: NDArray[np.intp] = self._unit_of_case if decisive is None else self._unit_of_case[decisive]
         return max(_FEWEST_UNITS, np.unique(chosen).size)
 
-    def _parts(self, team: str) -> Components:
-        return area_components(self.metric, self._tables[team], self._unit_of_case)
-
     def _contributions(self, team: str) -> Floats | None:
         if team not in self._of_units:
             ends = self.metric.worst, self.metric.best
@@ -402,8 +375,3 @@ class Compared:
                 of_units(found, self._unit_of_case) if found is not None and usable else None
             )
         return self._of_units[team]
-
-
-def _spread(values: Floats) -> float:
-    defined = values[~np.isnan(values)]
-    return float(defined.std(ddof=1)) if defined.size > 1 else 0.0

@@ -9,13 +9,17 @@ import pytest
 from scipy.stats import norm, t, ttest_rel
 from sklearn.metrics import roc_auc_score
 
+from evaluation.core.case_table import CaseTable
+from evaluation.core.class_estimators import RocArea
+from evaluation.core.estimator import Mean
+from evaluation.core.metric import Metric
+from evaluation.core.resampling import Resampling
 from evaluation.organiser.ranking.differences import (
-    area_difference,
+    Compared,
     corrected,
     detectable,
     holm,
     margin_test,
-    paired_difference,
     significance_tiers,
     student_difference,
     with_unseen,
@@ -24,25 +28,33 @@ from evaluation.stats.areas import area_variance, components
 from evaluation.stats.figure import Difference, Figure
 
 
+def difference(first, second, level=0.95):
+    """Return the difference of the means of two teams."""
+    names = [f"C{case:02}" for case in range(len(first))]
+    columns = {"first": first.tolist(), "second": second.tolist()}
+    tables = {team: CaseTable(names, [{"x": x} for x in column]) for team, column in columns.items()}
+    metric = Metric("x", "", Mean("x"), math.inf, -math.inf)
+    return Compared(metric, tables, Resampling(0, 0, 2, level=level)).difference("first", "second")
+
+
 @pytest.mark.parametrize("clusters", [1, 3])
 def test_a_difference_of_means_is_students(clusters):
     """With equal cases in each cluster, the clusters are the cases."""
     rng = np.random.default_rng(clusters)
     first, second = rng.normal(0.2, 1, 40), rng.normal(0, 1, 40)
-    of_units = (first - first.mean() - second + second.mean()) / 40
     expected = ttest_rel(first, second)
-    found = paired_difference(first.mean(), second.mean(), of_units)
+    found = difference(first, second)
     interval = expected.confidence_interval()
     assert found.p_value == pytest.approx(expected.pvalue)
     assert (found.lower, found.upper) == pytest.approx((interval.low, interval.high))
     assert (found.n, found.method, found.significant) == (40, "paired t", expected.pvalue < 0.05)
-    wide = paired_difference(first.mean(), second.mean(), of_units, 0.99)
+    wide = difference(first, second, level=0.99)
     assert (wide.lower, wide.upper) == pytest.approx(tuple(expected.confidence_interval(0.99)))
 
 
 def test_a_difference_without_spread_is_certain():
-    assert paired_difference(0.5, 0.5, np.zeros(20)).p_value == 1
-    found = paired_difference(0.7, 0.6, np.full(20, 1e-18))
+    assert difference(np.full(20, 0.5), np.full(20, 0.5)).p_value == 1
+    found = difference(np.linspace(0, 0.7, 20) + 0.1, np.linspace(0, 0.7, 20))
     assert (found.p_value, found.lower, found.upper) == (0, pytest.approx(0.1), pytest.approx(0.1))
     assert detectable(found) is None
 
@@ -80,8 +92,8 @@ def test_margins_are_one_sided_tests_of_the_bounds():
     found = Difference(-0.01, -0.03, 0.02, degrees_of_freedom=30)
     tested, quantile = margin_test(found, 0.03), t.ppf(0.975, 30)
     # The lower bound is the margin itself: p is that of the level.
-    assert tested.p_not_inferior == pytest.approx(0.025)
-    assert tested.p_equivalent == pytest.approx(max(0.025, t.cdf(-0.04 / (0.03 / quantile), 30)))
+    assert tested[0] == pytest.approx(0.025)
+    assert tested[1] == pytest.approx(max(0.025, t.cdf(-0.04 / (0.03 / quantile), 30)))
     assert margin_test(Difference(0.0), 0.1) is None
 
 
@@ -144,9 +156,18 @@ def test_against_the_definition_and_scikit_learn(cases, positives):
     # DeLong 1988, Eq. 4 and 5, as written.
     won = np.sign(score[:, :positives, None] - score[:, None, positives:]) / 2 + 0.5
     covariance = np.cov(won.mean(axis=2)) / positives + np.cov(won.mean(axis=1)) / (cases - positives)
+    names = [f"C{case:02}" for case in range(cases)]
+    tables = {
+        team: CaseTable(
+            names, [{"score": x, "label": y} for x, y in zip(of_team, positive * 1.0, strict=True)]
+        )
+        for team, of_team in enumerate(score.tolist())
+    }
+    metric = Metric("auc", "", RocArea("score", "label"), best=1, worst=0)
+    compared = Compared(metric, tables, Resampling(0, 0, 2))
     for i, j in itertools.combinations(range(3), 2):
         parts = components(score, positive)
-        areas, found = parts.area, area_difference(parts.of(i), parts.of(j))
+        areas, found = parts.area, compared.difference(i, j)
         assert areas[i] == pytest.approx(roc_auc_score(positive, score[i]), abs=1e-12)
         expected = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
         assert found.standard_error == pytest.approx(math.sqrt(max(0, expected)), abs=1e-7)
