@@ -42,7 +42,7 @@ from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.comparisons import compare
 from evaluation.organiser.ranking.differences import Compared
 from evaluation.organiser.ranking.leaderboard import rank_phase
-from evaluation.organiser.ranking.resampling import TeamCases, draw_cases, resample_teams
+from evaluation.organiser.ranking.resampling import TeamCases, resample_teams
 from evaluation.organiser.ranking.results import read_results
 from evaluation.organiser.ranking.stability import place_distributions
 from evaluation.phase.places import place_teams, scheme_of
@@ -94,8 +94,7 @@ def ours(
         for team in range(TEAMS)
     )
     teams = TeamCases(tuple(f"T{team:02}" for team in range(TEAMS)), tables)
-    draws = draw_cases(METRICS, teams, Resampling(1, RESAMPLES, 10))
-    resampled = resample_teams(METRICS, teams, draws)
+    resampled = resample_teams(METRICS, teams, Resampling(1, RESAMPLES, 10))
     scheme = Scheme(
         (Board("overall", tuple(Rank(name, weight) for name, weight in zip(NAMES, WEIGHTS, strict=True))),)
     )

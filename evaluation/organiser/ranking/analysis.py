@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
-from evaluation.core.resampling import Draws, Resampling
+from evaluation.core.resampling import Resampling
 from evaluation.metrics.free_response import FrocTable
 from evaluation.organiser.ranking import comparisons, difficulty, resampling, stability
 from evaluation.organiser.ranking.annotators import (
@@ -112,24 +112,9 @@ class Analysis:
     @cached_property
     def intervals(self) -> resampling.TeamIntervals:
         """The intervals of metrics and composites."""
-        of_metrics = resampling.intervals_of_teams(
-            self._scores.given_metrics(self._results.metrics), self._all, self._choice
-        )
-        return resampling.with_composite_intervals(
-            of_metrics,
-            self._results.challenge.composites,
-            self._results.metrics,
-            self._all,
-            self._choice,
-        )
-
-    @property
-    def _ranked_metrics(self) -> dict[str, Metric]:
-        return self._scores.given_metrics(self._scores.metrics())
-
-    @cached_property
-    def _draws(self) -> Draws:
-        return resampling.draw_cases(self._ranked_metrics, self._all, self._choice)
+        metrics = self._scores.given_metrics(self._results.metrics)
+        composites = self._results.challenge.composites
+        return resampling.intervals_of_teams(metrics, self._all, self._choice, composites)
 
     @property
     def too_many_to_compare(self) -> bool:
@@ -205,10 +190,9 @@ class Analysis:
     @cached_property
     def resampled(self) -> resampling.Resampled:
         """The values of metrics and composites in the resamples."""
-        found = resampling.resample_teams(self._ranked_metrics, self._all, self._draws)
-        return replace(
-            found, values=resampling.with_composites(found.values, self._results.challenge.composites)
-        )
+        ranked = self._scores.given_metrics(self._scores.metrics())
+        composites = self._results.challenge.composites
+        return resampling.resample_teams(ranked, self._all, self._choice, composites)
 
     @cached_property
     def resampled_standings(self) -> dict[str, BoardPlaces]:
@@ -221,7 +205,7 @@ class Analysis:
             and name not in self._scores.by_method
             and self._scores.are_complete([name])
         }
-        values = self._scores.given(of_metrics) | self._scores.resampled(self._draws)
+        values = self._scores.given(of_metrics) | self._scores.resampled(self.resampled.draws)
         if not values:
             return {}
         boards = place_teams(self._scheme, values, self._scores.better).boards

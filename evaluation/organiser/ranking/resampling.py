@@ -5,7 +5,7 @@ tasks at once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -72,9 +72,10 @@ class TeamCases:
 
 @dataclass(frozen=True)
 class Resampled:
-    """Metrics by name, shape (resamples, teams), and for every other one why it was not resampled."""
+    """Metrics by name, shape (resamples, teams), the draws, and why every other metric was not resampled."""
 
     values: Mapping[str, Floats]
+    draws: Draws
     missing: Mapping[str, str]
 
 
@@ -87,9 +88,12 @@ class TeamIntervals:
 
 
 def intervals_of_teams(
-    metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resampling
+    metrics: Mapping[str, Metric],
+    cases: TeamCases,
+    resampling: Resampling,
+    composites: Sequence[Composite] = (),
 ) -> TeamIntervals:
-    """Return the intervals of the metrics of all teams, as in each team's metrics.json.
+    """Return the intervals of metrics and composites of all teams, as in each team's metrics.json.
 
     Raises `PhaseError` where the reference's columns differ between teams.
     """
@@ -105,40 +109,51 @@ def intervals_of_teams(
         missing |= of_task.missing
         for name, of_tables in of_task.found.items():
             found[name] = dict(zip(tables, of_tables, strict=True))
+    for composite in composites:
+        if lacking := [name for name in composite.metrics if name not in found]:
+            missing[composite.name] = f"no interval of {lacking[0]}"
+            continue
+        parts = {name: found[name] for name in composite.metrics}
+        both = zip(cases.teams, cases.tables, strict=True)
+        own = {team: of for team, of in both if of and all(team in part for part in parts.values())}
+        figures = [{name: part[team] for name, part in parts.items()} for team in own]
+        if figures:
+            of_teams = composite_figures(composite, metrics, list(own.values()), figures, resampling)
+            found[composite.name] = dict(zip(own, of_teams, strict=True))
     return TeamIntervals(found, missing)
 
 
-def draw_cases(metrics: Mapping[str, Metric], cases: TeamCases, resampling: Resampling) -> Draws:
-    """Return the draws in which all these metrics exist, see `joint_draws`.
+def resample_teams(
+    metrics: Mapping[str, Metric],
+    cases: TeamCases,
+    resampling: Resampling,
+    composites: Sequence[Composite] = (),
+) -> Resampled:
+    """Return the metrics and composites of all teams in every resample, NaN where a team lacks one.
 
-    Raises `PhaseError` where the reference's columns differ between teams.
+    In each draw all metrics exist, see `joint_draws`. Raises `PhaseError` where the reference's columns
+    differ between teams.
     """
-    missing: dict[str, str] = {}
+    of_tasks = {task: cases.task_tables(task) for task in by_task(metrics)}
     given: dict[str, Metric] = {}
-    first: dict[str, CaseTable] = {}
+    missing: dict[str, str] = {}
     for task, of_task in by_task(metrics).items():
-        if tables := cases.task_tables(task):
-            _require_same_strata(of_task, tables)
+        if of_tasks[task]:
+            _require_same_strata(of_task, of_tasks[task])
             given |= of_task
-            first[task] = next(iter(tables.values()))
         else:
             missing |= dict.fromkeys(of_task, _NO_CASES)
-    draws = joint_draws(given, first, resampling)
-    return replace(draws, missing={**missing, **draws.missing})
-
-
-def resample_teams(metrics: Mapping[str, Metric], cases: TeamCases, draws: Draws) -> Resampled:
-    """Return the values of the metrics of all teams in every resample, NaN where a team lacks one."""
+    tables = {task: list(of_teams.values()) for task, of_teams in of_tasks.items() if of_teams}
+    draws = joint_draws(given, {task: of_teams[0] for task, of_teams in tables.items()}, resampling)
+    missing |= draws.missing
     values: dict[str, Floats] = {}
-    missing = dict(draws.missing)
-    tables = {task: cases.task_tables(task) for task in by_task(metrics)}
-    found = resampled(metrics, {task: list(of_teams.values()) for task, of_teams in tables.items()}, draws)
-    for name, of_tables in found.items():
+    for name, of_tables in resampled(given, tables, draws).items():
         if np.isnan(of_tables).any():
             missing[name] = "it does not exist in every resample"
         else:
-            values |= cases.columns(tables[name.partition(".")[0]], {name: of_tables})
-    return Resampled({name: values[name] for name in metrics if name in values}, missing)
+            values |= cases.columns(of_tasks[name.partition(".")[0]], {name: of_tables})
+    values = {name: values[name] for name in metrics if name in values}
+    return Resampled(with_composites(values, composites), draws, missing)
 
 
 def _require_same_strata(metrics: Mapping[str, Metric], tables: Mapping[str, CaseTable]) -> None:
@@ -158,31 +173,6 @@ def with_composites(values: Mapping[str, Floats], composites: Sequence[Composite
             parts = (values[name] for name in composite.metrics)
             found[composite.name] = np.asarray(composite.combine(*parts))
     return found
-
-
-def with_composite_intervals(
-    parts: TeamIntervals,
-    composites: Sequence[Composite],
-    metrics: Mapping[str, Metric],
-    cases: TeamCases,
-    resampling: Resampling,
-) -> TeamIntervals:
-    """Add the intervals of composites, for the teams that have all their metrics, see `composite_figures`."""
-    found, missing = dict(parts.found), dict(parts.missing)
-    for composite in composites:
-        of_parts = [parts.found.get(name, {}) for name in composite.metrics]
-        if lacking := [name for name in composite.metrics if name not in parts.found]:
-            missing[composite.name] = f"no interval of {lacking[0]}"
-            continue
-        both = zip(cases.teams, cases.tables, strict=True)
-        tables = {team: own for team, own in both if own and all(team in of for of in of_parts)}
-        figures = [
-            {name: of[team] for name, of in zip(composite.metrics, of_parts, strict=True)} for team in tables
-        ]
-        if figures:
-            of_teams = composite_figures(composite, metrics, list(tables.values()), figures, resampling)
-            found[composite.name] = dict(zip(tables, of_teams, strict=True))
-    return TeamIntervals(found, missing)
 
 
 def as_ranked(values: Mapping[str, Floats], composites: Sequence[Composite]) -> dict[str, Floats]:
