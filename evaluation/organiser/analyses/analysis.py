@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isclose, isnan
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -94,21 +94,8 @@ def measures_of(phase: Phase) -> tuple[Callable[[OpenCase], Iterable[Measured]],
     return tuple(dict.fromkeys(one.measure for one in analyses_of(phase)))
 
 
-def results_of(
-    phase: Phase, rows: Sequence[Measured], resampling: Resampling, tables: Mapping[str, CaseTable]
-) -> Iterator[AnalysisResult]:
-    """Yield the results of the analyses that have any row, from the rows of all cases of a submission.
-
-    tables: the results per case by task. A figure that is a metric of the phase, too, has the interval of the
-    metric.
-    """
-    known = {
-        f"{task.name}.{metric.name}": (metric, tables[task.name])
-        for task in phase.tasks
-        if task.name in tables
-        for metric in task.metrics
-        if metric.estimator.mean_column
-    }
+def results_of(phase: Phase, rows: Sequence[Measured], resampling: Resampling) -> Iterator[AnalysisResult]:
+    """Yield the results of the analyses that have any row, from the rows of all cases of a submission."""
     for analysis in analyses_of(phase):
         own = [row for row in rows if row.analysis == analysis.name]
         kept = [row for row in own if not row.left_out]
@@ -119,7 +106,7 @@ def results_of(
             yield AnalysisResult(
                 phase.config.name,
                 analysis,
-                tuple(_figures(analysis, kept, resampling, known)),
+                tuple(_figures(analysis, kept, resampling)),
                 (*kept, *lost),
             )
 
@@ -127,13 +114,11 @@ def results_of(
 def _figures(
     analysis: FurtherAnalysis,
     rows: Sequence[Measured],
-    given: Resampling,
-    of_phase: Mapping[str, tuple[Metric, CaseTable]],
+    resampling: Resampling,
 ) -> Iterator[AnalysisFigure]:
     """Yield the metrics of every part that exist; rows of one case or cluster are resampled together."""
-    resampling = given
-    if given.clusters is None and len({(row.part, row.case) for row in rows}) < len(rows):
-        resampling = replace(given, clusters={row.case: row.case for row in rows})
+    if resampling.clusters is None and len({(row.part, row.case) for row in rows}) < len(rows):
+        resampling = replace(resampling, clusters={row.case: row.case for row in rows})
     for part, title in analysis.texts["parts"].items():
         of_part = [row for row in rows if row.part == part]
         names = [row.case for row in of_part]
@@ -146,24 +131,8 @@ def _figures(
         for name, metric in metrics.items():
             entering = np.flatnonzero(metric.estimator.strata(table) >= 0).tolist()
             known = (title, metric.title, len({names[row] for row in entering}), len(entering), values[name])
-            own, called = found, name
-            for other, (same, of_task) in of_phase.items():
-                if len(entering) == known[2] and _is_same_mean(metric, table, same, of_task):
-                    own, called = intervals({other: same}, [of_task], given), other
-            if called in own.missing:
-                yield AnalysisFigure(*known, None, None, own.missing[called])
+            if name in found.missing:
+                yield AnalysisFigure(*known, None, None, found.missing[name])
             else:
-                (one,) = own.found[called]
+                (one,) = found.found[name]
                 yield AnalysisFigure(*known, one.lower, one.upper, one.method or one.reason or "")
-
-
-def _is_same_mean(metric: Metric, table: CaseTable, other: Metric, of_other: CaseTable) -> bool:
-    """Return whether two metrics are the mean of the same values of the same cases."""
-    found: list[dict[str, float]] = []
-    for one, rows in ((metric, table), (other, of_other)):
-        if (column := one.estimator.mean_column) is None:
-            return False
-        given = zip(rows.names, rows[column].tolist(), strict=True)
-        found.append({name: value for name, value in given if not isnan(value)})
-    first, second = found
-    return first.keys() == second.keys() and all(isclose(first[name], second[name]) for name in first)

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluation.charts.chart import Chart, Estimated, marks_of
-from evaluation.core.case_table import CaseTable
 from evaluation.core.resampling import Resampling
 from evaluation.organiser.analyses.analysis import (
     AnalysisFigure,
@@ -27,13 +26,13 @@ _MOST_NAMED = 10
 
 
 def blocks_and_files(
-    phase: Phase, rows: Sequence[Measured], resampling: Resampling, tables: Mapping[str, CaseTable]
+    phase: Phase, rows: Sequence[Measured], resampling: Resampling
 ) -> tuple[tuple[Block, ...], dict[str, bytes]]:
     """Return the blocks of a submission's report on its further analyses, and their csv files by name.
 
-    rows, resampling, tables: see `results_of`.
+    rows, resampling: see `results_of`.
     """
-    results = tuple(results_of(phase, rows, resampling, tables))
+    results = tuple(results_of(phase, rows, resampling))
     return tuple(analysis_blocks(results)), result_files(results)
 
 

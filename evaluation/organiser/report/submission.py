@@ -327,7 +327,7 @@ def organiser_page(
     analyses, tables = (), dict[str, bytes]()
     if leaf := found_leaf("analyses.section"):
         rows = [row for value in values for row in value.measured]
-        analyses, tables = leaf.blocks_and_files(results.phase, rows, results.resampling, results.tables)
+        analyses, tables = leaf.blocks_and_files(results.phase, rows, results.resampling)
     page = _page(
         results,
         BANNER,

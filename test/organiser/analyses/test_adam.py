@@ -106,7 +106,7 @@ def test_figures_are_means_over_the_cases_that_have_the_lesion():
         case(drawn(), drawn(), name="C"),
     ]
     rows = [row for one in opened for row in GRID.measure(one)]
-    (found,) = results_of(PHASE, rows, Resampling(1, 100, 2), {})
+    (found,) = results_of(PHASE, rows, Resampling(1, 100, 2))
     (dice,) = (one for one in found.figures if (one.part, one.metric) == ("Drusen, centre", "Dice"))
     assert dice.value == pytest.approx((1 + 2 * 50 / 150) / 2)
     assert (dice.cases, dice.rows, dice.interval) == (2, 2, "BCa")

@@ -124,7 +124,7 @@ def test_errors_and_classifiers_are_those_of_the_rows():
     for number, (cup, label) in enumerate(zip(cups, glaucoma, strict=True)):
         opened = case(circles(cup, y=10 * (number % 2)), circles(cup), label, name=f"C{number}")
         rows += RIM.measure(opened)
-    (found,) = results_of(PHASE, rows, Resampling(1, 200, 3), {})
+    (found,) = results_of(PHASE, rows, Resampling(1, 200, 3))
     figures = {one.metric: one for one in found.figures if one.part == "Rim-to-disc ratio"}
     error, auc = figures["Absolute error"], figures["AUC of the reference"]
     # Every second cup lies 10 pixels too low: 10 / 200 in half of the cases.
