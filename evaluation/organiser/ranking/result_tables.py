@@ -84,7 +84,6 @@ _NO, _YES = ("no", "false", "0"), ("", "yes", "true", "1")
 NO_TASK = "results"
 _EMPTY = ("", "NA", "N/A", "NaN", "nan")
 _MAX_FAULTS = 20
-_CALLED_TEAM = (TEAM, "algorithm", "method", "model", "name")
 
 
 def _read(path: Path, definitions: Definitions, problems: list[str]) -> pandas.DataFrame:
@@ -94,15 +93,6 @@ def _read(path: Path, definitions: Definitions, problems: list[str]) -> pandas.D
             header = file.readline()
         separator = max((",", ";", "\t"), key=header.count)
         names = [str(name).strip() for name in pandas.read_csv(path, sep=separator, nrows=0).columns]
-        called = [name for name in names if name.casefold() in _CALLED_TEAM]
-        if TEAM not in names and len(called) == 1:
-            names[names.index(called[0])] = TEAM
-        # A key column in other letters ("Case") is that key where no other column is.
-        folded = [name.casefold() for name in names]
-        names = [
-            key if key in _KEYS and folded.count(key) == 1 else name
-            for key, name in zip(folded, names, strict=True)
-        ]
         texts = [name for name in names if not _is_value(name, definitions)]
         table = pandas.read_csv(
             path,

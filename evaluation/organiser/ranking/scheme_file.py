@@ -18,22 +18,6 @@ from evaluation.phase.leaderboard import platform_metrics
 from evaluation.phase.places import PLATFORM_METHODS, platform_scheme, scheme_of
 from evaluation.phase.validation import InvalidTableError, read_table
 
-_EXAMPLE = """A whole scheme, for example:
-overall = "overall"
-method = { name = "rank-then-mean" }
-ties = "average"
-
-[[boards]]
-name = "detection"
-terms = [{ rank = "disc.f1", weight = 0.4 }, { rank = "disc.dice", weight = 0.6 }]
-
-[[boards]]
-name = "overall"
-terms = [{ place = "detection" }, { rank = "fovea.distance" }]
-ties = [{ rank = "fovea.distance" }]
-combination = "mean"
-"""
-
 
 class SchemeTable(KeyTable, strict=False):
     """The ranking of a challenge: leaderboards, of which one may decide."""
@@ -68,15 +52,15 @@ class SchemeTable(KeyTable, strict=False):
 
 
 def read_scheme(path: Path) -> Scheme:
-    """Return the scheme in a TOML file, as in `_EXAMPLE`; weights are the exact decimals in the file.
+    """Return the scheme in a TOML file; weights are the exact decimals in the file.
 
-    Raises `PhaseError` listing every fault, and an example.
+    Raises `PhaseError` listing every fault.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
         return read_table(SchemeTable, content).scheme()
     except InvalidTableError as error:
-        raise PhaseError(*error.problems(str(path)), *_EXAMPLE.splitlines()) from None
+        raise PhaseError(*error.problems(str(path))) from None
     except (OSError, ValueError) as error:
         raise_trouble_of(error, "read", path)
         raise PhaseError(f"{path}: {error}") from None
@@ -124,17 +108,8 @@ def _describe_term(term: Term) -> dict[str, str]:
 
 def exact_text(value: Fraction) -> str:
     """Return a fraction as a finite decimal number if there is one, else as "a/b"."""
-    twos = fives = 0
-    denominator = value.denominator
-    while denominator % 2 == 0:
-        denominator, twos = denominator // 2, twos + 1
-    while denominator % 5 == 0:
-        denominator, fives = denominator // 5, fives + 1
-    if denominator > 1:
-        return str(value)
-    digits = max(twos, fives)
-    shifted = value.numerator * 10**digits // value.denominator
-    return str(Decimal(shifted).scaleb(-digits)) if digits else str(shifted)
+    decimal = Decimal(value.numerator) / Decimal(value.denominator)
+    return str(decimal if Fraction(decimal) == value else value)
 
 
 def scheme_named(name: str, results: PhaseResults, phase_folder: Path | None = None) -> Scheme:

@@ -207,8 +207,6 @@ def problems(tmp_path, text, metrics=BOTH):
         WIDE,
         LONG,
         SEMICOLONS,
-        WIDE.replace("team", "Algorithm"),
-        WIDE.replace("team,case", "TEAM,Case"),
         "\ufeff" + WIDE.replace("\n", "\r\n"),
     ],
 )
