@@ -14,7 +14,7 @@ from evaluation.core.outcome import Progress
 from evaluation.io.files import sha256_of
 from evaluation.organiser.describe_tables import write_description
 from evaluation.organiser.output import csv_bytes, escaped, of_extra
-from evaluation.organiser.paper.exhibits import Exhibit, cases_in, exhibits_of
+from evaluation.organiser.paper.exhibits import Exhibit, exhibits_of
 from evaluation.organiser.paper.facts import Study, facts_in, facts_of
 from evaluation.organiser.paper.questions import (
     AnsweredItem,
@@ -204,12 +204,9 @@ class Document:
         of_item = {one.item.id: one for one in self.items}
         values: dict[str, Any] = {"parts": PARTS, "items": self.items, "of": of_item, "study": self.study}
         values |= {"tables": tables, "figures": figures, "cited": cited, "exhibits": self.exhibits}
-        values["captions"] = {one.name: one.caption for one in self.exhibits}
         yield "paper.md", rendered("paper.md", **values)
         yield "paper.tex", rendered("paper.tex", **values)
-        further = values | {"parts": SUPPLEMENT, "cases": list(cases_in(self.exhibits))}
-        several = len(self.study.phases)
-        further["captions"] = {one.name: one.further_caption(several) for one in self.exhibits}
+        further = values | {"parts": SUPPLEMENT}
         yield "supplement.md", rendered("paper.md", **further)
         yield "supplement.tex", rendered("paper.tex", **further)
         for part in PARTS:

@@ -1,6 +1,6 @@
 """The tables and figures of a paper: those of the reports, with captions that state n, method and seed."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +11,7 @@ from evaluation.organiser.paper.facts import TEXTS, Study, upper_first
 from evaluation.organiser.report.board.leaderboard import leaderboard_page
 from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.reading import ReportedPhase, read_rows, words_of
-from evaluation.organiser.report.page import Cell, SortableCaseTable, Table, identifier, listed
+from evaluation.organiser.report.page import Cell, SortableCaseTable, Table, identifier
 
 Part = Literal["data", "results", "supplement"]
 _MOST_ROWS = 20
@@ -27,31 +27,20 @@ _HARDEST = 10
 class Exhibit:
     """A table, a chart or a drawing (SVG) of a part of the paper or of its supplement, with its caption.
 
-    ``single_cases``: it shows single cases, whose labels it may reveal. ``cases``: a sentence by
-    phase on the cases behind it.
+    ``single_cases``: it shows single cases, whose labels it may reveal.
     """
 
     name: str
     part: Part
-    about: str
+    caption: str
     content: Table | Chart | str
-    cases: Mapping[str, str]
     single_cases: bool = False
-
-    @property
-    def caption(self) -> str:
-        """The whole caption."""
-        return _sentences(self.about, *self.cases.values())
-
-    def further_caption(self, phases: int) -> str:
-        """Return the caption in a supplement, whose head says once on which cases each phase rests."""
-        return _sentences(self.about, f"Of {listed(list(self.cases))}" if self.cases and phases > 1 else "")
 
 
 def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
     """Return all tables and figures, in their order; ``flow`` is the drawing of the flow of cases."""
-    cases = {phase.config.name: f"{phase.config.name}: n = {len(phase.rows)}" for phase in study.phases}
-    found = [Exhibit("flow", "data", "Flow of cases.", flow, cases)]
+    cases = [f"{phase.config.name}: n = {len(phase.rows)}" for phase in study.phases]
+    found = [Exhibit("flow", "data", _sentences("Flow of cases.", *cases), flow)]
     # Tables of data come with the section; its figures are for reports.
     tables = (
         block for block in data_section(study.description, study.names).blocks if isinstance(block, Table)
@@ -64,35 +53,29 @@ def exhibits_of(study: Study, flow: str) -> list[Exhibit]:
         own = [
             one for one in study.reported if one.board.role and section.name.startswith(one.identifier(""))
         ]
-        resampled = {one.board.phase: _resampled(study, one) for one in own or study.reported}
+        resampled = [_resampled(study, one) for one in own or study.reported]
         for block in section.blocks:
             if isinstance(block, Table) and not isinstance(block, SortableCaseTable):
                 found.append(_exhibit("results", block, resampled))
             elif isinstance(block, Chart) and block.name in parts:
                 found.append(_exhibit(parts[block.name], block, resampled, single_cases="roc" in block.name))
     for one in study.reported:
-        found += _further(study, one, {one.board.phase: _resampled(study, one)})
+        found += _further(study, one, [_resampled(study, one)])
     return found
 
 
-def cases_in(exhibits: Iterable[Exhibit]) -> Iterator[str]:
-    """Yield a sentence for each phase on which exhibits rest: the longest, which also tells of resamples."""
-    found: dict[str, str] = {}
-    for one in exhibits:
-        for phase, told in one.cases.items():
-            found[phase] = max(found.get(phase, ""), told, key=len)
-    yield from found.values()
-
-
 def _exhibit(
-    part: Part, block: Table | Chart, cases: Mapping[str, str], *more: str, single_cases: bool = False
+    part: Part, block: Table | Chart, cases: Sequence[str], *more: str, single_cases: bool = False
 ) -> Exhibit:
-    """Return a table or chart with its title, what it says of itself, and more sentences as caption."""
+    """Return a table or chart with its title, what it says of itself, and more sentences as caption.
+
+    cases: a sentence on those of each phase.
+    """
     told = (block.note,) if isinstance(block, Table) else (upper_first(block.subtitle), block.description)
     is_main = isinstance(block, Chart) or block.name.endswith(_MAIN)
     if isinstance(block, Table) and (len(block.rows) > _MOST_ROWS or not is_main):
         part = "supplement"
-    return Exhibit(block.name, part, _sentences(block.title, *told, *more), block, cases, single_cases)
+    return Exhibit(block.name, part, _sentences(block.title, *told, *more, *cases), block, single_cases)
 
 
 def _sentences(*texts: str) -> str:
@@ -131,7 +114,7 @@ def _resampled(study: Study, reported: ReportedPhase) -> str:
 # --- Tables from the files that `rank`, `fuse` and `ensemble` write ---
 
 
-def _further(study: Study, phase: ReportedPhase, cases: Mapping[str, str]) -> Iterator[Exhibit]:
+def _further(study: Study, phase: ReportedPhase, cases: Sequence[str]) -> Iterator[Exhibit]:
     suffix = f"-{phase.board.role}" if phase.board.role else ""
     hardest = [one for one in phase.organiser.difficulties if one.place <= _HARDEST]
     ranked = [one for one in hardest if one.metric in phase.ranked_metrics]
@@ -144,8 +127,8 @@ def _further(study: Study, phase: ReportedPhase, cases: Mapping[str, str]) -> It
         yield _exhibit("results", table, cases, *told, single_cases=True)
     leaf = found_leaf("analyses.section")
     for title, table in leaf.tables_of_teams(study.phase_of(phase), study.folders) if leaf else ():
-        about = _sentences(title, table.note)
-        yield Exhibit(phase.identifier(table.name), "supplement", about, table, cases)
+        caption = _sentences(title, table.note, *cases)
+        yield Exhibit(phase.identifier(table.name), "supplement", caption, table)
     for given in TEXTS["files"]:
         path = study.report(f"{given['name']}{suffix}.csv")
         if path is None and phase is study.reported[0]:
