@@ -21,10 +21,10 @@ from evaluation.core.keys import KeyTable, Weight
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
 from evaluation.core.scheme import Board, Rank, Scheme
-from evaluation.core.trouble import raise_trouble_of
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking import results
-from evaluation.phase.leaderboard import ELIGIBLE, TEAM
+from evaluation.phase.cases import organiser_table
+from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_yes
 from evaluation.phase.scores import RecordedColumns
 from evaluation.phase.validation import InvalidTableError, read_table, suggestion
 from evaluation.platform.result_file import as_written
@@ -80,52 +80,23 @@ def read_definitions(metrics: Sequence[str]) -> dict[str, MetricDefinition]:
 
 CASE, TASK, METRIC, VALUE = "case", "task", "metric", "value"
 _KEYS = (TEAM, CASE, TASK, METRIC, ELIGIBLE, CLUSTER_COLUMN)
-_NO, _YES = ("no", "false", "0"), ("", "yes", "true", "1")
 NO_TASK = "results"
 _EMPTY = ("", "NA", "N/A", "NaN", "nan")
 _MAX_FAULTS = 20
 
 
 def _read(path: Path, definitions: Definitions, problems: list[str]) -> pandas.DataFrame:
-    """Return a table as it is in the file; its index holds the rows of the file, counted from 0."""
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            header = file.readline()
-        separator = max((",", ";", "\t"), key=header.count)
-        names = [str(name).strip() for name in pandas.read_csv(path, sep=separator, nrows=0).columns]
-        texts = [name for name in names if not _is_value(name, definitions)]
-        table = pandas.read_csv(
-            path,
-            sep=separator,
-            decimal="," if separator == ";" else ".",
-            header=0,
-            names=names,
-            index_col=False,
-            dtype=dict.fromkeys(texts, str),
-            keep_default_na=False,
-            na_values={name: _EMPTY for name in names if name not in texts},
-            encoding="utf-8-sig",
-            skipinitialspace=True,
-        )
-    except (OSError, ValueError) as error:
-        raise_trouble_of(error, "read", path)
-        raise PhaseError(f"{path}: cannot be read: {error}") from None
-    if TEAM not in table:
-        found = ", ".join(table.columns)
-        raise PhaseError(f"{path}: expected the column {TEAM!r}, found {found}")
-    for name in texts:
-        table[name] = table[name].str.strip()
+    """Return a table as it is in the file; its index holds the lines of the file. Raises `PhaseError`."""
+    with organiser_table(path, (TEAM,), _KEYS[1:], holds="result") as read:
+        table = pandas.DataFrame([row.cells for row in read.rows], [row.line for row in read.rows])
+        if ELIGIBLE in read.columns:
+            table[ELIGIBLE] = [is_yes(row, ELIGIBLE) for row in read.rows]
     for key in (TEAM, CASE, TASK, METRIC):
         if key in table:
             _report_rows(problems, path, table.index[table[key] == ""], f"{key} is empty")
-    if ELIGIBLE in table:
-        given, table[ELIGIBLE] = table[ELIGIBLE], table[ELIGIBLE].str.casefold()
-        unclear = table.index[~table[ELIGIBLE].isin([*_YES, *_NO])]
-        _report_rows(problems, path, unclear, f"{ELIGIBLE}: expected yes or no, found {{!r}}", given)
-    if table.empty:
-        problems.append(f"{path}: contains no results")
-    for name in sorted(set(names) - set(texts)):
-        given, numbers = table[name], pandas.to_numeric(table[name], errors="coerce")
+    for name in sorted(name for name in table.columns if _is_value(name, definitions)):
+        given = table[name].mask(table[name].isin(_EMPTY))
+        numbers = pandas.to_numeric(given, errors="coerce")
         wrong = table.index[given.notna() & ~np.isfinite(numbers.to_numpy(dtype=np.float64))]
         _report_rows(problems, path, wrong, f"{name}: expected a finite number, found {{!r}}", given)
         table[name] = numbers
@@ -175,11 +146,10 @@ def _long(
 def _report_rows(
     problems: list[str], path: Path, rows: Sequence[int], message: str, found: pandas.Series | None = None
 ) -> None:
-    """Add a problem for each row, by its line in the file; message: with ``found``, a format of its cell."""
-    for row in rows[:_MAX_FAULTS]:
-        cell = None if found is None else found[row]
-        text = message.format(cell.item() if isinstance(cell, np.generic) else cell)
-        problems.append(f"{path}, line {row + 2}: {text}")
+    """Add a problem for each row, by its line; message: with ``found``, a format of its cell."""
+    for line in rows[:_MAX_FAULTS]:
+        text = message.format(None if found is None else found[line])
+        problems.append(f"{path}, line {line}: {text}")
     if len(rows) > _MAX_FAULTS:
         problems.append(f"{path}: the same in {len(rows) - _MAX_FAULTS} further lines")
 
@@ -287,7 +257,7 @@ def results_in_table(
         components=tuple(metrics_of(tasks)),
         ranking=lambda options: scheme,
     )
-    ineligible = set(long[TEAM][long[ELIGIBLE].isin(_NO)]) if ELIGIBLE in long else set()
+    ineligible = set(long[TEAM][~long[ELIGIBLE].astype(bool)]) if ELIGIBLE in long else set()
     resampling = None
     if columns:
         of_cases = columns.columns.get(CLUSTER_COLUMN)

@@ -207,6 +207,7 @@ def problems(tmp_path, text, metrics=BOTH):
         WIDE,
         LONG,
         SEMICOLONS,
+        WIDE.replace("team,case", "TEAM,Case"),
         "\ufeff" + WIDE.replace("\n", "\r\n"),
     ],
 )
@@ -267,14 +268,14 @@ def test_tasks_and_names_with_a_dot(tmp_path):
 
 
 FAULTS = {
-    "no team": ("case,dice,distance\n1,0.5,2\n", ("case, dice, distance",)),
+    "no team": ("case,dice,distance\n1,0.5,2\n", ("'team'",)),
     "no metric": ("team,case,auc,size\na,1,0.5,3\n", ("'dice'",)),
     "no number": (WIDE.replace("0.5", "high"), ("line 2: dice", "'high'")),
     "no finite number": (WIDE.replace("0.9", "inf"), ("line 4: dice",)),
     "twice": (WIDE.replace("b,2,yes,y", "b,1,yes,x"), ("line 3", "case")),
     "no column of cases": (WIDE.replace(",case", ",image"), ("line 3", "team")),
     "a metric in other letters": (WIDE.replace("dice", "DICE"), ("'dice'", "'DICE'")),
-    "eligible": (WIDE.replace("no", "perhaps"), ("line 4: eligible", "'perhaps'")),
+    "eligible": (WIDE.replace("no", "perhaps"), ("line 4, eligible", "'perhaps'")),
     "empty": (WIDE.replace("b,1", ",1"), ("line 2: team",)),
     "undefined metric": (LONG.replace("distance", "time"), ("'time'",)),
     "nothing": ("", ("results.csv",)),
