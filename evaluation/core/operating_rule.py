@@ -38,6 +38,21 @@ class OperatingRule:
             return None
         return point_at(roc_table_of(table, self.score, self.label), threshold)
 
+    def described(self, point: ThresholdPoint) -> dict[str, Any]:
+        """Return an operating point with its rates, by name."""
+        false_rate = point.false_positives / (point.false_positives + point.true_negatives)
+        return {
+            "specificity_at_least": float(self.specificity),
+            "threshold": point.threshold,
+            "sensitivity": point.sensitivity,
+            "specificity": point.specificity,
+            "false_positive_rate": false_rate,
+            "true_positives": point.true_positives,
+            "false_negatives": point.false_negatives,
+            "false_positives": point.false_positives,
+            "true_negatives": point.true_negatives,
+        }
+
     def decided(self, table: CaseTable) -> NDArray[np.float64]:
         """Return for every case whether it is called positive there (1 or 0), NaN without a label.
 
@@ -66,15 +81,8 @@ def curve_details(rule: OperatingRule, table: CaseTable) -> Mapping[str, Any]:
 
     return {
         "operating_point": {
-            "specificity_at_least": float(rule.specificity),
+            **rule.described(point),
             "threshold": written(point.threshold),
-            "sensitivity": point.sensitivity,
-            "specificity": point.specificity,
-            "false_positive_rate": point.false_positives / negatives.size,
-            "true_positives": point.true_positives,
-            "false_negatives": point.false_negatives,
-            "false_positives": point.false_positives,
-            "true_negatives": point.true_negatives,
             "false_negative_cases": names(positives[decided[positives] == 0], 1),
             "false_positive_cases": names(negatives[decided[negatives] == 1], -1),
         },

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -159,38 +160,13 @@ def roc_curve(table: CaseTable, curve: Curve) -> CurvePoints:
 # --- Every team's operating point. For organisers only, since its counts and its threshold reveal labels ---
 
 
-@dataclass(frozen=True)
-class TeamOperatingPoint:
-    """A team's highest sensitivity at a specificity of at least ``specificity_at_least``.
-
-    ``threshold`` is infinite where no finite one has that specificity.
-    """
-
-    task: str
-    team: str
-    specificity_at_least: float
-    threshold: float
-    sensitivity: float
-    specificity: float
-    false_positive_rate: float
-    true_positives: int
-    false_negatives: int
-    false_positives: int
-    true_negatives: int
-
-
-def operating_points(tasks: Sequence[Task], cases: TeamCases) -> tuple[TeamOperatingPoint, ...]:
-    """Return the operating points of every task that has one, teams in the order of ``cases``."""
+def operating_points(tasks: Sequence[Task], cases: TeamCases) -> tuple[dict[str, Any], ...]:
+    """Return the rows of `operating-points.csv`: every task that has such a point, teams as in ``cases``."""
     found = []
     for task in tasks:
         if (rule := task.operating_point) is None:
             continue
         for team, table in cases.task_tables(task.name).items():
-            if (point := rule.point(table)) is None:
-                continue
-            false_rate = point.false_positives / (point.false_positives + point.true_negatives)
-            threshold, *counts = astuple(point)
-            place = task.name, team, float(rule.specificity), threshold
-            rates = point.sensitivity, point.specificity, false_rate
-            found.append(TeamOperatingPoint(*place, *rates, *counts))
+            if (point := rule.point(table)) is not None:
+                found.append({"task": task.name, "team": team, **rule.described(point)})
     return tuple(found)

@@ -485,10 +485,10 @@ def write_phase(phase: RankedPhase, folder: Path, suffix: str) -> list[Path]:
         "readers": part.readers,
         "classifiers": part.classifiers.values,
         "classifier-tests": part.classifiers.tests,
-        "operating-points": part.operating_points,
         "subgroups": part.subgroups,
     }
     tables = {f"{name}{suffix}": list(map(table_row, rows)) for name, rows in records.items()}
+    tables[f"operating-points{suffix}"] = list(part.operating_points)
     tables[f"submissions{suffix}"] = _submission_rows(phase)
     documents = {}
     if part != leaderboard_file.OrganiserPart():

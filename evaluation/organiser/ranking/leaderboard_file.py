@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from evaluation.organiser.ranking import difficulty
 from evaluation.organiser.ranking.annotators import AnnotatorsSection
-from evaluation.organiser.ranking.classifiers import Classifiers, CurvePoints, TeamOperatingPoint
+from evaluation.organiser.ranking.classifiers import Classifiers, CurvePoints
 from evaluation.organiser.ranking.comparisons import Comparison, Comparisons
 from evaluation.organiser.ranking.readers import AgainstReaders, AnnotatorPoint
 from evaluation.organiser.ranking.robustness import Variation
@@ -185,7 +185,7 @@ class OrganiserPart:
     readers: tuple[AgainstReaders, ...] = ()
     reader_curves: dict[str, CurvePoints] = field(default_factory=dict)
     classifiers: Classifiers = field(default_factory=Classifiers)
-    operating_points: tuple[TeamOperatingPoint, ...] = ()
+    operating_points: tuple[dict[str, Any], ...] = ()
     subgroups: tuple[difficulty.SubgroupValue, ...] = ()
 
 

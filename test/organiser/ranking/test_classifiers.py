@@ -155,16 +155,19 @@ def test_sensitivity_where_the_false_positive_rate_is_a_fifth():
     likelihoods = {team: np.round(rng.normal(shift * amd), 2) for team, shift in (("a", 2.0), ("b", 0.5))}
     cases = TeamCases(("a", "b"), tuple(classified(values.tolist(), amd) for values in likelihoods.values()))
     found = operating_points(TASKS, cases)
-    assert [(point.task, point.team) for point in found] == [("classification", "a"), ("classification", "b")]
+    assert [(point["task"], point["team"]) for point in found] == [
+        ("classification", "a"),
+        ("classification", "b"),
+    ]
     for point in found:
-        false, true, _ = roc_curve(amd, likelihoods[point.team], drop_intermediate=False)
-        assert point.sensitivity == pytest.approx(true[np.rint(false * 311) <= 62].max())
-        assert point.false_positives <= 62
-        assert point.false_positive_rate == pytest.approx(point.false_positives / 311)
-        assert point.true_positives + point.false_negatives == 89
-        assert point.specificity == pytest.approx(1 - point.false_positive_rate)
-        above = likelihoods[point.team] >= point.threshold
-        assert (above & (amd == 0)).sum() == point.false_positives
+        false, true, _ = roc_curve(amd, likelihoods[point["team"]], drop_intermediate=False)
+        assert point["sensitivity"] == pytest.approx(true[np.rint(false * 311) <= 62].max())
+        assert point["false_positives"] <= 62
+        assert point["false_positive_rate"] == pytest.approx(point["false_positives"] / 311)
+        assert point["true_positives"] + point["false_negatives"] == 89
+        assert point["specificity"] == pytest.approx(1 - point["false_positive_rate"])
+        above = likelihoods[point["team"]] >= point["threshold"]
+        assert (above & (amd == 0)).sum() == point["false_positives"]
 
 
 def test_a_team_without_the_task_and_a_set_without_a_class_have_no_point():
