@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Bools, Floats, regions_of
-from evaluation.metrics.crops import Crop
 from evaluation.metrics.nearest import nearest_distances
 from evaluation.metrics.segmentation import label_boxes
 from evaluation.metrics.surfaces import (
@@ -246,15 +245,11 @@ def _distances(
     if not there.any():
         return WeightedDistances(np.full(apart.size, math.inf), weights)
     axes: list[float] = [1.0, *spacing_mm][-3:]
-    own = here * (there == 0)
-    found = nearest_distances(_planes(own), _planes(there), (axes[0], axes[1], axes[2]))
+    own, other = (side.reshape(-1, *here.shape[-2:]) for side in (here * (there == 0), there))
+    found = nearest_distances(own, other, (axes[0], axes[1], axes[2]))
     distances = np.zeros(apart.size, dtype=found.dtype)
     distances[apart] = found
     return WeightedDistances(distances, weights)
-
-
-def _planes(values: Codes) -> list[Crop]:
-    return [Crop(plane) for plane in values.reshape(-1, *values.shape[-2:])]
 
 
 def _outline(mask: Bools, neighbours: SurfaceNeighbours) -> Codes:

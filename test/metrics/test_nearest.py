@@ -8,33 +8,28 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 
 from evaluation.metrics import nearest
-from evaluation.metrics.crops import Crop, box_of_content
 from evaluation.metrics.nearest import coordinates, nearest_distances
 
 SPACING = (0.05, 0.002, 0.0117)
 VOLUMES = arrays(np.bool_, (3, 6, 5))
 
-# Limits that choose: SciPy's tree, scikit-learn's, the transform of all, of halves, the one that grows.
+# Limits that choose: SciPy's tree, scikit-learn's, the transform of all, of halves whose margins grow.
 SLOW_SEARCH = {"_SEARCH": 1e9, "_SAMPLED": 1}
 WAYS = {
     "light tree": {},
     "bounded tree": {**SLOW_SEARCH, "_MAX_TRANSFORMED": 0},
     "quicker transform": SLOW_SEARCH,
     "transform": {"MAX_SEARCHED": 0},
-    "transform of halves": {"MAX_SEARCHED": 0, "_MAX_TRANSFORMED": 0},
-    "growing transform": {"MAX_SEARCHED": 0, "MAX_IN_TREE": 0, "_FIRST_MARGIN": 0.01},
+    "transform of halves": {"MAX_IN_TREE": 0, "_MAX_TRANSFORMED": 0},
+    "growing transform": {"MAX_SEARCHED": 0, "_MAX_TRANSFORMED": 0, "_FIRST_MARGIN": 0.01},
 }
-
-
-def planes(volume):
-    return [Crop(plane[box.slices], box.top, box.left) for plane in volume for box in [box_of_content(plane)]]
 
 
 def nearest_by(way, here, there, spacing=SPACING):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in WAYS[way].items():
             patch.setattr(nearest, name, value)
-        return nearest_distances(planes(here), planes(there), spacing)
+        return nearest_distances(here.view(np.uint8), there.view(np.uint8), spacing)
 
 
 def all_pairs(here, there):
@@ -56,12 +51,12 @@ def test_every_way_is_what_all_pairs_give(way, data):
 @given(volume=VOLUMES)
 @settings(max_examples=15)
 def test_coordinates_are_in_the_order_of_the_volume(volume):
-    np.testing.assert_array_equal(coordinates(planes(volume)), np.argwhere(volume))
+    np.testing.assert_array_equal(coordinates(volume.view(np.uint8)), np.argwhere(volume))
 
 
 def test_a_source_far_from_what_is_searched_is_found():
-    here, there = np.zeros((2, 2, 4, 300), dtype=bool)
-    here[0, 0, 0] = here[1, 3, 9] = there[1, 2, 299] = True
+    here, there = np.zeros((2, 300, 4, 2), dtype=bool)
+    here[0, 0, 0] = here[9, 3, 1] = there[299, 2, 1] = True
     found = nearest_by("growing transform", here, there)
     np.testing.assert_allclose(found, all_pairs(here, there), rtol=1e-12)
 
