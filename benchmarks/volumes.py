@@ -163,10 +163,10 @@ def _time_arrays(title: str, prediction: Positions, reference: Positions, runs: 
 
 def _ours(prediction: Positions, reference: Positions) -> list[Figures]:
     from evaluation.metrics.label_surfaces import compare_surfaces
-    from evaluation.metrics.segmentation import around, content_region, count_label_overlap, label_boxes
+    from evaluation.metrics.segmentation import count_label_overlap, label_boxes
     from evaluation.metrics.segmentation import dice_of_counts as dice
 
-    box = around((content_region(prediction), content_region(reference)))
+    (box,) = label_boxes(prediction.clip(max=1), reference.clip(max=1), 1)
     maps = prediction[box], reference[box]
     dices = dice(count_label_overlap(*maps, len(ORGANS)), both_empty=1.0)
     compared = []

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.challenges.declared.aliases import USUAL_NAMES, Meant, in_words
+from evaluation.challenges.declared.aliases import USUAL_NAMES, Meant
 from evaluation.challenges.declared.declarable import FIELDS, METRICS, card_of, name_of, names_of
 from evaluation.challenges.declared.tables import FieldTable, MetricTable
 from evaluation.organiser.phase_schema import phase_schema, tidied
@@ -210,10 +210,12 @@ def _catalogue_sections(
     yield "## Usual names\n\n| also called | metric |\n|---|---|"
     for meant in dict.fromkeys(map(tuple, USUAL_NAMES.values())):
         names = [
-            name for name, of in USUAL_NAMES.items() if tuple(of) == meant and METRICS.named(name) is None
+            f"`{name}`"
+            for name, of in USUAL_NAMES.items()
+            if tuple(of) == meant and METRICS.named(name) is None
         ]
         metrics = (f"{_links([one.metric], page_of)}{_with_keys(one)}" for one in meant)
-        yield f"| {', '.join(dict.fromkeys(map(in_words, names)))} | {'; '.join(metrics)} |"
+        yield f"| {', '.join(names)} | {'; '.join(metrics)} |"
     yield "\n## Keys of every metric\n"
     yield from (entry.line for entry in _keys_of(MetricTable))
     yield "\n## Keys that several metrics share\n"

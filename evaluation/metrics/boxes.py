@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.metrics.arrays import Bools, Floats, Integers, distinct, order_in_groups
+from evaluation.metrics.arrays import Bools, Floats, Integers, distinct
 from evaluation.metrics.near_pairs import NearPairs
 
 __all__ = ["box_iou"]
@@ -187,7 +187,7 @@ def _claimed_before(iou: Floats, best: Integers, confidence: Floats, together: b
     overlapping = np.flatnonzero(iou > 0)
     if together:
         overlapping = overlapping[np.argsort(-iou[overlapping], kind="stable")]
-    order = overlapping[order_in_groups(best[overlapping], confidence[overlapping])]
+    order = overlapping[np.lexsort((-confidence[overlapping], best[overlapping]))]
     box = best[order]
     highest = iou[order].copy()
     # Running maximum within each box, in steps of 1, 2, 4 … positions: exact, and few boxes have many claims.

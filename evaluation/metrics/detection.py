@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Bools, Floats, Integers, distinct, order_in_groups, ratio_or_nan
+from evaluation.metrics.arrays import Bools, Floats, Integers, distinct, ratio_or_nan
 from evaluation.metrics.boxes import corners_of, match_at_thresholds, match_boxes, overlapping_boxes
 from evaluation.metrics.free_response import Candidates
 
@@ -180,7 +180,7 @@ class DetectionTable:
         self.thresholds = np.asarray(thresholds, dtype=np.float64)
         self.reference_counts = reference_counts.astype(np.float64)
         self.shape = (reference_counts.shape[1], self.thresholds.size)
-        order = order_in_groups(classes, confidence)
+        order = np.lexsort((-confidence, classes))
         self._image, self._class, self.confidence = images[order], classes[order], confidence[order]
         self._hits, self._iou = hits[order], None if iou is None else iou[order]
         size = reference_counts.size

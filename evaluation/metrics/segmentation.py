@@ -242,35 +242,6 @@ def count_label_overlap(
     )
 
 
-def content_region(values: NDArray[np.uint8]) -> Region:
-    """Return the smallest region with all values other than 0; an empty one if there are none.
-
-    values: 8-bit, of any number of dimensions.
-    """
-    region: list[slice] = []
-    for axis in range(values.ndim):
-        others = tuple(other for other in range(values.ndim) if other != axis)
-        found = np.flatnonzero(np.bitwise_or.reduce(values[tuple(region)], axis=others))
-        region.append(slice(int(found[0]), int(found[-1]) + 1) if found.size else slice(0, 0))
-    return tuple(region)
-
-
-def label_regions(values: NDArray[np.uint8], labels: int) -> list[Region | None]:
-    """Return the smallest region around each label 1 … ``labels``, None where it does not occur."""
-    from scipy.ndimage import find_objects  # takes a while to import
-
-    content = content_region(values)
-    return [
-        None
-        if found is None
-        else tuple(
-            slice(own.start + outer.start, own.stop + outer.start)
-            for own, outer in zip(found, content, strict=True)
-        )
-        for found in find_objects(values[content], max_label=labels)
-    ]
-
-
 def around(regions: Iterable[Region]) -> Region:
     """Return the smallest region around all regions of one image; at least one, none of them empty."""
     return tuple(
@@ -281,6 +252,8 @@ def around(regions: Iterable[Region]) -> Region:
 
 def label_boxes(prediction: LabelMap, reference: LabelMap, labels: int) -> list[Region | None]:
     """Return the smallest box around each label 1 … ``labels`` in two maps, None where neither has it."""
-    found = zip(label_regions(prediction, labels), label_regions(reference, labels), strict=True)
+    from scipy.ndimage import find_objects  # takes a while to import
+
+    found = zip(*(find_objects(of, max_label=labels) for of in (prediction, reference)), strict=True)
     occurring = ([region for region in regions if region is not None] for regions in found)
     return [around(regions) if regions else None for regions in occurring]

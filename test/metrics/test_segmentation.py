@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy import ndimage
 from sklearn.metrics import confusion_matrix
 
 from evaluation.challenges.edd2020.rules import f_beta_of_counts
@@ -11,12 +10,10 @@ from evaluation.metrics import weighted_dice
 from evaluation.metrics.crops import crop
 from evaluation.metrics.segmentation import (
     OverlapCounts,
-    content_region,
     count_label_overlap,
     count_overlap,
     dice_of_counts,
     jaccard_of_counts,
-    label_regions,
     overlap_of,
     precision_of_counts,
     recall_of_counts,
@@ -163,13 +160,3 @@ def test_a_region_is_counted_as_the_mask_of_its_labels(seed, regions):
     assert counts.intersection.tolist() == [(one & other).sum() for one, other in masks]
     assert counts.prediction.tolist() == [one.sum() for one, _ in masks]
     assert counts.reference.tolist() == [other.sum() for _, other in masks]
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0, 0.05, 0.5]), st.sampled_from([(4, 5, 6), (1, 5), (9,)]))
-def test_regions_are_what_scipy_finds_in_the_whole_map(seed, share, shape):
-    generator = np.random.default_rng(seed)
-    values = (generator.integers(1, 4, shape) * (generator.random(shape) < share)).astype(np.uint8)
-    assert label_regions(values, 4) == ndimage.find_objects(values, max_label=4)
-    (content,) = ndimage.find_objects(values > 0, max_label=1)
-    assert content_region(values) == (content or tuple(slice(0, 0) for _ in shape))

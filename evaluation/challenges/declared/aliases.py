@@ -84,24 +84,6 @@ USUAL_NAMES: Mapping[str, Sequence[Meant]] = {
 }
 """The metrics that a name may mean, by that name in small letters."""
 
-_SPELLED = {
-    "brier": "Brier score",
-    "c_index": "C-index",
-    "cindex": "C-index",
-    "cldice": "clDice",
-    "f1_score": "F1 score",
-    "hausdorff95": "Hausdorff95",
-    "iou": "IoU",
-    "kappa": "kappa",
-    "map": "mAP",
-    "micro_f1": "micro F1",
-    "ms_ssim": "MS-SSIM",
-    "pr_auc": "PR AUC",
-    "recall": "recall",
-    "roc_auc": "ROC AUC",
-}
-_LONGEST_ABBREVIATION = 5
-
 
 def key_of_name(name: str) -> str:
     """Return the key of a name in `USUAL_NAMES`, however it is spelled: ``"clDice"`` gives ``"cldice"``."""
@@ -122,9 +104,3 @@ def meant_by(name: str, kind: str | None = None) -> tuple[Meant, ...]:
     )
     own = METRICS.named(key)
     return (Meant(key),) if own is not None and issubclass(table, own.kinds) else scoring
-
-
-def in_words(name: str) -> str:
-    """Return a usual name as people write it: ``"hd95"`` gives "HD95"."""
-    own = name.upper() if len(name) <= _LONGEST_ABBREVIATION else name.replace("_", " ")
-    return _SPELLED.get(name, own)

@@ -67,29 +67,11 @@ class RankingTable(KeyTable):
 
 
 class CompositeTable(KeyTable):
-    """One figure that is the weighted sum of several metrics and other composites."""
+    """One figure that is the weighted sum of several metrics."""
 
     title: str | None = None
     weights: dict[str, float] = Key(min_length=1)
     constant: float = 0.0
-
-    def of_metrics(self, composites: Mapping[str, CompositeTable], made: tuple[str, ...]) -> CompositeTable:
-        """Return the same sum of metrics alone; ``made``: the composites that this one is a part of, and it.
-
-        Raises ValueError for one that is a part of itself.
-        """
-        weights: dict[str, float] = {}
-        constant = self.constant
-        for name, weight in self.weights.items():
-            parts = {name: 1.0}
-            if name in made:
-                raise ValueError(f"{name!r} is a part of itself")
-            if name in composites:
-                part = composites[name].of_metrics(composites, (*made, name))
-                parts, constant = part.weights, constant + weight * part.constant
-            for metric, of_part in parts.items():
-                weights[metric] = weights.get(metric, 0.0) + weight * of_part
-        return self.model_copy(update={"weights": weights, "constant": constant})
 
     def composite(self, name: str, metrics: Mapping[str, Metric]) -> Composite:
         """Return the composite. Raises ValueError where its best and worst values are not finite."""
@@ -106,7 +88,7 @@ class CompositeTable(KeyTable):
         """Return faults of the weights: unknown metrics, and those that pull in both directions."""
         unknown = [name for name in self.weights if name not in metrics]
         if unknown:
-            return [f"{name!r} is not a metric or composite of this phase" for name in unknown]
+            return [f"{name!r} is not a metric of this phase" for name in unknown]
         directions: set[Any] = {
             (weight > 0) == (metrics[name].better == "higher")
             for name, weight in self.weights.items()
@@ -322,14 +304,12 @@ def declared_tasks(options: DeclaredOptions) -> tuple[Task, ...]:
 def declare(options: DeclaredOptions) -> Challenge:
     """Return the declared challenge. Raises `PhaseError` listing every fault."""
     tasks = declared_tasks(options)  # what follows names metrics, which are known of tasks without a fault
-    problems: list[str] = []
-    metrics, sums = metrics_of(tasks), {}
-    for name, composite in options.composites.items():
-        try:
-            sums[name] = composite.of_metrics(options.composites, (name,))
-            problems += [f"composites.{name}: {problem}" for problem in sums[name].problems(metrics)]
-        except ValueError as error:
-            problems.append(f"composites.{name}: {error}")
+    metrics = metrics_of(tasks)
+    problems = [
+        f"composites.{name}: {problem}"
+        for name, composite in options.composites.items()
+        for problem in composite.problems(metrics)
+    ]
     first = tuple(f"{task.name}.{task.metrics[0].name}" for task in tasks if task.metrics[0].ordered)
     try:
         scheme = options.ranking.scheme(first)
@@ -342,7 +322,7 @@ def declare(options: DeclaredOptions) -> Challenge:
         if name not in known
     ]
     PhaseError.raise_all(problems)
-    composites = tuple(table.composite(name, metrics) for name, table in sums.items())
+    composites = tuple(table.composite(name, metrics) for name, table in options.composites.items())
     columns = {column.name: column for table in options.fields.values() for column in table.form_columns()}
     return Challenge(
         name=DECLARED,
