@@ -1,7 +1,6 @@
 """Boxes: detections with an extent, matched by overlap or centre, and their average precision."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -210,21 +209,9 @@ _MAX_CASES = 2000
 Threshold = Annotated[float, Key(gt=0, le=1)]
 
 
-@dataclass(frozen=True)
-class _Matched:
-    """The predictions of a case: class, probability, and whether each is a hit at each threshold.
-
-    found: shape (predictions, thresholds). objects: shape (classes,), numbers of reference boxes.
-    """
-
-    classes: NDArray[np.int64]
-    confidence: Floats
-    found: NDArray[np.bool_]
-    objects: NDArray[np.int64]
-
-    def columns(self, name: str) -> Row:
-        parts = (self.classes, self.confidence, self.found, self.objects)
-        return dict(zip(_columns(name), parts, strict=True))
+_Matched = tuple[NDArray[np.int64], Floats, NDArray[np.bool_], NDArray[np.int64]]
+"""The predictions of a case: class, probability, and whether each is a hit at each threshold, of shape
+(predictions, thresholds); then the numbers of reference boxes of each class, shape (classes,)."""
 
 
 def _columns(name: str) -> tuple[str, ...]:
@@ -340,7 +327,7 @@ class _AverageOfBoxes(MetricTable):
 
         def worst(references: Values) -> Row:
             objects = np.bincount(level[_labels(references[field_name])], minlength=count)
-            return _missing(objects, thresholds.size).columns(name)
+            return dict(zip(columns, _missing(objects, thresholds.size), strict=True))
 
         curves = DetectionCurves(
             lambda table: matched(table).candidates(0),
@@ -352,7 +339,7 @@ class _AverageOfBoxes(MetricTable):
         parts = [metric(of, words, part(place)) for place, (of, words) in enumerate(titles.items())]
         return Measure(
             (metric(name, title, mean), *parts),
-            row=lambda comparison: self._matched(comparison, level, count).columns(name),
+            row=lambda comparison: dict(zip(columns, self._matched(comparison, level, count), strict=True)),
             worst=worst,
         )
 
@@ -375,7 +362,7 @@ class _AverageOfBoxes(MetricTable):
                 hits.append(hits_at_thresholds(*sides, thresholds, *rules))
             rows = np.concatenate(kept)
             objects = np.bincount(true[:, 0].astype(np.int64), minlength=count)
-            return _Matched(rows[:, 0].astype(np.int64), rows[:, 1], np.concatenate(hits), objects)
+            return rows[:, 0].astype(np.int64), rows[:, 1], np.concatenate(hits), objects
 
         return comparison.derive(("matched boxes", options), match)
 
@@ -418,7 +405,7 @@ class BoxAverageRecall(_AverageOfBoxes):
 def _missing(objects: NDArray[np.int64], thresholds: int) -> _Matched:
     classes = np.repeat(np.arange(len(objects)), np.maximum(1, objects))
     found = np.zeros((len(classes), thresholds), dtype=np.bool_)
-    return _Matched(classes, np.full(len(classes), detections.CERTAIN), found, objects)
+    return classes, np.full(len(classes), detections.CERTAIN), found, objects
 
 
 def _table(table: CaseTable, columns: Sequence[str], thresholds: Floats, together: bool) -> DetectionTable:

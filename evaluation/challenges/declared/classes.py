@@ -269,20 +269,18 @@ class OneClassMetric(DecisionMetric, ABC):
 class _ShareOfCases(DecisionMetric, ABC):
     """The share of right cases among those that enter, by their true classes."""
 
-    def places(
-        self, classes: Sequence[str]
-    ) -> tuple[Callable[[float, float], bool], Callable[[float], bool]]:
-        """Return which predicted and true class make a case right, and which true classes enter."""
-        return lambda predicted, true: predicted == true, lambda true: True
+    def is_right(self, predicted: float, true: float, classes: Sequence[str]) -> float:
+        """Return whether a case is right, as 0 or 1; NaN where it does not enter."""
+        return float(predicted == true)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         decided = self.decided(name, field_name, table)
-        right, enters = self.places(decided.classes)
 
         def share(predicted: float, true: float) -> Row:
-            if math.isnan(true) or not enters(true):
-                return {name: math.nan}
-            return {name: float(not math.isnan(predicted) and right(predicted, true))}
+            right = math.nan if math.isnan(true) else self.is_right(predicted, true, decided.classes)
+            if math.isnan(predicted) and not math.isnan(right):
+                right = 0.0
+            return {name: right}
 
         metric = Metric(name, self.title_of(name), Share(name), 1, 0)
         return Measure(
@@ -319,11 +317,11 @@ class _ShareOfAClass(_ShareOfCases, OneClassMetric, ABC):
 
     has_class: ClassVar[bool]
 
-    def places(
-        self, classes: Sequence[str]
-    ) -> tuple[Callable[[float, float], bool], Callable[[float], bool]]:
-        of, wanted = self.class_index(classes), self.has_class
-        return lambda predicted, true: (predicted == of) == wanted, lambda true: (true == of) == wanted
+    def is_right(self, predicted: float, true: float, classes: Sequence[str]) -> float:
+        of = self.class_index(classes)
+        if (true == of) != self.has_class:
+            return math.nan
+        return float((predicted == of) == self.has_class)
 
 
 class Sensitivity(_ShareOfAClass):

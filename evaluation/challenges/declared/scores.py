@@ -3,13 +3,12 @@
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 from evaluation.challenges.declared.scalars import NumberField, check_classes, check_probability
-from evaluation.challenges.declared.tables import FieldComparison, FieldTable, Measure, MetricTable
+from evaluation.challenges.declared.tables import FieldTable, Measure, MetricTable
 from evaluation.core import class_estimators as estimators
 from evaluation.core.case_table import Row
-from evaluation.core.challenge import Values
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 
@@ -24,6 +23,8 @@ class ScoreMetric(MetricTable, ABC):
     """A metric of a number with one of two classes as reference."""
 
     kinds = (NumberField,)
+    of_absence: ClassVar[bool] = False
+    """Whether it is a figure of the absence of the condition, for which the negative of a number speaks."""
 
     @abstractmethod
     def figure(self, name: str, score: str, label: str) -> Metric:
@@ -38,7 +39,10 @@ class ScoreMetric(MetricTable, ABC):
         check_classes(table)
 
         def row(number: float | None, present: float) -> Row:
-            return {score: _FARTHEST.get(present, math.nan) if number is None else number, label: present}
+            present = 1.0 - present if self.of_absence else present
+            if number is None:
+                return {score: _FARTHEST.get(present, math.nan), label: present}
+            return {score: -number if self.of_absence else number, label: present}
 
         return Measure.of_values(self.figure(name, score, label), field_name, row, missing=None)
 
@@ -119,6 +123,7 @@ class SpecificityAtSensitivity(ScoreMetric):
 
     metric: Literal["specificity_at_sensitivity"]
     common = _EXACT
+    of_absence = True
     sensitivity: float = Key(description="The sensitivity that is required.", ge=0, le=1)
 
     def figure(self, name: str, score: str, label: str) -> Metric:
@@ -126,17 +131,8 @@ class SpecificityAtSensitivity(ScoreMetric):
         estimator = estimators.SensitivityAtSpecificity(score, label, decimal_of(self.sensitivity))
         return Metric(name, self.title_of(name), estimator, 1, 0)
 
-    def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
-        check_classes(table)
-        negated, absent = f"{field_name}_negated", f"{field_name}_absent"
-
-        def row(comparison: FieldComparison) -> Row:
-            return {negated: -comparison.submitted, absent: 1.0 - comparison.reference}
-
-        def worst_row(references: Values) -> Row:
-            return {absent: 1.0 - references[field_name]}
-
-        return Measure((self.figure(name, negated, absent),), row, worst_row)
+    def columns(self, field_name: str) -> tuple[str, str]:
+        return f"{field_name}_negated", f"{field_name}_absent"
 
 
 class ScoreCalibrationError(ScoreMetric):

@@ -3,6 +3,7 @@
 Other EndoCV challenges have the same rules, so classes and thresholds are options.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, nan
@@ -26,7 +27,7 @@ from evaluation.io.kinds.volume import MultilabelMask
 from evaluation.io.pixels import Outside
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.crops import Crop
+from evaluation.metrics.crops import EMPTY, Crop
 from evaluation.stats.columns import weighted_deviation
 
 OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
@@ -59,12 +60,11 @@ def multilabel_columns(
 
 def worst_multilabel_columns(reference: Sequence[Crop], classes: Sequence[str]) -> dict[str, float]:
     """Return the columns of an image without a result: overlap 0, and false pixels of every absent class."""
-    row = dict.fromkeys((*OVERLAPS, "score"), 0.0)
-    for name, region in zip(classes, reference, strict=True):
-        present = bool(region.values.any())
-        row |= {f"{figure}_{name}": 0.0 if present else nan for figure in OVERLAPS}
-        row[f"false_{name}"] = nan if present else 1.0
-    return row
+    nothing = multilabel_columns([EMPTY] * len(classes), reference, classes)
+    return {
+        column: value if math.isnan(value) else float(column.startswith("false_"))
+        for column, value in nothing.items()
+    }
 
 
 def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:

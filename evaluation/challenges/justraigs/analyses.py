@@ -38,33 +38,6 @@ def marks(table: CaseTable, column: str) -> Marks:
     return np.stack(table.objects(column)).astype(np.int8)
 
 
-def label_counts(table: CaseTable, labels: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Return, for every label, the eyes that have it or not by agreement, and how they were labelled.
-
-    The keys of a label: ``present`` and ``absent`` (agreed on), ``true_positives`` and ``false_negatives``
-    (of those present), ``true_negatives`` and ``false_positives`` (of those absent), and
-    ``missing_present`` and ``missing_absent`` (not submitted, and so wrong).
-    """
-    if not len(table):
-        return {}
-    predicted, agreed = marks(table, PREDICTED), marks(table, AGREED)
-    found = {}
-    for position, label in enumerate(labels):
-        said, true = predicted[:, position], agreed[:, position]
-        counts = {
-            "present": true == 1,
-            "absent": true == 0,
-            "true_positives": (true == 1) & (said == 1),
-            "false_negatives": (true == 1) & (said == 0),
-            "true_negatives": (true == 0) & (said == 0),
-            "false_positives": (true == 0) & (said == 1),
-            "missing_present": (true == 1) & (said == -1),
-            "missing_absent": (true == 0) & (said == -1),
-        }
-        found[label] = {name: int(np.count_nonzero(eyes)) for name, eyes in counts.items()}
-    return found
-
-
 Mask = NDArray[np.bool_]
 
 

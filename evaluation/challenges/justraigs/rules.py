@@ -109,7 +109,6 @@ def _tasks(options: JustraigsOptions) -> tuple[Task, ...]:
             details=lambda table: {
                 "without_agreed_label": analyses.count_of(table["agreed_labels"] == 0),
                 **{f"{column}_eyes": analyses.count_of(~np.isnan(table[column])) for column in _ERRORS},
-                "labels": analyses.label_counts(table, FEATURES),
             },
         ),
     )

@@ -7,7 +7,6 @@ from evaluation.challenges.justraigs.analyses import (
     PREDICTED,
     counting_graders,
     final_label,
-    label_counts,
     marks,
     marks_of,
 )
@@ -124,41 +123,8 @@ def eyes(*pairs):
     return CaseTable([f"E{number}" for number in range(len(rows))], rows)
 
 
-def test_every_combination_is_counted_by_itself():
-    eyes_of = {  # agreed and predicted: another number of eyes for each, and for any of them together
-        (True, True): 1,
-        (True, False): 2,
-        (True, None): 4,
-        (False, True): 8,
-        (False, False): 16,
-        (False, None): 32,
-        (None, True): 64,
-        (None, False): 128,
-        (None, None): 256,
-    }
-    table = eyes(
-        *(((said, None), (true, None)) for (true, said), number in eyes_of.items() for _ in range(number))
-    )
-    counts = label_counts(table, LABELS)
-    assert counts["large cup"] == {
-        "present": 1 + 2 + 4,
-        "absent": 8 + 16 + 32,
-        "true_positives": 1,
-        "false_negatives": 2,
-        "missing_present": 4,
-        "false_positives": 8,
-        "true_negatives": 16,
-        "missing_absent": 32,
-    }
-    assert set(counts["laminar dots"].values()) == {0}
-
-
 def test_marks_are_kept_and_cannot_be_changed():
     assert marks_of((True, False, None)).tolist() == [1, 0, -1]
     assert marks(eyes(((True, None), (None, False))), PREDICTED).tolist() == [[1, -1]]
     with pytest.raises(ValueError, match="read-only"):
         marks_of((True,))[0] = 0
-
-
-def test_no_eyes():
-    assert label_counts(CaseTable([], []), LABELS) == {}
