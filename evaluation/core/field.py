@@ -1,7 +1,7 @@
 """A field: one value that is submitted per case, with its kind, its location and its reference."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePosixPath
@@ -55,10 +55,6 @@ def varied(image: NDArray[Any], variant: Variant) -> NDArray[Any]:
         image = image.copy()
         grow_by_a_pixel(image.reshape(-1, image.shape[-1]), 0)
     return image
-
-
-LACKS = "lack some of their values, which count as wrong"
-"""The clause of `Kind.oddities` on a value that is incomplete."""
 
 
 class Kind(ABC):
@@ -193,14 +189,6 @@ class Kind(ABC):
     def items(self, value: Any) -> int:
         """Return the number of items in a value, which counts towards the limit of a submission."""
         return 1
-
-    def oddities(self, value: Any, case: CaseForm) -> Iterable[str]:
-        """Yield what is allowed and looks wrong about a value, in clauses; by default none.
-
-        `check` notes the first that holds for every case, and in how many `LACKS` holds. A clause holds for a
-        value that says nothing of it.
-        """
-        return ()
 
     @property
     def regions(self) -> Regions | None:

@@ -12,7 +12,6 @@ from typing import Any
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, FaultKind, Faults, FormFault, PhaseError, ReadError, counted
-from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import format_of_content
 from evaluation.core.limits import case_seconds
@@ -308,7 +307,7 @@ class SubmissionReader:
         again: dict[int, Mapping[str, str]] = {}
         values = ValuesOfBatch(reader.fields, job.room_bytes)
         items, bytes_before = 0, reader.files.bytes
-        tallies: dict[str, Counter[str]] | None = {} if job.room_bytes is None else None
+        read = Counter[str]()
         numbers = range(len(content.cases)) if job.only is None else job.only
         if job.only is None and (quick := self._read_quickly(reader, content, job, tick)) is not None:
             if values.add_all(quick):
@@ -316,8 +315,7 @@ class SubmissionReader:
                     sum(map(reader.fields[name].kind.items, of_field.values()))
                     for name, of_field in quick.items()
                 )
-                if tallies is not None:
-                    _tally(tallies, reader.fields, quick, content.cases)
+                read.update({name: len(of_field) for name, of_field in quick.items()})
                 numbers = ()
             else:
                 reader.files.bytes = bytes_before
@@ -336,9 +334,7 @@ class SubmissionReader:
                     continue
                 predictions, found = reader.read(case, sources)
                 faults.add(found)
-                if tallies is not None and not faults:
-                    of_case = {name: {0: value} for name, value in predictions.items()}
-                    _tally(tallies, reader.fields, of_case, (case,))
+                read.update(predictions.keys())
                 items += sum(reader.fields[name].kind.items(value) for name, value in predictions.items())
                 if faults:
                     values.drop()  # a rejected submission is not scored
@@ -354,7 +350,7 @@ class SubmissionReader:
                 problems.append(problem_of(case.name, error))
         used = Used(reader.files.bytes - bytes_before, items)
         try:
-            report = BatchReport(faults, died, tuple(problems), again, used, tallies or {})
+            report = BatchReport(faults, died, tuple(problems), again, used, read)
             return report.packed(values.packed())
         except (MachineTrouble, MemoryError):
             raise
@@ -378,19 +374,6 @@ class SubmissionReader:
         begin_file()
         limit_bytes = _QUICK_BYTES if job.left is None else min(_QUICK_BYTES, job.left.bytes)
         return reader.read_all(content.cases, content.sources, limit_bytes, begin_file)
-
-
-def _tally(
-    tallies: dict[str, Counter[str]],
-    fields: Mapping[str, Field],
-    values: Mapping[str, Mapping[int, Any]],
-    cases: Sequence[CaseForm],
-) -> None:
-    """Count by field the values that are read, and those that look wrong in the same way."""
-    for name, of_field in values.items():
-        kind, counts = fields[name].kind, tallies.setdefault(name, Counter())
-        for number, value in of_field.items():
-            counts.update(("", *kind.oddities(value, cases[number])))
 
 
 def _digests_of(root: str, sources: Mapping[str, IndexedSource]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from evaluation.core.views import Objects
 from evaluation.io.handover import HandoverError, Packed, array_of, list_of
 from evaluation.io.kinds.annotation_json import BOXES, MAX_FAULTS, Annotation, AnnotationType
 from evaluation.io.kinds.number import shortest
-from evaluation.io.kinds.objects import IN_PIXELS, WITHIN_A_PIXEL, ObjectsInSpace, Space, all_or_faults
+from evaluation.io.kinds.objects import IN_PIXELS, ObjectsInSpace, Space, all_or_faults
 from evaluation.io.pixels import MAX_COORDINATE, Outside, Size
 from evaluation.metrics.arrays import Floats
 
@@ -70,15 +70,6 @@ class BoxesInSpace(ObjectsInSpace):
     @property
     def socket_kind(self) -> str | None:
         return None if self.space.axes > 2 else super().socket_kind
-
-    def oddities(self, value: Boxes, case: CaseForm) -> Iterator[str]:
-        lower, upper = np.split(value.rows[:, 2:], 2, axis=1)
-        if not len(lower):
-            yield "there is no box"
-        if self.space.unit == "pixels" and (upper <= 1).all():
-            yield WITHIN_A_PIXEL
-        if (upper <= lower).any(axis=1).all():
-            yield "no box has an area"
 
     def value_of(self, source: Source, rows: Sequence[tuple[float, ...]], case: CaseForm) -> Boxes:
         table = np.array(rows, dtype=np.float64).reshape(-1, self._width)

@@ -1,7 +1,7 @@
 """One class of several, the probabilities of several classes, and sets of named flags."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, hint_of_name, in_digits, name_meant, shorten
-from evaluation.core.field import LACKS, ColumnKind, Kind, Variant
+from evaluation.core.field import ColumnKind, Kind, Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, JsonSource, Source, fault_at
 from evaluation.core.views import Choices, Numbers
@@ -407,10 +407,6 @@ class FlagSet(ColumnKind):
 
     def read_json(self, source: JsonSource, case: CaseForm) -> Flags:
         return self._of_list(source) if self.listed else self._of_object(source)
-
-    def oddities(self, value: Flags | None, case: CaseForm) -> Iterator[str]:
-        if value is not None and None in value:
-            yield LACKS
 
     def _of_list(self, source: JsonSource) -> Flags:
         value = source.value

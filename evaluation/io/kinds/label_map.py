@@ -23,7 +23,7 @@ from evaluation.io import tiff, volumes
 from evaluation.io.handover import Packed, pack_any, unpack_positions
 from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.points import PointSet, rows_of_points
-from evaluation.io.kinds.volume import Volume, oddities_of_labels
+from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import outside, values_in_words
 from evaluation.io.volume_header import GEOMETRY_COLUMNS, UPRIGHT, Geometry
 from evaluation.io.voxels import Plane
@@ -34,8 +34,6 @@ from evaluation.metrics.crops import (
     Crop,
     VolumeCrop,
     crop,
-    distinct_values,
-    in_slabs,
     packed_of,
     stack_of,
 )
@@ -266,25 +264,6 @@ class LabelMap(MapKind):
         if self.pixels(case) >= (tiff.LARGE_PIXELS if self.dimensions == 2 else LARGE_VOXELS):
             return self._value(packed_of(parts, LARGE_VOXELS), case)
         return self._value(stack_of((part.copy() for _, part in parts), np.uint8), case)
-
-    def oddities(self, value: LabelMapValue, case: CaseForm) -> Iterator[str]:
-        found = set[int]().union(*(distinct_values(slab) for (slab,) in in_slabs(value.crop))) - {0}
-        names = [list(self.labels.values())[position - 1] for position in found]
-        start, end = value.crop.corner, value.crop.end
-        corners = np.zeros((2, 2, 2) if found else 0, np.bool_)
-        for place in np.ndindex(corners.shape):
-            z, y, x = (high - 1 if last else low for low, high, last in zip(start, end, place, strict=True))
-            corners[place] = value.crop.part((z, y, x), (z + 1, y + 1, x + 1)).any()
-        is_whole = (start, end) == ((0, 0, 0), value.shape)
-        yield from oddities_of_labels(corners, corners.size if is_whole else -1, names, len(self.labels))
-        if self.nested and len(found) > 1:
-            plane = np.pad(value.positions[0], 1)
-            outside = plane == 0
-            beside = outside[:-2, 1:-1] | outside[2:, 1:-1] | outside[1:-1, :-2] | outside[1:-1, 2:]
-            inner, outer = (np.count_nonzero(beside & (plane[1:-1, 1:-1] == label)) for label in (1, 2))
-            if inner > outer:  # in pixels beside the background
-                first, second, *_ = self.labels.values()
-                yield f"{first} surrounds {second} (exchanged?)"
 
     def _parts(self, planes: Iterator[Plane], path: str) -> Iterator[tuple[int, Crop]]:
         for number, plane in enumerate(planes):

@@ -37,9 +37,6 @@ FAR_AWAY = 1e6
 """A distance in millimetres or pixels beyond any image."""
 
 
-WITHIN_A_PIXEL = "all positions lie within one pixel (from 0 to 1? Positions are in pixels)"
-
-
 @dataclass(frozen=True)
 class Space:
     """Positions x, y and, with three axes, z.

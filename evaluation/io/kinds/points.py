@@ -16,7 +16,7 @@ from evaluation.io.handover import HandoverError, Packed
 from evaluation.io.json_files import json_kind
 from evaluation.io.kinds.annotation_json import POINTS, POLYGONS, Annotation, AnnotationType, mean_of_vertices
 from evaluation.io.kinds.number import all_numbers, number_of_cell, number_of_json
-from evaluation.io.kinds.objects import IN_PIXELS, WITHIN_A_PIXEL, Attributes, ObjectsInSpace, Space
+from evaluation.io.kinds.objects import IN_PIXELS, Attributes, ObjectsInSpace, Space
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.points import euclidean_distance
 
@@ -89,12 +89,6 @@ class Points(ObjectsInSpace):
     @property
     def columns(self) -> tuple[str, ...]:
         return (*super().columns, *("diameter",) * self.with_diameter)
-
-    def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
-        if not len(value):
-            yield "there is no point"
-        if self.space.unit == "pixels" and (value.positions <= 1).all():
-            yield WITHIN_A_PIXEL
 
     def value_of(self, source: Source, rows: Sequence[tuple[float, ...]], case: CaseForm) -> PointSet:
         width = self._width
@@ -253,11 +247,6 @@ class PointInImage(Points):
         FormFault.raise_all(list(self.space.faults(source, (x, y), self.bounds(case))))
         return point_at(x, y)
 
-    def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
-        if not self.is_visible(value):
-            yield "the point is said to be invisible"
-        yield from super().oddities(value, case)
-
     def rehearse(self, reference: PointSet, case: CaseForm, variant: Variant) -> PointSet | None:
         """Return the point, a little aside, the centre in place of none, or far away."""
         if variant is Variant.EMPTY:
@@ -303,9 +292,6 @@ class Keypoints(Points):
     @property
     def columns(self) -> tuple[str, ...]:
         return (*self.space.names, "name")
-
-    def oddities(self, value: PointSet, case: CaseForm) -> Iterator[str]:
-        return iter(())
 
     def read_cells(self, source: CellsSource, case: CaseForm) -> Never:
         self.refuse(CellsSource)

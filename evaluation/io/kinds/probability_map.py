@@ -51,10 +51,6 @@ class ProbabilityMap(MapKind):
         bounds = (self.highest, self.lowest)
         return self._value(read_probabilities(path, case, files, self.dimensions, *bounds), case)
 
-    def oddities(self, value: ProbabilityMapValue, case: CaseForm) -> Iterator[str]:
-        if not value.probabilities.size:
-            yield "every value is 0"
-
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> ProbabilityMapValue:
         return ProbabilityMapValue(cropped, *self.placed(case))
 
@@ -239,10 +235,6 @@ class DetectionMap(MapKind):
     ) -> DetectionMapValue:
         crop = VolumeCrop(candidates.astype(np.uint16), corner)
         return DetectionMapValue(crop, *self.placed(case), confidences)
-
-    def oddities(self, value: DetectionMapValue, case: CaseForm) -> Iterator[str]:
-        if not len(value.confidences):
-            yield "every value is 0"
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> DetectionMapValue:
         """Return candidates of confidence 1: the lesions, with one voxel more, none, or all else."""

@@ -8,7 +8,6 @@ their planes are read one by one, and checked and digested while reading.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,24 +28,6 @@ from evaluation.metrics.crops import EMPTY, Crop, VolumeCrop, box_of_content, cr
 
 _LEVELS = 5
 """Confidences are often given in as many levels."""
-
-
-def oddities_of_labels(
-    labelled: NDArray[np.bool_], pixels: int, names: Sequence[str], listed: int
-) -> Iterator[str]:
-    """Yield what looks wrong about the labels of a case; see `Kind.oddities`.
-
-    labelled: whether each pixel of the crop to the labelled ones is, any shape; pixels: of the whole image.
-    names: of the labels that occur; listed: the number of those that may.
-    """
-    if not labelled.size:
-        yield "nothing is labelled"
-    elif labelled.size == pixels and all(
-        labelled[corner] for corner in product((0, -1), repeat=labelled.ndim)
-    ):
-        yield "all corners of the image are labelled (inverted?)"
-    if len(names) == 1 and listed > 1:
-        yield f"no label but {names[0]} occurs"
 
 
 @dataclass(frozen=True)
@@ -101,10 +82,6 @@ class ConfidenceVolume(VolumeKind):
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
         stored = ReferenceVolume(0.0, 1.0, False).read_file(path, case, files)
         return tuple(Crop(_compact(plane.values), plane.top, plane.left) for plane in stored.planes())
-
-    def oddities(self, value: tuple[Crop, ...], case: CaseForm) -> Iterator[str]:
-        largest = max((plane.values for plane in value), key=np.size)
-        yield from oddities_of_labels(largest, case.height * case.width, (), 0)
 
     def pack(self, value: tuple[Crop, ...]) -> Packed:
         return [pack_crop(plane) for plane in value]
@@ -288,11 +265,6 @@ class MultilabelMask(Kind):
             expected, found = "8 bits per channel (MET_UCHAR)", str(volume.header.dtype)
             raise ReadError(FaultKind.WRONG_VALUE, expected, found)
         return np.stack([plane.values.copy() for plane in volume.planes()])
-
-    def oddities(self, value: tuple[Crop, ...], case: CaseForm) -> Iterator[str]:
-        found = [name for name, region in zip(self.classes, value, strict=True) if region.values.size]
-        largest = max((region.values for region in value), key=np.size)
-        yield from oddities_of_labels(largest, case.height * case.width, found, len(self.classes))
 
     def rehearse(self, reference: tuple[Crop, ...], case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
         """Return the classes: unchanged, each with one pixel more, none anywhere, or each inverted."""

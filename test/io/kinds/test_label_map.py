@@ -152,20 +152,15 @@ def test_a_large_volume_is_read_and_counted_as_any_other(labels, fill, counts_as
     def scored():
         values = [kind.unpack(kind.pack(read(one, ".nii.gz", kind)), CASE) for one in (data, other)]
         field = LabelMapField(kind="label_map", labels={str(number): name for number, name in labels.items()})
-        row = (
+        return (
             Dice(metric="dice")
             .measure("dice", "map", field)
             .row(FieldComparison("map", values[0], {"map": values[1]}))
         )
-        return row, [list(kind.oddities(value, CASE)) for value in values]
 
     expected = scored()
     counts_as_large("io.kinds.label_map.LARGE_VOXELS")
-    found = scored()
-    assert found[1] == expected[1]
-    np.testing.assert_equal(dict(found[0]), dict(expected[0]))
-    inverted = ["all corners of the image are labelled (inverted?)"]
-    assert found[1][0][:1] == {"all": inverted, "none": ["nothing is labelled"]}.get(fill, found[1][0][:1])
+    np.testing.assert_equal(dict(scored()), dict(expected))
 
 
 ORGANS_LISTED = ListedLabels((1, 2, 3), 0)
