@@ -81,7 +81,15 @@ class Kind(ABC):
 
         Raises `FormFault` with every fault of that value, and `TypeError` for a location without a reader.
         """
-        return source.read_by(self, case, files)
+        match source:
+            case FileSource():
+                return self.read_file(source.file, case, files)
+            case CellsSource():
+                return self.read_cells(source, case)
+            case RowsSource():
+                return self.read_rows(source, case)
+            case JsonSource():
+                return self.read_json(source, case)
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> Any:
         """Return the value of a file."""

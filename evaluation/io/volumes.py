@@ -25,7 +25,7 @@ from evaluation.core.formats import (
     image_formats,
     other_content,
 )
-from evaluation.core.sources import ByteStream, FileAccess, ImageStackSource, Source
+from evaluation.core.sources import ByteStream, FileAccess, FileSource, ImageStackSource, Source
 from evaluation.io import metaimage, tiff
 from evaluation.io.pixels import Size, check_size
 from evaluation.io.volume_header import (
@@ -182,10 +182,10 @@ def case_values(source: Source, case: CaseForm, files: FileAccess, dimensions: D
     The file is a source's, in any of the formats. Raises `FormFault` as `case_planes`, and `TypeError` for a
     source that is no file.
     """
-    if (path := source.path_to_decode) is None:
+    if not isinstance(source, FileSource):
         raise TypeError(f"no image can be read from {type(source).__name__}")
     _, height, width = case_geometry(case, dimensions).shape
-    planes = case_planes(path, case, files, dimensions)
+    planes = case_planes(source.file, case, files, dimensions)
     return np.stack([plane.crop.in_image(height, width).copy() for plane in planes])
 
 
@@ -279,15 +279,15 @@ class StackedImage:
             chosen = [self._plane(geometry) for _ in range(self._next, stop)][start - stop :]
         except ReadError as error:
             self._next = -1
-            raise FormFault(error.fault(self.source.path)) from None
-        return _Part(f"{self.source.path}.mha", metaimage.plain(np.stack(chosen), geometry, self.dimensions))
+            raise FormFault(error.fault(self.source.file)) from None
+        return _Part(f"{self.source.file}.mha", metaimage.plain(np.stack(chosen), geometry, self.dimensions))
 
     def _begin(self, geometry: Geometry) -> None:
         """Open the file anew and compare its size, which follows from any case of the stack."""
         self._open.close()
         shape = (self.source.starts[-1], *geometry.shape[1:])
-        stream = self._files.open(self.source.path, _BYTES_PER_VOXEL * math.prod(shape) + _HEADER_ALLOWANCE)
-        volume = open_volume(self._open.enter_context(stream), self.source.path, max_pages=max(shape))
+        stream = self._files.open(self.source.file, _BYTES_PER_VOXEL * math.prod(shape) + _HEADER_ALLOWANCE)
+        volume = open_volume(self._open.enter_context(stream), self.source.file, max_pages=max(shape))
         for problem in check_geometry(Geometry(volume.header.geometry.shape), Geometry(shape)):
             raise problem
         self._planes, self._next = volume.planes(), 0

@@ -417,7 +417,7 @@ def _source(
         if image is None or not field.socket.stacked:
             return image
         planes = (case_geometry(case, field.kind.image_axes).shape[0] for case in cases)
-        return ImageStackSource(image.path, tuple(accumulate(planes, initial=0)))
+        return ImageStackSource(image.file, tuple(accumulate(planes, initial=0)))
     if field.socket.extension:
         return FileSource(output.path)
     entries, by = len(cases) if field.socket.stacked else None, field.socket.by

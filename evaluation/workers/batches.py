@@ -11,7 +11,7 @@ from evaluation.core.case_table import RowColumns, packed_column
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.outcome import Outcome, Scored
-from evaluation.core.sources import IndexedSource
+from evaluation.core.sources import IndexedSource, is_of_stack
 
 # --- Many instances of a dataclass or named tuple as columns, which pickle several times faster ---
 
@@ -149,7 +149,7 @@ def _groups(sources: Sequence[Mapping[str, IndexedSource]]) -> Iterable[list[int
     for position, of_case in enumerate(sources):
         place = f"\0{position}"
         for source in of_case.values():
-            if source.is_of_stack:
+            if is_of_stack(source):
                 place = source.file
                 break
         groups.setdefault(place, []).append(position)

@@ -54,10 +54,14 @@ class JsonValues:
         self._kept: dict[str, tuple[JsonFileSource, object]] = {}
         self._stacks: dict[str, tuple[object, object]] = {}
 
-    def value_in(
-        self, source: StackSource | JsonFileSource, content: object, field: str, case: CaseForm
-    ) -> JsonSource | None:
-        """Return the value of a case, None where it is missing and may be. Raises `FormFault`."""
+    def of_case(self, source: IndexedSource, field: str, case: CaseForm) -> Source | ImageStackSource | None:
+        """Return the source of a case's value, None where it is missing and may be. Raises `FormFault`."""
+        if isinstance(source, JsonFileSource):
+            content = self._content(field, source)
+        elif isinstance(source, StackSource):
+            content = source.values
+        else:
+            return source
         path = source.file
         if content is None:
             self._check_absence(source)
@@ -86,17 +90,17 @@ class JsonValues:
         if self._missing == "reject":
             raise fault_at(source, "a value", "null", FaultKind.MISSING)
 
-    def content(self, field: str, source: JsonFileSource) -> object:
+    def _content(self, field: str, source: JsonFileSource) -> object:
         """Return the content of a file, None for one that is missing and may be. Raises `FormFault`."""
         kept, content = self._kept.get(field, (None, None))
         if kept is source or kept == source:
             return content
         try:
-            data = self._files.read(source.path, source.limit_bytes)
+            data = self._files.read(source.file, source.limit_bytes)
             content = parse_json(data, finite=False, max_values=source.max_values * (source.entries or 1))
         except ReadError as error:
             if error.kind is not FaultKind.MISSING or self._missing == "reject":
-                raise FormFault(error.fault(source.path, source.place)) from None
+                raise FormFault(error.fault(source.file, source.place)) from None
             content = None
         if source.entries is not None:
             self._kept[field] = (source, content)
@@ -155,7 +159,7 @@ class CaseReader:
         for name, field in self.fields.items():
             found = sources.get(name)
             try:
-                source = None if found is None else found.of_case(name, case, self._json_values)
+                source = None if found is None else self._json_values.of_case(found, name, case)
                 if isinstance(source, ImageStackSource):  # the one source that no kind reads as it is
                     predictions[name] = self._read_part(name, source, case)
                 elif source is not None:
@@ -181,12 +185,12 @@ class CaseReader:
             stack = self._stacks[name] = StackedImage(source, self.files, kind.image_axes)
         try:
             if source.starts == (0, 1) and stack.dimensions == 2:  # may be an image of two axes
-                return kind.read(FileSource(source.path), case, self.files)
+                return kind.read(FileSource(source.file), case, self.files)
             part = stack.part_of(case)
             return kind.read(FileSource(part.path), case, part)
         except FormFault as error:
             raise FormFault(
-                replace(fault, file=source.path, field=fault.field or f"image {case.name} of the stack")
+                replace(fault, file=source.file, field=fault.field or f"image {case.name} of the stack")
                 for fault in error.faults
             ) from None
 
@@ -223,7 +227,7 @@ class CaseReader:
         # Case by case: the files of a case mostly lie in one folder, which is then opened only once.
         for position, of_case in enumerate(sources):
             for name, found in of_case.items():
-                source = found.of_case(name, cases[position], self._json_values)
+                source = self._json_values.of_case(found, name, cases[position])
                 if source is not None and not isinstance(source, ImageStackSource):
                     present[name][position] = source
         read: dict[str, dict[int, Any]] = {}
@@ -288,8 +292,9 @@ class SubmissionReader:
             if field.kind.in_arrays is not None:  # of small values, in text
                 continue
             for source in (of_case.get(name) for of_case in sources):
-                path = None if source is None else source.path_to_decode
-                if path is not None and (content := format_of_content(head_of(root, path, folder))):
+                if isinstance(source, FileSource | ImageStackSource) and (
+                    content := format_of_content(head_of(root, source.file, folder))
+                ):
                     found.add(content.name)
         return found
 

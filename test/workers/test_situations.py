@@ -94,7 +94,7 @@ EXEMPT = {
     'FaultKind.TOO_LARGE, ".", expected, "more"': "a hundred thousand files, see `test_listing`",
     "repr(shorten(cell)), FaultKind.WRONG_VALUE": "`TwoClasses`, of references alone",
     'fault_at(source, self.describe(), ", ".join': "`ImageSize`, of references alone",
-    "error.fault(self.source.path)": "images of a stack, see `test_stacked`",
+    "error.fault(self.source.file)": "images of a stack, see `test_stacked`",
     '"at least one pixel"': "a phase that knows no size",
     "at most {MAX_PIXELS} pixels": "a phase that knows no size",
     "image data that contradict the header": "a decoder that contradicts the header that was checked",

@@ -114,7 +114,7 @@ def case(index: int) -> CaseForm:
 def test_each_case_gets_its_entry_and_the_file_is_read_once():
     files = MemoryFiles("[0.25, 0.5, 0.75]")
     values = JsonValues(files, "reject")
-    found = [STACK.of_case("risk", case(index), values) for index in (2, 0, 1)]
+    found = [values.of_case(STACK, "risk", case(index)) for index in (2, 0, 1)]
     assert found == [
         JsonSource(value, PATH, "job 1, socket risk", index)
         for index, value in ((2, 0.75), (0, 0.25), (1, 0.5))
@@ -123,12 +123,12 @@ def test_each_case_gets_its_entry_and_the_file_is_read_once():
 
 
 def test_a_file_of_one_value():
-    assert ONE.of_case("risk", case(0), JsonValues(MemoryFiles("[1]"), "reject")).value == [1]
+    assert JsonValues(MemoryFiles("[1]"), "reject").of_case(ONE, "risk", case(0)).value == [1]
 
 
 def test_values_that_lie_in_the_list_of_jobs():
     source = StackSource([1, 2], "predictions.json", "job 1", 2)
-    assert source.of_case("risk", case(1), JsonValues(MemoryFiles(), "reject")).value == 2
+    assert JsonValues(MemoryFiles(), "reject").of_case(source, "risk", case(1)).value == 2
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_values_that_lie_in_the_list_of_jobs():
 )
 def test_a_stack_of_another_length_is_a_fault(content, found):
     with pytest.raises(FormFault) as caught:
-        STACK.of_case("risk", case(0), JsonValues(MemoryFiles(json.dumps(content)), "worst"))
+        JsonValues(MemoryFiles(json.dumps(content)), "worst").of_case(STACK, "risk", case(0))
     (fault,) = caught.value.faults
     assert (fault.kind, fault.file, fault.field) == (FaultKind.MALFORMED, PATH, STACK.place)
     assert fault.found == found
@@ -147,15 +147,15 @@ def test_a_stack_of_another_length_is_a_fault(content, found):
 def test_what_is_missing_is_a_fault_or_nothing_by_the_rule_of_the_phase(content, missing):
     values = JsonValues(MemoryFiles(content), missing)
     if missing == "worst":
-        assert STACK.of_case("risk", case(0), values) is None
+        assert values.of_case(STACK, "risk", case(0)) is None
         return
     with pytest.raises(FormFault) as caught:
-        STACK.of_case("risk", case(0), values)
+        values.of_case(STACK, "risk", case(0))
     assert [(fault.kind, fault.file) for fault in caught.value.faults] == [(FaultKind.MISSING, PATH)]
 
 
 def test_a_file_that_is_no_json_is_a_fault_whatever_the_rule():
     files = MemoryFiles("[1, 2")
     with pytest.raises(FormFault) as caught:
-        STACK.of_case("risk", case(0), JsonValues(files, "worst"))
+        JsonValues(files, "worst").of_case(STACK, "risk", case(0))
     assert [fault.file for fault in caught.value.faults] == [PATH]

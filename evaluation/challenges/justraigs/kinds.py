@@ -12,7 +12,7 @@ from evaluation.core.challenge import DerivedColumn
 from evaluation.core.fault import FaultKind
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileAccess, Source, fault_at
+from evaluation.core.sources import CellsSource, FileAccess, Source, cells_of, fault_at
 from evaluation.io.kinds.classes import Flags
 
 FINAL_COLUMN = "final_label"
@@ -70,10 +70,11 @@ class AgreedFeatures(Kind):
         Most eyes are not ``graded`` and share their cells: equal cells are read once.
         """
         known: dict[Sequence[str], Flags | None] = {}
-        for source, case in zip(sources, cases, strict=True):
-            if (cells := source.row_cells()) not in known:
+        rows = cells_of(sources)
+        for cells, source, case in zip(rows, sources, cases, strict=True):
+            if cells not in known:
                 known[cells] = self.read(source, case, files)
-        return [known[source.row_cells()] for source in sources]
+        return [known[cells] for cells in rows]
 
     def _flags(self, source: CellsSource, text: str) -> Flags:
         if not text:

@@ -226,9 +226,9 @@ class BoxList(BoxesInSpace):
     ) -> list[Boxes] | None:
         texts = []
         for source in sources:
-            if self.class_last or (path := source.path_to_decode) is None:
+            if self.class_last or not isinstance(source, FileSource):
                 return None
-            texts.append(bytes(files.read(path, self._max_bytes, may_be_empty=True)))
+            texts.append(bytes(files.read(source.file, self._max_bytes, may_be_empty=True)))
         sizes = [Size(case.width or MAX_COORDINATE, case.height or MAX_COORDINATE) for case in cases]
         names, confidence = self.attributes.classes, self.attributes.with_probability
         found = read_plain_boxes(texts, names, confidence, sizes, self.most)

@@ -11,7 +11,7 @@ import numpy as np
 from evaluation.core import field
 from evaluation.core.fault import DECIMAL_POINT, Fault, FaultKind, FormFault, ReadError, hint_of_name, shorten
 from evaluation.core.form import CaseForm
-from evaluation.core.sources import CellsSource, FileAccess, JsonSource, Source, fault_at
+from evaluation.core.sources import CellsSource, FileAccess, JsonSource, Source, cells_of, fault_at
 from evaluation.core.views import Numbers
 from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.json_files import json_kind
@@ -195,7 +195,7 @@ class TwoClasses(field.Kind):
         self, sources: Sequence[Source], cases: Sequence[CaseForm], files: FileAccess
     ) -> list[float]:
         """Return the values of several cases. Raises `KeyError` for a cell that is none of the classes."""
-        return [self._values[cell] for (cell,) in (source.row_cells() for source in sources)]
+        return [self._values[cell] for (cell,) in cells_of(sources)]
 
     def example(self, case: CaseForm, random: np.random.Generator) -> float:
         return float(random.integers(2))

@@ -84,7 +84,7 @@ RESULTS = {"result": Lock, "one_way_result": OneWay}
 class Behaviour(Kind):
     def read(self, source, case, files):
         if isinstance(source, FileSource):
-            return bytes(files.read(source.path, 1000)).decode()
+            return bytes(files.read(source.file, 1000)).decode()
         when, _, what = source.cells[0].partition(":")
         if when == "read":
             BEHAVIOURS[what]()
