@@ -1,10 +1,8 @@
 """Strict JSON: refuses every text that two parsers could read differently."""
 
-import contextlib
 import json
 import math
 import re
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,6 @@ _MAX_DIGITS = 400
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 _BEGINNINGS = frozenset(bytes([one]) for one in b'[{"-0123456789 \n')
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
-_START_OF_LIST = re.compile(r"[ \t\n\r]*+\[[ \t\n\r]*+")
-_AFTER_ENTRY = re.compile(r"[ \t\n\r]*+(?:,[ \t\n\r]*+|(\])[ \t\n\r]*+\Z)")
 
 
 def parse_json(
@@ -54,38 +50,6 @@ def read_json(path: Path) -> Any:
     except ReadError as error:
         line = "" if error.line is None else f", line {error.line}"
         raise PhaseError(f"{path}{line}: {error}") from None
-
-
-def parse_entries(
-    data: bytes | bytearray | memoryview, expected: str, *, max_values: int | None = None
-) -> Iterator[object]:
-    """Yield the entries of a JSON list, each as `parse_json` would return it.
-
-    Only one entry at a time takes memory. Raises the errors of `parse_json`, at the latest after the last
-    entry, and `ReadError` (malformed) for any value but a list; ``expected`` describes the list in its
-    message.
-    """
-    text, may_escape = _text_of(data, max_values)
-    count = 0
-    start = _START_OF_LIST.match(text)
-    if start is not None and not (may_escape and _SURROGATE_ESCAPE.search(text)):
-        position = start.end()
-        with contextlib.suppress(json.JSONDecodeError, ReadError):
-            while True:
-                entry, end = _FINITE.raw_decode(text, position)
-                after = _AFTER_ENTRY.match(text, end)
-                if after is None:
-                    break
-                yield entry
-                if after[1]:  # the end of the list
-                    return
-                count += 1
-                position = after.end()
-    # Here it is no list, or empty, or there is a fault, which only the whole document shows for sure.
-    value = _value_of(text, may_escape, _FINITE)
-    if not isinstance(value, list):
-        raise ReadError(FaultKind.MALFORMED, expected, json_kind(value))
-    yield from value[count:]
 
 
 def _text_of(data: bytes | bytearray | memoryview, max_values: int | None) -> tuple[str, bool]:

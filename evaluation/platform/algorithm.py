@@ -31,7 +31,7 @@ from evaluation.core.sources import (
     StackSource,
 )
 from evaluation.io.files import ReadBuffer, list_folder
-from evaluation.io.json_files import json_kind, parse_entries
+from evaluation.io.json_files import json_kind, parse_json
 from evaluation.io.volumes import case_geometry
 from evaluation.platform.index import Sources, SubmissionIndex, fault_of_no_task, participating
 
@@ -91,7 +91,10 @@ def read_jobs(root: str, limit_bytes: int, max_values: int) -> tuple[list[Job], 
     faults: list[Fault] = []
     try:
         data = ReadBuffer().read(root, FILE_NAME, limit_bytes=limit_bytes)
-        for number, item in enumerate(parse_entries(data, "a list of jobs", max_values=max_values), 1):
+        items = parse_json(data, max_values=max_values)
+        if not isinstance(items, list):
+            raise ReadError(FaultKind.MALFORMED, "a list of jobs", json_kind(items))
+        for number, item in enumerate(items, start=1):
             try:
                 job = _job(item, f"job number {number}")
             except FormFault as fault:

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from evaluation.core.fault import FaultKind, ReadError
-from evaluation.io.json_files import parse_entries, parse_json
+from evaluation.io.json_files import parse_json
 from test.faults import faulted
 
 DEEP = 64
@@ -56,49 +56,6 @@ def test_accepts(text, value):
     assert parse_json(memoryview(text)) == value
 
 
-# Entries of a list, one by one: what is refused is refused in the same words as the whole document is.
-
-
-def entries_of(text):
-    try:
-        return list(parse_entries(memoryview(text), "a list"))
-    except ReadError as error:
-        return str(error), error.kind, error.line
-
-
-def list_of(text):
-    try:
-        value = parse_json(memoryview(text))
-    except ReadError as error:
-        return str(error), error.kind, error.line
-    return value
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        b"[]", b" [ ] ", b"\xef\xbb\xbf[1, 2]\n", b"[1,]", b"[1 2]", b"[1] 2", b"[1]]", b"[1", b"[", b"[,1]",
-        b"", b'[{"a": 1}, {"b": 1, "b": 2}]', b'["\\ud83d\\ude00", "\\ud83d"]', b'[1, "\xff"]',
-        b'["\\u00e9"]', b"[NaN, [}", b"[null,\n true, 1.5e-3, []]", b'[[{"a": [1, {"b": "]}"}]}, "\\""], {}]',
-        b'["a\\', b"[1e999]", b'["\\ud800"]', b'["\0"]', b"[tru", b'[{"a": 1,\n}]', b"[[1], [2]", b"[1]x",
-    ],
-)  # fmt: skip
-def test_entries_of_every_form_of_list(text):
-    assert entries_of(text) == list_of(text)
-
-
-def test_entries_come_before_the_fault_behind_them():
-    entries = parse_entries(b'[1, {"a": 2}, 3 4]', "a list")
-    assert [next(entries), next(entries)] == [1, {"a": 2}]
-    with faulted(ReadError, "an error at column 17", kind=FaultKind.MALFORMED):
-        next(entries)
-
-
-@pytest.mark.parametrize(
-    ("text", "found"), [(b"{}", "an object"), (b"null", "null"), (b'"[1]"', "the text '[1]'")]
-)
-def test_entries_of_what_is_no_list(text, found):
-    with faulted(ReadError, found, kind=FaultKind.MALFORMED):
-        list(parse_entries(text, "a list of jobs"))
+def test_more_values_than_a_reader_takes():
     with faulted(ReadError, "more", kind=FaultKind.TOO_LARGE):
-        list(parse_entries(b"[1, 2, 3]", "a list", max_values=2))
+        parse_json(b"[1, 2, 3]", max_values=2)
