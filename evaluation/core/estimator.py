@@ -6,14 +6,13 @@ The estimators of columns are here, those of predicted against true values in `c
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import model_validator
 
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.keys import Key, KeyTable
@@ -597,44 +596,19 @@ class Quantile(_OfFigures):
         return None if 0 < self.level < 1 else NOTHING_BOUNDS
 
 
-class EstimatorTable(KeyTable):
-    """An estimator of the figures of the cases by its name, with its number."""
+class QuantileTable(KeyTable):
+    """A quantile of the figures of the cases, in place of their mean."""
 
-    quantile: float | None = Key(
-        default=None, examples=[0.3], description="From 0 to 1; 0.5 is the median.", gt=0, lt=1
-    )
-
-    @classmethod
-    def examples(cls) -> list[str]:
-        """Return each name with a number, as a file has them."""
-        return [f"{{ {name} = {key.examples[0]} }}" for name, key in cls.model_fields.items() if key.examples]
-
-    @model_validator(mode="after")
-    def _is_one(self) -> Self:
-        if len(self.model_dump(exclude_none=True)) != 1:
-            raise ValueError(f"expected one of {', '.join(type(self).model_fields)}")
-        return self
-
-    @property
-    def _chosen(self) -> tuple[str, float]:
-        ((name, number),) = self.model_dump(exclude_none=True).items()
-        return name, number
+    quantile: float = Key(description="From 0 to 1; 0.5 is the median.", gt=0, lt=1)
 
     def estimator(self, column: str) -> Estimator:
         """Return the estimator of the figures in a column."""
-        name, number = self._chosen
-        return _BY_NAME[name](column, number)
+        return Quantile(column, self.quantile)
 
     @property
     def words(self) -> str:
         """What a title says of it."""
-        name, number = self._chosen
-        return "median" if self.quantile == 0.5 else f"{number:g} {name.replace('_', ' ')}"
-
-
-_BY_NAME: Mapping[str, Callable[[str, float], Estimator]] = {
-    "quantile": Quantile,
-}
+        return "median" if self.quantile == 0.5 else f"{self.quantile:g} quantile"
 
 
 @dataclass(frozen=True)

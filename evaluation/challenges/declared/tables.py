@@ -11,7 +11,7 @@ from pydantic import ValidationError, field_validator
 
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
-from evaluation.core.estimator import Estimator, EstimatorTable, MeanOfFigures, RatioOfSums, RootMeanSquare
+from evaluation.core.estimator import Estimator, MeanOfFigures, QuantileTable, RatioOfSums, RootMeanSquare
 from evaluation.core.field import (
     CaseColumns,
     Field,
@@ -388,7 +388,9 @@ class Measure:
 
 
 OverCases = Literal["mean", "median", "root_mean_square", "pooled"]
-"""How the figures of the cases become one, beside what an `EstimatorTable` names."""
+"""How the figures of the cases become one, beside a `QuantileTable`."""
+
+_A_QUANTILE = "{ quantile = 0.3 }"
 
 
 def described(table: type[KeyTable], key: str) -> str:
@@ -429,10 +431,10 @@ class MetricTable(KeyTable, ABC):
         default=None, description="Title of the figure. Default: the metric's name in words."
     )
 
-    over_cases: OverCases | EstimatorTable | None = Key(
+    over_cases: OverCases | QuantileTable | None = Key(
         default=None,
         description="How the figures of the cases become one. `mean`, `median`, `root_mean_square`, "
-        f"`{'`, `'.join(EstimatorTable.examples())}`: of the figures of the cases. `pooled`: the figure of "
+        f"`{_A_QUANTILE}`: of the figures of the cases. `pooled`: the figure of "
         "all cases together; where that of a case is a ratio, of the sums of its two parts, in which voxels "
         "weigh by their volume and pixels with a spacing by their area (HECKTOR). Default: `mean`, for "
         "figures that need several cases `pooled`.",
@@ -450,9 +452,9 @@ class MetricTable(KeyTable, ABC):
         if how is None or how in get_args(OverCases):
             return how
         try:
-            return EstimatorTable.model_validate(how)
+            return QuantileTable.model_validate(how)
         except ValidationError:
-            known = ", ".join((*map(repr, get_args(OverCases)), *EstimatorTable.examples()))
+            known = ", ".join((*map(repr, get_args(OverCases)), _A_QUANTILE))
             raise ValueError(f"expected one of {known}, or another number that it may have") from None
 
     kinds: ClassVar[tuple[type[FieldTable], ...]] = ()
@@ -491,7 +493,7 @@ class MetricTable(KeyTable, ABC):
         Raises ValueError as `measure`, and for an estimator that does not fit.
         """
         measure, how = self.measure(name, field_name, table), self.over_cases
-        how = EstimatorTable(quantile=0.5) if how == "median" else how
+        how = QuantileTable(quantile=0.5) if how == "median" else how
         own = "mean" if all(metric.estimator.is_mean for metric in measure.metrics) else "pooled"
         said = ""
         if how == "pooled" and all(metric.estimator.share_column for metric in measure.metrics):
