@@ -222,9 +222,9 @@ def read_case(folder: Path, path: str, read):
 
     def read_source(source, case, files):
         try:
-            read(files, source.path)
+            read(files, source.file)
         except ReadError as error:
-            raise FormFault(error.fault(source.path)) from None
+            raise FormFault(error.fault(source.file)) from None
 
     reader = CaseReader(str(folder), (), "reject")
     reader.fields = {"value": SimpleNamespace(kind=SimpleNamespace(read=read_source))}

@@ -24,7 +24,7 @@ from evaluation.define import Challenge, Field, Files, Kind, Options, Reference,
 
 class Arrays(Kind):
     def read(self, source, case, files):
-        value = np.load(io.BytesIO(bytes(files.read(source.path, 1 << 20))), allow_pickle=False)
+        value = np.load(io.BytesIO(bytes(files.read(source.file, 1 << 20))), allow_pickle=False)
         {then}
         return value
     {writer}

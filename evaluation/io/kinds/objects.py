@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.core.fault import Fault, FaultKind, FormFault, hint_of_name, in_digits, name_meant, shorten
-from evaluation.core.field import ColumnKind
+from evaluation.core.field import ColumnKind, Variant
 from evaluation.core.form import CaseForm
 from evaluation.core.sources import CellsSource, JsonSource, RowsSource, Source, fault_at
 from evaluation.core.views import Objects
@@ -354,6 +354,28 @@ class ObjectsInSpace(ColumnKind):
     @abstractmethod
     def of_rows(self, rows: Floats) -> Any:
         """Return the value of the rows of `rows_of`."""
+
+    @abstractmethod
+    def move_a_little(self, rows: Floats, case: CaseForm) -> None:
+        """Change the coordinates of rows in place, in the smallest way that a metric should see."""
+
+    def rehearse(self, reference: Any, case: CaseForm, variant: Variant) -> Any:
+        """Return the objects, all moved a little, none, or each far away from where it is.
+
+        A case that may have none has one far away in the inverted variant. A single one is never left out.
+        """
+        if variant is Variant.EMPTY:
+            return None if self.single else self.of_rows(np.empty((0, self._width)))
+        rows = self.rows_of(reference).copy()
+        rows[:, 1] = 1.0
+        if variant is Variant.NEAR:
+            self.move_a_little(rows, case)
+        elif variant is Variant.INVERTED:
+            if not len(rows) and self.may_have_no_rows:
+                rows = np.array([[0.0, 1.0] + [0.0] * (self._width - 2)])
+            far = [self.space.farthest(row, case) for row in rows[:, 2 : 2 + self.space.axes].tolist()]
+            rows[:, 2:] = np.tile(np.reshape(far, (len(rows), self.space.axes)), self.corners)
+        return self.of_rows(rows)
 
     def bounds(self, case: CaseForm) -> tuple[tuple[float, float], ...]:
         """Return the least and the largest coordinate along every axis: those of the space."""

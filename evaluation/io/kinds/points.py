@@ -135,18 +135,11 @@ class Points(ObjectsInSpace):
     def of_rows(self, rows: Floats) -> PointSet:
         return PointSet(rows[:, 2:], rows[:, 0].astype(np.int64), rows[:, 1], np.full(len(rows), np.nan))
 
-    def rehearse(self, reference: PointSet, case: CaseForm, variant: Variant) -> PointSet | None:
-        """Return the points, all a little aside, none, or each far away from where it is.
-
-        A case without points has one far away in the inverted variant. A single point is never left out.
-        """
-        if variant is Variant.EMPTY:
-            return None if self.single else point_set([], self.space.axes)
-        moved = moved_points(reference, self.space, case, variant)
-        if variant is Variant.INVERTED and not len(moved):
-            corner = self.space.farthest((0.0,) * self.space.axes, case)
-            return point_set([(*corner, 0.0, 1.0, float("nan"))], self.space.axes)
-        return moved
+    def move_a_little(self, rows: Floats, case: CaseForm) -> None:
+        """Move each point towards the middle of the first axis."""
+        step = NEAR_MM if self.space.unit == "mm" else 1.0
+        middle = self.space.bounds(case)[0][1] / 2
+        rows[:, 2] += np.where(rows[:, 2] > middle, -step, step)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> PointSet:
         count = 1 if self.single else int(random.integers(1, 4))
@@ -189,19 +182,6 @@ class Polygons(Points):
 
     def describe_json(self) -> str:
         return f"{super().describe_json()}; the mean of its vertices is the position"
-
-
-def moved_points(reference: PointSet, space: Space, case: CaseForm, variant: Variant) -> PointSet:
-    """Return the points of a reference as predictions, moved as a variant asks for."""
-    positions = reference.positions.copy()
-    if variant is Variant.NEAR and len(positions):
-        step = NEAR_MM if space.unit == "mm" else 1.0
-        middle = space.bounds(case)[0][1] / 2
-        positions[:, 0] += np.where(positions[:, 0] > middle, -step, step)
-    elif variant is Variant.INVERTED and len(positions):
-        positions = np.array([space.farthest(position, case) for position in positions.tolist()])
-    ones, unknown = np.ones(len(positions)), np.full(len(positions), np.nan)
-    return PointSet(positions, reference.classes, ones, unknown)
 
 
 # --- A point in an image, in pixels, which may be invisible ---
@@ -247,7 +227,7 @@ class PointInImage(Points):
         FormFault.raise_all(list(self.space.faults(source, (x, y), self.bounds(case))))
         return point_at(x, y)
 
-    def rehearse(self, reference: PointSet, case: CaseForm, variant: Variant) -> PointSet | None:
+    def rehearse(self, reference: PointSet, case: CaseForm, variant: Variant) -> Any:
         """Return the point, a little aside, the centre in place of none, or far away."""
         if variant is Variant.EMPTY:
             return point_at(case.width / 2, case.height / 2)
@@ -322,7 +302,7 @@ class Keypoints(Points):
 
     def rehearse(self, reference: PointSet, case: CaseForm, variant: Variant) -> PointSet | None:
         """Return the points, all a little aside, or each far away from where it is; never none."""
-        return None if variant is Variant.EMPTY else moved_points(reference, self.space, case, variant)
+        return None if variant is Variant.EMPTY else super().rehearse(reference, case, variant)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> PointSet:
         half = len(self.names) // 2 if self.partial else len(self.names)
