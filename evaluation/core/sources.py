@@ -98,7 +98,7 @@ class JsonSource:
         return replace(self, place=", ".join(part for part in parts if part), index=None)
 
 
-EntriesBy = Literal["order", "name", "index", "third_coordinate"]
+EntriesBy = Literal["order", "name", "third_coordinate"]
 """What tells the image of an entry in the JSON of a stack."""
 
 

@@ -1,4 +1,4 @@
-"""JSON of a whole stack of images whose entries name their image, in place of a list in the stack's order."""
+"""JSON of the points or boxes of a whole stack of images, whose entries name their image."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,61 +19,42 @@ def in_words(by: EntriesBy) -> str:
     return {
         "order": "a JSON list with one value for each image, in their order",
         "name": "JSON of all images; each entry has as `name` the name of its image, or `image_<i>`",
-        "index": "a JSON list of objects with `index`, the image's place in the stack from 0, and `value`",
         "third_coordinate": "JSON of all images; the third coordinate of each entry is its image's place in "
         "the stack, from 0",
     }[by]
 
 
 def divided(source: JsonSource, by: EntriesBy, names: Sequence[str]) -> list[Any]:
-    """Return the value of each image of a stack, None for one without any.
+    """Return the points or boxes of each image of a stack.
 
-    Lists of points or boxes have entries of any number for each image, others an object by name or a list of
-    objects. Raises `FormFault` with every entry that names no image of the stack, or one that has its value.
+    Raises `FormFault` for content without a list of them, and with every entry that names no image.
     """
     content, known = source.value, {name_key(name): number for number, name in enumerate(names)}
+    items = content.items() if isinstance(content, dict) else ()
+    lists = [key for key, value in items if isinstance(value, list)]
+    key = next((key for key in _LISTS if key in lists), None)
+    if key is None:
+        expected = f"a list under one of the keys {', '.join(_LISTS)}"
+        found = f"one under {shorten(lists[0])}" if lists else json_kind(content)
+        raise fault_at(source, expected, found, FaultKind.MALFORMED)
     faults: list[Fault] = []
-
-    def place_of(found: object, place: str) -> int | None:
-        number: object = found
-        if by == "name" and isinstance(found, str):
-            match = _NUMBERED.fullmatch(found)
-            number = known.get(name_key(found), int(match[1]) if match else None)
-        elif by == "name" or isinstance(found, bool):
+    entries: list[list[Any]] = [[] for _ in names]
+    for position, entry in enumerate(content[key]):
+        mark = number = _mark(entry, by)
+        if isinstance(mark, str) and by == "name":
+            match = _NUMBERED.fullmatch(mark)
+            number = known.get(name_key(mark), int(match[1]) if match else None)
+        elif by == "name" or isinstance(mark, bool):
             number = None
         if isinstance(number, int | float) and number == number // 1 and 0 <= number < len(names):
-            return int(number)
-        if len(faults) < _MOST_FAULTS:
+            entries[int(number)].append(entry)
+        elif len(faults) < _MOST_FAULTS:
             expected = "the name of an image" if by == "name" else f"a number from 0 to {len(names) - 1}"
-            shown = json_kind(found) if not isinstance(found, str) else "the name of none"
-            faults.extend(fault_at(source.within(place), expected, shown, FaultKind.UNKNOWN).faults)
-        return None
-
-    key = next(
-        (key for key in _LISTS if isinstance(content, dict) and isinstance(content.get(key), list)), None
-    )
-    if key is None and isinstance(content, dict) and known.keys().isdisjoint(map(name_key, content)):
-        listed = [name for name, value in content.items() if isinstance(value, list)]
-        if listed and not any(map(_NUMBERED.fullmatch, content)):
-            expected = f"a list under one of the keys {', '.join(_LISTS)}"
-            raise fault_at(source, expected, f"one under {shorten(listed[0])}", FaultKind.MALFORMED)
-    values: list[Any] = [None] * len(names)
-    if key is not None:
-        lists: list[list[Any]] = [[] for _ in names]
-        for position, entry in enumerate(content[key]):
-            found = place_of(_mark(entry, by), f"{key}[{position}]")
-            if found is not None:
-                lists[found].append(entry)
-        values = [{**content, key: entries} for entries in lists]
-    else:
-        for place, mark, value in _single_values(source, by):
-            found = place_of(mark, place)
-            if found is not None and values[found] is not None:
-                faults += fault_at(source.within(place), "one value of an image", "a second one").faults
-            elif found is not None:
-                values[found] = value
+            shown = json_kind(mark) if not isinstance(mark, str) else "the name of none"
+            place = source.within(f"{key}[{position}]")
+            faults += fault_at(place, expected, shown, FaultKind.UNKNOWN).faults
     FormFault.raise_all(faults)
-    return values
+    return [{**content, key: of_image} for of_image in entries]
 
 
 def joined(values: Sequence[Any], by: EntriesBy, names: Sequence[str]) -> Any:
@@ -81,26 +62,12 @@ def joined(values: Sequence[Any], by: EntriesBy, names: Sequence[str]) -> Any:
     if by == "order":
         return list(values)
     present = [(number, value) for number, value in enumerate(values) if value is not None]
-    if not any(isinstance(value, dict) and set(_LISTS) & set(value) for _, value in present):
-        if by == "name":
-            return {names[number]: value for number, value in present}
-        return [{"index": number, "value": value} for number, value in present]
+    if not present:
+        return None
     whole = dict(present[0][1])
     key = next(key for key in _LISTS if key in whole)
     whole[key] = [_marked(entry, by, number, names) for number, value in present for entry in value[key]]
     return whole
-
-
-def _single_values(source: JsonSource, by: EntriesBy) -> list[tuple[str, object, Any]]:
-    """Return the place, the name or number of the image, and the value of each entry. Raises `FormFault`."""
-    content = source.value
-    if by == "name" and isinstance(content, dict):
-        return [("", name, value) for name, value in content.items()]
-    if isinstance(content, list) and all(
-        isinstance(entry, dict) and entry.keys() == {by, "value"} for entry in content
-    ):
-        return [(f"[{number}]", entry[by], entry["value"]) for number, entry in enumerate(content)]
-    raise fault_at(source, in_words(by), json_kind(content), FaultKind.MALFORMED)
 
 
 def _mark(entry: object, by: EntriesBy) -> object:

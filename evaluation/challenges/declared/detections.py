@@ -19,6 +19,7 @@ from evaluation.core.estimator import DetectionCurves, FunctionOfCases, MeanOfFi
 from evaluation.core.field import CaseColumns, HiddenField, Reference
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric, mean_metric
+from evaluation.core.sources import EntriesBy
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.objects import Attributes
 from evaluation.metrics.arrays import Floats, Integers, ratio_or_nan
@@ -351,6 +352,13 @@ class ObjectFieldTable(ListFieldTable):
         default=False, description="Whether every predicted object has a probability from 0 to 1."
     )
 
+    stacked: bool | Literal["name", "third_coordinate"] = Key(  # type: ignore[assignment]  # further ways
+        default=False,
+        description="Algorithm phases: each job runs on a stack of images and writes one JSON of all, whose "
+        "entries tell their image. `true`: by their order in a list. `name`: each entry has the name of its "
+        "image, or `image_<i>` (OCELOT). `third_coordinate`: that of points or corners (DENTEX). Indices "
+        f"count from 0. {tables.STACK_COLUMNS}",
+    )
     class_in: Literal["name", "third_coordinate"] = Key(
         default="name",
         description="Algorithm phases: what tells the class of a point. `third_coordinate`: 1 is the first "
@@ -365,6 +373,10 @@ class ObjectFieldTable(ListFieldTable):
         le=MOST_OBJECTS,
     )
 
+    @property
+    def entries_by(self) -> EntriesBy | None:
+        return self.stacked if isinstance(self.stacked, str) else super().entries_by
+
     def limits(self, submitted: bool) -> tuple[int, int]:
         """Return the largest number of objects of a case, and the largest mean; a reference may have more.
 
@@ -374,6 +386,8 @@ class ObjectFieldTable(ListFieldTable):
 
     @model_validator(mode="after")
     def _class_fits(self) -> Self:
+        if self.stacked == "third_coordinate" and self.dimensions == 3:
+            raise ValueError(f"stacked: expected another way to tell images, found {self.stacked!r}")
         if self.class_in == "third_coordinate" and (self.dimensions == 3 or self.stacked == self.class_in):
             raise ValueError("class_in: expected two axes, and images told by another way")
         if self.stacked == "name" and len(self.classes) > 1 and self.class_in == "name":

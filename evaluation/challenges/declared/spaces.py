@@ -59,8 +59,6 @@ class SpaceTable(tables.RowFieldTable):
             count, known = len(kind.columns), ", ".join(kind.columns)
             if chosen is not None and len(chosen) != count:
                 raise ValueError(f"{name}: expected {count} columns ({known}), found {len(chosen)}")
-        if self.stacked == "index" or (self.stacked == "third_coordinate" and self.dimensions == 3):
-            raise ValueError(f"stacked: expected another way to tell images, found {self.stacked!r}")
         return self
 
 

@@ -90,6 +90,9 @@ class FieldTable(KeyTable, ABC):
         return self.title or title_of(name)
 
 
+STACK_COLUMNS = "`cases.csv` then has the columns `stack_name` and `stack_index`."
+
+
 def stack_columns(stacked: bool) -> tuple[FormColumn, ...]:
     """Return the columns that tell the images of stacks."""
     names = (STACK_NAME, STACK_INDEX) if stacked else ()
@@ -103,18 +106,15 @@ class RowFieldTable(FieldTable):
         default="predictions.csv", description="The csv file of a submission that holds the field."
     )
     key_column: str = Key(default="case", description="Column of that table with the case's name.")
-    stacked: bool | Literal["name", "index", "third_coordinate"] = Key(
+    stacked: bool = Key(
         default=False,
-        description="Algorithm phases: each job runs on a stack of images and writes one JSON of all, whose "
-        "entries tell their image. `true`: by their order in a list. `name`: each entry has the name of its "
-        "image, or `image_<i>` (OCELOT); values other than points and boxes are an object by name. `index`: "
-        "a list of objects with `index` and `value`. `third_coordinate`: that of points or corners (DENTEX). "
-        "Indices count from 0. `cases.csv` then has the columns `stack_name` and `stack_index`.",
+        description="Algorithm phases: each job runs on a stack of images and writes one JSON list of all, "
+        f"in their order. {STACK_COLUMNS}",
     )
 
     @property
     def entries_by(self) -> EntriesBy | None:
-        return self.stacked if isinstance(self.stacked, str) else "order" if self.stacked else None
+        return "order" if self.stacked else None
 
     def form_columns(self) -> tuple[FormColumn, ...]:
         return stack_columns(bool(self.stacked))

@@ -45,14 +45,6 @@ stacked = "third_coordinate"
 [tasks.detection.metrics]
 box_f1 = {}
 """
-AGE = """\
-[fields.age]
-kind = "number"
-stacked = "BY"
-
-[tasks.age.metrics]
-mean_absolute_error = { worst = 99 }
-"""
 
 
 def _phase(folder, tables, **references):
@@ -146,31 +138,10 @@ def test_boxes_have_their_image_as_third_coordinate(tmp_path):
     for plane, figure in ((0, 1), (1, 0)):
         found = _scored(phase, tmp_path, "teeth", box_in(*[plane] * 4))
         assert found["box_f1"] == figure
-    for wrong in (box_in(3, 3, 3, 3), box_in(0.5, 0.5, 0.5, 0.5), box_in(0, 0, 0, 1)):
+    planes = (3,) * 4, (0.5,) * 4, (0, 0, 0, 1), (True,) * 4
+    for wrong in (*(box_in(*of_box) for of_box in planes), [1, 2, 3], 5):
         with pytest.raises(SubmissionRejected):
             _scored(phase, tmp_path, "teeth", wrong)
-
-
-IN_LIST = [{"name": "eye_9", "value": 70}, {"name": "image_0", "value": 51}, {"name": "eye_7", "value": 33}]
-BY_INDEX = [{"index": 2, "value": 70}, {"index": 0, "value": 51}, {"index": 1, "value": 33}]
-
-
-@pytest.mark.parametrize(
-    ("by", "content"),
-    [("name", {"eye_3": 51, "EYE_7": 33, "eye_9": 70}), ("name", IN_LIST), ("index", BY_INDEX)],
-)
-def test_numbers_name_their_image(tmp_path, by, content):
-    phase = _phase(tmp_path, AGE.replace("BY", by))
-    assert _scored(phase, tmp_path, "age", content) == pytest.approx({"mean_absolute_error": 4 / 3}, abs=5e-5)
-    # One image has no value.
-    fewer = dict(list(content.items())[:2]) if isinstance(content, dict) else content[1:]
-    assert _scored(phase, tmp_path, "age", fewer)["mean_absolute_error"] == pytest.approx(
-        (1 + 3 + 99) / 3, abs=5e-5
-    )
-    twice = [{by: (by == "name" and "eye_9") or 0, "value": 1}] * 2
-    for wrong in (twice, {"eye_8": 1}, [1, 2, 3], 5, [{by: True, "value": 1}]):
-        with pytest.raises(SubmissionRejected):
-            _scored(phase, tmp_path, "age", wrong)
 
 
 ORGANS = """\
