@@ -314,7 +314,7 @@ def _checked(root: str, parts: Sequence[str]) -> str:
     return os.path.join(path, parts[-1]) if parts[-1] else path  # noqa: PTH118
 
 
-# --- Reads whole files into a reusable buffer, without following links ---
+# --- Regular files: read whole into a reusable buffer, or once in pieces; SHA-256 digests ---
 
 
 def head_of(root: str, path: str, folder: OpenFolder) -> bytes:
@@ -322,13 +322,9 @@ def head_of(root: str, path: str, folder: OpenFolder) -> bytes:
 
     ``folder`` is one that may be open already, and stays open.
     """
-    head = bytearray(HEAD_BYTES)
     try:
-        descriptor, _ = open_regular_file(root, path, sys.maxsize, folder=folder)
-        try:
-            return bytes(head[: read_into(descriptor, memoryview(head))])
-        finally:
-            os.close(descriptor)
+        with FileStream(root, path, sys.maxsize, folder=folder) as stream:
+            return stream.read(HEAD_BYTES)
     except (ReadError, MachineTrouble, OSError):  # whoever reads the file tells
         return b""
 
@@ -347,62 +343,23 @@ class ReadBuffer:
     def read(
         self, root: str | os.PathLike[str], path: str, *, limit_bytes: int, may_be_empty: bool = False
     ) -> memoryview:
-        """Return the bytes of a regular file, read-only and valid until the next call.
+        """Return the bytes of a file, opened as by `FileStream`, read-only and valid until the next call.
 
-        `path` is relative to `root`, with ``/`` between folders. Symbolic links below `root` are not
-        followed, only regular files are read, and opening a pipe does not block.
-
-        Raises `ReadError` (forbidden, too large or unreadable; so is an empty file unless it may be empty),
-        and `MachineTrouble`.
+        Raises `ReadError`, and `MachineTrouble`.
         """
-        descriptor, size = open_regular_file(os.fspath(root), path, limit_bytes, may_be_empty, self._folder)
-        try:
-            if size > len(self._buffer):
+        with FileStream(os.fspath(root), path, limit_bytes, None, may_be_empty, self._folder) as stream:
+            if stream.size > len(self._buffer):
                 # Views of the old buffer stay valid: it is replaced, not resized.
-                self._buffer = bytearray(max(size, len(self._buffer) * 3 // 2))
-            view = memoryview(self._buffer)[:size]
-            filled = read_into(descriptor, view)
-        except OSError as error:
-            raise unreadable(path, error) from None
-        finally:
-            os.close(descriptor)
-        if filled < size:
-            raise ReadError(FaultKind.UNREADABLE, f"{size} bytes", f"{filled} bytes")
+                self._buffer = bytearray(max(stream.size, len(self._buffer) * 3 // 2))
+            view = memoryview(self._buffer)[: stream.size]
+            filled = stream.readinto(view)
+        if filled < len(view):
+            raise ReadError(FaultKind.UNREADABLE, f"{len(view)} bytes", f"{filled} bytes")
         return view.toreadonly()
 
     def close(self) -> None:
         """Close the folder of the last file, which stays open for the next one."""
         self._folder.close()
-
-
-def open_regular_file(
-    root: str, path: str, limit_bytes: int, may_be_empty: bool = False, folder: OpenFolder | None = None
-) -> tuple[int, int]:
-    """Return a descriptor and the size in bytes of a regular file below `root`, see `ReadBuffer.read`.
-
-    ``folder`` is one that may be open already, and stays open.
-    """
-    own = OpenFolder() if folder is None else folder
-    try:
-        descriptor = own.open_below(root, path)
-    except OSError as error:
-        raise unreadable(path, error) from None
-    finally:
-        if folder is None:
-            own.close()
-    try:
-        mode, size = file_status(descriptor)
-        if not stat.S_ISREG(mode):
-            raise not_regular(mode)
-        if size > limit_bytes:
-            raise ReadError(FaultKind.TOO_LARGE, f"at most {limit_bytes} bytes", f"{size} bytes")
-        if size == 0 and not may_be_empty:
-            raise ReadError(FaultKind.UNREADABLE, expected_format(path), "an empty file")
-    except BaseException as error:
-        os.close(descriptor)
-        raise_trouble_of(error, "read", path)
-        raise
-    return descriptor, size
 
 
 _REASONS = {
@@ -428,22 +385,50 @@ def expected_format(path: str) -> str:
     return found.name if found else "a file"
 
 
-# --- Reads a file once from start to end, in pieces; SHA-256 digests ---
-
-
 class FileStream:
-    """A regular file below a folder, opened as by `ReadBuffer`; a context manager.
+    """A regular file below a folder, read in pieces; a context manager.
 
-    ``observe`` is called with all bytes in the order of reading, for example to compute a digest.
+    ``path`` is relative to ``root``, with ``/`` between folders. Symbolic links below ``root`` are not
+    followed, only regular files are read, and opening a pipe does not block. ``observe`` is called with all
+    bytes in the order of reading, for example to compute a digest. ``folder`` is one that may be open
+    already, and stays open.
     """
 
     def __init__(
-        self, root: str, path: str, limit_bytes: int, observe: Callable[[memoryview], None] | None = None
+        self,
+        root: str,
+        path: str,
+        limit_bytes: int,
+        observe: Callable[[memoryview], None] | None = None,
+        may_be_empty: bool = False,
+        folder: OpenFolder | None = None,
     ) -> None:
-        """Open the file. Raises `ReadError` (forbidden, too large or unreadable)."""
-        self._path = path
-        self._observe = observe
-        self._descriptor, self.size = open_regular_file(root, path, limit_bytes)
+        """Open the file.
+
+        Raises `ReadError` (forbidden, too large or unreadable; so is an empty file unless it may be empty),
+        and `MachineTrouble`.
+        """
+        self._path, self._observe = path, observe
+        own = OpenFolder() if folder is None else folder
+        try:
+            self._descriptor = own.open_below(root, path)
+        except OSError as error:
+            raise unreadable(path, error) from None
+        finally:
+            if folder is None:
+                own.close()
+        try:
+            mode, self.size = file_status(self._descriptor)
+            if not stat.S_ISREG(mode):
+                raise not_regular(mode)
+            if self.size > limit_bytes:
+                raise ReadError(FaultKind.TOO_LARGE, f"at most {limit_bytes} bytes", f"{self.size} bytes")
+            if self.size == 0 and not may_be_empty:
+                raise ReadError(FaultKind.UNREADABLE, expected_format(path), "an empty file")
+        except BaseException as error:
+            os.close(self._descriptor)
+            raise_trouble_of(error, "read", path)
+            raise
 
     def __enter__(self) -> "FileStream":
         return self

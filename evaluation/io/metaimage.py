@@ -133,7 +133,7 @@ def read_plane_geometry(stream: ByteStream, size: int) -> Geometry:
     return header_of((*fields.size[:2], 1), fields.dtype, three, None, None, _IMAGE).geometry
 
 
-def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVolume:
+def open_volume(stream: BegunStream, max_pages: int) -> OpenVolume:
     """Return a MetaImage volume in one file; it has no pages. Raises `ReadError`, and `ValueError`."""
     fields = read_header(stream.read, stream.size, _VOLUME)
     # A row of the matrix is the direction of an axis; elsewhere an axis is a column.
@@ -147,7 +147,7 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVol
         _VOLUME,
     )
     voxels = VoxelBytes(stream, _VOLUME, ZLIB if fields.deflated else None, fields.ends)
-    return volume_of(header, voxels, slab_bytes)
+    return volume_of(header, voxels)
 
 
 def plain(values: NDArray[Any], geometry: Geometry, dimensions: int) -> bytes:

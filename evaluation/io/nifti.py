@@ -73,7 +73,7 @@ _TOLERANCE = 1e-3
 write = write_with_simpleitk
 
 
-def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int, components: int = 1) -> OpenVolume:
+def open_volume(stream: BegunStream, max_pages: int, components: int = 1) -> OpenVolume:
     """Return a NIfTI-1 or NIfTI-2 volume in one file, compressed or not; it has no pages.
 
     With several ``components`` of every voxel, the planes of each follow those of the one before.
@@ -111,7 +111,7 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int, components
     if not (fields.nbytes + 4 <= offset <= _MAX_OFFSET and offset == int(offset)):
         raise ReadError(FaultKind.UNREADABLE, NIFTI.name, "an invalid offset of its voxels")
     voxels.fill(memoryview(bytearray(int(offset) - fields.nbytes)))
-    return volume_of(header, voxels, slab_bytes)
+    return volume_of(header, voxels)
 
 
 def write_components(values: NDArray[Any]) -> bytes:

@@ -44,7 +44,7 @@ _VECTOR = re.compile(r"\(([^()]*)\)")
 write = write_with_simpleitk
 
 
-def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVolume:
+def open_volume(stream: BegunStream, max_pages: int) -> OpenVolume:
     """Return an NRRD volume in one file; it has no pages. Raises `ReadError`, and `ValueError`."""
     fields = _read_fields(stream)
     if "datafile" in fields:
@@ -57,7 +57,7 @@ def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVol
     if fields.get("dimension") != str(len(sizes)) or len(sizes) != len(fields["sizes"].split()):
         raise damaged(NRRD.name, "an invalid header")
     header = header_of(sizes, _type_of(fields), *_place(fields), NRRD.name)
-    return volume_of(header, VoxelBytes(stream, NRRD.name, _ENCODINGS[encoding]), slab_bytes)
+    return volume_of(header, VoxelBytes(stream, NRRD.name, _ENCODINGS[encoding]))
 
 
 def _read_fields(stream: BegunStream) -> dict[str, str]:

@@ -626,7 +626,7 @@ def read_channels(data: FileContent, channels: int, size: Size) -> NDArray[np.ui
     return np.ascontiguousarray(decoded[0] if len(decoded) == 1 else np.concatenate(decoded))
 
 
-def open_volume(stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVolume:
+def open_volume(stream: BegunStream, max_pages: int) -> OpenVolume:
     """Return a volume with one page per plane; its pages are read and decoded one by one.
 
     It has no spacing, origin or direction. The tags of all pages are checked here.

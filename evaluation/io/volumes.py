@@ -39,7 +39,6 @@ from evaluation.io.voxels import BegunStream, OpenVolume, Plane, whole_plane
 from evaluation.metrics.crops import Crop, crop
 
 EXTENSIONS = extensions_of(image_formats(3, on_request=True))
-SLAB_BYTES = 1 << 22
 
 
 class Codec(Protocol):
@@ -51,7 +50,7 @@ class Codec(Protocol):
         The size in the header is compared with ``size`` before any value is decoded.
         """
 
-    def open_volume(self, stream: BegunStream, slab_bytes: int, max_pages: int) -> OpenVolume:
+    def open_volume(self, stream: BegunStream, max_pages: int) -> OpenVolume:
         """Return a volume whose header has been read. Raises `ReadError`, `ValueError` for no numbers."""
 
     def write(self, values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
@@ -110,13 +109,10 @@ def read_numbers(data: memoryview, path: str, size: Size | None) -> NDArray[Any]
     raise other_content(bytes(data[:HEAD_BYTES]), expected)
 
 
-def open_volume(
-    stream: ByteStream, path: str, slab_bytes: int = SLAB_BYTES, max_pages: int = MAX_VOXELS
-) -> OpenVolume:
+def open_volume(stream: ByteStream, path: str, max_pages: int = MAX_VOXELS) -> OpenVolume:
     """Return a volume in the format of the path's extension; a NIfTI volume may be compressed or not.
 
-    Voxels are read in slabs of whole planes, of about ``slab_bytes``. A TIFF stack has at most ``max_pages``.
-    Raises `ReadError`, also for the content of another format.
+    A TIFF stack has at most ``max_pages``. Raises `ReadError`, also for the content of another format.
     """
     wanted = format_of_name(path)
     if wanted is None or 3 not in wanted.dimensions:
@@ -126,7 +122,7 @@ def open_volume(
     if content is not wanted and not (content is GZIP and wanted is NIFTI):
         raise other_content(head, wanted.name)
     try:
-        return CODECS[wanted].open_volume(BegunStream(head, stream), slab_bytes, max_pages)
+        return CODECS[wanted].open_volume(BegunStream(head, stream), max_pages)
     except ValueError:
         raise ReadError(FaultKind.UNREADABLE, "a volume", "a header with invalid numbers") from None
 
@@ -186,7 +182,7 @@ def case_values(source: Source, case: CaseForm, files: FileAccess, dimensions: D
         raise TypeError(f"no image can be read from {type(source).__name__}")
     _, height, width = case_geometry(case, dimensions).shape
     planes = case_planes(source.file, case, files, dimensions)
-    return np.stack([plane.crop.in_image(height, width).copy() for plane in planes])
+    return np.stack([plane.in_image(height, width).copy() for plane in planes])
 
 
 def limit_bytes(case: CaseForm, dimensions: Dimensions) -> int:
@@ -199,15 +195,15 @@ def case_planes(
     case: CaseForm,
     files: FileAccess,
     dimensions: Dimensions,
-    slab_bytes: int = SLAB_BYTES,
     plane: str = "plane",
-    background: int | None = None,
-) -> Iterator[Plane]:
+    background: int = 0,
+    in_parts: bool = False,
+) -> Iterator[Crop]:
     """Yield the planes of a case's image in order, each valid until the next is read.
 
-    Values have any numeric type. With a ``background``, the one plane of an image is cropped, and that of a
-    large one may come as several parts, outside of which it is the background. ``plane`` is the word for a
-    plane in messages.
+    Values have any numeric type. A plane is cropped to what is not the ``background``, another one than 0
+    only where values have 8 bits. ``in_parts``: the one plane of a large image may come as several parts,
+    outside of which it is the background. ``plane`` is the word for a plane in messages.
     The size of an image of two dimensions, and size, spacing, origin and direction of a volume are compared
     with the case before pixels are decoded. Raises `FormFault`.
     """
@@ -216,30 +212,23 @@ def case_planes(
     try:
         if dimensions == 2:
             size = Size(case.width, case.height)
-            if background is not None and tiff.is_large(size):
+            if in_parts and tiff.is_large(size):
                 with files.open(path, most) as stream:
                     if (parts := tiff.read_parts(stream, size, background)) is not None:
-                        yield from map(_part_of, parts)
+                        yield from parts
                         return
-            data = files.read(path, most)
-            if background is None:
-                yield whole_plane(read_numbers(data, path, size))
-            else:
-                yield _part_of(read_cropped(data, path, size, background))
+            yield read_cropped(files.read(path, most), path, size, background)
             return
         with files.open(path, most) as stream:
             # As many pages as any axis is long: exchanged axes are still recognised.
-            volume = open_volume(stream, path, slab_bytes, max(expected.shape))
+            volume = open_volume(stream, path, max(expected.shape))
             problems = check_geometry(volume.header.geometry, expected, plane)
             if problems:
                 raise FormFault(problem.fault(path) for problem in problems)
-            yield from volume.planes()
+            for one in volume.planes():
+                yield Crop(one.values) if background else one.crop
     except ReadError as error:
         raise FormFault(error.fault(path)) from None
-
-
-def _part_of(cropped: Crop) -> Plane:
-    return Plane(cropped.values[:0, :0], 0, 0, cropped)
 
 
 # --- One file in which the planes of all cases of a stack follow each other ---

@@ -23,20 +23,16 @@ from evaluation.metrics.crops import Crop, box_of_content
 class Plane:
     """The values (y, x) of a plane, of any numeric type; every bit before ``top`` and from ``bottom`` is 0.
 
-    Most planes of most masks are nearly empty, which readers find in passing. A part of a large image has
-    ``cropped`` values, and ``values`` is empty.
+    Most planes of most masks are nearly empty, which readers find in passing.
     """
 
     values: NDArray[Any]
     top: int
     bottom: int
-    cropped: Crop | None = None
 
     @property
     def crop(self) -> Crop:
         """A view of the plane, cropped to the box of its nonzero bits."""
-        if self.cropped is not None:
-            return self.cropped
         rows = self.values[self.top : self.bottom]
         box = box_of_content(rows)
         if box.is_empty:
@@ -198,15 +194,18 @@ class OpenVolume:
     planes: Callable[[], Iterator[Plane]]
 
 
-def volume_of(header: VolumeHeader, voxels: VoxelBytes, slab_bytes: int) -> OpenVolume:
-    """Return a volume whose voxels follow its header, to be read in slabs of whole planes."""
-    return OpenVolume(header, lambda: _planes(header, voxels, slab_bytes))
+SLAB_BYTES = 1 << 22
 
 
-def _planes(header: VolumeHeader, voxels: VoxelBytes, slab_bytes: int) -> Iterator[Plane]:
+def volume_of(header: VolumeHeader, voxels: VoxelBytes) -> OpenVolume:
+    """Return a volume whose voxels follow its header; they are read in slabs of whole planes."""
+    return OpenVolume(header, lambda: _planes(header, voxels))
+
+
+def _planes(header: VolumeHeader, voxels: VoxelBytes) -> Iterator[Plane]:
     depth, height, width = header.geometry.shape
     row_bytes = width * header.dtype.itemsize
-    per_slab = min(depth, max(1, slab_bytes // (height * row_bytes)))
+    per_slab = min(depth, max(1, SLAB_BYTES // (height * row_bytes)))
     slab = np.zeros((per_slab, height, width), dtype=header.dtype)
     content = slab.view(np.uint8).reshape(-1)
     ranges: list[Range] = []

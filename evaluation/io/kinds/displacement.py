@@ -18,7 +18,6 @@ from evaluation.io import nifti
 from evaluation.io.handover import HandoverError, Packed, array_of
 from evaluation.io.kinds.label_map import MapKind, Shape
 from evaluation.io.kinds.points import Points, PointSet, point_set
-from evaluation.io.volumes import SLAB_BYTES
 from evaluation.io.voxels import BegunStream
 from evaluation.metrics.arrays import Floats
 
@@ -74,7 +73,7 @@ class DisplacementField(MapKind):
         return Displacement(vectors, self.placed(case)[1] or (1.0, 1.0, 1.0))
 
     def _of_nifti(self, stream: BegunStream, shape: Shape) -> NDArray[Any]:
-        volume = nifti.open_volume(stream, SLAB_BYTES, 0, _COMPONENTS)
+        volume = nifti.open_volume(stream, 0, _COMPONENTS)
         depth, height, width = volume.header.geometry.shape
         _check_shape((width, height, depth // _COMPONENTS, _COMPONENTS), shape)
         vectors = _floats(np.empty((depth, height, width), volume.header.dtype))

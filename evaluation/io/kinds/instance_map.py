@@ -1,6 +1,6 @@
 """Instance maps, in which each object, such as a cell, has a number of its own, and their classes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -20,7 +20,6 @@ from evaluation.io.kinds.probability_map import rows_of_components
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import Size, outside
 from evaluation.io.volume_header import Geometry
-from evaluation.io.voxels import Plane, whole_plane
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, stack_of
 from evaluation.metrics.matching import in_order, overlaps_of
@@ -84,7 +83,7 @@ class InstanceMap(LabelMap):
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> InstanceMapValue:
         if not self.class_plane:
-            planes = volumes.case_planes(path, case, files, self.dimensions, background=0)
+            planes = volumes.case_planes(path, case, files, self.dimensions, in_parts=True)
             numbers = stack_of(self._numbers(planes, path), np.uint32, of_one=self.dimensions == 2)
             return self._found(numbers, case, path)
         size = Size(case.width, case.height)
@@ -95,13 +94,12 @@ class InstanceMap(LabelMap):
             classes = self.listed.positions(second)
         except ReadError as error:
             raise FormFault(error.fault(path)) from None
-        found = stack_of(self._numbers(iter([whole_plane(first)]), path), np.uint32)
+        found = stack_of(self._numbers([Crop(first)], path), np.uint32)
         value = self._found(found, case, path)
         return value.of_classes(self._classes_in(classes, value, path))
 
-    def _numbers(self, planes: Iterator[Plane], path: str) -> Iterator[Crop]:
-        for z, plane in enumerate(planes, start=1):
-            part = plane.crop
+    def _numbers(self, parts: Iterable[Crop], path: str) -> Iterator[Crop]:
+        for z, part in enumerate(parts, start=1):
             values = part.values
             bad = outside(values, 0, LARGEST_NUMBER)
             if bad is None and values.dtype.kind == "f" and (broken := values % 1 != 0).any():

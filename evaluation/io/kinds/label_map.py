@@ -26,7 +26,6 @@ from evaluation.io.kinds.points import PointSet, rows_of_points
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import outside, values_in_words
 from evaluation.io.volume_header import GEOMETRY_COLUMNS, UPRIGHT, Geometry
-from evaluation.io.voxels import Plane
 from evaluation.metrics.arrays import Bools, Floats, Integers
 from evaluation.metrics.components import components_of
 from evaluation.metrics.crops import (
@@ -259,17 +258,17 @@ class LabelMap(MapKind):
         return ListedLabels(tuple(self.labels), self.background, self.unlisted_as)
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> LabelMapValue:
-        planes = volumes.case_planes(path, case, files, self.dimensions, background=self.background)
+        planes = volumes.case_planes(
+            path, case, files, self.dimensions, background=self.background, in_parts=True
+        )
         parts = self._parts(planes, path)
         if self.pixels(case) >= (tiff.LARGE_PIXELS if self.dimensions == 2 else LARGE_VOXELS):
             return self._value(packed_of(parts, LARGE_VOXELS), case)
         return self._value(stack_of((part.copy() for _, part in parts), np.uint8), case)
 
-    def _parts(self, planes: Iterator[Plane], path: str) -> Iterator[tuple[int, Crop]]:
-        for number, plane in enumerate(planes):
+    def _parts(self, parts: Iterator[Crop], path: str) -> Iterator[tuple[int, Crop]]:
+        for number, part in enumerate(parts):
             z = number if self.dimensions == 3 else 0
-            is_cropped = self.background == 0 or plane.cropped is not None
-            part = plane.crop if is_cropped else Crop(plane.values)
             try:
                 found = crop(self.listed.positions(part.values), 0)
             except ReadError as error:

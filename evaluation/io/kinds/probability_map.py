@@ -148,8 +148,7 @@ def read_probabilities(
     """
 
     def crops() -> Iterator[Crop]:
-        for z, plane in enumerate(case_planes(path, case, files, dimensions), start=1):
-            part = plane.crop
+        for z, part in enumerate(case_planes(path, case, files, dimensions), start=1):
             if (bad := outside(part.values, *as_kept(lowest, highest))) is not None:
                 place = f" in plane {z}" if dimensions == 3 else ""
                 text = in_digits(float(bad), lowest, highest)

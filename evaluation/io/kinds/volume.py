@@ -179,10 +179,9 @@ class StoredVolume:
         """
         planes = case_planes(self.path, self.case, self.files, 3, plane="B-scan")
         for z, plane in enumerate(planes):
-            cropped = plane.crop
-            if cropped.values.size:
-                self._check_values(cropped.values, z)
-            yield cropped
+            if plane.values.size:
+                self._check_values(plane.values, z)
+            yield plane
 
     def _check_values(self, values: NDArray[Any], z: int) -> None:
         """Check that all values are allowed; NaN is not."""

@@ -26,8 +26,8 @@ class Bytes(io.BytesIO):
         return self.getvalue()[part]
 
 
-def read(data, extension, slab_bytes=1 << 20):
-    volume = open_volume(Bytes(data), f"V1{extension}", slab_bytes)
+def read(data, extension):
+    volume = open_volume(Bytes(data), f"V1{extension}")
     return volume.header, np.stack([plane.values.copy() for plane in volume.planes()])
 
 
