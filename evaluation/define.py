@@ -24,7 +24,6 @@ from evaluation.core.class_estimators import PartialRocArea as PartialRocArea
 from evaluation.core.class_estimators import PresenceF1 as PresenceF1
 from evaluation.core.class_estimators import RocArea as RocArea
 from evaluation.core.class_estimators import SensitivityAtSpecificity as SensitivityAtSpecificity
-from evaluation.core.class_estimators import calibration_error_of as calibration_error_of
 from evaluation.core.class_estimators import calibration_metric as calibration_metric
 from evaluation.core.class_estimators import strata_of_labels as strata_of_labels
 from evaluation.core.classification import auc as auc

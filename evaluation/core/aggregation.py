@@ -14,7 +14,7 @@ from evaluation.core.challenge import Composite, Task, metrics_of
 from evaluation.core.composites import composite_figures
 from evaluation.core.intervals import intervals
 from evaluation.core.metric import Metric
-from evaluation.core.resampling import Resampling
+from evaluation.core.resampling import Resampling, units_of
 from evaluation.stats.columns import spread
 from evaluation.stats.figure import Figure, IntervalMethod
 
@@ -101,7 +101,8 @@ def _estimate(
 ) -> Estimate:
     found = Estimate.of(figure)
     if metric.fixed_intervals:
-        further = metric.fixed_intervals(table, resampling.seed, resampling.units(table.names))
+        units = units_of(resampling.clusters, table.names)
+        further = metric.fixed_intervals(table, resampling.seed, units)
         of_further = {name: of for name, one in further.items() if (of := _confidence_interval(one))}
         found = replace(found, further_intervals=of_further or None)
     if column := metric.estimator.mean_column:

@@ -212,19 +212,8 @@ class MeanOfClasses(estimator.MeanOfFigures):
         return [float(found[~np.isnan(found)].mean())] if not np.isnan(found).all() else ()
 
     def by_group(self, column: str) -> Estimator:
-        return _ByGroups(tuple(figure.by_group(column) for figure in self.figures), self.by_reference)
-
-
-@dataclass(frozen=True)
-class _ByGroups(estimator.MeanOfFigures):
-    """A mean of figures of which each is a mean over the same groups."""
-
-    @property
-    def group_column(self) -> str | None:
-        return self.figures[0].group_column
-
-    def groups(self, table: CaseTable) -> Strata | None:
-        return self.figures[0].groups(table)
+        figures = tuple(figure.by_group(column) for figure in self.figures)
+        return estimator.MeanOfFigures(figures, self.by_reference)
 
 
 @dataclass(frozen=True)
@@ -398,11 +387,6 @@ class CalibrationError(Estimator):
 
     def strata(self, table: CaseTable, /) -> Strata:
         return strata_of_labels(table, self.true)
-
-
-def calibration_error_of(probability: str, label: str, bins: int) -> CalibrationError:
-    """Return the calibration error of a column of probabilities against one of 0/1 labels."""
-    return CalibrationError([(probability, label)], label, bins)
 
 
 def calibration_metric(

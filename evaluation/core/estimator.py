@@ -475,6 +475,13 @@ class MeanOfFigures(Estimator):
     def is_mean(self) -> bool:
         return all(figure.is_mean for figure in self.figures)
 
+    @property
+    def group_column(self) -> str | None:
+        return self.figures[0].group_column
+
+    def groups(self, table: CaseTable) -> Strata | None:
+        return self.figures[0].groups(table)
+
     def of_each(self, other: Callable[[str], Estimator]) -> Estimator:
         return MeanOfFigures(tuple(figure.of_each(other) for figure in self.figures), self.by_reference)
 
@@ -572,19 +579,15 @@ class RatioOfSums(_OfSums):
         return FigureOfSums(columns, figure, lowest, highest, of_ratio=not total)
 
 
-class _OfFigures(_OfColumn):
-    """An estimator of the figures of the cases, which a column has."""
+@dataclass(frozen=True)
+class Quantile(_OfColumn):
+    """A quantile of a column, by linear interpolation: its median at ½."""
+
+    level: float
 
     @property
     def case_column(self) -> str:
         return self.column
-
-
-@dataclass(frozen=True)
-class Quantile(_OfFigures):
-    """A quantile of a column, by linear interpolation: its median at ½."""
-
-    level: float
 
     def values(self, cases: WeightedCases, /) -> Floats:
         return weighted_quantile(cases.table[self.column], cases.weights, self.level)

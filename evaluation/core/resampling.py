@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,15 +37,6 @@ class Resampling:
     clusters: Mapping[str, str] | None = None
     interval: IntervalChoice = "field"
     level: float = LEVEL
-    _units: dict[tuple[str, ...], Units | None] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-
-    def units(self, names: tuple[str, ...]) -> Units | None:
-        """Return the cluster of every case as `units_of` does, once for tasks of the same cases."""
-        if names not in self._units:
-            self._units[names] = units_of(self.clusters, names)
-        return self._units[names]
 
 
 @dataclass(frozen=True)
@@ -112,7 +103,7 @@ def groups_of(
     Left out are metrics with fewer units in a stratum than the phase asks for, and those with more cases than
     can be resampled in time. The reasons follow from the reference alone.
     """
-    clusters = resampling.units(table.names)
+    clusters = units_of(resampling.clusters, table.names)
     missing: dict[str, str] = {}
     groups: dict[tuple[bytes, bytes], dict[str, Metric]] = defaultdict(dict)
     kinds: dict[tuple[bytes, bytes], tuple[Strata, Units | None]] = {}
@@ -233,9 +224,10 @@ def joint_draws(
     groups: list[dict[str, int]] = []
     for task, of_task in by_task(metrics).items():
         table = tables[task]
+        clusters = units_of(resampling.clusters, table.names)
         for name, metric in of_task.items():
             own = metric.estimator.groups(table)
-            strata = strata_or_reason(metric, table, joined(resampling.units(table.names), own), resampling)
+            strata = strata_or_reason(metric, table, joined(clusters, own), resampling)
             if isinstance(strata, str):
                 missing[name] = strata
                 continue

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable
 from evaluation.core.intervals import area_components
 from evaluation.core.metric import Metric
-from evaluation.core.resampling import Resampling, joined, values_under
+from evaluation.core.resampling import Resampling, joined, units_of, values_under
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.rank_tests import (
     published_difference,
@@ -239,7 +239,7 @@ class Compared:
         for table in tables.values():
             names = table.names
             self._strata = metric.estimator.strata(table)
-            units = joined(resampling.units(names), metric.estimator.groups(table))
+            units = joined(units_of(resampling.clusters, names), metric.estimator.groups(table))
             break
         entering = np.flatnonzero(self._strata >= 0)
         self._strata = self._strata[entering]
