@@ -192,15 +192,15 @@ def extensions_of(formats: Iterable[Format]) -> tuple[str, ...]:
 
 
 def image_formats(
-    dimensions: Dimensions, numbers: bool = False, positioned: bool = False, on_request: bool = False
+    dimensions: Dimensions, numbers: bool = False, on_request: bool = False
 ) -> tuple[Format, ...]:
     """Return the formats of images or volumes that are read; of volumes, those with a position first.
 
-    With ``numbers``, only those that hold floating-point numbers; with ``positioned``, those with a position;
-    with ``on_request``, those as well that are read only where a field lists their extension.
+    With ``numbers``, only those that hold floating-point numbers; with ``on_request``, those as well that are
+    read only where a field lists their extension.
     """
     found = [row for row in FORMATS if dimensions in row.dimensions and row.on_request <= on_request]
-    found = [row for row in found if row.numbers >= numbers and row.positioned >= positioned]
+    found = [row for row in found if row.numbers >= numbers]
     return tuple(sorted(found, key=lambda row: dimensions == 3 and not row.positioned))
 
 

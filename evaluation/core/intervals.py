@@ -13,7 +13,7 @@ from evaluation.core.metric import Metric
 from evaluation.core.resampling import Group, Resampling, groups_of, values_under
 from evaluation.metrics.arrays import Floats, Integers, distinct
 from evaluation.stats.areas import Components, area_interval, area_with_unseen, components
-from evaluation.stats.bootstrap import Bootstrap
+from evaluation.stats.bootstrap import bootstrap_of
 from evaluation.stats.figure import Figure, Interval, IntervalMethod
 from evaluation.stats.intervals import (
     Evidence,
@@ -82,37 +82,15 @@ def intervals(
     return Intervals({name: found[name] for name in metrics if name in found}, missing)
 
 
-@dataclass(frozen=True)
 class _Sample:
-    """Metrics of equal strata, and the tables whose intervals are computed."""
+    """The cases that enter metrics of equal strata, in the tables whose intervals are computed."""
 
-    group: Group
-    all_tables: Sequence[CaseTable]
-    resampling: Resampling
-
-    @cached_property
-    def tables(self) -> list[CaseTable]:
-        """The tables of the cases that enter."""
-        return [self.group.entering(table) for table in self.all_tables]
-
-    @cached_property
-    def bootstrap(self) -> Bootstrap:
-        """The bootstrap of the cases that enter."""
-        return self.group.bootstrap(self.resampling)
-
-    @cached_property
-    def unit_of_case(self) -> Integers:
-        """The unit of every case that enters, from 0."""
-        return self.bootstrap.unit_of_case
-
-    @property
-    def _level(self) -> float:
-        return self.resampling.level
-
-    @property
-    def n(self) -> int:
-        """The number of units."""
-        return self.bootstrap.units
+    def __init__(self, group: Group, tables: Sequence[CaseTable], resampling: Resampling) -> None:
+        self.group, self.resampling, self.level = group, resampling, resampling.level
+        is_all = len(group.members) == len(tables[0])
+        self.tables = [table if is_all else table.take(group.members) for table in tables]
+        self.bootstrap = bootstrap_of(group.strata, group.units, resampling.seed, resampling.resamples)
+        self.n, self.unit_of_case = self.bootstrap.units, self.bootstrap.unit_of_case
 
     @cached_property
     def resampled(self) -> dict[str, Floats]:
@@ -156,18 +134,18 @@ class _Sample:
     ) -> Interval:
         table, estimator = self.tables[position], metric.estimator
         if method == "logit-DeLong":
-            return area_interval(area_components(metric, table, self.group.units), self._level)
+            return area_interval(area_components(metric, table, self.group.units), self.level)
         if method == "order-statistics":
             return self._quantile(metric, table)
         if method in ("Wilson-bootstrap", "percentile"):
             values = self.resampled[name][:, position]
             if method == "percentile":
                 defined = values[~np.isnan(values)]
-                return steady(percentile_interval(defined if defined.size else [value], self._level), value)
+                return steady(percentile_interval(defined if defined.size else [value], self.level), value)
             evidence = self._evidence(metric, table, value, estimator.corrected(table))
-            return steady(wilson_bootstrap_interval(values, evidence, self._level), value, evidence.bounds)
+            return steady(wilson_bootstrap_interval(values, evidence, self.level), value, evidence.bounds)
         if estimator.share_column and self.group.units is None:
-            return wilson_interval(float(table[estimator.share_column].sum()), len(table), self._level)
+            return wilson_interval(float(table[estimator.share_column].sum()), len(table), self.level)
         contributions = estimator.influence(table, metric.worst, metric.best)
         assert contributions is not None, name
         units = of_units(np.nan_to_num(contributions), self.unit_of_case)
@@ -176,13 +154,13 @@ class _Sample:
             if not spread and estimator.no_unseen(metric.worst) is None:
                 return Interval(value, value)
             variance = float(units @ units) * units.size / max(1, units.size - 1)
-            return effective_interval(value, variance, self._evidence(metric, table, value), self._level)
+            return effective_interval(value, variance, self._evidence(metric, table, value), self.level)
         if method == "Fisher":
             if abs(value) < 1 and spread:
-                return fisher_interval(value, units, self._level)
-            return effective_interval(value, 0.0, self._evidence(metric, table, value), self._level)
+                return fisher_interval(value, units, self.level)
+            return effective_interval(value, 0.0, self._evidence(metric, table, value), self.level)
         low, high = sorted((metric.worst, metric.best))
-        found = bca_interval(value, units, self._level)
+        found = bca_interval(value, units, self.level)
         return Interval(min(value, max(low, found.lower)), max(value, min(high, found.upper)))
 
     def _unseen(self, name: str, metric: Metric, value: float, position: int) -> Figure:
@@ -191,20 +169,20 @@ class _Sample:
             return Figure(value, n=self.n, reason=why)
         method = unseen_method(metric, self.group.units is not None)
         if method == "logit-DeLong":
-            interval = area_with_unseen(area_components(metric, table, self.group.units), self._level)
+            interval = area_with_unseen(area_components(metric, table, self.group.units), self.level)
         elif method == "order-statistics":
             interval = self._quantile(metric, table)
         elif method == "Wilson-bootstrap":
             more = estimator.with_unseen(table, size_of_unseen(self.unit_of_case))
             evidence = self._evidence(metric, table, value, (*estimator.corrected(table), *more))
-            interval = wilson_bootstrap_interval(self.resampled[name][:, position], evidence, self._level)
+            interval = wilson_bootstrap_interval(self.resampled[name][:, position], evidence, self.level)
             interval = steady(interval, value, evidence.bounds)
         elif method == "Clopper-Pearson":
-            interval = share_interval(int(table[estimator.share_column or ""].sum()), len(table), self._level)
+            interval = share_interval(int(table[estimator.share_column or ""].sum()), len(table), self.level)
         else:
             sums = estimator.of_sums(table, metric.worst, metric.best)
             assert sums is not None, name
-            found = unseen_interval(sums, self.unit_of_case, self.resampling.seed, self._level)
+            found = unseen_interval(sums, self.unit_of_case, self.resampling.seed, self.level)
             interval = found if sums.of_ratio else steady(found, value)
         low, high = sorted((metric.worst, metric.best))
         ends = min(value, max(low, interval.lower)), max(value, min(high, interval.upper))
@@ -214,7 +192,7 @@ class _Sample:
         assert isinstance(metric.estimator, Quantile)
         low, high = sorted((metric.worst, metric.best))
         values = table[metric.estimator.column]
-        return quantile_interval(values, self.unit_of_case, metric.estimator.level, (low, high), self._level)
+        return quantile_interval(values, self.unit_of_case, metric.estimator.level, (low, high), self.level)
 
     def _evidence(
         self, metric: Metric, table: CaseTable, value: float, about: Sequence[float] = ()

@@ -11,7 +11,7 @@ from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.estimator import Strata
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats, distinct
-from evaluation.stats.bootstrap import Bootstrap, UnitWeights, bootstrap_of, bootstrap_weights
+from evaluation.stats.bootstrap import UnitWeights, bootstrap_weights
 from evaluation.stats.columns import weighted_means
 from evaluation.stats.figure import LEVEL, IntervalChoice
 
@@ -50,14 +50,6 @@ class Group:
     members: NDArray[np.intp]
     strata: Strata
     units: Units | None
-
-    def entering(self, table: CaseTable) -> CaseTable:
-        """Return the table of the cases that enter."""
-        return table if len(self.members) == len(table) else table.take(self.members)
-
-    def bootstrap(self, resampling: Resampling) -> Bootstrap:
-        """Return the bootstrap of the cases that enter."""
-        return bootstrap_of(self.strata, self.units, resampling.seed, resampling.resamples)
 
 
 def units_of(clusters: Mapping[str, str] | None, names: Sequence[str]) -> Units | None:
@@ -105,8 +97,7 @@ def groups_of(
     """
     clusters = units_of(resampling.clusters, table.names)
     missing: dict[str, str] = {}
-    groups: dict[tuple[bytes, bytes], dict[str, Metric]] = defaultdict(dict)
-    kinds: dict[tuple[bytes, bytes], tuple[Strata, Units | None]] = {}
+    groups: dict[tuple[bytes, bytes], tuple[dict[str, Metric], Strata, Units | None]] = {}
     for name, metric in metrics.items():
         groups_of_cases = metric.estimator.groups(table)
         units = joined(clusters, groups_of_cases)
@@ -119,11 +110,9 @@ def groups_of(
             if metric.estimator.drawn_together:
                 strata = np.where(strata >= 0, 0, -1)
             key = strata.tobytes(), b"" if units is None or groups_of_cases is None else units.tobytes()
-            kinds[key] = strata, units
-            groups[key][name] = metric
+            groups.setdefault(key, ({}, strata, units))[0][name] = metric
     found = []
-    for key, group in groups.items():
-        strata, units = kinds[key]
+    for group, strata, units in groups.values():
         # Cases that do not enter take no part in the draws: leaving them out saves time only.
         members = np.flatnonzero(strata >= 0)
         found.append(Group(group, members, strata[members], None if units is None else units[members]))

@@ -1,6 +1,7 @@
 """Windows bitmaps (BMP): 8-bit pixels are used in place, without a copy."""
 
 import struct
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from evaluation.io.pixels import (
     require_bits,
     write_with_pillow,
 )
-from evaluation.io.volume_header import Geometry
 
 _IMAGE = "a BMP image"
 _FILE_HEADER_BYTES = 14
@@ -25,6 +25,8 @@ _INFO_HEADER_BYTES = 40
 _INFO_HEADERS = (_INFO_HEADER_BYTES, 52, 56, 64, 108, 124)
 _UNCOMPRESSED, _BIT_FIELDS = 0, 3
 _BLUE_GREEN_RED_MASKS = (0xFF0000, 0xFF00, 0xFF)
+
+write = partial(write_with_pillow, "BMP")
 
 
 def read_image(data: memoryview, size: Size | None) -> NDArray[Any]:
@@ -91,8 +93,3 @@ def _indices(rows: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
     if bits == 1:
         return np.unpackbits(rows, axis=1)
     return np.stack((rows >> 4, rows & 15), axis=-1).reshape(len(rows), -1)
-
-
-def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
-    """Return the grey values of one plane, shape (1, y, x), as a file."""
-    return write_with_pillow(values, "BMP")

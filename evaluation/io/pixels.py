@@ -259,11 +259,13 @@ def _from_memory_file(data: bytes) -> NDArray[Any]:
     return np.asarray(_PixelsOf(image, SimpleITK.GetArrayViewFromImage(image)))
 
 
-def write_with_pillow(planes: NDArray[Any], image_format: str, **options: object) -> bytes:
-    """Return planes (plane, y, x), of which only TIFF has several, as a file of a format of Pillow."""
+def write_with_pillow(
+    image_format: str, values: NDArray[Any], geometry: object, extension: str, **options: object
+) -> bytes:
+    """Return planes (plane, y, x), of which only TIFF has several, as a file without a position."""
     from PIL import Image  # needed by writers only
 
-    first, *others = map(Image.fromarray, planes)
+    first, *others = map(Image.fromarray, values)
     pages = {"save_all": True, "append_images": others} if others else {}
     file = io.BytesIO()
     first.save(file, image_format, **pages, **options)

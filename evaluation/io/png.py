@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from evaluation.io.pixels import (
     write_with_pillow,
 )
 from evaluation.io.tiff import ORIENTATION, read_page
-from evaluation.io.volume_header import Geometry
 
 _IMAGE = "a PNG image"
 _MAX_CHUNKS = 100_000
@@ -36,6 +36,8 @@ _BEFORE_PIXELS = (b"IHDR", b"PLTE", b"tRNS", b"sBIT")
 _KEPT_CHUNKS = (*_ONCE, b"IDAT")
 
 _Chunks = dict[bytes, list[memoryview]]
+
+write = partial(write_with_pillow, "PNG", compress_level=9)
 
 
 def read_image(data: memoryview, size: Size | None) -> NDArray[Any]:
@@ -81,11 +83,6 @@ def read_image(data: memoryview, size: Size | None) -> NDArray[Any]:
     if depth == 1 and colour_type == _GREY:
         return pixels.astype(np.bool_)
     return pixels if pixels.ndim == 2 else grey_of_channels(pixels)
-
-
-def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
-    """Return the grey values of one plane, shape (1, y, x), of 8 or 16 bits, as a file without metadata."""
-    return write_with_pillow(values, "PNG", compress_level=9)
 
 
 def _read_chunks(data: memoryview) -> _Chunks:

@@ -9,6 +9,7 @@ refusal here would stay, and each reader would take 25 ms to import it.
 import struct
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from evaluation.io.pixels import (
     require_bits,
     write_with_pillow,
 )
-from evaluation.io.volume_header import Geometry, header_of
+from evaluation.io.volume_header import header_of
 from evaluation.io.voxels import BegunStream, OpenVolume, whole_plane
 from evaluation.metrics.crops import Crop, crop
 
@@ -642,9 +643,7 @@ def open_volume(stream: BegunStream, max_pages: int) -> OpenVolume:
     )
 
 
-def write(values: NDArray[Any], geometry: Geometry | None, extension: str) -> bytes:
-    """Return pages (page, y, x) of 8 or 32 bits as a deflated file, which has no position."""
-    return write_with_pillow(values, "TIFF", compression="tiff_adobe_deflate")
+write = partial(write_with_pillow, "TIFF", compression="tiff_adobe_deflate")
 
 
 def _require_bytes(tags: Tags) -> None:

@@ -45,9 +45,7 @@ def test_metrics_of_equal_strata_share_their_draws():
     assert [list(group.metrics) for group in groups] == [["auc"], ["dice", "again"]]
     dice = groups[1]
     assert dice.members.tolist() == [i for i in range(40) if i % 4]
-    assert len(dice.entering(table(1))) == 30
-    bootstrap = dice.bootstrap(Resampling(3, 50, 5))
-    assert (bootstrap.units, bootstrap.resamples) == (30, 50)
+    assert (dice.strata.tolist(), dice.units) == ([0] * 30, None)
 
 
 @pytest.mark.parametrize(
