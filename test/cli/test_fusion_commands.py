@@ -9,7 +9,7 @@ from test.started import run
 
 def test_annotators(tmp_path):
     given = seven_graders(tmp_path / "in")
-    done = run("fuse", "annotators", given.folder, "--output", tmp_path / "phase", "--method", "staple")
+    done = run("fuse", "annotators", given.folder, "--output", tmp_path / "phase")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{tmp_path / 'phase'}\n{tmp_path / 'phase-report'}\n"
     assert (tmp_path / "phase-report" / "report.json").exists()

@@ -10,17 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import PhaseError
 from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
-from evaluation.core.views import Choices, Numbers, Objects, Regions, Voxels
+from evaluation.core.views import Choices, Numbers, Objects, Voxels
 from evaluation.io.volumes import case_geometry
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import fuse_boxes, iou_of_corners, suppress_boxes
 from evaluation.metrics.crops import Box, VolumeCrop, around
-from evaluation.organiser.annotators.staple import staple
 
-# --- Combine the masks of several annotators by majority vote or STAPLE ---
+# --- Combine the masks of several annotators by majority vote ---
 
 Mask = NDArray[np.bool_]
 
@@ -29,13 +27,11 @@ Mask = NDArray[np.bool_]
 class CombinationRules:
     """The organiser's rules for combining annotators.
 
-    ``tie``: the result for a pixel, label or visibility with as many votes for as against.
-    ``method``: how masks are combined. ``boxes``: weighted boxes fusion or non-maximum suppression; boxes
-    with an IoU above ``box_iou`` belong together.
+    ``tie``: the result for a pixel, label or visibility with as many votes for as against. ``boxes``:
+    weighted boxes fusion or non-maximum suppression; boxes with an IoU above ``box_iou`` belong together.
     """
 
     tie: Literal["background", "foreground"] = "background"
-    method: Literal["majority", "staple"] = "majority"
     boxes: Literal["wbf", "nms"] = "wbf"
     box_iou: float = 0.55
 
@@ -54,31 +50,16 @@ def majority_vote(votes: NDArray[np.bool_], tie_is_foreground: bool = False) -> 
 
 
 def _voted(
-    region: str,
-    masks: Sequence[VolumeCrop],
-    left_out: Sequence[Collection[str]],
-    shape: tuple[int, int, int],
-    case: CaseForm,
-    rules: CombinationRules,
+    region: str, masks: Sequence[VolumeCrop], left_out: Sequence[Collection[str]], rules: CombinationRules
 ) -> VolumeCrop:
-    """Return a region by the method of the rules; it is empty where all leave it out.
-
-    Raises `PhaseError`, which names the case, where STAPLE does not converge.
-    """
+    """Return the majority vote for a region; it is empty where all leave it out."""
     kept = [mask for mask, out in zip(masks, left_out, strict=True) if region not in out]
     if not kept:
         return VolumeCrop(np.zeros((0, 0, 0), np.bool_), (0, 0, 0))
-    # Pixels that nobody marked need no vote, but STAPLE counts them.
-    box = ((0, 0, 0), shape) if rules.method == "staple" else around(*kept)
-    votes = np.stack([mask.within(*box) for mask in kept])
-    if rules.method == "majority":
-        return VolumeCrop(majority_vote(votes, rules.tie_is_foreground), box[0])
-    found = staple(votes)
-    if not found.converged:
-        raise PhaseError(
-            f"{case.name}: STAPLE did not converge in {found.iterations} iterations; combine by majority vote"
-        )
-    return VolumeCrop(found.mask, box[0])
+    # Pixels that nobody marked need no vote.
+    corner, end = around(*kept)
+    votes = np.stack([mask.within(corner, end) for mask in kept])
+    return VolumeCrop(majority_vote(votes, rules.tie_is_foreground), corner)
 
 
 # --- Combine the boxes of several submissions or annotators in one image, class by class ---
@@ -197,7 +178,9 @@ def combine(
     if not is_combinable(kind):
         raise TypeError(f"values of {type(kind).__name__} cannot be combined")
     if (regions := kind.regions) and regions.value:
-        return regions.value(_combine_regions(regions, values, case, rules, left_out), case)
+        of_region = zip(regions.names, zip(*map(regions.of, values), strict=True), strict=True)
+        without = left_out or [()] * len(values)
+        return regions.value([_voted(name, masks, without, rules) for name, masks in of_region], case)
     if any(left_out):
         raise TypeError(f"values of {type(kind).__name__} have no regions")
     if (objects := kind.objects) and objects.value:
@@ -215,20 +198,6 @@ def combine(
 def region_names(kind: Kind) -> tuple[str, ...]:
     """Return the names of the regions that are combined one by one; none for a kind without any."""
     return kind.regions.names if kind.regions and kind.regions.value else ()
-
-
-def _combine_regions(
-    view: Regions,
-    values: Sequence[Any],
-    case: CaseForm,
-    rules: CombinationRules,
-    left_out: Sequence[Collection[str]],
-) -> list[VolumeCrop]:
-    """Return the regions, each voted by itself; values are never averaged."""
-    shape = case_geometry(case, view.dimensions).shape
-    of_region = zip(view.names, zip(*map(view.of, values), strict=True), strict=True)
-    without = left_out or [()] * len(values)
-    return [_voted(name, masks, without, shape, case, rules) for name, masks in of_region]
 
 
 def _combine_objects(view: Objects, given: Sequence[Floats], rules: CombinationRules) -> Floats:

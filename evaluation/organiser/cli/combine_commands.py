@@ -42,7 +42,6 @@ from evaluation.platform import machine
 
 _COMBINATION = (
     Argument.choice("--tie", "the result where as many annotators say yes as no", "background", "foreground"),
-    Argument.choice("--method", "how masks are combined", "majority", "staple"),
     Argument.choice(
         "--boxes", "how boxes are combined: weighted boxes fusion or non-maximum suppression", "wbf", "nms"
     ),
@@ -58,7 +57,7 @@ _COMBINATION = (
 
 def _rules_of(arguments: argparse.Namespace) -> CombinationRules:
     """Return how values are combined."""
-    return CombinationRules(arguments.tie, arguments.method, arguments.boxes, arguments.box_iou)
+    return CombinationRules(arguments.tie, arguments.boxes, arguments.box_iou)
 
 
 _ANNOTATORS = (

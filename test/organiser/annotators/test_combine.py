@@ -20,12 +20,10 @@ from evaluation.io.kinds.points import PointInImage, point_at
 from evaluation.io.kinds.volume import ConfidenceVolume, MultilabelMask
 from evaluation.io.volume_header import UPRIGHT, Geometry, geometry_columns
 from evaluation.metrics.crops import Crop
-from evaluation.organiser.annotators import combine as masks_module
 from evaluation.organiser.annotators.annotations import open_annotators
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, majority_vote
 from evaluation.organiser.annotators.ensemble import write_ensemble
 from evaluation.organiser.annotators.reference import fuse_annotators
-from evaluation.organiser.annotators.staple import staple
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
@@ -135,27 +133,16 @@ def test_majority_is_simpleitks_label_voting(annotators):
     np.testing.assert_array_equal(majority_vote(votes), expected.astype(bool))
 
 
-def test_staple_that_does_not_converge_names_the_case(monkeypatch):
-    monkeypatch.setattr(masks_module, "staple", lambda votes: staple(votes, most_iterations=1))
-    readers = [np.eye(4, 5, k, dtype=np.uint8) * 128 for k in range(3)]
-    with faulted(PhaseError, "V1", "STAPLE", "1"):
-        combine_label_masks(
-            LabelMap({128: "disc"}, 0, dimensions=2), readers, SMALL, CombinationRules(method="staple")
-        )
-
-
 def test_of_regions_that_exclude_each_other_the_last_has_a_tied_pixel():
     masks = [np.array([[value]], np.uint8) for value in (1, 2)]
     assert combine_label_masks(APART, masks, DOT, CombinationRules()).tolist() == [[0]]
     assert combine_label_masks(APART, masks, DOT, FOREGROUND).tolist() == [[2]]
 
 
-@pytest.mark.parametrize("method", ["majority", "staple"])
 @pytest.mark.parametrize("annotators", [1, 2, 3, 4])
-def test_equal_annotators_are_reproduced(annotators, method):
+def test_equal_annotators_are_reproduced(annotators):
     (image,) = drawn(annotators, 1)
-    rules = CombinationRules(method=method)
-    found = combine_label_masks(NESTED, [image] * annotators, SMALL, rules)
+    found = combine_label_masks(NESTED, [image] * annotators, SMALL, CombinationRules())
     np.testing.assert_array_equal(found, image)
 
 

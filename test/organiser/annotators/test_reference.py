@@ -169,7 +169,7 @@ def test_the_report_is_the_same_for_the_same_input(tmp_path):
     assert sorted(reports[0]) == ["adjudication.csv", "agreement.csv", "annotators.csv", "report.json"]
     content = json.loads(reports[0]["report.json"])
     assert set(content["annotators"]) == set(SEVEN)
-    rules = {"tie": "background", "method": "majority", "boxes": "wbf", "box_iou": 0.55}
+    rules = {"tie": "background", "boxes": "wbf", "box_iou": 0.55}
     assert content["rules"] == rules
     rows = list(csv.DictReader(io.StringIO(reports[0]["adjudication.csv"].decode())))
     labels = {name: {one["glaucoma_risk"] for one in said.values()} for name, said in given.said.items()}
