@@ -6,9 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
-from evaluation.cli.common import share, whole_number
+from evaluation.cli.common import share
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cli.shared import SEED, Parts, add_fused, report_folder
+from evaluation.organiser.cli.shared import Parts, add_fused, report_folder
 from evaluation.organiser.justraigs_graders import grading, tables
 from evaluation.organiser.output import whole_folder, write_report, write_rows
 from evaluation.phase.cases import FILE_NAME as CASES
@@ -43,9 +43,6 @@ def add_part(parts: Parts) -> None:
             metavar="SHARE",
             help=f"lowest {name} of a grader, from 0 to 1 (default: %(default)s)",
         )
-    SEED.add_to(parser)
-    words = "images for which new graders are drawn together (default: %(default)s)"
-    add("--block", type=whole_number(1), default=grading.BLOCK, metavar="N", help=words)
 
 
 def _fuse(arguments: argparse.Namespace) -> list[Path]:
@@ -57,8 +54,6 @@ def _fuse(arguments: argparse.Namespace) -> list[Path]:
         arguments.output,
         report,
         grading.GraderLimits(arguments.min_sensitivity, arguments.min_specificity),
-        arguments.seed,
-        arguments.block,
     )
     return [arguments.output, report]
 
@@ -70,15 +65,13 @@ def fuse_graders(
     output: Path,
     report: Path,
     limits: grading.GraderLimits = grading.MONITORING,
-    seed: int = 0,
-    block: int = grading.BLOCK,
 ) -> None:
     """Write a phase folder, ready to seal, and a report on the labels and the graders.
 
     graders: the graders' table. mapping: the archive's mapping of stacks; None for all eyes of the table, in
     a phase whose submissions are archives. configuration: the configuration of the phase, under any file
-    name. limits: graders below them leave; seed, block: how their images are dealt out. Raises
-    `PhaseError` with every fault, ValueError for a block below 1.
+    name. limits: graders below them leave, and their images are graded again. Raises `PhaseError` with every
+    fault.
     """
     given = read_configuration(configuration.parent, only=CHALLENGE.name, file=configuration.name)
     options = given.options
@@ -90,18 +83,21 @@ def fuse_graders(
         (phase / FILE_NAME).write_bytes(configuration.read_bytes())
         tables.write_case_table(phase / CASES, eyes, mapping, graders.name)
     agreed = [eye.agreed_features(options.specialist_alone) for eye in eyes]
-    figures = grading.figures_of(grading.gradings_of(eyes))
+    figures = grading.figures_of(eyes)
     flagged = {of_grader.grader for of_grader in figures if of_grader.is_below(limits)}
-    again = grading.redistribute(eyes, flagged, seed, block)
+    again = [
+        (eye.name, tables.GRADERS[role], eye.graders[role], eye.graded.labels[role], eye.final)
+        for eye in sorted(eyes, key=lambda eye: eye.name)
+        for role in eye.roles
+        if eye.graders[role] in flagged
+    ]
     agreement = grading.agreement_of(eyes)
     rows = (
         (*grading.row_of(of_grader), of_grader.self_decided, of_grader.grader in flagged)
         for of_grader in figures
     )
     of_graders = write_rows(report / "graders.csv", _OF_GRADER, rows)
-    columns = ("name", "role", "grader", "label", "final_label", "new_grader")
-    regraded = [(r.eye, tables.GRADERS[r.role], r.grader, r.label, r.final, r.new_grader) for r in again]
-    write_rows(report / "regrade.csv", columns, regraded)
+    write_rows(report / "regrade.csv", ("name", "role", "grader", "label", "final_label"), again)
     columns = ("label", "measure", "grader_1", "grader_2", "eyes", "value")
     kappas = [(a.field, a.measure, a.first, a.second, a.cases, a.value) for a in agreement]
     write_rows(report / "agreement.csv", columns, kappas)
@@ -125,8 +121,7 @@ def fuse_graders(
             "limits": {"sensitivity": float(limits.sensitivity), "specificity": float(limits.specificity)},
             "graders": of_graders,
             "scored_on_own_decisions": [one.grader for one in figures if one.self_decided],
-            "images_to_regrade": len({one.eye for one in again}),
-            "images_without_new_grader": len({one.eye for one in again if not one.new_grader}),
+            "images_to_regrade": len({name for name, *_ in again}),
             "agreement": [asdict(found) for found in agreement],
         },
     )

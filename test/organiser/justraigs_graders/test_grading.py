@@ -15,7 +15,6 @@ from evaluation.organiser.justraigs_graders.grading import (
     GraderLimits,
     agreement_of,
     figures_of,
-    gradings_of,
 )
 from evaluation.organiser.justraigs_graders.tables import read_graders
 from evaluation.phase.manifest import scan, seal
@@ -65,8 +64,7 @@ def test_agreed_labels_by_hand(tmp_path, name, specialist_alone, final, decided_
 
 def test_figures_by_hand(tmp_path):
     eyes = read_graders(graders(tmp_path))
-    gradings = gradings_of(eyes)
-    figures = {one.grader: one for one in figures_of(gradings)}
+    figures = {one.grader: one for one in figures_of(eyes)}
     # The ungradable EYE4 enters nowhere; G2 missed EYE3, which the specialist called referable.
     assert figures["G1"] == GraderFigures("G1", 4, 2, 2, 1, 1)
     assert figures["G2"] == GraderFigures("G2", 4, 1, 2, 1, 1)
@@ -75,7 +73,7 @@ def test_figures_by_hand(tmp_path):
     assert {name for name, one in figures.items() if one.is_below(MONITORING)} == {"G2"}
     # Ungradable is a wrong label of a gradable eye.
     table = graders(tmp_path, [row("E1", "NRG", "", ("U", "NRG", "NRG"))])
-    assert figures_of(gradings_of(read_graders(table)))[0] == GraderFigures("G1", 1, 0, 0, 0, 1)
+    assert figures_of(read_graders(table))[0] == GraderFigures("G1", 1, 0, 0, 0, 1)
 
 
 EXACT = GraderLimits(Fraction("0.3"), Fraction(0))
@@ -130,13 +128,14 @@ def test_a_phase_ready_to_seal_with_its_report(tmp_path):
     assert [found["name"] for found in rows_of(report / "regrade.csv")] == names
 
 
-def test_images_of_a_flagged_grader_go_to_one_who_has_not_seen_them(tmp_path):
+def test_images_of_a_flagged_grader_are_graded_again(tmp_path):
     names = {"EYE1": "ad-", "EYE2": "bac", "EYE3": "abc", "EYE4": "dac"}
     rows = [[*cells, *names[cells[0]]] for cells in ROWS]
     table = graders(tmp_path, rows, [*HEADER, "Grader G1", "Grader G2", "Grader G3"])
     again = rows_of(fuse(tmp_path, table) / "regrade.csv")
-    # "b" was wrong on EYE3; the other grader of both images is "a", so that "d" is the only one left.
-    assert [(found["name"], found["new_grader"]) for found in again] == [("EYE2", "d"), ("EYE3", "d")]
+    # "b" was wrong on EYE3.
+    of_images = [(found["name"], found["role"], found["grader"]) for found in again]
+    assert of_images == [("EYE2", "G1", "b"), ("EYE3", "G2", "b")]
 
 
 def test_specialists_are_marked_who_are_scored_on_their_own_labels_and_listed_where_graders_agree(tmp_path):
