@@ -1,11 +1,10 @@
-"""Combine several submissions of one phase into one."""
+"""Combine several submissions of one phase into one, in the submission's own format."""
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import PhaseError
@@ -13,7 +12,6 @@ from evaluation.core.field import Field, Files
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.core.views import Numbers
-from evaluation.io.json_files import read_json
 from evaluation.organiser.annotators.agreement import (
     AgreementFigure,
     CaseDisagreement,
@@ -25,11 +23,6 @@ from evaluation.organiser.annotators.annotations import OpenSubmission, open_sub
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, normalised
 from evaluation.organiser.output import whole_folder
 from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, writer_of
-from evaluation.phase.cases import OrganiserTable, organiser_table
-from evaluation.phase.leaderboard import ELIGIBLE, TEAM, is_yes
-from evaluation.phase.phase import Phase
-
-# --- Combine several submissions of one phase into one, in the submission's own format ---
 
 
 @dataclass(frozen=True)
@@ -146,106 +139,3 @@ def _writer_for(
             known, path = field.archive.extensions, first.file.casefold()
             extensions[field.name] = next(extension for extension in known if path.endswith(extension))
     return ArchiveWriter(folder, fields, extensions)
-
-
-# --- Members of an ensemble by a leaderboard: the first k teams of one of its boards ---
-
-MembersChosen = Literal["on these cases", "on other cases", "by hand", "not known"]
-IN_WORDS: dict[MembersChosen, str] = {
-    "on these cases": "Its members were chosen by results on these cases: it looks better than it is, "
-    "and no test allows for that.",
-    "on other cases": "Its members were chosen by results on other cases.",
-    "by hand": "Its members were named by hand; if by results on these cases, it looks better than it is.",
-    "not known": "How its members were chosen is not known; if by results on these cases, it looks better "
-    "than it is.",
-}
-"""What the choice of the members means. Source: REFUGE, section 5.1.3."""
-
-FILE_NAME = "leaderboard.csv"
-_PLACE, _SUBMISSION = "place", "submission"
-_OVERALL = "overall"
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The folders of the chosen teams by name, in the order of their places, and the column of places.
-
-    ``phases``: the digests of the manifests of the phases behind these places, by name; empty if not known.
-    """
-
-    folders: Mapping[str, Path]
-    column: str
-    phases: Mapping[str, str]
-
-    def members(self, phase: Phase) -> MembersChosen:
-        """Return whether the places are of the cases of a phase: of its name or its seal."""
-        if not self.phases:
-            return "not known"
-        here = phase.config.name in self.phases or phase.manifest.digest in self.phases.values()
-        return "on these cases" if here else "on other cases"
-
-
-def best_of_board(path: Path, folders: Mapping[str, Path], count: int, board: str | None = None) -> Chosen:
-    """Return the first ``count`` teams of a leaderboard that `rank --output` wrote.
-
-    path: `leaderboard.csv`, or the folder that holds it. folders: the candidates by the name of the team; a
-    team with several submissions has the one that counts in a sub-folder. board: "<board> place" is the
-    column of places; None: the overall one, or the only one. Teams that are not ranked are never chosen.
-    Raises `PhaseError` for an unknown board, for fewer ranked teams, for a tie about the last place, and for
-    chosen teams that are not among the candidates.
-    """
-    file = path / FILE_NAME if path.is_dir() else path
-    with organiser_table(file, (TEAM,)) as table:
-        column = _column(table, board)
-        places: dict[str, float] = {}
-        submissions: dict[str, str] = {}
-        for row in table.rows:
-            place = row.number(column)
-            if is_yes(row, ELIGIBLE) and not math.isnan(place):
-                places[row.cells[TEAM]] = place
-                submissions[row.cells[TEAM]] = row.cells.get(_SUBMISSION, "")
-    order = sorted(places, key=lambda team: (places[team], team))
-    if len(order) < count:
-        raise PhaseError(f"{file.name}, {column}: expected at least {count} ranked teams, found {len(order)}")
-    chosen = order[:count]
-    if len(order) > count and places[order[count]] == places[chosen[-1]]:
-        tied = [team for team in order if places[team] == places[chosen[-1]]]
-        raise PhaseError(
-            f"{file.name}, {column}: {', '.join(tied)} share place {places[chosen[-1]]:g}; choose "
-            f"{order.index(tied[0])} or {order.index(tied[0]) + len(tied)} teams"
-        )
-    if absent := [team for team in chosen if team not in folders]:
-        raise PhaseError(
-            *(f"{team}: is among the first {count}, but not among the submissions" for team in absent)
-        )
-    nested = {team: folders[team] / submissions[team] for team in chosen}
-    of_teams = {team: place if place.is_dir() else folders[team] for team, place in nested.items()}
-    return Chosen(of_teams, column, _phases(file, column))
-
-
-def _phases(file: Path, column: str) -> dict[str, str]:
-    """Return the digests by phase of the `leaderboard.json` beside a table: all, or that of one role."""
-    path = file.with_name("leaderboard.json")
-    if not path.is_file():
-        return {}
-    content: Any = read_json(path)
-    try:
-        phases = {one.get("role"): (one["phase"], one["manifest"]) for one in content["phases"]}
-    except (KeyError, TypeError, AttributeError):
-        raise PhaseError(f"{path}: is not a file of this package") from None
-    places = (column, file.stem.replace("leaderboard-", "", 1) + f" {_PLACE}")
-    own = [found for role, found in phases.items() if f"{role} {_PLACE}" in places]
-    return dict(own or phases.values())
-
-
-def _column(table: OrganiserTable, board: str | None) -> str:
-    columns = [name for name in table.columns if name == _PLACE or name.endswith(f" {_PLACE}")]
-    boards = ", ".join(name.removesuffix(_PLACE).strip() or _OVERALL for name in columns) or "none"
-    for name in (f"{board or _OVERALL} {_PLACE}", *([_PLACE] if board in (None, _OVERALL) else [])):
-        if name in columns:
-            return name
-    if board is None and len(columns) == 1:
-        return columns[0]
-    if board is None:
-        raise PhaseError(f"{table.file}: has no overall board; choose one of {boards}")
-    raise PhaseError(f"{table.file}: expected one of the boards {boards}, found {board!r}")

@@ -15,20 +15,13 @@ from evaluation.cli.common import (
     say,
     share_below_one,
     tell,
-    whole_number,
 )
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.annotators.agreement import not_compared
 from evaluation.organiser.annotators.annotations import open_annotators
 from evaluation.organiser.annotators.combine import CombinationRules
-from evaluation.organiser.annotators.ensemble import (
-    IN_WORDS,
-    Chosen,
-    best_of_board,
-    write_agreement,
-    write_ensemble,
-)
+from evaluation.organiser.annotators.ensemble import write_agreement, write_ensemble
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.organiser.annotators.study import study_as_annotations
 from evaluation.organiser.cli.shared import add_fused, report_folder
@@ -131,18 +124,6 @@ def _fuse_folder(arguments: argparse.Namespace, folder: Path) -> list[Path]:
     Argument.path("--output", "FOLDER", "where to write", required=True),
     Argument("--tasks", "comma-separated tasks (default: all tasks of the phase)", metavar="TASK,…"),
     *_COMBINATION,
-    Argument(
-        "--top",
-        "combine only the first K teams of a leaderboard; the name of a folder is that of its team",
-        type=whole_number(2),
-        metavar="K",
-    ),
-    Argument.path(
-        "--leaderboard",
-        "FOLDER|CSV",
-        "of --top: what rank --output wrote, best of another set of cases than the one to be predicted",
-    ),
-    Argument("--board", "of --leaderboard (default: the overall one, or the only one)", metavar="NAME"),
     Argument.path(
         "--report",
         "FOLDER",
@@ -153,8 +134,7 @@ def run_ensemble(arguments: argparse.Namespace) -> int:
     """Write the ensemble. Raises `PhaseError` with the faults of the submissions or the phase."""
     if not arguments.ground_truth.is_dir():
         raise PhaseError(f"{arguments.ground_truth}: is not a folder")
-    chosen = _chosen(arguments)
-    members = dict(chosen.folders) if chosen else _by_name(arguments.submissions)
+    members = _by_name(arguments.submissions)
     # Only the form is used, so that the phase can be unsealed.
     phase = load_phase(arguments.ground_truth, scan(arguments.ground_truth))
     names = (
@@ -169,28 +149,12 @@ def run_ensemble(arguments: argparse.Namespace) -> int:
         f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}",
         f"values of cases: {cases}",
     )
-    how = chosen.members(phase) if chosen else "by hand"
-    if chosen:
-        say(IN_WORDS[how])
-    if how == "on these cases":
-        say(f"In teams.csv, chosen_on = {phase.config.name} marks it")
     if arguments.report:
         write_agreement(arguments.report, written)
         of_fields = {field.name: field.kind for field in fields_of(tasks) if field.name in written.cases}
         say(*not_compared(of_fields))
         say(arguments.report)
     return 0
-
-
-def _chosen(arguments: argparse.Namespace) -> Chosen | None:
-    if (arguments.top is None) != (arguments.leaderboard is None):
-        raise PhaseError("--top, --leaderboard: expected both or neither")
-    if arguments.top is None:
-        return None
-    given = _by_name(arguments.submissions)
-    chosen = best_of_board(arguments.leaderboard, given, arguments.top, arguments.board)
-    say(f"the first {arguments.top} by {chosen.column}: {', '.join(chosen.folders)}")
-    return chosen
 
 
 def _by_name(folders: Sequence[Path]) -> dict[str, Path]:
