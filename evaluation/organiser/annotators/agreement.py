@@ -19,6 +19,7 @@ from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.confusion import cohen_kappa, fleiss_kappa
 from evaluation.metrics.near_pairs import NearPairs
 from evaluation.metrics.points import euclidean_distance, match_pairs
+from evaluation.metrics.regression import intraclass_correlation
 from evaluation.metrics.segmentation import dice_of_counts
 from evaluation.organiser.output import write_rows
 from evaluation.organiser.views import left_out, overlap_of_masks
@@ -158,7 +159,7 @@ def counting(figures: Mapping[str, Stated], *left_out: Collection[str]) -> dict[
     return {name: figure for name, figure in figures.items() if not name.startswith(regions)}
 
 
-# --- Figures of agreement: intraclass correlations, limits of agreement ---
+# --- Figures of agreement: limits of agreement ---
 
 _LIMIT = 1.96
 
@@ -178,60 +179,6 @@ class AgreementFigure:
     value: float
     lower: float | None = None
     upper: float | None = None
-
-
-def intraclass_correlations(ratings: ArrayLike) -> dict[str, Figure]:
-    """Return the single-rating correlations ICC(2,1) and ICC(3,1) of annotators who all rated the same cases.
-
-    ratings: shape (cases, annotators), finite. In ICC(2,1) annotators are a sample of many, and one who is
-    always higher lowers it; in ICC(3,1) they are fixed, and such a shift does not count. Empty with fewer
-    than two cases or annotators, where no annotator tells the cases apart, and where ICC(2,1) is a division
-    by zero, as for two annotators who exchange the values of two cases; an interval that is one is NaN.
-    Raises ValueError for other shapes and NaN.
-    Source: Shrout and Fleiss 1979, Psychological Bulletin 86:420; intervals also McGraw and Wong 1996,
-    Psychological Methods 1:30.
-    """
-    table = np.asarray(ratings, dtype=np.float64)
-    if table.ndim != 2 or not np.isfinite(table).all():
-        raise ValueError(f"ratings: expected numbers of shape (cases, annotators), found {table.shape}")
-    n, k = table.shape
-    if n < 2 or k < 2 or (table == table[0]).all():
-        return {}
-    from scipy.special import fdtri
-
-    deviation = table - table.mean()
-    cases, annotators = deviation.mean(axis=1), deviation.mean(axis=0)
-    residual = deviation - cases[:, np.newaxis] - annotators
-    of_cases = float(k * (cases**2).sum() / (n - 1))
-    of_annotators = float(n * (annotators**2).sum() / (k - 1))
-    error = float((residual**2).sum() / ((n - 1) * (k - 1)))
-    quantile = (1 + LEVEL) / 2
-
-    total = of_cases + (k - 1) * error + k * (of_annotators - error) / n
-    if total <= 0:
-        return {}
-    agreement = (of_cases - error) / total
-    consistency = (of_cases - error) / (of_cases + (k - 1) * error)
-    if error <= 1e-20 * (of_cases + of_annotators):
-        # Without any residual there is nothing that the intervals could be made of.
-        return {"ICC(2,1)": _around(agreement, 0), "ICC(3,1)": _around(consistency, 0)}
-
-    ratio = of_annotators / error
-    spread = n * (1 + (k - 1) * agreement) - k * agreement
-    squares = (n - 1) * (k * agreement * ratio) ** 2 + spread**2
-    freedom = (k - 1) * (n - 1) * (k * agreement * ratio + spread) ** 2 / squares if squares else math.nan
-    low, high = float(fdtri(n - 1, freedom, quantile)), float(fdtri(freedom, n - 1, quantile))
-    rest = k * of_annotators + (k * n - k - n) * error
-    of_agreement = (
-        n * (of_cases - low * error) / (low * rest + n * of_cases),
-        n * (high * of_cases - error) / (rest + n * high * of_cases),
-    )
-
-    within = (n - 1) * (k - 1)
-    low = of_cases / error / float(fdtri(n - 1, within, quantile))
-    high = of_cases / error * float(fdtri(within, n - 1, quantile))
-    of_consistency = (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
-    return {"ICC(2,1)": Figure(agreement, *of_agreement), "ICC(3,1)": Figure(consistency, *of_consistency)}
 
 
 def _around(value: float, half_width: float) -> Figure:
@@ -349,9 +296,8 @@ class FieldAgreement:
     def result(self) -> list[AgreementFigure]:
         """Return the figures of decisions, of numbers, and the mean measures of every pair.
 
-        Decisions: Cohen's kappa of every pair, and Fleiss' kappa of all. Numbers: ICC(2,1) and ICC(3,1) over
-        the cases that all annotators have, and Bland and Altman's limits of agreement of every pair.
-        Undefined figures (only one category occurs) are left out.
+        Decisions: Cohen's kappa of every pair, and Fleiss' kappa of all. Numbers: ICC(2,1) and Bland and
+        Altman's limits of agreement of every pair. Undefined figures (only one category occurs) are left out.
         """
         found: list[AgreementFigure] = []
         for name, decided in self._decisions.items():
@@ -372,11 +318,9 @@ class FieldAgreement:
         yield self._figure(f"{prefix}Fleiss' kappa", _ALL, len(several), fleiss_kappa(several))
 
     def _of_numbers(self, prefix: str, cases: Sequence[Mapping[str, float]]) -> Iterator[AgreementFigure]:
-        annotators = sorted(set(chain(*cases)))
-        table = [[case[one] for one in annotators] for case in cases if len(case) == len(annotators)]
-        for name, one in intraclass_correlations(table).items() if table else ():
-            yield self._figure(f"{prefix}{name}", _ALL, len(table), one.value, one.interval)
         for pair, first, second in _pairs_of(cases):
+            correlation = intraclass_correlation(first, second)
+            yield self._figure(f"{prefix}ICC(2,1)", pair, len(first), correlation)
             for name, one in limits_of_agreement(first, second).items():
                 yield self._figure(f"{prefix}{name}", pair, len(first), one.value, one.interval)
 
