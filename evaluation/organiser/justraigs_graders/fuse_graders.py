@@ -2,7 +2,6 @@
 
 import argparse
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 
 from evaluation.challenges.justraigs.rules import CHALLENGE, FEATURES, JustraigsOptions
@@ -91,16 +90,12 @@ def fuse_graders(
         for role in eye.roles
         if eye.graders[role] in flagged
     ]
-    agreement = grading.agreement_of(eyes)
     rows = (
         (*grading.row_of(of_grader), of_grader.self_decided, of_grader.grader in flagged)
         for of_grader in figures
     )
     of_graders = write_rows(report / "graders.csv", _OF_GRADER, rows)
     write_rows(report / "regrade.csv", ("name", "role", "grader", "label", "final_label"), again)
-    columns = ("label", "measure", "grader_1", "grader_2", "eyes", "value")
-    kappas = [(a.field, a.measure, a.first, a.second, a.cases, a.value) for a in agreement]
-    write_rows(report / "agreement.csv", columns, kappas)
     nothing = [None] * len(FEATURES)
     marks = ([flag if flag is None else int(flag) for flag in flags or nothing] for flags in agreed)
     labels = ((eye.name, eye.final, eye.decided_by, *given) for eye, given in zip(eyes, marks, strict=True))
@@ -122,6 +117,5 @@ def fuse_graders(
             "graders": of_graders,
             "scored_on_own_decisions": [one.grader for one in figures if one.self_decided],
             "images_to_regrade": len({name for name, *_ in again}),
-            "agreement": [asdict(found) for found in agreement],
         },
     )

@@ -1,15 +1,13 @@
-"""Monitors the graders of JustRAIGS: each one's accuracy against limits, and how far they agree."""
+"""Monitors the graders of JustRAIGS: each one's accuracy against limits."""
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from evaluation.challenges.justraigs.rules import FEATURES, NOT_REFERABLE, REFERABLE
-from evaluation.metrics.confusion import cohen_kappa, fleiss_kappa
-from evaluation.organiser.annotators.agreement import AgreementFigure
-from evaluation.organiser.justraigs_graders.tables import GRADERS, Eye
+from evaluation.challenges.justraigs.rules import NOT_REFERABLE, REFERABLE
+from evaluation.organiser.justraigs_graders.tables import Eye
 from evaluation.stats.intervals import wilson_interval
 
 SPECIALIST = 2
@@ -69,22 +67,6 @@ def figures_of(eyes: Iterable[Eye]) -> list[GraderFigures]:
             for label in (REFERABLE, NOT_REFERABLE)
         )
         found.append(GraderFigures(grader, counts.total(), *referable, *not_referable, decided[grader]))
-    return found
-
-
-def agreement_of(eyes: Sequence[Eye]) -> list[AgreementFigure]:
-    """Return the kappas of the two first graders for the main label and for each feature that both graded."""
-    pairs: dict[str, list[Sequence[Hashable]]] = {"main label": [eye.graded.labels[:2] for eye in eyes]}
-    for number, feature in enumerate(FEATURES):
-        both = ([flags[number] for flags in eye.graded.features[:2]] for eye in eyes)
-        pairs[feature] = [pair for pair in both if None not in pair]
-    found = []
-    for name, given in pairs.items():
-        first, second = ([pair[position] for pair in given] for position in (0, 1))
-        kappas = (("Cohen's kappa", cohen_kappa(first, second)), ("Fleiss' kappa", fleiss_kappa(given)))
-        for measure, kappa in kappas:
-            if not math.isnan(kappa):
-                found.append(AgreementFigure(name, measure, *GRADERS[:2], len(given), kappa))
     return found
 
 

@@ -13,7 +13,6 @@ from evaluation.organiser.justraigs_graders.grading import (
     MONITORING,
     GraderFigures,
     GraderLimits,
-    agreement_of,
     figures_of,
 )
 from evaluation.organiser.justraigs_graders.tables import read_graders
@@ -94,19 +93,6 @@ EXACT = GraderLimits(Fraction("0.3"), Fraction(0))
 def test_limits_of_graders(found, referable, cleared, not_referable, limits, flagged):
     figures = GraderFigures("g", 200, found, referable, cleared, not_referable)
     assert figures.is_below(limits) is flagged
-
-
-def test_kappa_of_the_first_two_graders_by_hand(tmp_path):
-    found = {(a.field, a.measure): a for a in agreement_of(read_graders(graders(tmp_path)))}
-    # RG NRG RG NRG against RG NRG NRG U: observed 2/4, by chance ½·¼ + ½·½ = 3/8.
-    assert found["main label", "Cohen's kappa"].value == pytest.approx((1 / 2 - 3 / 8) / (5 / 8))
-    # 8 labels: 3 RG, 4 NRG, 1 U.
-    by_chance = (9 + 16 + 1) / 64
-    assert found["main label", "Fleiss' kappa"].value == pytest.approx((1 / 2 - by_chance) / (1 - by_chance))
-    # Only EYE2 has the features of both; where they agree, only one category occurs: no kappa.
-    assert {field for field, _ in found} == {"main label", FEATURES[3], FEATURES[9]}
-    assert found[FEATURES[3], "Cohen's kappa"].cases == 1
-    assert found[FEATURES[3], "Fleiss' kappa"].value == pytest.approx(-1)
 
 
 def test_a_phase_ready_to_seal_with_its_report(tmp_path):
