@@ -1,4 +1,4 @@
-"""Agreement of annotators or submissions: by field over all cases, and case by case."""
+"""Agreement of annotators: by field over all cases, and case by case."""
 
 import math
 from collections import defaultdict
@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, field, fields
 from itertools import chain, combinations
 from math import nan
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -374,22 +374,17 @@ def most_disputed(found: Iterable[CaseDisagreement]) -> list[CaseDisagreement]:
     return sorted(disputed, key=lambda one: (one.field, one.measure, -one.mean, -one.largest, one.case))
 
 
-# --- Tables of the agreement of annotators or submissions, and of the cases with disagreement ---
-
-Who = Literal["annotator", "submission"]
+# --- Tables of the agreement of annotators, and of the cases with disagreement ---
 
 
-def write_agreement_table(path: Path, who: Who, agreement: Iterable[AgreementFigure]) -> None:
-    """Write a row for each figure; joint figures have no second annotator or submission."""
-    header = ("field", "measure", f"{who}_1", f"{who}_2", "cases", "value", "lower", "upper")
+def write_agreement_table(path: Path, agreement: Iterable[AgreementFigure]) -> None:
+    """Write a row for each figure; joint figures have no second annotator."""
+    header = ("field", "measure", "annotator_1", "annotator_2", "cases", "value", "lower", "upper")
     write_rows(path, header, map(astuple, agreement))
 
 
-def write_disagreement_table(
-    path: Path, who: Who, disagreement: Iterable[CaseDisagreement], with_votes: bool = False
-) -> None:
-    """Write a row for each case and measure that is disputed, with the votes if requested."""
-    columns = [one.name for one in fields(CaseDisagreement) if with_votes or one.name != "votes"]
-    header = [f"{who}s" if column == "values" else column for column in columns]
-    rows = ([getattr(found, column) for column in columns] for found in most_disputed(disagreement))
-    write_rows(path, header, rows)
+def write_disagreement_table(path: Path, disagreement: Iterable[CaseDisagreement]) -> None:
+    """Write a row for each case and measure that is disputed, with the votes."""
+    columns = [one.name for one in fields(CaseDisagreement)]
+    header = ["annotators" if column == "values" else column for column in columns]
+    write_rows(path, header, map(astuple, most_disputed(disagreement)))

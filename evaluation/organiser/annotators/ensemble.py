@@ -12,13 +12,6 @@ from evaluation.core.field import Field, Files
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.core.views import Numbers
-from evaluation.organiser.annotators.agreement import (
-    AgreementFigure,
-    CaseDisagreement,
-    FieldAgreement,
-    write_agreement_table,
-    write_disagreement_table,
-)
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, normalised
 from evaluation.organiser.output import whole_folder
@@ -27,16 +20,11 @@ from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWrite
 
 @dataclass(frozen=True)
 class Ensemble:
-    """A written ensemble: submissions, tasks, and the number of cases with a value by field.
-
-    ``agreement`` and ``disagreement`` are of the members; numbers are compared on their common scale.
-    """
+    """A written ensemble: submissions, tasks, and the number of cases with a value by field."""
 
     submissions: tuple[str, ...]
     tasks: tuple[str, ...]
     cases: Mapping[str, int]
-    agreement: tuple[AgreementFigure, ...]
-    disagreement: tuple[CaseDisagreement, ...]
 
 
 def write_ensemble(
@@ -75,24 +63,16 @@ def write_ensemble(
             for position, number in _normalised(one, name, view, order, faults).items():
                 scaled[one.name, position][name] = number
     others = [field.name for field in fields if field.name not in single]
-    agreement = {field.name: FieldAgreement(field.name, field.kind) for field in fields}
-    disagreement: list[CaseDisagreement] = []
-    counts = dict.fromkeys(agreement, 0)
+    counts = dict.fromkeys((field.name for field in fields), 0)
     with whole_folder(output) as folder:
         writer = _writer_for(folder, form, fields, opened[0])
         for done, position in enumerate(order, start=1):
-            read = {
-                one.name: one.read(position, others, faults) | scaled[one.name, position] for one in opened
-            }
+            read = [one.read(position, others, faults) | scaled[one.name, position] for one in opened]
             if not faults:
                 case, combined = form.cases[position], dict[str, Any]()
                 for field in fields:
-                    given = {
-                        name: values[field.name] for name, values in read.items() if field.name in values
-                    }
-                    disagreement += agreement[field.name].add(case.name, given)
-                    if given:
-                        value = combine(field.kind, list(given.values()), case, rules)
+                    if given := [values[field.name] for values in read if field.name in values]:
+                        value = combine(field.kind, given, case, rules)
                         combined[field.name] = field.kind.writable(value, case)
                         counts[field.name] += 1
                 writer.add(case.name, combined)
@@ -100,19 +80,8 @@ def write_ensemble(
         PhaseError.raise_all(faults)
         writer.close()
     present = {name for one in opened for name in one.index.tasks}
-    return Ensemble(
-        tuple(one.name for one in opened),
-        tuple(t.name for t in tasks if t.name in present),
-        counts,
-        tuple(found for of_field in agreement.values() for found in of_field.result()),
-        tuple(disagreement),
-    )
-
-
-def write_agreement(folder: Path, written: Ensemble) -> None:
-    """Write the members' agreement: `agreement.csv`, and by case `disagreement.csv`. No label is read."""
-    write_agreement_table(folder / "agreement.csv", "submission", written.agreement)
-    write_disagreement_table(folder / "disagreement.csv", "submission", written.disagreement)
+    of_members = tuple(task.name for task in tasks if task.name in present)
+    return Ensemble(tuple(one.name for one in opened), of_members, counts)
 
 
 def _normalised(

@@ -275,7 +275,7 @@ def write_reference_report(folder: Path, fused: FusedReference, rules: Combinati
             },
         },
     )
-    write_agreement_table(folder / "agreement.csv", "annotator", fused.agreement)
-    write_disagreement_table(folder / "adjudication.csv", "annotator", fused.disagreement, with_votes=True)
+    write_agreement_table(folder / "agreement.csv", fused.agreement)
+    write_disagreement_table(folder / "adjudication.csv", fused.disagreement)
     columns = ("annotator", "task", "metric", "cases", "value")
     write_rows(folder / "annotators.csv", columns, map(astuple, fused.scores))

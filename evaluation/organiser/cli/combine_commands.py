@@ -16,12 +16,11 @@ from evaluation.cli.common import (
     share_below_one,
     tell,
 )
-from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.annotators.agreement import not_compared
 from evaluation.organiser.annotators.annotations import open_annotators
 from evaluation.organiser.annotators.combine import CombinationRules
-from evaluation.organiser.annotators.ensemble import write_agreement, write_ensemble
+from evaluation.organiser.annotators.ensemble import write_ensemble
 from evaluation.organiser.annotators.reference import fuse_annotators, write_reference_report
 from evaluation.organiser.annotators.study import study_as_annotations
 from evaluation.organiser.cli.shared import add_fused, report_folder
@@ -124,11 +123,6 @@ def _fuse_folder(arguments: argparse.Namespace, folder: Path) -> list[Path]:
     Argument.path("--output", "FOLDER", "where to write", required=True),
     Argument("--tasks", "comma-separated tasks (default: all tasks of the phase)", metavar="TASK,…"),
     *_COMBINATION,
-    Argument.path(
-        "--report",
-        "FOLDER",
-        "write how far the members agree, and on which cases they do not; no label is read",
-    ),
 )
 def run_ensemble(arguments: argparse.Namespace) -> int:
     """Write the ensemble. Raises `PhaseError` with the faults of the submissions or the phase."""
@@ -149,11 +143,6 @@ def run_ensemble(arguments: argparse.Namespace) -> int:
         f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}",
         f"values of cases: {cases}",
     )
-    if arguments.report:
-        write_agreement(arguments.report, written)
-        of_fields = {field.name: field.kind for field in fields_of(tasks) if field.name in written.cases}
-        say(*not_compared(of_fields))
-        say(arguments.report)
     return 0
 
 

@@ -1,6 +1,5 @@
 """Ensembles of submissions."""
 
-import csv
 import shutil
 from pathlib import Path
 
@@ -14,9 +13,8 @@ from evaluation.evaluate import Result, evaluate
 from evaluation.io.kinds.number import Number
 from evaluation.io.kinds.points import point_at
 from evaluation.io.kinds.volume import Volume
-from evaluation.io.volumes import read_numbers
 from evaluation.organiser.annotators.combine import CombinationRules, normalised
-from evaluation.organiser.annotators.ensemble import Ensemble, write_agreement, write_ensemble
+from evaluation.organiser.annotators.ensemble import write_ensemble
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import Phase, load_phase
 from test.faults import faulted
@@ -134,68 +132,3 @@ def test_where_missing_cases_count_an_ensemble_uses_the_others(tmp_path):
     assert metrics(phase, written)["segmentation.dice_disc"] == 1.0
     # It has the optional tasks of its members.
     assert metrics(phase, written).keys() == metrics(phase, whole).keys()
-
-
-TWO_DOZEN = 24
-MEMBERS = "abc"
-
-
-def noisy(seed: int):
-    """Likelihoods and masks whose errors grow with the number of the case, and so does disagreement."""
-    rng = np.random.default_rng(seed)
-
-    def change(case, values):
-        spread = case.number / TWO_DOZEN
-        mask = values["segmentation"].values[0].copy()
-        flipped = rng.random(mask.shape) < 0.3 * spread
-        mask[flipped] = np.where(mask[flipped] == 255, 128, 255)
-        risk = values["glaucoma_risk"] + 0.2 * spread * rng.normal()
-        return {**values, "segmentation": Volume.of_image(mask), "glaucoma_risk": risk}
-
-    return change
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory) -> tuple[Path, Ensemble]:
-    folder = tmp_path_factory.mktemp("ensemble")
-    phase = loaded_phase(folder / "phase", TWO_DOZEN)
-    members = {
-        name: refuge_submission(folder / name, TWO_DOZEN, change=noisy(seed))
-        for seed, name in enumerate(MEMBERS)
-    }
-    return folder, write_ensemble(phase.form, phase.tasks, members, folder / "ensemble", CombinationRules())
-
-
-def discs(folder: Path, masks: str = "segmentation") -> dict[str, np.ndarray]:
-    paths = sorted((folder / masks).iterdir())
-    return {path.stem: read_numbers(memoryview(path.read_bytes()), path.name, None) != 255 for path in paths}
-
-
-def dice(one: np.ndarray, other: np.ndarray) -> float:
-    return 2 * (one & other).sum() / (one.sum() + other.sum())
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def risks(folder: Path) -> np.ndarray:
-    return np.array([float(row["Glaucoma Risk"]) for row in rows_of(folder / "classification_results.csv")])
-
-
-def test_the_agreement_needs_no_label(made, tmp_path):
-    folder, written = made
-    write_agreement(tmp_path, written)
-    names = ("measure", "submission_1", "submission_2")
-    values = {
-        tuple(row[name] for name in names): float(row["value"]) for row in rows_of(tmp_path / "agreement.csv")
-    }
-    a, b = discs(folder / "a"), discs(folder / "b")
-    expected = np.mean([dice(a[case], b[case]) for case in a])
-    assert values["mean optic disc Dice", "a", "b"] == pytest.approx(expected)
-    scaled = [(risk - risk.min()) / (risk.max() - risk.min()) for risk in (risks(folder / n) for n in "ab")]
-    assert values["mean difference", "a", "b"] == pytest.approx(np.mean(scaled[0] - scaled[1]))
-    disputed = rows_of(tmp_path / "disagreement.csv")
-    means = [float(row["mean"]) for row in disputed if row["measure"] == "1 − optic disc Dice"]
-    assert means == sorted(means, reverse=True)
