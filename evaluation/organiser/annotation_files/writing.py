@@ -4,7 +4,7 @@ import argparse
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,14 +28,6 @@ _TAKEN = {"box": ("box", "polygon", "run lengths"), "point": ("point",), "region
 """Which shapes become what; a polygon has a box around it, a box is no outline."""
 
 
-@dataclass(frozen=True)
-class Mapped:
-    """The values of the cases by name, and the table of what became of labels, images and shapes."""
-
-    values: Mapping[str, Any]
-    lines: tuple[str, ...]
-
-
 def key_of_image(image: str) -> str:
     """Return the key of a case's name in the name of an image, which may have a path and an extension."""
     return name_key(image.replace("\\", "/").rpartition("/")[2])
@@ -45,17 +37,18 @@ def map_annotations(
     annotations: Annotations,
     kind: Kind,
     cases: Sequence[CaseForm],
-    renamed: Mapping[str, str],
-    without_crowds: bool,
+    arguments: argparse.Namespace,
     with_confidence: bool,
-) -> Mapped:
-    """Return the value of each case that the annotations name.
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the values as writers take them, by the cases that are named, and what became of all, in words.
 
-    ``renamed``: classes of the phase by labels, an empty one leaves annotations out. Raises `PhaseError` with
-    all that cannot be mapped: unknown images and labels, shapes that have no place in the kind, crowds, sizes
-    that differ, missing confidences.
+    ``arguments``: of `cases` or `convert`. Raises `PhaseError` with all that cannot be mapped: unknown images
+    and labels, shapes that have no place in the kind, crowds, sizes that differ, missing confidences.
     """
-    target, classes, is_any = _target_of(kind)
+    found = _target_of(kind)
+    assert found is not None  # as the caller has found
+    (target, classes), renamed = found, _renamed(arguments.classes)
+    is_any = target != "region" and not classes
     by_key = {name_key(case.name): case for case in cases}
     faults, used = [], Counter[tuple[str, str, str]]()
     unknown = [image for image in annotations.images if key_of_image(image) not in by_key]
@@ -81,7 +74,7 @@ def map_annotations(
             continue
         if one.shape not in _TAKEN[target]:
             faults.append(f"{one.place}: expected {' or '.join(_TAKEN[target])}, found a {one.shape}")
-        elif one.is_crowd and without_crowds:
+        elif one.is_crowd and arguments.without_crowds:
             left_out["crowds (iscrowd)"] += 1
         elif one.is_crowd:
             faults.append(
@@ -89,7 +82,7 @@ def map_annotations(
             )
         elif with_confidence and one.confidence is None:
             faults.append(f"{one.place}: expected a confidence, found none")
-        elif (position := _class_of(one.label, classes, is_any, renamed)) is None:
+        elif (position := _class_of(renamed.get(one.label, one.label), classes, is_any)) is None:
             labels[one.label] += 1
         elif position < 0:
             left_out[f"the label {one.label}"] += 1
@@ -101,41 +94,42 @@ def map_annotations(
         hint = f"--class {label}=CLASS maps it, {label}= leaves it out"
         faults.append(f"label {label} ({count}): expected a class ({wanted}); {hint}")
     if is_any and len({label for label, _, _ in used}) > 1 and not renamed:
-        found = ", ".join(sorted({label for label, _, _ in used}))
+        names = ", ".join(sorted({label for label, _, _ in used}))
         hint = "--class LABEL= leaves one out, LABEL=any keeps it"
-        faults.append(f"labels: the phase has no classes, found {found}; {hint}")
+        faults.append(f"labels: the phase has no classes, found {names}; {hint}")
     PhaseError.raise_all(faults)
     keys = dict.fromkeys(map(key_of_image, annotations.images))
-    values = {by_key[key].name: _value(kind, target, taken[key], by_key[key]) for key in keys}
+    values = {}
+    for key in keys:
+        case = by_key[key]
+        values[case.name] = kind.writable(_value(kind, target, taken[key], case), case)
     shapes = len({one.place for one in annotations.found if one.shape != "tag"})
     lines = [f"{annotations.format}: {shapes} shapes, {len(keys)} of {len(cases)} cases"]
     lines += [f"{label} ({shape}) → {name}: {count}" for (label, name, shape), count in sorted(used.items())]
     lines += [f"left out, {what}: {count}" for what, count in sorted(left_out.items())]
-    return Mapped(values, tuple(lines))
+    return values, lines
 
 
-def is_mapped(kind: Kind) -> bool:
-    """Return whether annotations can become values of a kind."""
-    try:
-        return bool(_target_of(kind))
-    except PhaseError:
-        return False
+def _renamed(choices: Sequence[str]) -> dict[str, str]:
+    """Return the classes of the phase by labels, an empty one for labels that are left out."""
+    pairs = [one.rpartition("=") for one in choices]
+    PhaseError.raise_all([f"--class {name}: expected LABEL=CLASS" for _, sign, name in pairs if not sign])
+    return {label: name for label, _, name in pairs}
 
 
-def _target_of(kind: Kind) -> tuple[str, tuple[str, ...], bool]:
-    """Return what the values of a kind consist of, their classes, and whether there are none."""
+def _target_of(kind: Kind) -> tuple[str, tuple[str, ...]] | None:
+    """Return what the values of a kind consist of, and their classes; None where nothing can become one."""
     objects, regions = kind.objects, kind.regions
     is_flat = objects is not None and (objects.axes, objects.unit, objects.number) == (2, "pixels", "any")
     if objects is not None and is_flat and objects.value is not None and objects.form != "component":
-        return objects.form, objects.classes, not objects.classes
+        return objects.form, objects.classes
     if regions is not None and regions.value is not None and regions.dimensions == 2:
-        return "region", regions.names, False
-    raise PhaseError("expected a field of boxes, points or labels in images, in pixels, found another kind")
+        return "region", regions.names
+    return None
 
 
-def _class_of(label: str, classes: Sequence[str], is_any: bool, renamed: Mapping[str, str]) -> int | None:
-    """Return the position of a label's class, −1 for one that is left out, None for an unknown one."""
-    name = renamed.get(label, label)
+def _class_of(name: str, classes: Sequence[str], is_any: bool) -> int | None:
+    """Return the position of a class, −1 for no name, None for an unknown one."""
     if not name:
         return -1
     if is_any:
@@ -198,48 +192,17 @@ def _mask(one: ImageAnnotation, case: CaseForm) -> NDArray[np.bool_]:
 # --- Values written as a reference or handed on as a submission ---
 
 
-@dataclass(frozen=True)
-class MappingChoices:
-    """What an organiser says of annotations: see `add_arguments`."""
-
-    field: str | None
-    classes: tuple[str, ...]
-    without_crowds: bool
-    coco: Path | None
-    empty: bool
-
-    @property
-    def renamed(self) -> dict[str, str]:
-        """The classes of the phase by labels. Raises `PhaseError` for a choice without "="."""
-        pairs = [one.rpartition("=") for one in self.classes]
-        PhaseError.raise_all([f"--class {name}: expected LABEL=CLASS" for _, sign, name in pairs if not sign])
-        return {label: name for label, _, name in pairs}
-
-
-def choices_of(arguments: argparse.Namespace) -> MappingChoices:
-    """Return the choices of a command."""
-    return MappingChoices(
-        field=arguments.field,
-        classes=tuple(arguments.classes),
-        without_crowds=arguments.without_crowds,
-        coco=arguments.coco,
-        empty=getattr(arguments, "empty", False),
-    )
-
-
-def read_for(path: Path, cases: Iterable[CaseForm], choices: MappingChoices) -> Annotations:
+def read_for(path: Path, cases: Iterable[CaseForm], coco: Path | None) -> Annotations:
     """Return annotations; ``cases`` give the sizes of images. Raises `PhaseError`."""
     sizes = {key_of_image(case.name): Size(case.width, case.height) for case in cases if case.width}
-    return read_annotations(path, choices.coco, sizes)
+    return read_annotations(path, coco, sizes)
 
 
 _Item = TypeVar("_Item", bound=AnyField)
 
 
-def _chosen(fields: Sequence[_Item], kind_of: Callable[[_Item], Kind], choices: MappingChoices) -> _Item:
-    fitting = [one for one in fields if is_mapped(kind_of(one))]
-    if choices.field is not None:
-        fitting = [one for one in fitting if one.name == choices.field]
+def _chosen(fields: Sequence[_Item], kind_of: Callable[[_Item], Kind], name: str | None) -> _Item:
+    fitting = [one for one in fields if _target_of(kind_of(one)) and name in (None, one.name)]
     if len(fitting) != 1:
         found = ", ".join(one.name for one in fitting) or "none"
         expected = "one field of boxes, points or labels in images"
@@ -248,19 +211,17 @@ def _chosen(fields: Sequence[_Item], kind_of: Callable[[_Item], Kind], choices: 
 
 
 def write_reference(
-    folder: Path, annotations: Annotations, cases: Sequence[CaseForm], choices: MappingChoices
+    folder: Path, annotations: Annotations, cases: Sequence[CaseForm], arguments: argparse.Namespace
 ) -> tuple[str, ...]:
     """Write the reference of a phase, which must not exist, and return what became of the annotations.
 
     Raises `PhaseError` with all that cannot be mapped; nothing is written then.
     """
     references = references_of(registry.read_configuration(folder).tasks)
-    item = _chosen(references, lambda one: one.reference.kind, choices)
+    item = _chosen(references, lambda one: one.reference.kind, arguments.field)
     kind, location = item.reference.kind, item.reference.location
-    annotated, unnamed = _with_empty(annotations, cases, choices)
-    mapped = map_annotations(annotated, kind, cases, choices.renamed, choices.without_crowds, False)
-    by_name = {case.name: case for case in cases}
-    values = {name: kind.writable(value, by_name[name]) for name, value in mapped.values.items()}
+    annotated, unnamed = _with_empty(annotations, cases, arguments.empty)
+    values, lines = map_annotations(annotated, kind, cases, arguments, with_confidence=False)
     if isinstance(location, TableRows):
         files = [folder / location.files[0]]
     elif isinstance(location, Files):
@@ -278,11 +239,11 @@ def write_reference(
         write_csv(files[0], [location.key, *location.columns], rows)
     empty = [f"without annotations, so without objects: {values_in_words(unnamed)}"] if unnamed else []
     written = f"{files[0].relative_to(folder)}{' and others' * (len(files) > 1)}"
-    return (*mapped.lines, *empty, f"written: {written}")
+    return (*lines, *empty, f"written: {written}")
 
 
 def _with_empty(
-    annotations: Annotations, cases: Sequence[CaseForm], choices: MappingChoices
+    annotations: Annotations, cases: Sequence[CaseForm], said_empty: bool
 ) -> tuple[Annotations, list[str]]:
     """Return annotations in which cases that they do not name are without objects, and these cases.
 
@@ -290,7 +251,7 @@ def _with_empty(
     """
     named = {key_of_image(image) for image in annotations.images}
     unnamed = [case.name for case in cases if name_key(case.name) not in named]
-    if unnamed and annotations.names_empty and not choices.empty:
+    if unnamed and annotations.names_empty and not said_empty:
         expected = f"every case in the annotations ({annotations.format})"
         hint = "--empty says that these have no objects"
         raise PhaseError(f"expected {expected}, found nothing of {values_in_words(unnamed)}; {hint}")
@@ -298,16 +259,13 @@ def _with_empty(
 
 
 def submitted_values(
-    path: Path, fields: Sequence[Field], cases: Sequence[CaseForm], choices: MappingChoices
-) -> tuple[Field, Mapping[str, object], tuple[str, ...]]:
+    path: Path, fields: Sequence[Field], cases: Sequence[CaseForm], arguments: argparse.Namespace
+) -> tuple[Field, Mapping[str, object], list[str]]:
     """Return the field that annotations fill, its values by case, and what became of the annotations.
 
     Raises `PhaseError` with all that cannot be mapped.
     """
-    item = _chosen(fields, lambda one: one.kind, choices)
+    item = _chosen(fields, lambda one: one.kind, arguments.field)
     asked = item.kind.objects is not None and item.kind.objects.with_confidence
-    read = read_for(path, cases, choices)
-    mapped = map_annotations(read, item.kind, cases, choices.renamed, choices.without_crowds, asked)
-    by_name = {case.name: case for case in cases}
-    values = {name: item.kind.writable(value, by_name[name]) for name, value in mapped.values.items()}
-    return item, values, mapped.lines
+    read = read_for(path, cases, arguments.coco)
+    return item, *map_annotations(read, item.kind, cases, arguments, asked)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from evaluation.cli.common import PHASE, Argument, command, progress_bar, say, tell
 from evaluation.io.pixels import values_in_words
-from evaluation.organiser.annotation_files.writing import choices_of, read_for, write_reference
+from evaluation.organiser.annotation_files.writing import read_for, write_reference
 from evaluation.organiser.case_files import NAME, CompletedTable, table_from_files
 from evaluation.organiser.cli.shared import MAPPING
 from evaluation.phase.cases import FILE_NAME
@@ -44,7 +44,6 @@ from evaluation.phase.named import phase_folder
 def run(arguments: argparse.Namespace) -> int:
     """Write the table and print the changes; return 1 where files disagree. Raises `PhaseError`."""
     folder = phase_folder(arguments.phase)
-    choices = choices_of(arguments)
     lines: list[str] = []
 
     def completed(named: Mapping[str, tuple[str, str]]) -> CompletedTable:
@@ -64,13 +63,13 @@ def run(arguments: argparse.Namespace) -> int:
         table = completed({})
     else:
         has_sizes = arguments.images is not None or (folder / FILE_NAME).exists()
-        found = read_for(arguments.boxes, completed({}).forms() if has_sizes else (), choices)
+        found = read_for(arguments.boxes, completed({}).forms() if has_sizes else (), arguments.coco)
         sizes = {
             image: ("", "") if size is None else (str(size.width), str(size.height))
             for image, size in found.images.items()
         }
         table = completed(sizes)
-        lines += write_reference(folder, found, table.forms(), choices)
+        lines += write_reference(folder, found, table.forms(), arguments)
     table.write()
     lines.append(f"{table.path}: {len(table.rows)} cases, {table.added} of them new")
     if table.renamed:

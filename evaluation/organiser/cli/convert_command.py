@@ -12,7 +12,7 @@ from evaluation.core.fault import Fault, FaultKind, PhaseError
 from evaluation.core.field import Field, Files
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.io.handover import encode
-from evaluation.organiser.annotation_files.writing import choices_of, submitted_values
+from evaluation.organiser.annotation_files.writing import submitted_values
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
 from evaluation.organiser.cli.shared import MAPPING
 from evaluation.organiser.output import whole_folder
@@ -93,7 +93,7 @@ def _run_annotations(arguments: argparse.Namespace) -> int:
     form = phase.form
     tasks = tasks_of_form(form)
     fields = fields_of(tasks)
-    item, values, lines = submitted_values(arguments.submission, fields, form.cases, choices_of(arguments))
+    item, values, lines = submitted_values(arguments.submission, fields, form.cases, arguments)
     others = [field.name for field in fields if field.name != item.name]
     with whole_folder(arguments.output) as folder:
         writer = writer_of(folder, form, [item])
