@@ -11,7 +11,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.form import CaseForm
 from evaluation.organiser import rehearsal as run
 from evaluation.organiser.rehearsal import MetricBounds, problems_of, rehearse
-from evaluation.organiser.rehearsal.blind import BLIND
+from evaluation.organiser.rehearsal.from_views import BLIND
 from evaluation.organiser.subset import draw, write_subset
 from evaluation.phase.manifest import scan
 from evaluation.phase.phase import Phase, load_phase

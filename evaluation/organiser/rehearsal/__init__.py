@@ -16,8 +16,8 @@ from evaluation.core.form import INPUT_VALUE, STACK_INDEX, STACK_NAME, CaseForm
 from evaluation.core.metric import Metric
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.evaluate import tables_of
-from evaluation.organiser.rehearsal.blind import BLIND, can_be_blind, wins_of
-from evaluation.organiser.rehearsal.submissions import MISSING, SHUFFLED, SMALLEST, Played, Stage, part_of
+from evaluation.organiser.rehearsal.from_views import BLIND, SMALLEST, can_be_made, wins_of
+from evaluation.organiser.rehearsal.submissions import MISSING, SHUFFLED, Played, Stage, part_of
 from evaluation.phase.phase import Phase
 from evaluation.platform import machine
 
@@ -170,7 +170,7 @@ def _told_by(submission: str, tasks: Sequence[Task]) -> Mapping[str, Metric]:
         for metric in task.metrics
         if metric.ordered
         and any(
-            can_be_blind(submission, field.kind) for field in task.fields if metric.field in ("", field.name)
+            can_be_made(submission, field.kind) for field in task.fields if metric.field in ("", field.name)
         )
     }
 

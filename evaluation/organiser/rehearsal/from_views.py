@@ -1,6 +1,8 @@
-"""Submissions that tell nothing of an image, or more than was asked: a metric that they win is no measure.
+"""Submissions that are made of the views of a kind: the smallest structures, and three that are blind.
 
-They are made of the views of a kind. What a kind has no view for is left as in the near-perfect submission.
+The blind ones tell nothing of an image, or more than was asked: a metric that they win is no measure. What a
+kind has no view for is left as in the near-perfect submission; beside the smallest structures, as in the
+empty one.
 """
 
 import math
@@ -23,6 +25,9 @@ GRID = "grid beside near-perfect"
 ALIKE = "one confidence"
 """The near-perfect submission with one confidence for all."""
 BLIND = (WHOLE, GRID, ALIKE)
+SMALLEST = "smallest"
+"""A cube of eight voxels in each image (four pixels), which has no skeleton."""
+MADE = (SMALLEST, *BLIND)
 
 _MOST_IN_GRID = 500
 _LEAST_STEP = 4
@@ -30,7 +35,7 @@ _POINTS_ALONG = 6
 _SHOWN = 6
 
 
-def can_be_blind(name: str, kind: Kind) -> bool:
+def can_be_made(name: str, kind: Kind) -> bool:
     """Return whether a kind has the views that such a submission is made of."""
     objects = kind.objects
     listed = bool(objects and objects.value and objects.number == "any")
@@ -40,13 +45,15 @@ def can_be_blind(name: str, kind: Kind) -> bool:
     filled = view and (view.value or (objects and objects.of_numbered))
     if name == GRID:
         return bool(filled or listed)
+    if name == SMALLEST:
+        return bool(filled or (kind.voxels and kind.voxels.value))
     is_plane = bool(objects and (objects.form, objects.axes, objects.unit) == ("box", 2, "pixels"))
     return bool(filled or (kind.voxels and kind.voxels.value) or (listed and is_plane))
 
 
-def blind_value(name: str, kind: Kind, of: Mapping[Variant, Any], case: CaseForm) -> Any:
+def made_value(name: str, kind: Kind, of: Mapping[Variant, Any], case: CaseForm) -> Any:
     """Return the value of such a submission; ``of``: values of the rehearsal by their variant."""
-    near, objects = of[Variant.NEAR], kind.objects
+    near, perfect, objects = of[Variant.NEAR], of[Variant.PERFECT], kind.objects
     if name == ALIKE:
         assert objects is not None
         assert objects.value is not None
@@ -55,7 +62,16 @@ def blind_value(name: str, kind: Kind, of: Mapping[Variant, Any], case: CaseForm
         return objects.value(rows, case)
     has_image = kind.pixels(case) or kind.regions
     shape = case_geometry(case, kind.image_axes).shape if has_image else (0, 0, 0)
+    middle = tuple(slice(side // 2, side // 2 + 2) for side in shape)
+    cube = np.zeros(shape, np.uint8)
+    cube[middle] = 1
     if (view := kind.regions) and view.value:
+        if name == SMALLEST:
+            nothing = VolumeCrop(np.zeros((0, 0, 0), np.bool_), (0, 0, 0))
+            shown = [position for position, mask in enumerate(view.of(perfect)) if mask.any()][:1]
+            small = VolumeCrop(cube.astype(np.bool_), (0, 0, 0))
+            masks = [small if position in shown else nothing for position in range(len(view.names))]
+            return view.value(masks, case)
         if name == WHOLE:
             return view.value([VolumeCrop(np.ones(shape, np.bool_), (0, 0, 0))] * len(view.names), case)
         masks = list(view.of(near))
@@ -66,13 +82,16 @@ def blind_value(name: str, kind: Kind, of: Mapping[Variant, Any], case: CaseForm
     if objects and objects.of_numbered and objects.numbered and view:
         if name == WHOLE:
             return objects.of_numbered(np.ones(shape, np.uint8), np.array([[0.0, 1.0]]), case)
+        if name == SMALLEST:
+            first = objects.of(perfect)[:1, :2]
+            return objects.of_numbered(cube if len(first) else 0 * cube, first, case)
         rows = objects.of(near)[:, :2]
         numbered = objects.numbered(near).within((0, 0, 0), shape).astype(np.int64)
         places = _grid(list(view.of(near)), shape)
         numbered[tuple(places.T)] = len(rows) + 1 + np.arange(len(places))
         return objects.of_numbered(numbered, np.vstack([rows, np.tile([0.0, 1.0], (len(places), 1))]), case)
-    if name == WHOLE and (voxels := kind.voxels) and voxels.value:
-        return voxels.value(np.ones(shape), case)
+    if (voxels := kind.voxels) and voxels.value and name in (WHOLE, SMALLEST):
+        return voxels.value(np.ones(shape) if name == WHOLE else cube.astype(np.float64), case)
     assert objects is not None
     assert objects.value is not None
     if name == WHOLE:

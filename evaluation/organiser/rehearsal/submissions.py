@@ -9,22 +9,17 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
-
-import numpy as np
 
 from evaluation.core.challenge import Task, fields_of, references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field, Files, Kind, TableColumns, Variant
+from evaluation.core.field import Field, Files, Variant
 from evaluation.core.form import INPUT_VALUE, INTERFACE, STACK_INDEX, STACK_NAME, CaseForm, Form
 from evaluation.core.outcome import CaseJob, Progress, Scored
 from evaluation.evaluate import Rejection, read_and_score, run_reference
 from evaluation.io.files import ReadBuffer, scratch_folder
-from evaluation.io.kinds.volume import Volume
-from evaluation.metrics.crops import VolumeCrop
-from evaluation.organiser.rehearsal.blind import BLIND, blind_value, can_be_blind
-from evaluation.organiser.submission_writer import pixels_of, unwritten, writer_of
+from evaluation.organiser.rehearsal.from_views import MADE, SMALLEST, can_be_made, made_value
+from evaluation.organiser.submission_writer import unwritten, writer_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.reference import OpenReference, ReferenceValues
 
@@ -32,11 +27,8 @@ SHUFFLED = "shuffled"
 """Perfect predictions, each of another case of the same size."""
 MISSING = "missing"
 """No prediction at all."""
-SMALLEST = "smallest"
-"""A cube of eight voxels in each image (four pixels), which has no skeleton; in tables the first case's."""
 
 Predictions = Mapping[str, Any]
-_NOTHING: Predictions = MappingProxyType({})
 _SHOWN = 3
 _MOST_REFERENCE_BYTES = 1 << 33
 
@@ -139,16 +131,10 @@ class Stage:
 
         Raises `PhaseError` for one that is rejected or cannot be scored.
         """
-        made = {name: [of for of in self.fields if can_be_blind(name, of.kind)] for name in BLIND}
-        names = [*map(str, Variant), SMALLEST, *(name for name, fields in made.items() if fields)]
-        first: dict[str, Any] = {}
+        made = {name: [of for of in self.fields if can_be_made(name, of.kind)] for name in MADE}
+        names = [*map(str, Variant), *(name for name, fields in made.items() if fields or name == SMALLEST)]
         if list(partners) != list(range(len(partners))):
             names.append(SHUFFLED)
-        in_tables = {
-            field.name
-            for field in self.fields
-            if isinstance(field.archive, TableColumns) and not field.kind.needs_size
-        }
         found: dict[str, Played] = {}
         with scratch_folder("rehearsal-") as folder:
             derived = {name: _Derived(self, name, folder / name) for name in names}
@@ -160,13 +146,10 @@ class Stage:
                     derived[variant].add(job.case, predictions, job.case)
                     if variant is Variant.PERFECT and SHUFFLED in derived:
                         derived[SHUFFLED].add(self._jobs[recipient[position]].case, predictions, job.case)
-                perfect, empty = of_case[Variant.PERFECT], of_case[Variant.EMPTY]
-                first = {**{name: perfect[name] for name in perfect.keys() & in_tables}, **first}
-                smallest = {name: value for name, value in {**empty, **first}.items() if name in perfect}
-                derived[SMALLEST].add(job.case, smallest, job.case, perfect)
                 for name in derived.keys() & made.keys():
+                    others = of_case[Variant.EMPTY if name == SMALLEST else Variant.NEAR]
                     changed = {
-                        field.name: blind_value(
+                        field.name: made_value(
                             name,
                             field.kind,
                             {of: values[field.name] for of, values in of_case.items()},
@@ -175,7 +158,7 @@ class Stage:
                         for field in made[name]
                         if all(field.name in values for values in of_case.values())
                     }
-                    derived[name].add(job.case, {**of_case[Variant.NEAR], **changed}, job.case)
+                    derived[name].add(job.case, {**others, **changed}, job.case)
                 self.progress((position + 1) // 2)
             for number, (name, submission) in enumerate(derived.items(), start=1):
                 found[name] = submission.scored()
@@ -226,13 +209,8 @@ class _Derived:
         self._writer = writer_of(folder, phase.form, fields_of(tasks), values)
         self._any, self._complete = False, True
 
-    def add(
-        self, case: CaseForm, predictions: Predictions, origin: CaseForm, cubes: Predictions = _NOTHING
-    ) -> None:
-        """Write the predictions for a case, derived from ``origin``.
-
-        cubes: predictions whose values a small cube in each image gets.
-        """
+    def add(self, case: CaseForm, predictions: Predictions, origin: CaseForm) -> None:
+        """Write the predictions for a case, derived from ``origin``."""
         stage = self._stage
         fields = [field for field in self._writer.fields if field.cases(case)]
         self._complete &= predictions.keys() >= {field.name for field in fields}
@@ -243,12 +221,6 @@ class _Derived:
             for field in present
             if field.name not in stage.copied
         }
-        for item in (one for one in present if one.name in values and one.name in cubes):
-            given = values[item.name]
-            if pixels_of(given) is not None:
-                values[item.name] = _with_cube(given, written(origin, item, cubes[item.name]))
-            elif (cube := _cube_of(item.kind, cubes[item.name], origin)) is not None:
-                values[item.name] = written(origin, item, cube)
         try:
             self._writer.add(case.name, values)
         except Exception:
@@ -269,33 +241,6 @@ class _Derived:
         scored, entered = _evaluated(phase, self._folder, self._name, self._stage.workers)
         worst = {name for row in scored for name in row.worst}
         return Played(scored, [one for one in phase.tasks if one.name in entered and one.name not in worst])
-
-
-def _with_cube(empty: Any, perfect: Any) -> Any:
-    """Return an empty image, as it is written, with a cube of a value that the perfect one has elsewhere."""
-    if isinstance(empty, Volume):
-        return replace(empty, values=_with_cube(empty.values, perfect.values))
-    if not (perfect != empty).any():
-        return empty
-    image = empty.copy()
-    middle = tuple(slice(size // 2, size // 2 + 2) for size in image.shape)
-    image[middle] = perfect[perfect != empty][0]
-    return image
-
-
-def _cube_of(kind: Kind, perfect: Any, case: CaseForm) -> Any:
-    """Return a value with a cube of the first structure that the perfect one has; None without any."""
-    if not ((view := kind.regions) and view.value):
-        return None
-    nothing = VolumeCrop(np.zeros((0, 0, 0), np.bool_), (0, 0, 0))
-    masks = [nothing] * len(view.names)
-    for position, mask in enumerate(view.of(perfect)):
-        if mask.any():
-            z, y, x = mask.corner[0], case.height // 2, case.width // 2
-            sides = mask.end[0] - z, case.height - y, case.width - x
-            masks[position] = VolumeCrop(np.ones([min(2, side) for side in sides], np.bool_), (z, y, x))
-            return view.value(masks, case)
-    return None
 
 
 def _evaluated(

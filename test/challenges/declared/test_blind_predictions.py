@@ -9,7 +9,7 @@ from scipy import ndimage
 
 from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of
 from evaluation.organiser.rehearsal import rehearse
-from evaluation.organiser.rehearsal.blind import ALIKE, GRID, WHOLE
+from evaluation.organiser.rehearsal.from_views import ALIKE, GRID, WHOLE
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
 from test.catalogue import OPTIONS, in_toml
