@@ -12,7 +12,6 @@ Nothing else in `metrics.json` tells more: values of composites, ranks and place
 values, half-widths from published ends, and the numbers of cases do not depend on labels.
 """
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -324,25 +323,6 @@ class Disclosure:
         """Return the labels that as many submissions as the phase allows could tell."""
         return tuple(labels for labels in self.labels if self.bound(labels) <= self.limit)
 
-    def remedies(self, labels: Labels) -> str:
-        """Return changes of the phase, each of which keeps the labels from its submissions, in words."""
-        figures, bound = self.made_of(labels), self.bound(labels)
-        found = [f"at most {in_words(bound - 1)}"] if 1 < bound < math.inf else []
-        values = [figure for figure in figures if figure.what == VALUE]
-        highest = min(self.limit, _MOST_TRIED)
-        choices: list[tuple[str, Sequence[PublishedFigure], tuple[int | None, ...]]] = [
-            ("all figures", figures, (3, 2, 1)),
-            ("values alone (metric_detail)", values, (None, 3, 2, 1)),
-        ]
-        for what, kept, digits in choices:
-            for limit, decimals in itertools.product(range(int(highest), 0, -1), digits):
-                if labels.submissions(bits_of(kept, decimals)) > limit:
-                    rounded = "" if decimals is None else f" with {counted(decimals, 'decimal')}"
-                    less = "" if limit == self.limit else f" and at most {in_words(limit)}"
-                    found.append(f"{what}{rounded}{less}")
-                    break
-        return "; or ".join(found) or "none of most of their figures (metric_detail)"
-
 
 def limit_of(submissions: Submissions) -> float:
     """Return how many submissions a team can make in all; infinite without a limit or a deadline."""
@@ -392,7 +372,6 @@ def disclosure_of(scores: Scores) -> Disclosure:
 
 
 _FEW_RESAMPLES = 2
-_MOST_TRIED = 10
 
 
 def warnings_of(disclosure: Disclosure) -> list[str]:
@@ -403,7 +382,7 @@ def warnings_of(disclosure: Disclosure) -> list[str]:
     fewest = ", ".join(f"{labels.name} ({disclosure.bound(labels):g})" for labels in told)
     return [
         f"phase.toml: submissions: with {in_words(disclosure.limit)}, results could tell all labels of "
-        f"{fewest}; in brackets the fewest submissions that could; `audit` says what would prevent it"
+        f"{fewest}; in brackets the fewest submissions that could; `audit` counts them with fewer digits, too"
     ]
 
 

@@ -223,24 +223,6 @@ def test_the_page_tells_how_much_of_their_labels_bundled_phases_give_up():
     assert (f"{100 * min(shares):.0f}", f"{100 * max(shares):.0f}") == told
 
 
-def test_remedies_keep_the_labels(tmp_path):
-    """With intervals of three decimals one submission could tell all; what the answer names prevents it."""
-    lines = OPEN + "submissions = { limit = 2 }\n"
-    labels = (before := audit(changed(tmp_path / "before", lines), 0)).labels[0]
-    assert before.remedies(labels) == (
-        "all figures with 1 decimal and at most 1 submission; or values alone (metric_detail)"
-    )
-    for number, remedy in enumerate(
-        [
-            "value_digits = 1\nsubmissions = { limit = 1 }\n",
-            'metric_detail = { "classification.*" = "value" }\n',
-        ]
-    ):
-        kept = "submissions = { limit = 2 }\n" if number else OPEN
-        after = audit(changed(tmp_path / str(number), kept + remedy), 0)
-        assert labels.name not in {each.name for each in after.learnable()}
-
-
 @pytest.mark.parametrize(
     ("lines", "tables"),
     [

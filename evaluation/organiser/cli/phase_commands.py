@@ -140,14 +140,14 @@ def _needed(labels: audit.Labels, figures: Sequence[audit.PublishedFigure], digi
 
 
 def _answer(phase: Phase, disclosure: audit.Disclosure) -> list[str]:
-    """Return which labels the phase's own submissions could tell, and the remedies."""
+    """Return which labels the phase's own submissions could tell."""
     told = disclosure.learnable()
     accepted = [labels.name for labels in told if labels.accepted]
     others = [labels for labels in told if not labels.accepted]
     could = "could tell all labels of" if others else "cannot tell all labels of any"
     kind = "" if others else " other kind" if accepted else " kind"
     lines = [f"{phase.config.name}: with {audit.in_words(disclosure.limit)}, results {could}{kind}"]
-    lines += [f"- {labels.name}. Would prevent it: {disclosure.remedies(labels)}." for labels in others]
+    lines += [f"- {labels.name}: {audit.in_words(disclosure.bound(labels))} could" for labels in others]
     lines += [
         f"- {labels.name}: an ideal attack knows all of them with a chance of up to {100 * chance:.1f} %"
         for labels in disclosure.labels
