@@ -23,8 +23,6 @@ from evaluation.metrics.regression import intraclass_correlation
 from evaluation.metrics.segmentation import dice_of_counts
 from evaluation.organiser.output import write_rows
 from evaluation.organiser.views import left_out, overlap_of_masks
-from evaluation.stats.figure import LEVEL, Figure, Interval
-from evaluation.stats.student import student_quantile
 
 # --- Agreement of two annotators on the boxes of an image, and on the classes of common boxes ---
 
@@ -166,10 +164,7 @@ _LIMIT = 1.96
 
 @dataclass(frozen=True, slots=True)
 class AgreementFigure:
-    """One figure of agreement; ``second`` is empty for a figure of all annotators together.
-
-    ``lower`` and ``upper`` are its 95 % confidence interval, None where it has none.
-    """
+    """One figure of agreement; ``second`` is empty for a figure of all annotators together."""
 
     field: str
     measure: str
@@ -177,37 +172,27 @@ class AgreementFigure:
     second: str
     cases: int
     value: float
-    lower: float | None = None
-    upper: float | None = None
 
 
-def _around(value: float, half_width: float) -> Figure:
-    return Figure(value, value - half_width, value + half_width)
-
-
-def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> dict[str, Figure]:
+def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> dict[str, float]:
     """Return the mean difference of two annotators, first minus second, and Bland and Altman's limits.
 
     first, second: of the same cases, shape (cases,), finite. Within the limits, the mean difference ± 1.96
     standard deviations (ddof = 1), lie 95 % of the differences. Empty with fewer than two cases. Raises
     ValueError for shapes that differ.
-    Source: Bland and Altman 1986, Lancet 327:307; standard errors, 1999, Stat. Methods Med. Res. 8:135.
+    Source: Bland and Altman 1986, Lancet 327:307.
     """
     one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.ndim != 1 or one.shape != other.shape:
         raise ValueError(f"first and second: expected equal numbers, found shapes {one.shape}, {other.shape}")
-    cases = one.size
-    if cases < 2:
+    if one.size < 2:
         return {}
     difference = one - other
-    bias, deviation = float(difference.mean()), float(difference.std(ddof=1))
-    quantile = student_quantile((1 + LEVEL) / 2, cases - 1)
-    of_bias = quantile * deviation / math.sqrt(cases)
-    of_limit = quantile * deviation * math.sqrt(1 / cases + _LIMIT**2 / (2 * (cases - 1)))
+    bias, width = float(difference.mean()), _LIMIT * float(difference.std(ddof=1))
     return {
-        "mean difference": _around(bias, of_bias),
-        "lower limit of agreement": _around(bias - _LIMIT * deviation, of_limit),
-        "upper limit of agreement": _around(bias + _LIMIT * deviation, of_limit),
+        "mean difference": bias,
+        "lower limit of agreement": bias - width,
+        "upper limit of agreement": bias + width,
     }
 
 
@@ -321,14 +306,11 @@ class FieldAgreement:
         for pair, first, second in _pairs_of(cases):
             correlation = intraclass_correlation(first, second)
             yield self._figure(f"{prefix}ICC(2,1)", pair, len(first), correlation)
-            for name, one in limits_of_agreement(first, second).items():
-                yield self._figure(f"{prefix}{name}", pair, len(first), one.value, one.interval)
+            for name, value in limits_of_agreement(first, second).items():
+                yield self._figure(f"{prefix}{name}", pair, len(first), value)
 
-    def _figure(
-        self, measure: str, who: tuple[str, str], cases: int, value: float, interval: Interval | None = None
-    ) -> AgreementFigure:
-        ends = (None, None) if interval is None else (interval.lower, interval.upper)
-        return AgreementFigure(self.name, measure, *who, cases, value, *ends)
+    def _figure(self, measure: str, who: tuple[str, str], cases: int, value: float) -> AgreementFigure:
+        return AgreementFigure(self.name, measure, *who, cases, value)
 
 
 def _pairs_of(
@@ -379,7 +361,7 @@ def most_disputed(found: Iterable[CaseDisagreement]) -> list[CaseDisagreement]:
 
 def write_agreement_table(path: Path, agreement: Iterable[AgreementFigure]) -> None:
     """Write a row for each figure; joint figures have no second annotator."""
-    header = ("field", "measure", "annotator_1", "annotator_2", "cases", "value", "lower", "upper")
+    header = ("field", "measure", "annotator_1", "annotator_2", "cases", "value")
     write_rows(path, header, map(astuple, agreement))
 
 
