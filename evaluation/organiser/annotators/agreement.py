@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from itertools import chain, combinations
 from math import nan
@@ -60,8 +60,6 @@ def _similarities(name: str, overlaps: Sequence[float], boxes: int) -> dict[str,
 # --- Comparisons of the values of one case, view by view: decisions, numbers, similarities, distances ---
 
 Stated = TypeVar("Stated")
-LeftOut = Mapping[str, Collection[str]]
-"""The names of regions by annotator."""
 _AXES = "xyz"
 _SIZES = {2: "area in pixels", 3: "volume in voxels"}
 
@@ -151,12 +149,6 @@ def _positions(view: Objects, value: Any) -> Iterator[tuple[str, Floats | None]]
         yield f"{name} ".lstrip(), own[0, 2 : 2 + view.axes] if len(own) else None
 
 
-def counting(figures: Mapping[str, Stated], *left_out: Collection[str]) -> dict[str, Stated]:
-    """Return figures by name, without the ones whose names begin with a region that is left out."""
-    regions = tuple(f"{region} " for region in chain(*left_out))
-    return {name: figure for name, figure in figures.items() if not name.startswith(regions)}
-
-
 # --- Figures of agreement: limits of agreement ---
 
 _LIMIT = 1.96
@@ -235,22 +227,16 @@ class FieldAgreement:
     _amounts: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
     _measures: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(
-        self, case: str, values: Mapping[str, Any], left_out: LeftOut | None = None
-    ) -> list[CaseDisagreement]:
-        """Add the values of one case by annotator, and return how far they differ in every measure.
-
-        Regions that are left out of a mask do not count.
-        """
+    def add(self, case: str, values: Mapping[str, Any]) -> list[CaseDisagreement]:
+        """Add the values of one case by annotator, and return how far they differ in every measure."""
         annotators = sorted(values)
-        without = left_out or {}
         decisions: dict[str, dict[str, Hashable]] = defaultdict(dict)
         numbers: dict[str, dict[str, float]] = defaultdict(dict)
         for one in annotators:
             stated = facts(self.kind, values[one])
-            for name, decision in counting(stated.decisions, without.get(one, ())).items():
+            for name, decision in stated.decisions.items():
                 decisions[name][one] = decision
-            for name, amount in counting(stated.amounts, without.get(one, ())).items():
+            for name, amount in stated.amounts.items():
                 numbers[name] |= {} if math.isnan(amount) else {one: amount}
         for name, decided in decisions.items():
             self._decisions[name].append(decided)
@@ -259,8 +245,7 @@ class FieldAgreement:
         distances: dict[str, dict[tuple[str, str], float]] = defaultdict(dict)
         for pair in combinations(annotators, 2):
             first, second = (values[one] for one in pair)
-            compared = measures(self.kind, first, second)
-            for name, value in counting(compared, *(without.get(one, ()) for one in pair)).items():
+            for name, value in measures(self.kind, first, second).items():
                 if not math.isnan(value):
                     self._measures[name, *pair].append(value)
                     similar = name.endswith(_SIMILARITIES)

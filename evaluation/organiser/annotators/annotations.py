@@ -10,7 +10,7 @@ from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, PhaseError
 from evaluation.core.field import CaseColumns, Field, Files, TableColumns
 from evaluation.core.form import Form, name_key
-from evaluation.organiser.annotators.combine import is_combinable, region_names
+from evaluation.organiser.annotators.combine import is_combinable
 from evaluation.phase.cases import Cases, organiser_table, read_cases
 from evaluation.phase.config import FILE_NAME
 from evaluation.phase.registry import read_configuration
@@ -55,8 +55,6 @@ def open_submissions(
 
 
 ANNOTATORS, DROPPED = "readers", "dropped.csv"
-Dropped = Mapping[str, Collection[str]]
-"""The regions of masks that do not count in an annotator's case, by field; "" for a whole value."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class AnnotatorsFolder:
     """The content of an organiser's folder.
 
     ``fused``: the fields whose reference comes from the annotators. ``annotators``: one open submission each.
-    ``dropped``: values and regions that do not count, by annotator and position of the case.
+    ``dropped``: fields whose values do not count, by annotator and position of the case.
     """
 
     folder: Path
@@ -72,7 +70,7 @@ class AnnotatorsFolder:
     cases: Cases
     fused: tuple[Field, ...]
     annotators: tuple[OpenSubmission, ...]
-    dropped: Mapping[tuple[str, int], Dropped]
+    dropped: Mapping[tuple[str, int], Collection[str]]
 
     @property
     def ignored(self) -> dict[str, list[str]]:
@@ -90,9 +88,9 @@ class AnnotatorsFolder:
                 found |= dict.fromkeys(location.columns, names)
         return found
 
-    def dropped_of(self, annotator: str, position: int) -> Dropped:
-        """Return the values and regions of an annotator's case that do not count."""
-        return self.dropped.get((annotator, position), {})
+    def dropped_of(self, annotator: str, position: int) -> Collection[str]:
+        """Return the fields of an annotator's case that do not count."""
+        return self.dropped.get((annotator, position), ())
 
 
 def open_annotators(folder: Path) -> AnnotatorsFolder:
@@ -171,15 +169,14 @@ def _problems(fused: Sequence[Field], cases: Cases) -> list[str]:
 
 def _read_dropped(
     path: Path, annotators: Sequence[str], form: Form, fused: Sequence[Field]
-) -> Mapping[tuple[str, int], Dropped]:
-    dropped: dict[tuple[str, int], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+) -> Mapping[tuple[str, int], Collection[str]]:
+    dropped: dict[tuple[str, int], set[str]] = defaultdict(set)
     if not path.exists():
         return dropped
-    names = {field.name: region_names(field.reference.kind) for field in fused}
+    names = [field.name for field in fused]
     with organiser_table(path, ("reader", "name", "field"), ("region",)) as table:
         for row in table.rows:
             annotator, image, field = (row.cells[column] for column in ("reader", "name", "field"))
-            region = row.cells.get("region", "")
             position = form.names.get(name_key(image))
             if annotator not in annotators:
                 row.fault("reader", f"expected one of {', '.join(annotators)}, found {annotator!r}")
@@ -187,13 +184,8 @@ def _read_dropped(
                 row.fault("name", f"expected a case of cases.csv, found {image!r}")
             if field and field not in names:
                 row.fault("field", f"expected one of {', '.join(names)}, found {field!r}")
-            elif region and not field:
-                row.fault("field", "expected the field of the region, found nothing")
-            elif region and region not in names[field]:
-                known = ", ".join(names[field])
-                expected = f"one of {known}" if known else f"nothing, since {field} has no regions"
-                row.fault("region", f"expected {expected}, found {region!r}")
+            if region := row.cells.get("region"):
+                row.fault("region", f"expected nothing, since masks are dropped as a whole, found {region!r}")
             if position is not None:
-                for name in [field] if field else names:
-                    dropped[annotator, position][name].add(region)
+                dropped[annotator, position].update([field] if field else names)
     return dropped

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Literal
@@ -49,16 +49,11 @@ def majority_vote(votes: NDArray[np.bool_], tie_is_foreground: bool = False) -> 
     return np.asarray(twice >= len(votes) if tie_is_foreground else twice > len(votes))
 
 
-def _voted(
-    region: str, masks: Sequence[VolumeCrop], left_out: Sequence[Collection[str]], rules: CombinationRules
-) -> VolumeCrop:
-    """Return the majority vote for a region; it is empty where all leave it out."""
-    kept = [mask for mask, out in zip(masks, left_out, strict=True) if region not in out]
-    if not kept:
-        return VolumeCrop(np.zeros((0, 0, 0), np.bool_), (0, 0, 0))
+def _voted(masks: Sequence[VolumeCrop], rules: CombinationRules) -> VolumeCrop:
+    """Return the majority vote for a region."""
     # Pixels that nobody marked need no vote.
-    corner, end = around(*kept)
-    votes = np.stack([mask.within(corner, end) for mask in kept])
+    corner, end = around(*masks)
+    votes = np.stack([mask.within(corner, end) for mask in masks])
     return VolumeCrop(majority_vote(votes, rules.tie_is_foreground), corner)
 
 
@@ -159,30 +154,20 @@ def is_combinable(kind: Kind) -> bool:
     return bool(kind.numbers or kind.choices or listed or any(made))
 
 
-def combine(
-    kind: Kind,
-    values: Sequence[Any],
-    case: CaseForm,
-    rules: CombinationRules,
-    left_out: Sequence[Collection[str]] = (),
-) -> Any:
+def combine(kind: Kind, values: Sequence[Any], case: CaseForm, rules: CombinationRules) -> Any:
     """Return one value of a case, as the kind reads it; the order of ``values`` does not matter.
 
-    values: one from each annotator or submission, at least one. left_out: for every value the names of the
-    regions that it has no vote for. Regions are voted one by one, choices too, numbers and voxels are
-    averaged, and objects are fused. Raises `TypeError` where values of the kind cannot be combined, and for a
-    region of a kind without regions, and `ValueError` without any value.
+    values: one from each annotator or submission, at least one. Regions are voted one by one, choices too,
+    numbers and voxels are averaged, and objects are fused. Raises `TypeError` where values of the kind cannot
+    be combined, and `ValueError` without any value.
     """
     if not values:
         raise ValueError("values: expected at least one, found none")
     if not is_combinable(kind):
         raise TypeError(f"values of {type(kind).__name__} cannot be combined")
     if (regions := kind.regions) and regions.value:
-        of_region = zip(regions.names, zip(*map(regions.of, values), strict=True), strict=True)
-        without = left_out or [()] * len(values)
-        return regions.value([_voted(name, masks, without, rules) for name, masks in of_region], case)
-    if any(left_out):
-        raise TypeError(f"values of {type(kind).__name__} have no regions")
+        of_regions = zip(*map(regions.of, values), strict=True)
+        return regions.value([_voted(masks, rules) for masks in of_regions], case)
     if (objects := kind.objects) and objects.value:
         return objects.value(_combine_objects(objects, list(map(objects.of, values)), rules), case)
     if (voxels := kind.voxels) and voxels.value:
@@ -193,11 +178,6 @@ def combine(
     numbers = kind.numbers
     assert numbers is not None
     return numbers.value([_mean_value(given) for given in zip(*map(numbers.of, values), strict=True)])
-
-
-def region_names(kind: Kind) -> tuple[str, ...]:
-    """Return the names of the regions that are combined one by one; none for a kind without any."""
-    return kind.regions.names if kind.regions and kind.regions.value else ()
 
 
 def _combine_objects(view: Objects, given: Sequence[Floats], rules: CombinationRules) -> Floats:

@@ -37,7 +37,7 @@ from evaluation.organiser.annotators.annotations import (
     open_submissions,
     read_like_references,
 )
-from evaluation.organiser.annotators.combine import CombinationRules, combine, region_names
+from evaluation.organiser.annotators.combine import CombinationRules, combine
 from evaluation.organiser.output import whole_folder, write_report, write_rows
 from evaluation.organiser.submission_writer import SampleCase, write_phase
 from evaluation.phase.config import FILE_NAME
@@ -135,7 +135,7 @@ def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder)
         positions = range(first, min(first + _CASES_AT_ONCE, len(phase.rows)))
         values = ValuesOfBatch(fields, math.inf)
         for position in positions:
-            complete = fields.keys() - given.dropped_of(annotator.name, position).keys()
+            complete = fields.keys() - set(given.dropped_of(annotator.name, position))
             submitted = {}
             for name, value in annotator.read(position, complete, faults).items():
                 field, case = fields[name], phase.cases.forms[position]
@@ -208,18 +208,9 @@ def fuse_annotators(
                 for annotator in case_values:
                     values_by_annotator[annotator][field.name] += 1
                 kind = field.reference.kind
-                left_out = {
-                    name: given.dropped_of(name, position).get(field.name, ()) for name in case_values
-                }
-                faults.extend(
-                    f"{form.name}, {field.name}, {region}: {_NOBODY}"
-                    for region in region_names(kind)
-                    if left_out and all(region in regions for regions in left_out.values())
-                )
                 if case_values:
-                    disagreement.extend(agreement[field.name].add(form.name, case_values, left_out))
-                    given_values, without = list(case_values.values()), list(left_out.values())
-                    value = combine(kind, given_values, form, rules, without)
+                    disagreement.extend(agreement[field.name].add(form.name, case_values))
+                    value = combine(kind, list(case_values.values()), form, rules)
                     reference[field.name] = kind.writable(value, form)
                 else:
                     faults.append(f"{form.name}, {field.name}: {_NOBODY}")
@@ -238,7 +229,7 @@ def fuse_annotators(
         kept=tuple(field.name for task in given.tasks for field in task.fields if field not in given.fused),
         annotators_of_cases={name: dict(sorted(number.items())) for name, number in counts.items()},
         values_of_annotators=values_by_annotator,
-        dropped=sum(len(parts) for fields in given.dropped.values() for parts in fields.values()),
+        dropped=sum(map(len, given.dropped.values())),
         agreement=tuple(found for field_counts in agreement.values() for found in field_counts.result()),
         disagreement=tuple(most_disputed(disagreement)),
         scores=scores,
@@ -250,7 +241,7 @@ def _values_of_case(given: AnnotatorsFolder, position: int, faults: list[str]) -
     values: dict[str, dict[str, Any]] = {field.name: {} for field in given.fused}
     for one in given.annotators:
         dropped = given.dropped_of(one.name, position)
-        kept = [name for name in values if "" not in dropped.get(name, ())]
+        kept = [name for name in values if name not in dropped]
         for name, value in one.read(position, kept, faults).items():
             values[name][one.name] = value
     return values
