@@ -13,11 +13,11 @@ from typing import Any
 
 from evaluation.core.challenge import Task, fields_of, references_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field, Files, Variant
+from evaluation.core.field import Field, Variant
 from evaluation.core.form import INPUT_VALUE, INTERFACE, STACK_INDEX, STACK_NAME, CaseForm, Form
 from evaluation.core.outcome import CaseJob, Progress, Scored
 from evaluation.evaluate import Rejection, read_and_score, run_reference
-from evaluation.io.files import ReadBuffer, scratch_folder
+from evaluation.io.files import scratch_folder
 from evaluation.organiser.rehearsal.from_views import MADE, SMALLEST, can_be_made, made_value
 from evaluation.organiser.submission_writer import unwritten, writer_of
 from evaluation.phase.phase import Phase
@@ -30,7 +30,6 @@ MISSING = "missing"
 
 Predictions = Mapping[str, Any]
 _SHOWN = 3
-_MOST_REFERENCE_BYTES = 1 << 33
 
 
 def part_of(phase: Phase, positions: Sequence[int]) -> Phase:
@@ -110,21 +109,14 @@ class Stage:
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Sort the fields by how their predictions reach the scorers."""
+        """Note the fields whose predictions cannot reach the scorers."""
         phase = self.phase
         self.fields = fields_of(phase.tasks)
         self._opened = OpenReference(phase.reference, references_of(phase.tasks))
         self._jobs = [CaseJob(*pair) for pair in zip(phase.cases.forms, phase.rows, strict=True)]
-        self._writable = {field.name for field in self.fields if not unwritten(field, phase.form.submission)}
-        self.copied: set[str] = set()
-        for item in (one for one in self.fields if one.name not in self._writable):
-            kind = type(item.kind).__name__
-            if phase.form.submission == "archive" and _is_file_of(item):
-                self.copied.add(item.name)
-                told = f"{kind} writes no files: those of the reference were submitted, and no others"
-            else:
-                told = f"left out, since {kind} writes no values"
-            self.notes.append(f"{item.name}: {told}")
+        self.unwritten = {one.name: one for one in self.fields if unwritten(one, phase.form.submission)}
+        for name, item in self.unwritten.items():
+            self.notes.append(f"{name}: left out, since {type(item.kind).__name__} writes no values")
 
     def play(self, partners: Sequence[int]) -> dict[str, Played]:
         """Return all submissions; in a shuffled one each case has the value of its partner.
@@ -180,21 +172,6 @@ class Stage:
         }
         return {name: value for name, value in derived.items() if value is not None}
 
-    def reaches(self, field: Field, submission: str) -> bool:
-        """Return whether a field's predictions are files of a submission."""
-        copied = field.name in self.copied and submission in (Variant.PERFECT, SHUFFLED)
-        return copied or field.name in self._writable
-
-    def copy(self, field: Field, origin: CaseForm, case: CaseForm, folder: Path) -> None:
-        """Submit the reference file of a case as the prediction for another one."""
-        layout, path = field.archive, self.phase.reference_paths[field.name].get(origin.name)
-        if path is not None and isinstance(layout, Files):
-            data = ReadBuffer().read(str(self.phase.folder), path, limit_bytes=_MOST_REFERENCE_BYTES)
-            extension = next(one for one in layout.extensions if path.casefold().endswith(one))
-            place = folder / layout.path(case.name, extension)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(data)
-
 
 class _Derived:
     """One derived submission while it is written; tasks with a field that does not reach it are left out."""
@@ -202,7 +179,9 @@ class _Derived:
     def __init__(self, stage: Stage, name: str, folder: Path) -> None:
         phase = stage.phase
         self._stage, self._name, self._folder = stage, name, folder
-        tasks = [task for task in phase.tasks if all(stage.reaches(field, name) for field in task.fields)]
+        tasks = [
+            task for task in phase.tasks if not any(field.name in stage.unwritten for field in task.fields)
+        ]
         self._phase = replace(phase, tasks=tuple(tasks))
         folder.mkdir()
         values = {case.name: _values_of(case, phase.form) for case in phase.form.cases}
@@ -211,23 +190,15 @@ class _Derived:
 
     def add(self, case: CaseForm, predictions: Predictions, origin: CaseForm) -> None:
         """Write the predictions for a case, derived from ``origin``."""
-        stage = self._stage
         fields = [field for field in self._writer.fields if field.cases(case)]
         self._complete &= predictions.keys() >= {field.name for field in fields}
         present = [field for field in fields if field.name in predictions]
         self._any |= bool(present)
-        values = {
-            field.name: written(origin, field, predictions[field.name])
-            for field in present
-            if field.name not in stage.copied
-        }
+        values = {field.name: written(origin, field, predictions[field.name]) for field in present}
         try:
             self._writer.add(case.name, values)
         except Exception:
             raise _failed(case, f"its {self._name} prediction") from None
-        for item in present:
-            if item.name in stage.copied:
-                stage.copy(item, origin, case, self._folder)
 
     def scored(self) -> Played:
         """Return the outcome of every case. Raises `PhaseError`."""
@@ -273,14 +244,3 @@ def _all_scored(phase: Phase, submission: str, outcomes: Sequence[object]) -> li
     ]
     PhaseError.raise_all(_first(problems))
     return [outcome for outcome in outcomes if isinstance(outcome, Scored)]
-
-
-def _is_file_of(field: Field) -> bool:
-    """Return whether a reference file of a field is a file that may be submitted."""
-    location, layout = field.reference.location, field.archive
-    return (
-        isinstance(location, Files)
-        and isinstance(layout, Files)
-        and set(location.extensions) <= set(layout.extensions)
-        and field.is_like_its_reference
-    )
