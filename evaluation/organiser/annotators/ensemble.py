@@ -8,14 +8,13 @@ from typing import Any
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.field import Field, Files
 from evaluation.core.form import STACK_NAME, Form
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.core.views import Numbers
 from evaluation.organiser.annotators.annotations import OpenSubmission, open_submissions
 from evaluation.organiser.annotators.combine import CombinationRules, combine, is_combinable, normalised
 from evaluation.organiser.output import whole_folder
-from evaluation.organiser.submission_writer import AlgorithmWriter, ArchiveWriter, writer_of
+from evaluation.organiser.submission_writer import writer_of
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ def write_ensemble(
     rules: CombinationRules,
     progress: Progress = no_progress,
 ) -> Ensemble:
-    """Combine submissions, given by name, and write the result to a folder.
+    """Combine submissions, given by name, and write the result to a folder, files in their first format.
 
     Cases missing from a submission are combined from the others; a value missing from all is left out. Raises
     `PhaseError` with every fault of every submission, and for fields that cannot be combined.
@@ -65,7 +64,7 @@ def write_ensemble(
     others = [field.name for field in fields if field.name not in single]
     counts = dict.fromkeys((field.name for field in fields), 0)
     with whole_folder(output) as folder:
-        writer = _writer_for(folder, form, fields, opened[0])
+        writer = writer_of(folder, form, fields)
         for done, position in enumerate(order, start=1):
             read = [one.read(position, others, faults) | scaled[one.name, position] for one in opened]
             if not faults:
@@ -92,19 +91,3 @@ def _normalised(
     found = {position: view.of(values[name])[0] for position, values in read.items() if values}
     scaled = normalised(view, list(found.values()))
     return {position: view.value((number,)) for position, number in zip(found, scaled, strict=True)}
-
-
-def _writer_for(
-    folder: Path, form: Form, fields: Sequence[Field], submission: OpenSubmission
-) -> ArchiveWriter | AlgorithmWriter:
-    """Return the writer of an ensemble, whose files have the extensions of those of a submission."""
-    if form.submission == "algorithm":
-        return writer_of(folder, form, fields)
-    extensions = {}
-    for field in fields:
-        sources = (of_case.get(field.name) for of_case in submission.index.sources)
-        first = next((source for source in sources if source), None)
-        if first is not None and isinstance(field.archive, Files):
-            known, path = field.archive.extensions, first.file.casefold()
-            extensions[field.name] = next(extension for extension in known if path.endswith(extension))
-    return ArchiveWriter(folder, fields, extensions)

@@ -78,7 +78,7 @@ def test_by_hand(tmp_path):
     assert (written / "fovea_location_results.csv").read_text() == (
         "ImageName,Fovea_X,Fovea_Y\nV0001,8.0,6.0\nV0002,8.0,6.0\n"
     )
-    # Two of three drew the mask; its format is the first submission's.
+    # Two of three drew the mask; its format is the first of the field's.
     assert sorted(path.name for path in (written / "segmentation").iterdir()) == ["V0001.bmp", "V0002.bmp"]
     assert metrics(phase, written)["segmentation.dice_cup"] == 1.0
 
