@@ -9,7 +9,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.core.challenge import Values
 from evaluation.core.fault import PhaseError
@@ -22,12 +21,6 @@ from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import case_geometry, write_volume
 
 _SITE = "https://grand-challenge.org"
-
-
-def pixels_of(written: Any) -> NDArray[Any] | None:
-    """Return the pixels of an image that is ready to be written; None of what is no array."""
-    values = written.values if isinstance(written, Volume) else written
-    return values if isinstance(values, np.ndarray) and values.ndim >= 2 else None
 
 
 def unwritten(field: Field, submission: str) -> str:
@@ -170,8 +163,9 @@ class AlgorithmWriter:
         parts = []
         for case, value in zip(cases, values, strict=True):
             shape = case_geometry(self.forms[case], kind.image_axes).shape
-            pixels = np.zeros(shape, np.uint8) if value is None else pixels_of(value)
-            if pixels is None:
+            given = value.values if isinstance(value, Volume) else value
+            pixels = np.zeros(shape, np.uint8) if value is None else given
+            if not isinstance(pixels, np.ndarray) or pixels.ndim < 2:
                 found = f"a {type(value).__name__} of a {type(kind).__name__}"
                 raise PhaseError(f"a stack of images: expected arrays of pixels from its kind, found {found}")
             parts.append(pixels.reshape(shape))

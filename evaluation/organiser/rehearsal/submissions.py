@@ -132,7 +132,7 @@ class Stage:
             derived = {name: _Derived(self, name, folder / name) for name in names}
             recipient = {partner: position for position, partner in enumerate(partners)}
             for position, job in enumerate(self._jobs):
-                reference = self.reference(job)
+                reference = ReferenceValues(self._opened, job.case, job.reference)
                 of_case = {variant: self.predictions(job.case, reference, variant) for variant in Variant}
                 for variant, predictions in of_case.items():
                     derived[variant].add(job.case, predictions, job.case)
@@ -158,10 +158,6 @@ class Stage:
         outcomes = run_reference(self.phase, "worst", self.workers, tasks=self.phase.tasks)
         scored = _all_scored(self.phase, MISSING, outcomes)
         return found | {MISSING: Played(scored, self.phase.tasks)}
-
-    def reference(self, job: CaseJob) -> ReferenceValues:
-        """Return the reference of a case."""
-        return ReferenceValues(self._opened, job.case, job.reference)
 
     def predictions(self, case: CaseForm, reference: Mapping[str, Any], variant: Variant) -> Predictions:
         """Return the values that can be derived from a reference, by field."""
