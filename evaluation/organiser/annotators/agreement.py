@@ -64,18 +64,6 @@ _AXES = "xyz"
 _SIZES = {2: "area in pixels", 3: "volume in voxels"}
 
 
-@dataclass(frozen=True)
-class Facts:
-    """The facts that an annotator's value of one case states, by name.
-
-    ``decisions`` are categorical and compared by kappa. ``amounts`` are numbers, NaN where undefined; they
-    are compared by intraclass correlation and limits of agreement.
-    """
-
-    decisions: dict[str, Hashable] = field(default_factory=dict)
-    amounts: dict[str, float] = field(default_factory=dict)
-
-
 def not_compared(kinds: Mapping[str, Kind]) -> list[str]:
     """Return a line for each field, by name, whose values cannot be compared with each other."""
     return [
@@ -85,34 +73,39 @@ def not_compared(kinds: Mapping[str, Kind]) -> list[str]:
     ]
 
 
-def facts(kind: Kind, value: Any) -> Facts:
-    """Return the facts that an annotator's value of one case states; none for a kind without a view."""
-    stated = Facts()
+def facts(kind: Kind, value: Any) -> tuple[dict[str, Hashable], dict[str, float]]:
+    """Return decisions and amounts that an annotator's value of one case states, by name.
+
+    Decisions are categorical and compared by kappa. Amounts are numbers, NaN where undefined; they are
+    compared by intraclass correlation and limits of agreement. None for a kind without a view.
+    """
+    decisions: dict[str, Hashable] = {}
+    amounts: dict[str, float] = {}
     if choices := kind.choices:
         for name, chosen in zip(choices.names, choices.of(value), strict=True):
             if chosen is not None or choices.neither:
-                stated.decisions[name] = choices.neither if chosen is None else choices.options[chosen]
+                decisions[name] = choices.neither if chosen is None else choices.options[chosen]
     if numbers := kind.numbers:
-        stated.amounts.update(zip(numbers.names, numbers.of(value), strict=True))
+        amounts.update(zip(numbers.names, numbers.of(value), strict=True))
     if regions := kind.regions:
         for name, mask in zip(regions.names, regions.of(value), strict=True):
             pixels = int(np.count_nonzero(mask.values))
-            stated.decisions[f"{name} present"] = pixels > 0
-            stated.amounts[f"{name} {_SIZES[regions.dimensions]}"] = float(pixels)
+            decisions[f"{name} present"] = pixels > 0
+            amounts[f"{name} {_SIZES[regions.dimensions]}"] = float(pixels)
     if (objects := kind.objects) and objects.number == "any":
         labels, several = objects.of(value)[:, 0], "boxes" if objects.form == "box" else f"{objects.form}s"
         for label, name in enumerate(objects.classes or (several,)):
             number = int(np.count_nonzero(labels == label))
-            stated.decisions[f"{name} present"] = number > 0
-            stated.amounts[f"number of {name}"] = float(number)
+            decisions[f"{name} present"] = number > 0
+            amounts[f"number of {name}"] = float(number)
     elif objects and objects.form == "point":
         for name, position in _positions(objects, value):
             if objects.number == "some":
-                stated.decisions[f"{name}visible"] = position is not None
+                decisions[f"{name}visible"] = position is not None
             for axis in range(objects.axes):
                 amount = nan if position is None else float(position[axis])
-                stated.amounts[f"{name}{_AXES[axis]} in {objects.unit}"] = amount
-    return stated
+                amounts[f"{name}{_AXES[axis]} in {objects.unit}"] = amount
+    return decisions, amounts
 
 
 def measures(kind: Kind, first: Any, second: Any) -> Mapping[str, float]:
@@ -233,10 +226,10 @@ class FieldAgreement:
         decisions: dict[str, dict[str, Hashable]] = defaultdict(dict)
         numbers: dict[str, dict[str, float]] = defaultdict(dict)
         for one in annotators:
-            stated = facts(self.kind, values[one])
-            for name, decision in stated.decisions.items():
+            stated, amounts = facts(self.kind, values[one])
+            for name, decision in stated.items():
                 decisions[name][one] = decision
-            for name, amount in stated.amounts.items():
+            for name, amount in amounts.items():
                 numbers[name] |= {} if math.isnan(amount) else {one: amount}
         for name, decided in decisions.items():
             self._decisions[name].append(decided)

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,6 @@ from evaluation.organiser.output import whole_folder
 from evaluation.organiser.submission_writer import writer_of
 
 
-@dataclass(frozen=True)
-class Ensemble:
-    """A written ensemble: submissions, tasks, and the number of cases with a value by field."""
-
-    submissions: tuple[str, ...]
-    tasks: tuple[str, ...]
-    cases: Mapping[str, int]
-
-
 def write_ensemble(
     form: Form,
     tasks: Sequence[Task],
@@ -33,9 +23,10 @@ def write_ensemble(
     output: Path,
     rules: CombinationRules,
     progress: Progress = no_progress,
-) -> Ensemble:
+) -> tuple[tuple[str, ...], dict[str, int]]:
     """Combine submissions, given by name, and write the result to a folder, files in their first format.
 
+    Returns the tasks of the submissions, and the number of cases with a value by field.
     Cases missing from a submission are combined from the others; a value missing from all is left out. Raises
     `PhaseError` with every fault of every submission, and for fields that cannot be combined.
     """
@@ -79,8 +70,7 @@ def write_ensemble(
         PhaseError.raise_all(faults)
         writer.close()
     present = {name for one in opened for name in one.index.tasks}
-    of_members = tuple(task.name for task in tasks if task.name in present)
-    return Ensemble(tuple(one.name for one in opened), of_members, counts)
+    return tuple(task.name for task in tasks if task.name in present), counts
 
 
 def _normalised(

@@ -137,10 +137,11 @@ def run_ensemble(arguments: argparse.Namespace) -> int:
     tasks = Rules(phase.challenge, phase.options).select_tasks(names, None, phase.form.interfaces)
     form = replace(phase.form, tasks=tuple(task.name for task in tasks), run_time=None)
     with progress_bar("cases", len(form.cases)) as progress:
-        written = write_ensemble(form, tasks, members, arguments.output, _rules_of(arguments), progress)
-    cases = ", ".join(f"{name} in {count}" for name, count in written.cases.items())
+        rules, output = _rules_of(arguments), arguments.output
+        present, counts = write_ensemble(form, tasks, members, output, rules, progress)
+    cases = ", ".join(f"{name} in {count}" for name, count in counts.items())
     say(
-        f"{arguments.output}: {len(written.submissions)} submissions, {', '.join(written.tasks)}",
+        f"{output}: {len(members)} submissions, {', '.join(present)}",
         f"values of cases: {cases}",
     )
     return 0

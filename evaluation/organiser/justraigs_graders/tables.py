@@ -69,15 +69,6 @@ class Eye:
         return agreed_labels([self.graded.features[grader] for grader in counting])
 
 
-@dataclass(frozen=True)
-class StackEntry:
-    """One image of the archive: its stack, its index there, and the eye."""
-
-    stack: str
-    index: int
-    eye: str
-
-
 def read_graders(path: Path) -> list[Eye]:
     """Return the rows of a graders' table (comma, semicolon or tab).
 
@@ -132,8 +123,11 @@ def _check_labels(row: TableRow, labels: Sequence[str]) -> None:
         row.fault(_FINAL, f"expected {given} as the graders' labels give it, found {final!r}")
 
 
-def read_mapping(path: Path) -> list[StackEntry]:
-    """Return the entries of `archive_item_to_content_mapping.json`. Raises `PhaseError` with every fault."""
+def read_mapping(path: Path) -> list[tuple[str, int, str]]:
+    """Return stack, index and eye of each image of `archive_item_to_content_mapping.json`.
+
+    Raises `PhaseError` with every fault.
+    """
     try:
         content = parse_json(ReadBuffer().read(path.parent, path.name, limit_bytes=_MAX_FILE_BYTES))
     except ReadError as error:
@@ -145,7 +139,7 @@ def read_mapping(path: Path) -> list[StackEntry]:
         keys = (STACK_NAME, STACK_INDEX, "image")
         match [item.get(key) for key in keys] if isinstance(item, dict) else None:
             case [str(stack), int(index), str(image)] if not isinstance(index, bool):
-                entries.append(StackEntry(stack, index, PurePosixPath(image).stem))
+                entries.append((stack, index, PurePosixPath(image).stem))
             case _:
                 found = str(item)[:80]
                 problems.append(f"{path.name}[{position}]: expected {', '.join(keys)}, found {found}")
@@ -165,16 +159,16 @@ def write_case_table(path: Path, eyes: Sequence[Eye], mapping: Path | None, file
     by_key = {name_key(eye.name): eye for eye in eyes}
     problems = list(_faults_of_eyes(eyes, by_key, file))
     if entries is not None:
-        problems += _repeated((entry.eye for entry in entries), "mapping: duplicate eye {} in {} entries")
+        problems += _repeated((eye for _, _, eye in entries), "mapping: duplicate eye {} in {} entries")
         problems += [
-            f"{file}: expected a row for {entry.eye}, which the mapping names, found none"
-            for entry in entries
-            if name_key(entry.eye) not in by_key
+            f"{file}: expected a row for {eye}, which the mapping names, found none"
+            for _, _, eye in entries
+            if name_key(eye) not in by_key
         ]
     PhaseError.raise_all(problems)
     pairs: list[tuple[Eye, tuple[str, ...]]] = [(eye, ()) for eye in eyes]
     if entries is not None:
-        pairs = [(by_key[name_key(entry.eye)], (entry.stack, str(entry.index))) for entry in entries]
+        pairs = [(by_key[name_key(eye)], (stack, str(index))) for stack, index, eye in entries]
     rows = []
     for eye, place in sorted(pairs, key=lambda pair: pair[0].name):
         fellow = by_key.get(name_key(eye.fellow))
