@@ -1,8 +1,6 @@
-"""Phases from starter kits, or from a Forge pack: the JSON of a challenge with phases, interfaces, sockets.
+"""Phases from the starter kits that the platform gives for a challenge, as they are declared here.
 
-Source of the format: the contexts of packs in DIAGNijmegen/rse-grand-challenge-forge, and later in
-comic/grand-challenge.org, which has a phase at the top and flags in place of a socket's kind. Kinds are those
-of `InterfaceKindChoices` in comic/grand-challenge.org.
+Kinds are those of `InterfaceKindChoices` in comic/grand-challenge.org.
 """
 
 import json
@@ -11,155 +9,13 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
-from typing import Annotated, Any
-
-from pydantic import BaseModel, ConfigDict, model_validator
+from pathlib import Path
+from typing import Any
 
 from evaluation.core.fault import PhaseError
-from evaluation.core.keys import Key
-from evaluation.io.json_files import json_kind, read_json
 from evaluation.organiser.starter import kit, repository
+from evaluation.organiser.starter.kit import Interface, KitPhase, Socket
 from evaluation.organiser.starter.repository import write_sample
-from evaluation.organiser.submission_writer import InputSocket
-from evaluation.phase.validation import InvalidTableError, read_table
-
-
-class _PackPart(BaseModel):
-    # A pack has further keys for other readers.
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class PackSocket(_PackPart):
-    """A socket: an input or output of an algorithm or of an evaluation."""
-
-    slug: Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    relative_path: Annotated[str, Key(pattern=r"^[\w-][\w. -]*(/[\w-][\w. -]*)*$")]
-    kind: str
-    super_kind: str = ""
-    example_value: Any = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_kind(cls, value: Any) -> Any:
-        """Return the socket with its kind and super kind, which newer packs have as flags."""
-        if not isinstance(value, dict) or "kind" in value or not any(key.startswith("is_") for key in value):
-            return value
-        image, is_json = value.get("is_image_kind"), value.get("is_json_kind")
-        extension = PurePosixPath(str(value.get("relative_path"))).suffix
-        kind = "Image" if image else _kind_of_example(value.get("example_value")) if is_json else "File"
-        kind = "DICOM Image Set" if value.get("is_dicom_image_kind") else kind
-        kind = _KIND_OF_EXTENSION.get(extension, kind) if kind == "File" else kind
-        is_file = value.get("is_json_file_kind") or value.get("is_file_kind")
-        return {**value, "kind": kind, "super_kind": "Image" if image else "File" if is_file else "Value"}
-
-    @property
-    def is_json_file(self) -> bool:
-        """Whether the platform stores the value as a file, which it names after the socket in every job."""
-        return self.super_kind.casefold() == "file" and self.relative_path.endswith(".json")
-
-    @property
-    def identifies(self) -> int:
-        """How well an input tells the cases apart: an image, a file, a value, a JSON file."""
-        order = {"image": 0, "file": 3 if self.is_json_file else 1, "value": 2}
-        return order.get(self.super_kind.casefold(), 1)
-
-    def described(self) -> InputSocket:
-        """Return the socket as the platform describes it in a list of jobs."""
-        super_kind = self.super_kind.capitalize() or "Image"
-        example = _EXAMPLES.get(self.kind) if self.example_value is None else self.example_value
-        return InputSocket(self.slug, self.kind, super_kind, self.relative_path, example)
-
-    @property
-    def content(self) -> str:
-        """The kind of the value: that of the socket, or where it may hold anything, that of its example."""
-        if self.kind != "Anything" or self.example_value in _PLACEHOLDERS:
-            return self.kind
-        found = _kind_of_example(self.example_value)
-        return found if found != "Anything" else f"Anything, such as {json_kind(self.example_value)}"
-
-
-class PackInterface(_PackPart):
-    """An interface: one set of inputs of an algorithm, and its outputs."""
-
-    inputs: Annotated[list[PackSocket], Key(min_length=1)]
-    outputs: list[PackSocket]
-
-
-class PackPhase(_PackPart):
-    """A phase of a challenge."""
-
-    slug: Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    title: str | None = None
-    algorithm_interfaces: list[PackInterface] = []
-    evaluation_additional_inputs: list[PackSocket] = []
-    evaluation_additional_outputs: list[PackSocket] = []
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_one_interface(cls, value: Any) -> Any:
-        """Return the phase with its interface; until version 0.6 packs have its inputs and outputs alone."""
-        match value:
-            case {"algorithm_inputs": inputs, "algorithm_outputs": outputs}:
-                return {"algorithm_interfaces": [{"inputs": inputs, "outputs": outputs}], **value}
-        return value
-
-
-class PackChallenge(_PackPart):
-    """A challenge."""
-
-    slug: str
-    phases: list[PackPhase] = Key(min_length=1)
-
-
-class Pack(_PackPart):
-    """The whole file."""
-
-    challenge: PackChallenge
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_one_phase(cls, value: Any) -> Any:
-        """Return the pack of a challenge; newer packs are those of one phase."""
-        match value:
-            case {"algorithm_interfaces": _, "challenge": {**challenge}}:
-                return {"challenge": {**challenge, "phases": [value]}}
-        return value
-
-
-_EXAMPLES: dict[str, Any] = json.loads(repository.template("examples.json"))
-"""A value of each kind of the platform whose values are JSON."""
-
-# The examples that the platform gives for a socket that has none.
-_PLACEHOLDERS = (None, {"key": "value"}, {"key": "value", "None": None}, {"some_key": "some_value"})
-_KIND_OF_EXTENSION = {
-    ".pdf": "PDF file",
-    ".sqreg": "SQREG file",
-    ".jpeg": "Thumbnail jpg",
-    ".png": "Thumbnail png",
-    ".obj": "OBJ file",
-    ".mp4": "MP4 file",
-    ".newick": "Newick tree-format file",
-    ".biom": "BIOM format",
-    ".csv": "CSV file",
-    ".zip": "ZIP file",
-}
-
-
-def _kind_of_example(value: Any) -> str:
-    """Return the platform's kind of a JSON value, from the example that the pack gives."""
-    match value:
-        case {"type": str(kind)} if kind in _EXAMPLES:
-            return kind
-        case {"$schema": str(schema)} if "vega" in schema:
-            return "Chart"
-        case {"3d_affine_transform": _}:
-            return "Affine transform registration"
-        case [str(), *more] if all(isinstance(item, str) for item in more):
-            return "Multiple choice"
-    kinds = {bool: "Bool", int: "Integer", float: "Float", str: "String"}
-    return kinds.get(type(value), "Anything")
-
 
 # --- What the platform's kinds are here ---
 
@@ -241,17 +97,17 @@ def _of_number(kind: str, slug: str, example: Any) -> Declaration:
     )
 
 
-# --- A phase of a pack as it is declared ---
+# --- A phase of a kit as it is declared ---
 
 
 @dataclass
 class _Phase:
-    """A phase of the pack as it is declared, with notes for the organiser and reasons to leave it out.
+    """A phase of a kit as it is declared, with notes for the organiser and reasons to leave it out.
 
     ``names``: of the fields by socket; ``metrics``: the usual one of each field.
     """
 
-    pack: PackPhase
+    given: KitPhase
     names: dict[str, str] = field(default_factory=dict)
     metrics: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -267,7 +123,7 @@ class _Phase:
         head = [f"name = {json.dumps(name)}", f"title = {json.dumps(title)}", 'submission = "algorithm"']
         head += [
             self.note(f"the evaluation's input {unused.slug} ({unused.kind}) is not used")
-            for unused in self.pack.evaluation_additional_inputs
+            for unused in self.given.evaluation_additional_inputs
         ]
         tables = list(self._fields())
         if not self.names:
@@ -280,8 +136,8 @@ class _Phase:
         return "\n".join([*head, *inputs, *tables, *outputs, *declared, *tasks, ""])
 
     @property
-    def _every_output(self) -> list[PackSocket]:
-        sockets = (socket for interface in self.pack.algorithm_interfaces for socket in interface.outputs)
+    def _every_output(self) -> list[Socket]:
+        sockets = (socket for interface in self.given.algorithm_interfaces for socket in interface.outputs)
         return list({socket.slug: socket for socket in sockets}.values())
 
     def _fields(self) -> Iterator[str]:
@@ -305,7 +161,7 @@ class _Phase:
 
     def _outputs(self) -> Iterator[str]:
         """Yield the table of the evaluation's additional outputs; one that cannot be written is a gap."""
-        sockets = self.pack.evaluation_additional_outputs
+        sockets = self.given.evaluation_additional_outputs
         if sockets:
             yield from ("", "[outputs]")
         for socket in sockets:
@@ -331,7 +187,7 @@ class _Phase:
         found: dict[str, list[str]] = {}
         keys: list[str] = []
         by_value = False
-        for interface in self.pack.algorithm_interfaces:
+        for interface in self.given.algorithm_interfaces:
             key = min(interface.inputs, key=lambda socket: socket.identifies)
             together = [one.slug for one in interface.inputs if one.identifies == key.identifies]
             lines = [f"inputs = {json.dumps([socket.slug for socket in interface.inputs])}"]
@@ -353,19 +209,19 @@ class _Phase:
                 )
             keys.append(key.slug)
             found[_name(key.slug, found)] = lines
-        fields = {frozenset(self._fields_of(one)) for one in self.pack.algorithm_interfaces}
+        fields = {frozenset(self._fields_of(one)) for one in self.given.algorithm_interfaces}
         if len(fields) == 1 and not by_value:
             return [f"input_socket = {json.dumps(list(dict.fromkeys(keys)))}"], {}
         return [], found
 
-    def _fields_of(self, interface: PackInterface) -> Iterator[str]:
+    def _fields_of(self, interface: Interface) -> Iterator[str]:
         return (self.names[socket.slug] for socket in interface.outputs if socket.slug in self.names)
 
     def _tasks(self, interfaces: Mapping[str, Sequence[str]]) -> Iterator[str]:
         """Yield a task for the fields that the same interfaces have."""
         groups: dict[tuple[str, ...], list[str]] = {}
         for name in self.metrics:
-            owners = zip(interfaces, self.pack.algorithm_interfaces, strict=False)
+            owners = zip(interfaces, self.given.algorithm_interfaces, strict=False)
             having = tuple(of for of, one in owners if name in self._fields_of(one))
             groups.setdefault(having, []).append(name)
         tasks: dict[str, None] = {}
@@ -394,7 +250,7 @@ def _name(slug: str, used: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class FromPack:
+class FromKits:
     """The folders of the phases that were written, notes on them, and why others were left out."""
 
     folders: tuple[Path, ...]
@@ -402,49 +258,36 @@ class FromPack:
     left_out: tuple[str, ...]
 
 
-def _phases_in(path: Path) -> list[PackPhase]:
-    """Return the phases of a pack, or of a starter kit. Raises `PhaseError`."""
-    try:
-        content = {} if path.suffix.casefold() == ".zip" else read_json(path)
-        if isinstance(content, list) or path.suffix.casefold() == ".zip":
-            content = {"challenge": {"slug": "challenge", "phases": kit.phases_of(path)}}
-        return read_table(Pack, content).challenge.phases
-    except InvalidTableError as error:
-        raise PhaseError(*error.problems(path.name)) from None
-    except FileNotFoundError as error:
-        raise PhaseError(f"{path}: cannot be read: {error}") from None
-
-
-def write_from_pack(folder: Path, *files: Path) -> FromPack:
-    """Write a repository for the phases of packs and starter kits below a folder that is new or empty.
+def write_from_kits(folder: Path, *files: Path) -> FromKits:
+    """Write a repository for the phases of starter kits below a folder that is new or empty.
 
     Each has a `phase.toml` with a field for each output socket that has a kind here, synthetic cases with
     jobs, and the files for an image. Kinds, labels and metrics are usual for the sockets' kinds, for the
     organiser to correct. A phase is left out if no output has a kind here, or if its jobs cannot be told
-    apart. Raises `PhaseError` for a file that is no pack, and where no phase is left.
+    apart. Raises `PhaseError` for a file that is no kit, and where no phase is left.
     """
     contents, notes, left_out = {}, [], []
-    found = [(file.name, _Phase(phase)) for file in files for phase in _phases_in(file)]
+    found = [(file.name, _Phase(phase)) for file in files for phase in kit.phases_of(file)]
     for name, phase in found:
-        place = folder / phase.pack.slug
+        place = folder / phase.given.slug
         if place in contents:
-            raise PhaseError(f"{name}: phase {phase.pack.slug} is in another of the files already")
-        title = phase.pack.title or phase.pack.slug.replace("-", " ").replace("_", " ").capitalize()
+            raise PhaseError(f"{name}: phase {phase.given.slug} is in another of the files already")
+        title = phase.given.slug.replace("-", " ").replace("_", " ").capitalize()
         text = phase.configuration(repository.phase_name(place), title)
-        left_out += [f"phase {phase.pack.slug}: left out: {problem}" for problem in phase.problems]
+        left_out += [f"phase {phase.given.slug}: left out: {problem}" for problem in phase.problems]
         if not phase.problems:
             contents[place] = (phase, title, text)
-            notes += [f"phase {phase.pack.slug}: {note}" for note in phase.notes]
+            notes += [f"phase {phase.given.slug}: {note}" for note in phase.notes]
     if not contents:
         raise PhaseError(*(f"{files[0].name}: {problem}" for problem in left_out))
     repository.require_empty(folder)
     for place, (phase, title, text) in contents.items():
         (place / repository.PHASE).mkdir(parents=True)
         (place / repository.PHASE / "phase.toml").write_text(text, encoding="utf-8")
-        inputs = (socket for one in phase.pack.algorithm_interfaces for socket in one.inputs)
+        inputs = (socket for one in phase.given.algorithm_interfaces for socket in one.inputs)
         sockets = {socket.slug: socket.described() for socket in inputs}
         write_sample(place / repository.PHASE, place / repository.SUBMISSION, sockets)
         repository.write_surroundings(place, repository.phase_name(place), title, len(contents) == 1)
     if len(contents) > 1:
         repository.write_together(folder, {place.name: title for place, (_, title, _) in contents.items()})
-    return FromPack(tuple(contents), tuple(notes), tuple(left_out))
+    return FromKits(tuple(contents), tuple(notes), tuple(left_out))

@@ -6,15 +6,22 @@ evaluation's further inputs and writes its further outputs. Source of the format
 """
 
 import ast
+import json
 import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from evaluation.core.fault import PhaseError, ReadError
-from evaluation.io.json_files import parse_json
+from evaluation.core.keys import Key
+from evaluation.io.json_files import json_kind, parse_json
+from evaluation.organiser.starter import repository
+from evaluation.organiser.submission_writer import InputSocket
+from evaluation.phase.validation import InvalidTableError, read_table
 
 _METHOD = re.compile("example[_-]evaluation[_-]method")
 _JOBS = "predictions.json"
@@ -22,8 +29,115 @@ _MAX_BYTES = 1 << 26
 Place = Path | zipfile.Path
 
 
-def phases_of(path: Path) -> list[dict[str, Any]]:
-    """Return the phases in a kit, a zip or its `predictions.json`, as in a pack. Raises `PhaseError`."""
+class _KitPart(BaseModel):
+    # A kit has further keys for other readers.
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Socket(_KitPart):
+    """A socket: an input or output of an algorithm or of an evaluation."""
+
+    slug: Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    relative_path: Annotated[str, Key(pattern=r"^[\w-][\w. -]*(/[\w-][\w. -]*)*$")]
+    kind: str
+    super_kind: str = ""
+    example_value: Any = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_kind(cls, value: Any) -> Any:
+        """Return the socket with its kind and super kind, which newer kits have as flags."""
+        if not isinstance(value, dict) or "kind" in value or not any(key.startswith("is_") for key in value):
+            return value
+        image, is_json = value.get("is_image_kind"), value.get("is_json_kind")
+        extension = PurePosixPath(str(value.get("relative_path"))).suffix
+        kind = "Image" if image else _kind_of_example(value.get("example_value")) if is_json else "File"
+        kind = "DICOM Image Set" if value.get("is_dicom_image_kind") else kind
+        kind = _KIND_OF_EXTENSION.get(extension, kind) if kind == "File" else kind
+        is_file = value.get("is_json_file_kind") or value.get("is_file_kind")
+        return {**value, "kind": kind, "super_kind": "Image" if image else "File" if is_file else "Value"}
+
+    @property
+    def is_json_file(self) -> bool:
+        """Whether the platform stores the value as a file, which it names after the socket in every job."""
+        return self.super_kind.casefold() == "file" and self.relative_path.endswith(".json")
+
+    @property
+    def identifies(self) -> int:
+        """How well an input tells the cases apart: an image, a file, a value, a JSON file."""
+        order = {"image": 0, "file": 3 if self.is_json_file else 1, "value": 2}
+        return order.get(self.super_kind.casefold(), 1)
+
+    def described(self) -> InputSocket:
+        """Return the socket as the platform describes it in a list of jobs."""
+        super_kind = self.super_kind.capitalize() or "Image"
+        example = _EXAMPLES.get(self.kind) if self.example_value is None else self.example_value
+        return InputSocket(self.slug, self.kind, super_kind, self.relative_path, example)
+
+    @property
+    def content(self) -> str:
+        """The kind of the value: that of the socket, or where it may hold anything, that of its example."""
+        if self.kind != "Anything" or self.example_value in _PLACEHOLDERS:
+            return self.kind
+        found = _kind_of_example(self.example_value)
+        return found if found != "Anything" else f"Anything, such as {json_kind(self.example_value)}"
+
+
+class Interface(_KitPart):
+    """An interface: one set of inputs of an algorithm, and its outputs."""
+
+    inputs: Annotated[list[Socket], Key(min_length=1)]
+    outputs: list[Socket]
+
+
+class KitPhase(_KitPart):
+    """A phase of a challenge, and the further inputs and outputs of its evaluation."""
+
+    slug: Annotated[str, Key(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    algorithm_interfaces: list[Interface]
+    evaluation_additional_inputs: list[Socket]
+    evaluation_additional_outputs: list[Socket]
+
+
+_EXAMPLES: dict[str, Any] = json.loads(repository.template("examples.json"))
+"""A value of each kind of the platform whose values are JSON."""
+
+# The examples that the platform gives for a socket that has none.
+_PLACEHOLDERS = (None, {"key": "value"}, {"key": "value", "None": None}, {"some_key": "some_value"})
+_KIND_OF_EXTENSION = {
+    ".pdf": "PDF file",
+    ".sqreg": "SQREG file",
+    ".jpeg": "Thumbnail jpg",
+    ".png": "Thumbnail png",
+    ".obj": "OBJ file",
+    ".mp4": "MP4 file",
+    ".newick": "Newick tree-format file",
+    ".biom": "BIOM format",
+    ".csv": "CSV file",
+    ".zip": "ZIP file",
+}
+
+
+def _kind_of_example(value: Any) -> str:
+    """Return the platform's kind of a JSON value, from the example that the kit gives."""
+    match value:
+        case {"type": str(kind)} if kind in _EXAMPLES:
+            return kind
+        case {"$schema": str(schema)} if "vega" in schema:
+            return "Chart"
+        case {"3d_affine_transform": _}:
+            return "Affine transform registration"
+        case [str(), *more] if all(isinstance(item, str) for item in more):
+            return "Multiple choice"
+    kinds = {bool: "Bool", int: "Integer", float: "Float", str: "String"}
+    return kinds.get(type(value), "Anything")
+
+
+# --- The phases of a kit ---
+
+
+def phases_of(path: Path) -> list[KitPhase]:
+    """Return the phases in a kit, a zip or its `predictions.json`. Raises `PhaseError`."""
     if path.suffix.casefold() != ".zip":
         return [_phase(path.resolve(), path.name, path.resolve().parts)]
     try:
@@ -40,7 +154,7 @@ def phases_of(path: Path) -> list[dict[str, Any]]:
         raise PhaseError(f"{path}: cannot be read: {error}") from None
 
 
-def _phase(jobs: Place, name: str, parts: tuple[str, ...]) -> dict[str, Any]:
+def _phase(jobs: Place, name: str, parts: tuple[str, ...]) -> KitPhase:
     """Return a phase, given its list of jobs, which lies in a folder of the phase."""
     at = next((position for position, part in enumerate(parts) if _METHOD.fullmatch(part)), 0)
     slug = re.sub(r"[^a-z0-9_-]+", "-", parts[at - 1].lower() if at else "phase").strip("-_") or "phase"
@@ -61,12 +175,16 @@ def _phase(jobs: Place, name: str, parts: tuple[str, ...]) -> dict[str, Any]:
     method: Any = jobs  # a folder in a zip has the same operations without their types
     program = method.parent.parent.parent / "evaluate.py"
     further = _further(program.read_text(encoding="utf-8")) if at and program.is_file() else ([], [])
-    return {
+    content = {
         "slug": slug,
         "algorithm_interfaces": list(interfaces.values()),
         "evaluation_additional_inputs": further[0],
         "evaluation_additional_outputs": further[1],
     }
+    try:
+        return read_table(KitPhase, content)
+    except InvalidTableError as error:
+        raise PhaseError(*error.problems(name)) from None
 
 
 def _listed(value: Any, of: str) -> list[Any]:

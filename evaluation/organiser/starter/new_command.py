@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evaluation.cli.common import say, tell
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.starter.forge import write_from_pack
+from evaluation.organiser.starter.forge import write_from_kits
 from evaluation.organiser.starter.repository import KINDS, write_repository
 
 
@@ -17,12 +17,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--like", choices=KINDS, metavar="KIND", help=f"what the challenge is like: {', '.join(KINDS)}")
     add(
         "--from",
-        dest="pack",
+        dest="kits",
         type=Path,
         nargs="+",
         metavar="STARTER_KIT",
-        help="the zip archives that the platform gives for its phases, their predictions.json, or the JSON "
-        "of a Forge pack: one folder for each phase, with its sockets",
+        help="the zip archives that the platform gives for its phases, or their predictions.json: "
+        "one folder for each phase, with its sockets",
     )
     add = parser.add_argument
     add(
@@ -34,10 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the repository and print the next steps."""
-    if arguments.pack is not None and arguments.algorithm:
-        raise PhaseError("--algorithm: expected with --like, since a pack has its own interfaces")
-    if arguments.pack is not None:
-        written = write_from_pack(arguments.folder, *arguments.pack)
+    if arguments.kits is not None and arguments.algorithm:
+        raise PhaseError("--algorithm: expected with --like, since a kit has its own interfaces")
+    if arguments.kits is not None:
+        written = write_from_kits(arguments.folder, *arguments.kits)
         tell([*written.notes, *written.left_out])
         say(*written.folders)
         return 1 if written.left_out else 0

@@ -1,10 +1,11 @@
-"""Phases from a Grand Challenge Forge pack; packs follow the generators that the platform publishes."""
+"""Phases from starter kits, which follow the generators that the platform publishes."""
 
 import csv
 import dataclasses
 import json
 import re
 import tomllib
+import zipfile
 
 import pytest
 
@@ -12,13 +13,12 @@ from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.evaluate import Result, check, evaluate
 from evaluation.organiser.rehearsal import rehearse
-from evaluation.organiser.starter.forge import write_from_pack
+from evaluation.organiser.starter.forge import write_from_kits
 from evaluation.organiser.validate import validate_phase
 from evaluation.phase.config import read_config
 from evaluation.phase.form_file import write_form
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from test.faults import faulted
 from test.phases import replace_in
 
 
@@ -36,30 +36,44 @@ SCORE_CT = socket("score-ct", "Float", super_kind="Value")
 SCORE_MR = socket("score-mr", "Point")
 
 
-def pack(*interfaces, slug="final-test", **more):
-    archive = {"slug": "a", "url": "https://grand-challenge.org/archives/a/"}
-    phase = {
-        "slug": slug,
-        "archive": archive,
-        "algorithm_interfaces": list(interfaces),
-        "evaluation_additional_inputs": [],
-        "evaluation_additional_outputs": [],
-        **more,
-    }
-    challenge = {
-        "slug": "c",
-        "url": "https://c.grand-challenge.org",
-        "archives": [archive],
-        "phases": [phase],
-    }
-    return {"challenge": challenge}
+def phase_of(*interfaces, slug="final-test", inputs=(), outputs=()):
+    """Return a phase, and the further inputs and outputs of its evaluation."""
+    return {"slug": slug, "interfaces": interfaces, "inputs": inputs, "outputs": outputs}
 
 
-def written(tmp_path, content):
-    """Write the only phase of a pack; return its folder and the notes."""
-    file = tmp_path / "pack.json"
-    file.write_text(json.dumps(content), encoding="utf-8")
-    found = write_from_pack(tmp_path / "repositories", file)
+def write_kit(path, *phases):
+    """Write the zip of a kit, whose jobs have no values here: nothing asks for them."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for phase in phases:
+            method = f"{phase['slug']}/example_evaluation_method"
+            jobs = [
+                {key: [{"socket": one} for one in sockets] for key, sockets in interface.items()}
+                for interface in phase["interfaces"]
+            ]
+            archive.writestr(f"{method}/test/input/predictions.json", json.dumps(jobs))
+            archive.writestr(f"{method}/evaluate.py", "\n".join(program_of(phase)))
+    return path
+
+
+def program_of(phase):
+    """Yield the calls of the program of a kit that read and write further inputs and outputs."""
+    for one in phase["inputs"]:
+        name, place = one["slug"].replace("-", "_"), f"INPUT_DIRECTORY / {one['relative_path']!r}"
+        yield f"submission_{name} = load_image_file(location={place})"
+    for one in phase["outputs"]:
+        name, path = f"output_{one['slug'].replace('-', '_')}", one["relative_path"]
+        function, content = "write_file", "content"
+        if path.endswith(".json"):
+            function = "write_json_file"
+        elif path.startswith("images/"):
+            function, content = "write_array_as_image_file", "array"
+        yield f"{name} = {one.get('example_value')!r}"
+        yield f"{function}(location=OUTPUT_DIRECTORY / {path!r}, {content}={name})"
+
+
+def written(tmp_path, phase):
+    """Write the only phase of a kit; return its folder and the notes."""
+    found = write_from_kits(tmp_path / "repositories", write_kit(tmp_path / "kit.zip", phase))
     (folder,) = found.folders
     return folder, found.notes
 
@@ -88,14 +102,6 @@ def scored(folder, rehearsed=False):
     metrics = dataclasses.asdict(result.metrics)
     assert metrics["cases"]["worst"] == 0
     return metrics
-
-
-def test_a_pack_without_interfaces(tmp_path):
-    old = pack(algorithm_inputs=[CT, AGE], algorithm_outputs=[RISK, SCORE_MR])
-    del old["challenge"]["phases"][0]["algorithm_interfaces"]
-    folder, _ = written(tmp_path, old)
-    assert toml_of(folder)["fields"].keys() == {"risk", "score_mr"}
-    scored(folder)
 
 
 # `InterfaceKindChoices` of the platform (app/grandchallenge/components/models.py), and the kind here.
@@ -127,7 +133,7 @@ def output_of(kind):
 
 def test_every_kind_of_the_platform_is_scored_or_named_as_unscored(tmp_path):
     outputs = {kind: output_of(kind) for kind in KINDS}
-    folder, notes = written(tmp_path, pack({"inputs": [CT], "outputs": [*outputs.values()]}))
+    folder, notes = written(tmp_path, phase_of({"inputs": [CT], "outputs": [*outputs.values()]}))
     fields = {field["socket"]: field["kind"] for field in toml_of(folder)["fields"].values()}
     assert fields == {outputs[kind]["slug"]: here for kind, here in KINDS.items() if here}
     text = (folder / "phase" / "phase.toml").read_text(encoding="utf-8")
@@ -144,12 +150,12 @@ def test_every_kind_of_the_platform_is_scored_or_named_as_unscored(tmp_path):
     assert not [name for name, figure in found.items() if figure["value"] in (0, 1)]
 
 
-def test_the_other_phases_of_a_pack_are_written(tmp_path, capsys):
-    content, other = pack({"inputs": [CT], "outputs": []}), pack({"inputs": [CT], "outputs": [SCORE_MR]})
-    other["challenge"]["phases"][0]["slug"] = "risk"
-    content["challenge"]["phases"] += other["challenge"]["phases"]
-    file = tmp_path / "pack.json"
-    file.write_text(json.dumps(content), encoding="utf-8")
+def test_the_other_phases_of_a_kit_are_written(tmp_path, capsys):
+    phases = (
+        phase_of({"inputs": [CT], "outputs": []}),
+        phase_of({"inputs": [CT], "outputs": [SCORE_MR]}, slug="risk"),
+    )
+    file = write_kit(tmp_path / "kit.zip", *phases)
     assert main(["new", str(tmp_path / "new"), "--from", str(file)]) == 1
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["risk"]
     streams = capsys.readouterr()
@@ -168,7 +174,7 @@ GUESS_OF_RISK = (
 def test_sockets_become_fields(tmp_path):
     outputs = [RISK, socket("organs", "Segmentation", "images/organs", "Image")]
     of_both = ({"inputs": [AGE, CT], "outputs": outputs}, {"inputs": [MR, AGE], "outputs": outputs})
-    folder, notes = written(tmp_path, pack(*of_both))
+    folder, notes = written(tmp_path, phase_of(*of_both))
     assert folder.name == "final-test"
     assert notes == (GUESS_OF_RISK,)
     config = read_config(folder / "phase")
@@ -188,7 +194,7 @@ TWO = ({"inputs": [CT], "outputs": [SCORE_CT]}, {"inputs": [MR, AGE], "outputs":
 
 
 def test_fields_and_jobs_belong_to_interfaces(tmp_path):
-    folder, _ = written(tmp_path, pack(*TWO))
+    folder, _ = written(tmp_path, phase_of(*TWO))
     result = scored(folder)
     assert list(result["aggregates"]) == ["thorax_ct", "brain_mr"]
     assert list(result["aggregates"]["brain_mr"]) == ["score_mr_mean_radial_error"]
@@ -244,7 +250,7 @@ def input_of(kind):
 def test_an_input_of_any_kind_tells_the_jobs_of_the_sample_apart(tmp_path):
     sockets = {kind: input_of(kind) for kind in INPUTS}
     interfaces = ({"inputs": [inp], "outputs": [RISK]} for inp in sockets.values())
-    folder, _ = written(tmp_path, pack(*interfaces))
+    folder, _ = written(tmp_path, phase_of(*interfaces))
     jobs = json.loads((folder / "submission" / "predictions.json").read_text(encoding="utf-8"))
     for kind, inp in sockets.items():
         items = [job["inputs"][0] for job in jobs if job["inputs"][0]["socket"]["slug"] == inp["slug"]]
@@ -263,13 +269,13 @@ def test_an_input_of_any_kind_tells_the_jobs_of_the_sample_apart(tmp_path):
 def test_a_phase_of_each_kind_alone_rehearses_and_is_scored(tmp_path, kind):
     """Its interface has no other input of a kind that tells cases apart, and no other output but a number."""
     inp = input_of(kind) if kind in INPUTS else CT
-    folder, _ = written(tmp_path, pack({"inputs": [inp], "outputs": [RISK, output_of(kind)]}))
+    folder, _ = written(tmp_path, phase_of({"inputs": [inp], "outputs": [RISK, output_of(kind)]}))
     scored(folder, rehearsed=True)
 
 
 def test_a_file_is_named_like_its_case_with_the_extension_of_its_socket(tmp_path):
     inp = socket("inp", "MP4 file", "in.mp4")
-    folder, _ = written(tmp_path, pack({"inputs": [inp], "outputs": [RISK]}))
+    folder, _ = written(tmp_path, phase_of({"inputs": [inp], "outputs": [RISK]}))
     expected = scored(folder)["aggregates"]
 
     def edit(jobs, change):
@@ -292,7 +298,7 @@ TWICE = "cases.csv, line 3, input_value: expected a value of its own, found that
 
 @pytest.mark.parametrize(("value", "expected"), [("", NOTHING), ("The input of case02.", TWICE)])
 def test_values_that_tell_no_cases_apart(tmp_path, value, expected):
-    folder, _ = written(tmp_path, pack({"inputs": [REPORT], "outputs": [RISK]}))
+    folder, _ = written(tmp_path, phase_of({"inputs": [REPORT], "outputs": [RISK]}))
     replace_in(folder / "phase" / "cases.csv", "The input of case01.", value)
     with pytest.raises(PhaseError) as error:
         sealed(folder)
@@ -300,7 +306,7 @@ def test_values_that_tell_no_cases_apart(tmp_path, value, expected):
 
 
 def test_values_tell_jobs_apart_together(tmp_path):
-    folder, notes = written(tmp_path, pack({"inputs": [METADATA, REPORT, AGE], "outputs": [RISK]}))
+    folder, notes = written(tmp_path, phase_of({"inputs": [METADATA, REPORT, AGE], "outputs": [RISK]}))
     note = notes[1]
     assert "jobs are told apart by the value of report and patient-age, the column input_value" in note
     expected = scored(folder)["aggregates"]
@@ -331,9 +337,9 @@ def test_values_tell_jobs_apart_together(tmp_path):
 def test_a_yes_or_no_tells_no_cases_apart(tmp_path):
     flag = socket("flag", "Bool", super_kind="Value")
     with pytest.raises(PhaseError) as error:
-        written(tmp_path, pack({"inputs": [flag], "outputs": [RISK]}))
+        written(tmp_path, phase_of({"inputs": [flag], "outputs": [RISK]}))
     assert "input flag (Bool) cannot tell its cases apart" in error.value.problems[0]
-    folder, _ = written(tmp_path, pack({"inputs": [flag, AGE], "outputs": [RISK]}))
+    folder, _ = written(tmp_path, phase_of({"inputs": [flag, AGE], "outputs": [RISK]}))
     scored(folder)
 
 
@@ -343,7 +349,7 @@ def change_value(job, change):
 
 
 def test_json_files_do_not_tell_jobs_apart(tmp_path):
-    folder, notes = written(tmp_path, pack({"inputs": [METADATA], "outputs": [RISK]}))
+    folder, notes = written(tmp_path, phase_of({"inputs": [METADATA], "outputs": [RISK]}))
     note = notes[1]
     assert "input metadata is a JSON file: it tells jobs apart only if each was uploaded under" in note
     scored(folder)
@@ -365,18 +371,18 @@ JSON = {"is_json_kind": True}
 TRANSFORM = {"3d_affine_transform": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]}
 VEGA = {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "data": {"values": []}, "layer": []}
 ADDITIONAL = [
-    socket("score", "Float"),
-    socket("words", "String"),
-    socket("rows", "CSV file", "table.csv"),
+    flagged("score", "score.json", 42.0, **JSON),
+    flagged("words", "words.json", "Some words", **JSON),
+    flagged("rows", "table.csv", is_file_kind=True),
     flagged("performance", "figures/performance.json", VEGA, **JSON),
-    socket("everything", "Anything"),
+    flagged("everything", "everything.json", {"key": "value"}, **JSON),
     flagged("page", "page.pdf", is_file_kind=True),
     flagged("table", "table.json", {"rows": []}, **JSON),
 ]
 
 
 def test_additional_outputs_are_written_to_their_place(tmp_path):
-    content = pack({"inputs": [CT], "outputs": [RISK]}, evaluation_additional_outputs=ADDITIONAL)
+    content = phase_of({"inputs": [CT], "outputs": [RISK]}, outputs=ADDITIONAL)
     folder, notes = written(tmp_path, content)
     told = (
         "additional output table gets metrics.json: if it has a schema, ask the platform's support to detach"
@@ -420,13 +426,12 @@ def sockets_of_every_flag(name):
 
 
 def test_the_default_of_the_platforms_generator(tmp_path):
-    default = pack(
+    default = phase_of(
         {"inputs": sockets_of_every_flag("input"), "outputs": sockets_of_every_flag("output")},
         {"inputs": sockets_of_every_flag("input-2")[:1], "outputs": sockets_of_every_flag("output-2")[:1]},
-        evaluation_additional_inputs=[flagged("additional-input", "images/additional", **PANIMG)],
-    )["challenge"]
-    (phase,) = default.pop("phases")
-    folder, notes = written(tmp_path, {"challenge": default, **phase})
+        inputs=[flagged("additional-input", "images/additional", **PANIMG)],
+    )
+    folder, notes = written(tmp_path, default)
     assert [note.partition(": ")[2].partition(":")[0] for note in notes] == [
         "the evaluation's input additional-input (Image) is not used",
         "output output (Image) is declared as a segmentation",
@@ -468,7 +473,7 @@ def test_the_example_shows_the_kind(tmp_path, named):
         of_kind = {**socket(slug, "Anything"), "example_value": example}
         outputs[slug] = (of_kind if named else flagged(slug, f"{slug}.json", example, **JSON), kind)
     folder, notes = written(
-        tmp_path, pack({"inputs": [CT], "outputs": [output for output, _ in outputs.values()]})
+        tmp_path, phase_of({"inputs": [CT], "outputs": [output for output, _ in outputs.values()]})
     )
     found = {field["socket"]: field["kind"] for field in toml_of(folder)["fields"].values()}
     assert found == {slug: kind for slug, (_, kind) in outputs.items() if kind}
@@ -486,7 +491,7 @@ QUANTITIES = [
 @pytest.mark.parametrize(("slug", "example", "bounds"), QUANTITIES)
 def test_a_quantity_is_no_likelihood(tmp_path, slug, example, bounds):
     output = {**socket(slug, "Float", super_kind="Value"), "example_value": example}
-    folder, notes = written(tmp_path, pack({"inputs": [CT], "outputs": [output]}))
+    folder, notes = written(tmp_path, phase_of({"inputs": [CT], "outputs": [output]}))
     (field,) = toml_of(folder)["fields"].values()
     assert (field["minimum"], field["maximum"]) == bounds
     source = "its name" if example is None else f"its example {example}"
@@ -499,9 +504,7 @@ def test_a_quantity_is_no_likelihood(tmp_path, slug, example, bounds):
 
 def test_an_output_of_an_evaluation_that_nobody_can_write_is_a_gap(tmp_path):
     output = output_of("Image")
-    folder, notes = written(
-        tmp_path, pack({"inputs": [CT], "outputs": [SCORE_MR]}, evaluation_additional_outputs=[output])
-    )
+    folder, notes = written(tmp_path, phase_of({"inputs": [CT], "outputs": [SCORE_MR]}, outputs=[output]))
     (note,) = notes
     assert "gap: additional output out-image (Image): nothing can be written there" in note
     assert "ask the platform's support to detach it" in note
@@ -509,37 +512,26 @@ def test_an_output_of_an_evaluation_that_nobody_can_write_is_a_gap(tmp_path):
 
 
 FAULTS = {
-    "no pack": ({"phases": []}, "pack.json: challenge is missing"),
     "no output": (
-        pack({"inputs": [CT], "outputs": []}),
+        phase_of({"inputs": [CT], "outputs": []}),
         "expected an output that a kind of field is like, found none",
     ),
     "no output with a kind here": (
-        pack({"inputs": [CT], "outputs": [output_of("Line")]}),
+        phase_of({"inputs": [CT], "outputs": [output_of("Line")]}),
         "found out-line (Line)",
     ),
-    "no input": (pack({"inputs": [], "outputs": [RISK]}), "algorithm_interfaces.0.inputs"),
-    "a name that leads out": (
-        pack({"inputs": [CT], "outputs": [RISK]}, slug="../../etc"),
-        "pack.json: challenge.phases.0.slug: ",
-    ),
+    "no input": (phase_of({"inputs": [], "outputs": [RISK]}), "algorithm_interfaces.0.inputs"),
     "a path that leads out": (
-        pack({"inputs": [CT], "outputs": [socket("risk", "Float", "../risk.json")]}),
+        phase_of({"inputs": [CT], "outputs": [socket("risk", "Float", "../risk.json")]}),
         "outputs.0.relative_path: ",
     ),
 }
 
 
 @pytest.mark.parametrize("case", FAULTS)
-def test_faults_of_a_pack(tmp_path, case):
+def test_faults_of_a_phase_of(tmp_path, case):
     content, expected = FAULTS[case]
     with pytest.raises(PhaseError) as error:
         written(tmp_path, content)
     assert expected in error.value.problems[0]
     assert not (tmp_path / "repositories").exists()
-
-
-def test_a_file_that_is_no_json(tmp_path):
-    (tmp_path / "pack.json").write_text("{", encoding="utf-8")
-    with faulted(PhaseError, "pack.json, line 1", "an error at column 2"):
-        write_from_pack(tmp_path / "repositories", tmp_path / "pack.json")

@@ -9,7 +9,7 @@ from grand_challenge_forge import forge
 
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.starter.forge import write_from_pack
+from evaluation.organiser.starter.forge import write_from_kits
 from test.organiser.starter.test_forge import (
     CT,
     MR,
@@ -17,7 +17,6 @@ from test.organiser.starter.test_forge import (
     SCORE_MR,
     VEGA,
     flagged,
-    pack,
     scored,
     socket,
     toml_of,
@@ -86,7 +85,7 @@ LESIONS = flagged("lesions", "lesions.json", {"type": "Multiple points", "points
 def test_a_kit_is_a_phase_whose_interfaces_are_told_by_their_inputs(tmp_path, key, top):
     interfaces = ([SCAN], [RISK, LESIONS]), ([CLIP], [RISK])
     path = kit(tmp_path / "test-phase.zip", *interfaces, key=key, top=top)
-    found = write_from_pack(tmp_path / "new", path)
+    found = write_from_kits(tmp_path / "new", path)
     assert found.folders == (tmp_path / "new" / "test-phase",)
     (folder,) = found.folders
     config = toml_of(folder)
@@ -109,7 +108,7 @@ def test_the_list_of_jobs_alone(tmp_path):
         archive.extractall(tmp_path)
     jobs = tmp_path / "test-phase" / "example_evaluation_method" / "test" / "input" / "predictions.json"
     for name, outputs in (("test-phase", {"score-chart.json", "summary-page.pdf"}), ("phase", set())):
-        (folder,) = write_from_pack(tmp_path / f"of {name}", jobs).folders
+        (folder,) = write_from_kits(tmp_path / f"of {name}", jobs).folders
         assert folder.name == name
         assert set(toml_of(folder).get("outputs", ())) == outputs
         jobs = jobs.rename(tmp_path / "predictions.json")
@@ -156,25 +155,29 @@ def test_faults_of_a_kit(tmp_path, names, expected):
         for name, content in names.items():
             archive.writestr(name, content)
     with pytest.raises(PhaseError) as error:
-        write_from_pack(tmp_path / "new", tmp_path / "kit.zip")
+        write_from_kits(tmp_path / "new", tmp_path / "kit.zip")
     assert expected in error.value.problems[0]
     assert not (tmp_path / "new").exists()
 
 
 def test_the_zip_of_the_platforms_old_generator(tmp_path):
-    context = pack(
-        {"inputs": [CT], "outputs": [SCORE_CT]},
-        {"inputs": [MR], "outputs": [{**SCORE_MR, "super_kind": "Value"}]},
-        evaluation_additional_outputs=[socket("page", "PDF file", "page.pdf")],
-    )
-    with zipfile.ZipFile(tmp_path / "pack.zip", "w") as archive:
+    phase = {
+        "slug": "final-test",
+        "archive": {"slug": "a", "url": "https://grand-challenge.org/archives/a/"},
+        "algorithm_interfaces": [
+            {"inputs": [CT], "outputs": [SCORE_CT]},
+            {"inputs": [MR], "outputs": [{**SCORE_MR, "super_kind": "Value"}]},
+        ],
+        "evaluation_additional_inputs": [],
+        "evaluation_additional_outputs": [socket("page", "PDF file", "page.pdf")],
+    }
+    challenge = {"slug": "c", "url": "https://c.grand-challenge.org", "phases": [phase]}
+    context = {"challenge": {**challenge, "archives": [phase["archive"]]}}
+    with zipfile.ZipFile(tmp_path / "kit.zip", "w") as archive:
         forge.generate_challenge_pack(
             output_zip_file=archive, target_zpath=tmp_path.relative_to("/"), context=context
         )
-    (tmp_path / "pack.json").write_text(json.dumps(context), encoding="utf-8")
-    found = [
-        write_from_pack(tmp_path / name, tmp_path / f"pack.{name}").folders[0] for name in ("zip", "json")
-    ]
-    assert toml_of(found[0])["interfaces"] == toml_of(found[1])["interfaces"]
-    assert toml_of(found[0])["outputs"] == {"page.pdf": "pdf"}
-    scored(found[0])
+    (folder,) = write_from_kits(tmp_path / "new", tmp_path / "kit.zip").folders
+    assert set(toml_of(folder)["interfaces"]) == {"thorax_ct", "brain_mr"}
+    assert toml_of(folder)["outputs"] == {"page.pdf": "pdf"}
+    scored(folder)
