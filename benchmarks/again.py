@@ -126,8 +126,8 @@ def rows(cases: int = 40, submissions: int = 24, rounds: int = 2) -> list[Row]:
 def _tasks(phase: Path, submissions: Path) -> list[ScoringTask]:
     seal = load_phase(phase).manifest.digest
     return [
-        ScoringTask(found.name, str(phase), "folder", seal, found.location, environment())
-        for found in find_submissions(str(submissions)).submissions
+        ScoringTask(name, str(phase), "folder", seal, location, environment())
+        for name, location in find_submissions(str(submissions))[0].items()
     ]
 
 
@@ -209,8 +209,8 @@ def _print_memory(count: int) -> None:
         for number in range(count):
             (Path(temporary) / "each" / f"team{number:05}").mkdir(parents=True)
         tasks = [
-            ScoringTask(found.name, "phase", "folder", "seal", found.location, environment())
-            for found in find_submissions(f"{temporary}/each").submissions
+            ScoringTask(name, "phase", "folder", "seal", location, environment())
+            for name, location in find_submissions(f"{temporary}/each")[0].items()
         ]
         started = time.perf_counter()
         assert sum(1 for _ in score_all(tasks, Path(temporary) / "o", AtOnce())) == count

@@ -143,7 +143,7 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
     """
     fields = fields_of(tasks)
     all_files = list_files(folder)
-    folders = {field.archive.folder.partition("/")[0] for field in fields if isinstance(field.archive, Files)}
+    folders = folders_of(fields)
     known = {folder.casefold() for folder in folders} | folders
     inner = strip_common_folder(_without_inputs_file(all_files), known)
     listing = _without_inputs_file(inner)
@@ -168,6 +168,12 @@ def index_archive(folder: Path, form: Form, tasks: Sequence[Task]) -> Submission
         notices += archive.unused()
         notices += archive.surplus()
     return SubmissionIndex(listing.root, sources, names, tuple(faults), tuple(notices))
+
+
+def folders_of(fields: Sequence[Field]) -> set[str]:
+    """Return the names of the folders on top of a submission with some fields."""
+    layouts = [field.archive for field in fields]
+    return {layout.folder.partition("/")[0] for layout in layouts if isinstance(layout, Files)}
 
 
 def _without_inputs_file(listing: Listing) -> Listing:

@@ -18,7 +18,7 @@ import pytest
 from evaluation.cli.evaluate_command import shard
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.cli.evaluate_each import PhaseSubmissions, parts
+from evaluation.organiser.cli.evaluate_each import parts
 from test.faults import faulted
 from test.organiser.rescoring.teams import CASES, many, results_in, write_teams
 from test.phases import refuge_phase
@@ -212,12 +212,12 @@ def test_shares_hold_every_submission_once_and_differ_by_one_at_most():
 
 def test_phases_and_folders_are_told_apart(tmp_path):
     (tmp_path / "a=b").mkdir()
-    assert parts([str(tmp_path / "a=b")], None) == [PhaseSubmissions(None, str(tmp_path / "a=b"))]
-    assert parts(["folder"], "phase") == [PhaseSubmissions(None, "folder")]
-    assert parts(["s3://bucket/x?version=1"], None) == [PhaseSubmissions(None, "s3://bucket/x?version=1")]
+    assert parts([str(tmp_path / "a=b")], None) == [(None, str(tmp_path / "a=b"))]
+    assert parts(["folder"], "phase") == [(None, "folder")]
+    assert parts(["s3://bucket/x?version=1"], None) == [(None, "s3://bucket/x?version=1")]
     assert parts(["one=a", "s3://b/two=s3://b/c"], None) == [
-        PhaseSubmissions("one", "a"),
-        PhaseSubmissions("s3://b/two", "s3://b/c"),
+        ("one", "a"),
+        ("s3://b/two", "s3://b/c"),
     ]
     with faulted(PhaseError, "--each b"):
         parts(["one=a", "b"], None)

@@ -13,7 +13,6 @@ from types import FrameType
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError, printable
-from evaluation.core.field import Files
 from evaluation.io.files import scratch_folder, write_atomically
 from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.rescoring.kept import CHANGES, SEALED
@@ -23,29 +22,25 @@ from evaluation.organiser.rescoring.submissions import fetch, find_submissions, 
 from evaluation.organiser.rescoring.task import Engine, ScoringTask, environment
 from evaluation.phase.manifest import FILE_NAME as MANIFEST
 from evaluation.phase.named import phase_folder
-from evaluation.phase.phase import Phase, Source, load_phase
+from evaluation.phase.phase import Source, load_phase
 from evaluation.platform import machine
+from evaluation.platform.archive import folders_of
 from evaluation.platform.messages import Streams
 
 
-@dataclass(frozen=True)
-class PhaseSubmissions:
-    """The submissions to one phase: names, paths or addresses; the default phase is --ground-truth."""
+def parts(given: list[str], ground_truth: str | None) -> list[tuple[str | None, str]]:
+    """Return the phases and folders of --each, paths or addresses; without a phase that of --ground-truth.
 
-    phase: str | None
-    folder: str
-
-
-def parts(given: list[str], ground_truth: str | None) -> list[PhaseSubmissions]:
-    """Return the phases and folders of --each. Raises `PhaseError`."""
+    Raises `PhaseError`.
+    """
     if len(given) == 1 and (Path(given[0]).exists() or not _names_phase(given[0])):
-        return [PhaseSubmissions(None, given[0])]
-    found: list[PhaseSubmissions] = []
+        return [(None, given[0])]
+    found: list[tuple[str | None, str]] = []
     for text in given:
         phase, _, folder = text.partition("=")
         if not _names_phase(text) or not phase or not folder:
             raise PhaseError(f"--each {text}: expected PHASE=FOLDER, as several are given")
-        found.append(PhaseSubmissions(phase, folder))
+        found.append((phase, folder))
     if ground_truth is not None:
         raise PhaseError("--ground-truth: expected none, as --each names the phases")
     return found
@@ -112,10 +107,8 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
     total = 0
     try:
         with _stoppable(), scratch_folder("phases-") as temporary:
-            jobs = [
-                _job(part, arguments, default, temporary)
-                for part in parts(arguments.each, arguments.ground_truth)
-            ]
+            given = parts(arguments.each, arguments.ground_truth)
+            jobs = [_job(phase, each, arguments, default, temporary) for phase, each in given]
             names = [job.phase for job in jobs]
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 # Their results would be mixed.
@@ -152,8 +145,10 @@ def evaluate_each(arguments: argparse.Namespace, default: Default, streams: Stre
     return 1 if summary.failures else 0
 
 
-def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default, temporary: Path) -> _Job:
-    given = part.phase or arguments.ground_truth
+def _job(
+    named: str | None, each: str, arguments: argparse.Namespace, default: Default, temporary: Path
+) -> _Job:
+    given = named or arguments.ground_truth
     source: Source = "folder"
     if given is None:
         folder, source = default()
@@ -166,33 +161,25 @@ def _job(part: PhaseSubmissions, arguments: argparse.Namespace, default: Default
         folder = local_path(given) if is_address(given) else phase_folder(given)  # type: ignore[assignment]
         location = str(folder.resolve())
     phase = load_phase(folder, source=source)
-    found = find_submissions(part.folder, folders_of_submission(phase))
-    name = phase.config.name if part.phase else ""
+    submissions, others = find_submissions(each, folders_of(fields_of(phase.tasks)))
+    name = phase.config.name if named else ""
     tasks = tuple(
         ScoringTask(
-            place=f"{name}/{submission.name}" if name else submission.name,
+            place=f"{name}/{team}" if name else team,
             phase=location,
             source=source,
             seal=phase.manifest.digest,
-            submission=submission.location if path is None else str(path.absolute()),
+            submission=place if path is None else str(path.absolute()),
             environment=environment(),
             isolated=arguments.require_isolation,
         )
-        for submission in found.submissions[arguments.shard or slice(None)]
-        for path in [local_path(submission.location)]
+        for team, place in [*submissions.items()][arguments.shard or slice(None)]
+        for path in [local_path(place)]
     )
-    notes = tuple(
-        f"Not scored, neither a folder nor a zip: {part.folder}/{printable(other)}" for other in found.others
-    )
+    notes = tuple(f"Not scored, neither a folder nor a zip: {each}/{printable(other)}" for other in others)
     if not tasks:
-        notes += (f"{part.folder}: this share holds none of {len(found.submissions)} submissions",)
+        notes += (f"{each}: this share holds none of {len(submissions)} submissions",)
     return _Job(phase.config.name, name, tasks, notes, (phase.folder / MANIFEST).read_bytes())
-
-
-def folders_of_submission(phase: Phase) -> set[str]:
-    """Return the names of the folders on top of a submission to a phase of predictions."""
-    layouts = [field.archive for field in fields_of(phase.tasks)]
-    return {layout.folder.partition("/")[0] for layout in layouts if isinstance(layout, Files)}
 
 
 def _engine(

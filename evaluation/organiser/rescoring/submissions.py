@@ -120,24 +120,10 @@ def _open(location: str) -> tuple[Any, str]:
 # --- The submissions in a folder: sub-folders, zips and tables as the platform hands them out ---
 
 
-@dataclass(frozen=True)
-class LocatedSubmission:
-    """A submission and its location; ``name`` is the team's, or "team/submission" for one of several."""
+def find_submissions(folder: str, own: Collection[str] = ()) -> tuple[dict[str, str], list[str]]:
+    """Return the locations of the submissions in a folder, sorted by name, and the names of other entries.
 
-    name: str
-    location: str
-
-
-@dataclass(frozen=True)
-class Found:
-    """The submissions in a folder, sorted by name, and the names of other entries."""
-
-    submissions: tuple[LocatedSubmission, ...]
-    others: tuple[str, ...]
-
-
-def find_submissions(folder: str, own: Collection[str] = ()) -> Found:
-    """Return the submissions in a folder, a path or an address.
+    The folder is a path or an address. A name is the team's, or "team/submission" for one of several.
 
     FOLDER/<team>/                        one submission, unpacked
     FOLDER/<team>.zip, .csv               one submission, as it was uploaded
@@ -148,7 +134,7 @@ def find_submissions(folder: str, own: Collection[str] = ()) -> Found:
     Hidden entries are left out. Raises `PhaseError` for repeated names and for a folder without any, and
     `OSError`.
     """
-    found: list[LocatedSubmission] = []
+    found: list[tuple[str, str]] = []
     others: list[str] = []
     entries = entries_of(folder)
     place = local_path(folder)
@@ -160,36 +146,35 @@ def find_submissions(folder: str, own: Collection[str] = ()) -> Found:
         elif entry.name in exports:
             continue
         elif entry.is_file and entry.name.casefold().endswith((".zip", ".csv")):
-            found.append(LocatedSubmission(names.get(entry.name, _stem(entry)), entry.location))
+            found.append((names.get(entry.name, _stem(entry)), entry.location))
         else:
             others.append(entry.name)
     if not found:
         ignored = f"; it holds {', '.join(map(printable, others))}" if others else ""
         raise PhaseError(f"{folder}: expected a folder or a zip for each team, found none{ignored}")
     locations: dict[str, list[str]] = {}
-    for submission in found:
-        locations.setdefault(submission.name, []).append(submission.location)
+    for name, location in found:
+        locations.setdefault(name, []).append(location)
     problems = [
         f"{printable(name)}: expected one submission of this name, found {', '.join(map(printable, given))}"
         for name, given in locations.items()
         if len(given) > 1
     ]
     PhaseError.raise_all(problems)
-    return Found(tuple(sorted(found, key=lambda submission: submission.name)), tuple(others))
+    return dict(sorted(found)), others
 
 
-def _of_team(team: Entry, own: Collection[str]) -> list[LocatedSubmission]:
+def _of_team(team: Entry, own: Collection[str]) -> list[tuple[str, str]]:
     inner = [entry for entry in entries_of(team.location) if entry.name != "__MACOSX"]
     if inner and all(
         entry.name not in own if entry.is_folder else entry.name.casefold().endswith(".zip")
         for entry in inner
     ):
-        names = [entry.name if entry.is_folder else _stem(entry) for entry in inner]
         return [
-            LocatedSubmission(f"{team.name}/{name}", entry.location)
-            for name, entry in zip(names, inner, strict=True)
+            (f"{team.name}/{entry.name if entry.is_folder else _stem(entry)}", entry.location)
+            for entry in inner
         ]
-    return [LocatedSubmission(team.name, team.location)]
+    return [(team.name, team.location)]
 
 
 def _stem(entry: Entry) -> str:

@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from evaluation.organiser.cli.evaluate_each import folders_of_submission
+from evaluation.core.challenge import fields_of
 from evaluation.organiser.rescoring.scorer import Scorer
 from evaluation.organiser.rescoring.submissions import find_submissions
 from evaluation.organiser.rescoring.task import Answer, Answers, ScoringTask, environment
 from evaluation.phase.phase import load_phase
+from evaluation.platform.archive import folders_of
 from test.phases import refuge_phase, refuge_submission
 
 CASES = 6
@@ -36,15 +37,13 @@ def tasks_of(phase: Path | str, submissions: Path | str, **changes: object) -> l
     """Return the tasks of all submissions in a folder, on phases and folders by path or address."""
     loaded = None if "://" in str(phase) else load_phase(Path(phase))
     seal = changes.pop("seal", None) or loaded.manifest.digest
-    own = set() if loaded is None else folders_of_submission(loaded)
+    own = set() if loaded is None else folders_of(fields_of(loaded.tasks))
     return [
         replace(
-            ScoringTask(
-                found.name, str(phase), "folder", str(seal), found.location, environment(), workers=1
-            ),
+            ScoringTask(name, str(phase), "folder", str(seal), location, environment(), workers=1),
             **changes,
         )
-        for found in find_submissions(str(submissions), own).submissions
+        for name, location in find_submissions(str(submissions), own)[0].items()
     ]
 
 

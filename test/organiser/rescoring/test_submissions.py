@@ -25,15 +25,15 @@ def touch(folder, *paths: str) -> None:
 def test_folders_zips_and_tables_are_submissions_and_the_rest_is_named(tmp_path):
     touch(tmp_path, "b/mask.png", "a.zip", "C.ZIP", "d.csv", "notes.txt", ".hidden/x", ".DS_Store")
     (tmp_path / "broken").symlink_to(tmp_path / "nowhere")
-    found = find_submissions(str(tmp_path))
-    assert [submission.name for submission in found.submissions] == ["C", "a", "b", "d"]
-    assert found.submissions[1].location == str(tmp_path / "a.zip")
-    assert found.others == ("broken", "notes.txt")
+    found, others = find_submissions(str(tmp_path))
+    assert list(found) == ["C", "a", "b", "d"]
+    assert found["a"] == str(tmp_path / "a.zip")
+    assert others == ["broken", "notes.txt"]
 
 
 def test_a_folder_of_zips_alone_holds_several_submissions_of_a_team(tmp_path):
     touch(tmp_path, "team/1.zip", "team/2.zip", "mixed/1.zip", "mixed/table.csv")
-    assert [submission.name for submission in find_submissions(str(tmp_path)).submissions] == [
+    assert list(find_submissions(str(tmp_path))[0]) == [
         "mixed",
         "team/1",
         "team/2",
@@ -43,10 +43,10 @@ def test_a_folder_of_zips_alone_holds_several_submissions_of_a_team(tmp_path):
 def test_a_folder_of_folders_holds_several_submissions_unless_they_are_those_of_one(tmp_path):
     touch(tmp_path, "team/s1/masks/a.png", "team/s2/masks/a.png", "team/s3.zip", "other/masks/a.png")
     touch(tmp_path, "wrapped/My results/masks/a.png", "mixed/s1/masks/a.png", "mixed/table.csv")
-    found = find_submissions(str(tmp_path), {"masks"}).submissions
+    found = find_submissions(str(tmp_path), {"masks"})[0]
     names = ["mixed", "other", "team/s1", "team/s2", "team/s3", "wrapped/My results"]
-    assert [submission.name for submission in found] == names
-    assert found[2].location == str(tmp_path / "team/s1")
+    assert list(found) == names
+    assert found["team/s1"] == str(tmp_path / "team/s1")
 
 
 def test_two_of_one_name_are_refused(tmp_path):
@@ -141,15 +141,15 @@ def test_an_export_beside_the_files_names_their_teams(tmp_path, name):
         "mine.zip",
         "a.txt",
     )
-    found = find_submissions(str(tmp_path))
-    names = {one.location.rpartition("/")[2]: one.name for one in found.submissions}
+    found, others = find_submissions(str(tmp_path))
+    names = {location.rpartition("/")[2]: name for name, location in found.items()}
     assert names == {
         "final masks.zip": "ana/1-10000000",
         f"{KEYS[1]}.zip": "bob/1-20000000",
         f"submission_{KEYS[2].upper()}.zip": "ana/2-30000000",
         "mine.zip": "mine",
     }
-    assert found.others == ("a.txt",)
+    assert others == ["a.txt"]
 
 
 def test_a_name_of_several_uploads_is_no_submission(tmp_path):
