@@ -6,86 +6,19 @@ its caller, and its temporary files are removed even if it was killed.
 """
 
 import contextlib
-import os
-import pickle
 import selectors
 import signal
-import subprocess
-import sys
-import tempfile
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from evaluation.core.child_processes import program_of
 from evaluation.core.trouble import MachineTrouble, trouble_of
-from evaluation.io.files import scratch_folder
+from evaluation.isolated import Child, ChildDied, parent
 from evaluation.organiser.rescoring.scorer import Scorer
 from evaluation.organiser.rescoring.task import ATTEMPTS, Answer, Answers, Engine, ScoringTask
 from evaluation.platform import machine
 
 _LOG_CHARACTERS = 400
-
-
-class LaneDied(Exception):  # noqa: N818 - named like `Died`, a result
-    """Raised if the process died before it answered; the text says how."""
-
-
-class Lane:
-    """One such process; its temporary files are below a folder, by default the system's.
-
-    Raises `MachineTrouble` and `OSError` where it cannot be started.
-    """
-
-    def __init__(self, folder: Path | None = None) -> None:
-        # The process must find the same modules.
-        program = program_of(f"{__name__}:main()")
-        environment = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
-        with contextlib.ExitStack() as opened:
-            scratch = opened.enter_context(scratch_folder("lane-", folder))
-            self._log = opened.enter_context(tempfile.TemporaryFile(dir=scratch))
-            self._process = subprocess.Popen(  # noqa: S603 - this Python and this module
-                [sys.executable, "-c", program],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                env={**environment, **os.environ, "TMPDIR": str(scratch)},
-            )
-            self._closing = opened.pop_all()
-
-    def fileno(self) -> int:
-        """Return the descriptor that becomes readable with an answer, for `selectors`."""
-        assert self._process.stdout is not None
-        return self._process.stdout.fileno()
-
-    def give(self, task: ScoringTask) -> None:
-        """Hand over a task; `answer` raises where the process has died."""
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError):
-            _send(self._process.stdin, task)
-
-    def answer(self) -> Answer:
-        """Return the answer to the task, waiting for it. Raises `LaneDied`."""
-        try:
-            answer: Answer = pickle.load(self._process.stdout)  # type: ignore[arg-type]  # noqa: S301 - ours
-        except (EOFError, pickle.UnpicklingError):
-            status = self._process.wait()
-            if status < 0:
-                raise LaneDied(f"its process was killed by {signal.Signals(-status).name}") from None
-            self._log.seek(0)
-            words = self._log.read().decode("utf-8", "replace").strip()[-_LOG_CHARACTERS:]
-            raise LaneDied(f"its process ended with {status}" + (f" ({words})" if words else "")) from None
-        return answer
-
-    def close(self) -> None:
-        """End the process and its children, and remove its files."""
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):
-                stream.close()  # type: ignore[union-attr]
-        self._closing.close()
 
 
 def main() -> None:
@@ -97,27 +30,20 @@ def main() -> None:
         warm_up()
         collect_rarely()
     scorer = Scorer()
-    with os.fdopen(os.dup(0), "rb") as tasks, os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)  # other output goes to the log
-        with contextlib.suppress(EOFError):
-            while True:
-                _send(answers, scorer.answer(pickle.load(tasks)))  # noqa: S301 - from our caller
-
-
-def _send(stream: Any, content: object) -> None:
-    pickle.dump(content, stream)
-    stream.flush()
+    with parent() as (given, answer), contextlib.suppress(EOFError):
+        while True:
+            answer(scorer.answer(given()))
 
 
 # --- Submissions scored on this machine in several processes at once ---
 
 
 class Lanes(Engine):
-    """Several processes that each score one submission at a time; see `Lane` for the folder."""
+    """Several processes that each score one submission at a time; see `Child` for the folder."""
 
     def __init__(self, count: int, folder: Path | None = None) -> None:
         self._count, self._folder = count, folder
-        self._lanes: set[Lane] = set()
+        self._lanes: set[Child] = set()
 
     def __exit__(self, *error: object) -> None:
         for lane in list(self._lanes):
@@ -138,7 +64,7 @@ class Lanes(Engine):
                     if task is None:
                         break
                     try:
-                        lane = idle.pop() if idle else Lane(self._folder)
+                        lane = idle.pop() if idle else Child(f"{__name__}:main()", self._folder)
                     except (OSError, MachineTrouble) as error:
                         if busy.get_map():
                             again.appendleft((task, attempts))
@@ -156,13 +82,14 @@ class Lanes(Engine):
                     busy.unregister(lane)
                     try:
                         answer = lane.answer()
-                    except LaneDied as died:
+                    except ChildDied as died:
                         self._end(lane)
                         # A process does one task at a time, so no other submission can be to blame.
                         if attempts < ATTEMPTS:
                             again.append((task, attempts))
                         else:
-                            reason = f"{died}, {ATTEMPTS} times out of {ATTEMPTS}"
+                            words = f" ({died.words[-_LOG_CHARACTERS:]})" if died.words else ""
+                            reason = f"its process {died}{words}, {ATTEMPTS} times out of {ATTEMPTS}"
                             yield task, Answer.failed(reason, elsewhere=True)
                     else:
                         idle.append(lane)
@@ -173,6 +100,6 @@ class Lanes(Engine):
         ((_, answer),) = self.run(iter([task]))
         return answer
 
-    def _end(self, lane: Lane) -> None:
+    def _end(self, lane: Child) -> None:
         self._lanes.discard(lane)
         lane.close()

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.isolated import Child
 from evaluation.organiser.parallel import lanes as module
-from evaluation.organiser.parallel.lanes import Lane, Lanes
+from evaluation.organiser.parallel.lanes import Lanes
 from evaluation.organiser.rescoring.run import score_all
 from evaluation.phase.manifest import scan, seal
 from test.organiser.rescoring.teams import BEFORE, Here, many, results_in, tasks_of, write_teams
@@ -37,7 +38,7 @@ def processes_of(engine: Lanes) -> list[int]:
     return [lane._process.pid for lane in set(engine._lanes)]
 
 
-class Deadly(Lane):
+class Deadly(Child):
     """Dies of one submission, each time that it gets it."""
 
     given = 0
@@ -51,7 +52,7 @@ class Deadly(Lane):
 
 
 def test_a_submission_that_kills_its_process_each_time_is_tried_three_times_and_blamed(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "Lane", Deadly)
+    monkeypatch.setattr(module, "Child", Deadly)
     with Lanes(1) as engine:
         answers = {t.place: a for t, a in engine.run(iter(tasks_of(*write_teams(tmp_path))))}
     assert {place: answer.kind for place, answer in answers.items()} == {**BEFORE, "folder": "failed"}
@@ -67,7 +68,7 @@ def test_nothing_is_left_of_lanes_that_are_ended(tmp_path, monkeypatch):
     engine = Lanes(1)
     with engine, closing(engine.run(iter(tasks_of(phase, submissions)))) as answers:
         next(answers)
-        folders = list((tmp_path / "scratch").glob("lane-*"))
+        folders = list((tmp_path / "scratch").glob("child-*"))
         assert len(folders) == 1
         processes = processes_of(engine)
         assert all(folder.is_dir() for folder in folders)
@@ -100,7 +101,7 @@ def test_a_lane_scores_in_one_process_and_another_one_goes_on_after_its_death(ta
 
 
 def test_a_lane_that_cannot_start_says_why(tasks, monkeypatch):
-    monkeypatch.setattr(module.sys, "path", [])
+    monkeypatch.setattr(sys, "path", [])
     answer = Lanes(1).score(tasks["folder"])
     assert answer.kind == "failed"
     assert "its process ended with 1" in answer.line
@@ -111,7 +112,7 @@ def test_a_lane_does_not_outlive_its_caller(tasks, tmp_path):
     (tmp_path / "task").write_bytes(pickle.dumps(tasks["folder"]))
     caller = os.fork()
     if caller == 0:
-        lane = Lane()
+        lane = Child("evaluation.organiser.parallel.lanes:main()")
         lane.give(tasks["folder"])
         lane.answer()
         lane.give(tasks["packed"])
