@@ -105,7 +105,11 @@ def weighted_quantile(values: ArrayLike, weights: ArrayLike, level: float) -> Fl
         ordered[np.minimum((ranks <= np.minimum(rank, total - 1)[:, np.newaxis]).sum(axis=1), order.size - 1)]
         for rank in (below, below + 1)
     )
-    share, step = place - below, second - first
-    # As `quantiles`, from the nearer value.
-    found = np.where(share < 0.5, first + step * share, second - step * (1 - share))
+    share = place - below
+    with np.errstate(invalid="ignore"):
+        step = second - first
+        # As `quantiles`, from the nearer value.
+        found = np.where(share < 0.5, first + step * share, second - step * (1 - share))
+    # Where nothing is between them, also of infinite values.
+    found = np.where((share == 0) | (first == second), first, found)
     return np.where(total > 0, found, np.nan)

@@ -8,18 +8,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.case_table import CaseTable, WeightedCases
-from evaluation.core.estimator import FunctionOfCases
+from evaluation.core.case_table import CaseTable
 from evaluation.core.metric import Metric
-from evaluation.core.resampling import values_under
 from evaluation.core.scheme import Method, MethodName, Ties
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.rank_tests import surplus_deviation
 from evaluation.phase.places import Better, competition_ranks, shared_ranks
 from evaluation.platform.result_file import as_written_values
-from evaluation.stats.columns import weighted_means
+from evaluation.stats.columns import weighted_means, weighted_quantile
 
-# --- Scores of teams from their values in every case: ranks by case, and weighted quantiles ---
+# --- Scores of teams from their values in every case: ranks by case, and quantiles ---
 
 
 def case_ranks(values: ArrayLike, better: Better, ties: Ties) -> Floats:
@@ -40,39 +38,9 @@ def case_ranks(values: ArrayLike, better: Better, ties: Ties) -> Floats:
     return np.asarray(ranks.T)
 
 
-def weighted_quantiles(values: ArrayLike, weights: ArrayLike, probability: float) -> Floats:
-    """Return a quantile over the cases of every team, each case repeated by its weight.
-
-    values: shape (teams, cases), NaN where a case does not enter. weights: shape (rows, cases), whole
-    numbers. Linear interpolation between order statistics (type 7 of Hyndman and Fan 1996, Am. Stat. 50:361),
-    so that ½ is the median. Returns shape (rows, teams), NaN where no case enters.
-    """
-    columns, rows = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-    found = np.empty((len(rows), len(columns)))
-    for team, column in enumerate(columns):
-        order = np.argsort(column, kind="stable")[: np.count_nonzero(~np.isnan(column))]
-        cumulative = np.cumsum(rows[:, order], axis=1)
-        found[:, team] = _interpolated(column[order], cumulative, probability)
-    return found
-
-
-def _interpolated(ordered: Floats, cumulative: Floats, probability: float) -> Floats:
-    """Return the quantile of ordered values (cases,) by cumulative weights (rows, cases)."""
-    if not ordered.size:
-        return np.full(len(cumulative), np.nan)
-    total = cumulative[:, -1]
-    position = np.maximum(total - 1, 0) * probability
-    below = np.floor(position)
-    lower, upper = (
-        ordered[np.minimum((cumulative <= index[:, np.newaxis]).sum(axis=1), ordered.size - 1)]
-        for index in (below, np.minimum(below + 1, total - 1))
-    )
-    fraction = position - below
-    # Both neighbours are used as they are where there is nothing between them: ∞ − ∞ would be NaN.
-    between = (fraction > 0) & (lower != upper)
-    with np.errstate(invalid="ignore"):
-        mixed = np.where(between, lower * (1 - fraction) + upper * fraction, lower)
-    return np.where(total > 0, mixed, np.nan)
+def weighted_quantiles(values: ArrayLike, weights: ArrayLike, level: float) -> Floats:
+    """Return `weighted_quantile` of every team, shape (rows, teams); values: shape (teams, cases)."""
+    return np.stack([weighted_quantile(column, weights, level) for column in np.asarray(values)], axis=1)
 
 
 # --- One-sided signed-rank tests of a pair of teams on weighted cases ---
@@ -219,23 +187,25 @@ SCALED = {"min-max": ", scaled from 0 for the best team to 1 for the worst"}
 
 @dataclass(frozen=True)
 class TeamScores:
-    """One metric of several teams: their values by case, and a metric that gives each team's score.
+    """The scores of several teams in one metric, from their values in its cases.
 
-    The teams' values are the columns of one table, and each team's score is a metric of that table. So scores
-    are resampled like every other metric. ``better``: their direction; for ranks and wins it differs from the
-    metric's.
+    values: shape (teams, cases), NaN for a missing one. ``better``: the direction of the scores; for ranks
+    and wins it differs from the metric's.
     """
 
-    table: CaseTable
-    metrics: Mapping[str, Metric]
+    teams: tuple[str, ...]
+    cases: tuple[str, ...]
+    values: Floats
+    metric: Metric
+    method: Method
     better: Better
 
-    def under(self, weights: NDArray[np.float64]) -> Floats:
+    def under(self, weights: Floats) -> Floats:
         """Return the scores under weights of shape (rows, cases), shape (rows, teams)."""
-        found = values_under(self.metrics, [self.table], [weights])
-        return as_written_values(np.concatenate(list(found.values()), axis=1))
+        scores = METHODS[self.method.name].scores
+        return as_written_values(scores(self.values, weights, self.metric.better, self.method))
 
-    def resampled(self, blocks: Iterable[NDArray[np.float64]]) -> Floats:
+    def resampled(self, blocks: Iterable[Floats]) -> Floats:
         """Return the scores under blocks of bootstrap weights, shape (resamples, teams)."""
         return np.concatenate([self.under(weights) for weights in blocks])
 
@@ -258,26 +228,9 @@ def team_scores(
     column = metric.estimator.mean_column
     if column is None or not is_by_method(metric, method) or not tables:
         return None
-    first = next(iter(tables.values()))
     values = as_written_values(np.stack([table[column] for table in tables.values()]))
-    strata = metric.estimator.strata(first)
     rule = METHODS[method.name]
     better: Better = rule.better or metric.better
     if rule.of_ranks:
         values, better = case_ranks(values, metric.better, ties), "lower"
-    # Strata are a column, so that they follow where cases are taken from the table.
-    cells = zip(values.T.tolist(), strata.tolist(), strict=True)
-    table = CaseTable(first.names, [{"values": case, "stratum": stratum} for case, stratum in cells])
-
-    def scores(cases: WeightedCases) -> Floats:
-        columns = np.array(cases.table.objects("values"), dtype=np.float64).T
-        return rule.scores(columns, cases.weights, metric.better, method)
-
-    def score_of(position: int) -> FunctionOfCases:
-        return FunctionOfCases(
-            values=lambda cases: cases.derive("scores", scores)[:, position],
-            strata=lambda given: given["stratum"].astype(np.int64),
-        )
-
-    metrics = {team: Metric(team, team, score_of(i), best=1, worst=0) for i, team in enumerate(tables)}
-    return TeamScores(table, metrics, better)
+    return TeamScores(tuple(tables), next(iter(tables.values())).names, values, metric, method, better)

@@ -1,12 +1,11 @@
 """The places of teams under other schemes and on parts of the cases, beside the places in force."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
-from evaluation.core.case_table import CaseTable
 from evaluation.core.resampling import by_task, values_under
 from evaluation.core.scheme import Board, MethodName, Rank, Scheme, Term
 from evaluation.metrics.arrays import Floats
@@ -114,15 +113,15 @@ def variations(
 def _places_in(scores: SchemeScores, members: set[str]) -> Leaderboards:
     """Return the leaderboards over some of the cases."""
 
-    def weights_of(table: CaseTable) -> Floats:
-        return np.array([[name in members for name in table.names]], dtype=np.float64)
+    def weights_of(names: Sequence[str]) -> Floats:
+        return np.array([[name in members for name in names]], dtype=np.float64)
 
     values: dict[str, Floats] = {}
     for task, metrics in by_task(scores.metrics()).items():
         if tables := scores.cases.task_tables(task):
             given = list(tables.values())
-            found = values_under(metrics, given, [weights_of(given[0])])
+            found = values_under(metrics, given, [weights_of(given[0].names)])
             values |= scores.cases.columns(tables, found)
     values = as_ranked(values, scores.results.challenge.composites)
-    values |= scores.under({name: weights_of(part.table) for name, part in scores.by_method.items()})
+    values |= scores.under({name: weights_of(part.cases) for name, part in scores.by_method.items()})
     return place_teams(scores.scheme, values, scores.better)

@@ -54,7 +54,7 @@ class SchemeScores:
             if name in self.better
         }
         for name, scores in self.by_method.items():
-            found[name] = self._wide(name, scores.under(np.ones((1, len(scores.table)))))
+            found[name] = self._wide(name, scores.under(np.ones((1, len(scores.cases)))))
         return found
 
     def under(self, names: Mapping[str, NDArray[np.float64]]) -> dict[str, Floats]:
@@ -64,7 +64,7 @@ class SchemeScores:
     def resampled(self, draws: Draws) -> dict[str, Floats]:
         """Return the bootstrap scores of ``by_method`` that can be resampled, (resamples, submissions)."""
         return {
-            name: self._wide(name, scores.resampled(block for (block,) in draws.weights(scores.table.names)))
+            name: self._wide(name, scores.resampled(block for (block,) in draws.weights(scores.cases)))
             for name, scores in self.by_method.items()
             if name in draws.strata
         }
@@ -74,7 +74,7 @@ class SchemeScores:
         return place_teams(self.scheme, self.values(), self.better)
 
     def _wide(self, name: str, values: Floats) -> Floats:
-        return self.given(self.cases.columns(self.by_method[name].metrics, {name: values}))[name]
+        return self.given(self.cases.columns(self.by_method[name].teams, {name: values}))[name]
 
     def given(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
         """Return values, shape (rows, submissions), with NaN where a submission has no such figure.

@@ -165,7 +165,7 @@ def test_ranks_are_those_of_r(row):
     tables = tables_of(row.task)
     method = Method(name, adjust="none" if unadjusted else "holm")
     found = team_scores(METRIC, tables, method, row.ties)
-    scores = found.under(np.ones((1, len(found.table))))
+    scores = found.under(np.ones((1, len(found.cases))))
     numerators, denominator = shared_ranks(competition_ranks(scores, found.better), row.ties)
     assert (numerators[0] / denominator).tolist() == [getattr(row, team) for team in tables]
 
