@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from table import HERE, read, show
 
-from evaluation.challenges.cysts.confidence import ConfidenceSums, weighted_dice_of_sums
+from evaluation.challenges.cysts.confidence import weighted_dice_of_sums
 from evaluation.metrics.confusion import accuracy, sensitivity, specificity
 from evaluation.organiser.cyst_benchmark.assignment import assign
 from evaluation.stats.intervals import wilson_interval
@@ -197,7 +197,7 @@ def justraigs_sample_size() -> int:
 
 def cysts() -> int:
     """Compute what needs neither the images of the benchmark nor its Tables 2 to 4."""
-    half = ConfidenceSums(0.5, 1.0, 0.25)
+    half = (0.5, 1.0, 0.25)
     # Printed are the accuracies of reader 1 at confidence 1 and of reader 3 at 4 and 5. With three readers
     # and three parts every pair has one part, whatever the others are.
     printed: dict[str, dict[int, float]] = {"1": {1: 0.42}, "2": {}, "3": {4: 0.89, 5: 0.89}}

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,19 +9,12 @@ from numpy.typing import ArrayLike
 from evaluation.metrics.arrays import Floats
 
 
-@dataclass(frozen=True, slots=True)
-class ConfidenceSums:
-    """Σ A·B, Σ A² and Σ B² over the voxels of a prediction A and a reference B."""
-
-    product: float
-    prediction_squared: float
-    reference_squared: float
-
-
-def weighted_dice_of_sums(sums: ConfidenceSums) -> float:
-    """Return `weighted_dice` of its three sums; 1 if both maps are empty."""
-    total = sums.prediction_squared + sums.reference_squared
-    return 2 * sums.product / total if total > 0 else 1.0
+def weighted_dice_of_sums(sums: ArrayLike) -> Floats:
+    """Return `weighted_dice` of Σ A·B, Σ A² and Σ B², which lie along the last axis; 1 of two empty maps."""
+    product, *squares = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
+    total = squares[0] + squares[1]
+    dice: Floats = np.divide(2 * product, total, out=np.ones_like(total), where=total > 0)
+    return dice
 
 
 def pooled_weighted_dice(
@@ -35,11 +27,7 @@ def pooled_weighted_dice(
     """
     matrix = np.asarray(weights, dtype=np.float64)
     sums = np.column_stack([product, prediction_squared, reference_squared]).astype(np.float64)
-    products, predictions, references = (matrix @ sums).T
-    total = predictions + references
-    value = np.where(matrix.sum(axis=1) > 0, 1.0, np.nan)
-    np.divide(2 * products, total, out=value, where=total > 0)
-    return value
+    return np.where(matrix.sum(axis=1) > 0, weighted_dice_of_sums(matrix @ sums), np.nan)
 
 
 def highest_binary_dice(confidences: ArrayLike, voxels: ArrayLike) -> float:

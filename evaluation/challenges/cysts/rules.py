@@ -8,9 +8,9 @@ annotators and with their intersection follows the OPTIMA cyst segmentation chal
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from math import inf, nan
 from typing import Annotated, Any
 
@@ -18,9 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator
 
-from evaluation.challenges.cysts.components import LEVELS, component_counts
 from evaluation.challenges.cysts.confidence import (
-    ConfidenceSums,
     highest_binary_dice,
     pooled_highest_binary_dice,
     pooled_weighted_dice,
@@ -45,23 +43,26 @@ from evaluation.metrics.crops import EMPTY, Box, Crop, box_of_content, stack_of,
 Counts = NDArray[np.int64]
 
 
+LEVELS = 6
+"""Levels are 0 to 5."""
+
+
 @dataclass(frozen=True, slots=True)
 class ComparedVolume:
     """The sums and counts for all figures of one volume.
 
-    ``overlap`` compares the marked voxels with the voxels of level > 0, ``annotator_overlaps`` with each
-    annotator's (in the order given), ``intersection_overlap`` with the voxels that all annotators marked
-    (None without annotators). ``voxels`` and ``found`` count the reference's voxels by level, all and the
-    marked ones. ``cysts`` counts its components by their highest level and by whether they are touched
+    ``sums`` are Σ A·B, Σ A² and Σ B² of prediction A and confidence B. ``overlap`` compares the marked voxels
+    with the voxels of level > 0, ``of_annotators`` with each annotator's (in the order given), then with
+    those that all annotators marked. ``voxels`` and ``found`` count the reference's voxels by level, all and
+    the marked ones. ``cysts`` counts its components by their highest level and by whether they are touched
     (level, untouched | touched), ``false_components`` the predicted components that touch no voxel of level >
     0. ``confidences`` are the distinct confidences of the reference above 0, with the number of voxels of
     each. ``marked`` and ``annotated`` are the marked voxels and those of level > 0 in the box around both.
     """
 
-    sums: ConfidenceSums
+    sums: tuple[float, float, float]
     overlap: segmentation.OverlapCounts[int]
-    annotator_overlaps: tuple[segmentation.OverlapCounts[int], ...]
-    intersection_overlap: segmentation.OverlapCounts[int] | None
+    of_annotators: tuple[segmentation.OverlapCounts[int], ...]
     voxels: Counts
     found: Counts
     cysts: Counts
@@ -72,76 +73,79 @@ class ComparedVolume:
     annotated: Bools
 
 
-class VolumeComparison:
-    """Collects a `ComparedVolume` from the planes of a volume, in order.
+def compare_planes(
+    planes: Iterable[Sequence[Crop]], marked_from: float, across_planes: bool
+) -> ComparedVolume:
+    """Return the comparison of a volume from its planes, in order.
 
+    A plane is the prediction in [0, 1], the level 0 to 5, the confidence, and each annotator's level.
     ``marked_from``: the lowest prediction of a marked voxel. ``across_planes``: whether components join
-    planes.
+    planes. Raises `ValueError` where a confidence is above 0 although the level is 0.
     """
-
-    def __init__(self, marked_from: float, across_planes: bool, annotators: int = 0) -> None:
-        self._marked_from, self._across_planes = marked_from, across_planes
-        self._sums: list[tuple[float, ...]] = [(0.0, 0.0, 0.0)]
-        self._overlap = np.zeros(3, dtype=np.int64)
-        # The last row is their intersection.
-        self._of_annotators = np.zeros((annotators + 1, 3), dtype=np.int64)
-        self._voxels = np.zeros(LEVELS, dtype=np.int64)
-        self._found = np.zeros(LEVELS, dtype=np.int64)
-        self._distinct = Counter[float]()
-        self._marked: list[Crop] = []
-        self._levels: list[Crop] = []
-
-    def add(self, prediction: Crop, level: Crop, confidence: Crop, annotators: Sequence[Crop] = ()) -> None:
-        """Add a plane: the prediction in [0, 1], level 0 to 5, confidence, and each annotator's level.
-
-        Raises `ValueError` where a confidence is above 0 although the level is 0.
-        """
+    sums, overlaps, marks, annotations = [np.zeros(3)], [], [], []
+    voxels, found = np.zeros((2, LEVELS), dtype=np.int64)
+    distinct = Counter[float]()
+    for z, (prediction, level, confidence, *annotators) in enumerate(planes, start=1):
         box = reduce(Box.union, (plane.box for plane in (prediction, level, confidence, *annotators)))
-        predicted, levels, true = prediction.within(box), level.within(box), confidence.within(box)
-        marked, annotated = predicted >= self._marked_from, levels > 0
+        predicted, levels, true = (plane.within(box) for plane in (prediction, level, confidence))
+        marked, annotated = predicted >= marked_from, levels > 0
         if ((true > 0) & ~annotated).any():
-            raise ValueError("expected confidence 0 where the level is 0, found a confidence above 0")
-        self._add_sums(predicted, true[annotated], predicted[annotated])
-        self._overlap += _counts(marked, annotated)
-        self._voxels += np.bincount(levels[annotated], minlength=LEVELS)
-        self._found += np.bincount(levels[marked & annotated], minlength=LEVELS)
-        self._marked.append(_cropped(marked, box))
-        self._levels.append(_cropped(levels.astype(np.uint8), box))
-        if annotators:
-            annotator_overlaps = [annotator.within(box) > 0 for annotator in annotators]
-            annotator_overlaps.append(np.logical_and.reduce(annotator_overlaps))
-            self._of_annotators += [_counts(marked, marks) for marks in annotator_overlaps]
-
-    def result(self) -> ComparedVolume:
-        """Return the comparison; no plane can be added afterwards."""
-        annotators = [segmentation.OverlapCounts(*row) for row in self._of_annotators.tolist()]
-        distinct = sorted((value, voxels) for value, voxels in self._distinct.items() if value > 0)
-        marked, levels = together(stack_of(self._marked, np.bool_), stack_of(self._levels, np.uint8))
-        annotated = levels > 0
-        return ComparedVolume(
-            sums=ConfidenceSums(*map(math.fsum, zip(*self._sums, strict=True))),
-            overlap=segmentation.OverlapCounts(*self._overlap.tolist()),
-            annotator_overlaps=tuple(annotators[:-1]),
-            intersection_overlap=annotators[-1] if len(annotators) > 1 else None,
-            voxels=self._voxels,
-            found=self._found,
-            cysts=component_counts(annotated, marked, levels, self._across_planes),
-            false_components=int(
-                component_counts(marked, annotated, levels, self._across_planes)[:, 0].sum()
-            ),
-            confidences=np.array([confidence for confidence, _ in distinct], dtype=np.float64),
-            voxels_of_confidence=np.array([voxels for _, voxels in distinct], dtype=np.int64),
-            marked=marked,
-            annotated=annotated,
-        )
-
-    def _add_sums(self, predicted: NDArray[Any], true: NDArray[Any], at_true: NDArray[Any]) -> None:
-        true = true.astype(np.float64)
+            raise ValueError(
+                f"B-scan {z}: expected confidence 0 where the level is 0, found a confidence above 0"
+            )
+        true = true[annotated].astype(np.float64)
         values, counts = np.unique(true, return_counts=True)
-        predicted_squared = np.square(predicted, dtype=np.float64).sum()
-        sums = (true * at_true).sum(), predicted_squared, (values * values * counts).sum()
-        self._sums.append(tuple(map(float, sums)))
-        self._distinct.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+        distinct.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+        squared = np.square(predicted, dtype=np.float64).sum(), (values * values * counts).sum()
+        sums.append(np.array([(true * predicted[annotated]).sum(), *squared]))
+        voxels += np.bincount(levels[annotated], minlength=LEVELS)
+        found += np.bincount(levels[marked & annotated], minlength=LEVELS)
+        of_annotators = [annotator.within(box) > 0 for annotator in annotators]
+        together_marked = [np.logical_and.reduce(of_annotators)] if annotators else []
+        overlaps.append([_counts(marked, one) for one in (annotated, *of_annotators, *together_marked)])
+        marks.append(_cropped(marked, box))
+        annotations.append(_cropped(levels.astype(np.uint8), box))
+    overlap, *others = (segmentation.OverlapCounts(*row) for row in np.sum(overlaps, axis=0).tolist())
+    above = sorted((value, count) for value, count in distinct.items() if value > 0)
+    marked, levels = together(stack_of(marks, np.bool_), stack_of(annotations, np.uint8))
+    annotated = levels > 0
+    product, predicted_squared, true_squared = map(math.fsum, zip(*sums, strict=True))
+    return ComparedVolume(
+        sums=(product, predicted_squared, true_squared),
+        overlap=overlap,
+        of_annotators=tuple(others),
+        voxels=voxels,
+        found=found,
+        cysts=_component_counts(annotated, marked, levels, across_planes),
+        false_components=int(_component_counts(marked, annotated, levels, across_planes)[:, 0].sum()),
+        confidences=np.array([confidence for confidence, _ in above], dtype=np.float64),
+        voxels_of_confidence=np.array([count for _, count in above], dtype=np.int64),
+        marked=marked,
+        annotated=annotated,
+    )
+
+
+def _component_counts(mask: Bools, touching: Bools, levels: NDArray[np.uint8], across_planes: bool) -> Counts:
+    """Return the numbers of components, shape (highest level, not touched | touched).
+
+    mask, touching, levels: shape (z, y, x). ``touching`` is the mask that components may touch. With
+    ``across_planes`` a voxel has 26 neighbours. Otherwise it has the 8 neighbours in its plane, and every
+    plane is counted separately.
+    """
+    from scipy import ndimage  # 0.25 s that only volumes need
+
+    neighbours = np.ones((3, 3, 3), dtype=np.bool_)
+    neighbours[[0, 2]] = across_planes
+    labelled, number = ndimage.label(mask, neighbours)
+    voxels = np.flatnonzero(mask)  # few of a volume
+    component = labelled.ravel()[voxels]
+    highest = np.zeros(number + 1, dtype=np.uint8)
+    np.maximum.at(highest, component, levels.ravel()[voxels])
+    touched = np.zeros(number + 1, dtype=np.int64)
+    touched[component[touching.ravel()[voxels]]] = 1
+    counts = np.zeros((LEVELS, 2), dtype=np.int64)
+    np.add.at(counts, (highest[1:], touched[1:]), 1)
+    return counts
 
 
 def _cropped(values: NDArray[Any], box: Box) -> Crop:
@@ -166,98 +170,112 @@ OVERLAPS = {
 """Title and function of each overlap metric, by column."""
 
 
-@dataclass(frozen=True)
-class VolumeScoring:
-    """Scores volumes under the options of the same names."""
+def _above_zero(value: float) -> float:
+    if not 0 < value <= 1:
+        raise ValueError("must be above 0 and at most 1")
+    return value
 
-    marked_from: float
-    continuity_mm: float
-    annotators: tuple[str, ...]
-    surface_distances: bool
 
-    def score(self, prediction: Values, reference: Values) -> Row:
-        """Return the columns of a submitted volume."""
-        compared = self._compare(prediction["cysts"], reference)
-        row = self._row(compared, reference)
-        if self.surface_distances:
-            case = reference["cysts"].case
-            spacing = _spacing_zyx(case)
-            distances = surface_distances(
-                compared.marked,
-                compared.annotated,
-                spacing,
-                _diagonal_mm(geometry_of(case).shape, spacing),
-            )
-            row |= {"hausdorff_95_mm": distances.hausdorff_95, "mean_surface_distance_mm": distances.mean}
-        return {**row, **_confidences(compared)}
+def _five_rising(values: tuple[float, ...]) -> tuple[float, ...]:
+    if values and (len(values) != len(CONFIDENCE_LEVELS) or list(values) != sorted(values)):
+        raise ValueError(f"expected the values of levels 1 to 5, none below the one before, found {values}")
+    return tuple(map(_above_zero, values))
 
-    def worst(self, case: CaseForm, reference: Values) -> Row:
-        """Return the worst values of a volume. The reference alone decides which of them are defined.
 
-        No submission can be worse: only false voxels, as many false components as fit, and an error of the
-        whole volume.
-        """
-        geometry, spacing = geometry_of(case), _spacing_zyx(case)
-        voxels = math.prod(geometry.shape)
-        nothing = self._compare([EMPTY] * geometry.shape[0], reference)
-        empty_row = self._row(nothing, reference)
-        row = {name: value if math.isnan(value) else 0.0 for name, value in empty_row.items()}
-        depth, height, width = geometry.shape
-        across = (depth + 1) // 2 if spacing[0] < self.continuity_mm else depth
-        row |= {
-            "prediction_squared": float(voxels),
-            "reference_squared": nothing.sums.reference_squared,
-            "highest_binary_weighted_dice": empty_row["highest_binary_weighted_dice"],
-            "false_components": float(across * ((height + 1) // 2) * ((width + 1) // 2)),
-            "volume_error_mm3": voxels * math.prod(spacing),
-        }
-        if self.surface_distances:
-            distance = _diagonal_mm(geometry.shape, spacing) if nothing.overlap.reference else nan
-            row |= {"hausdorff_95_mm": distance, "mean_surface_distance_mm": distance}
-        return {**row, **_confidences(nothing)}
+def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not (name.isascii() and name.isidentifier() and name.islower()) or name == "intersection":
+            raise ValueError(f"{name!r} is not a name of lower-case letters, digits and underscores")
+    if len(set(names)) < len(names):
+        raise ValueError("must differ from each other")
+    return names
 
-    def _compare(self, planes: Sequence[Crop], reference: Values) -> ComparedVolume:
+
+class CystsOptions(Options):
+    """Options that the paper and the challenge leave open."""
+
+    marked_from: Annotated[float, AfterValidator(_above_zero)] = 0.01
+    continuity_mm: float = 0.06
+    readers: Annotated[tuple[str, ...], AfterValidator(_plain_names)] = ()
+    published_levels: Annotated[tuple[float, ...], AfterValidator(_five_rising), IN_FORM] = ()
+    surface_distances: bool = True
+
+
+def _score(options: CystsOptions, prediction: Values, reference: Values) -> Row:
+    """Return the columns of a submitted volume."""
+    compared = _compare(options, prediction["cysts"], reference)
+    row = _row(options, compared, reference)
+    if options.surface_distances:
         case = reference["cysts"].case
-        annotators = [reference[annotator_field(name)] for name in self.annotators]
-        streams = [volume.planes() for volume in annotators if volume is not None]
-        across_planes = _spacing_zyx(case)[0] < self.continuity_mm
-        comparison = VolumeComparison(self.marked_from, across_planes, len(streams))
-        volumes = zip(planes, reference["level"].planes(), reference["cysts"].planes(), *streams, strict=True)
-        for z, (prediction, level, confidence, *annotator_overlaps) in enumerate(volumes):
-            try:
-                comparison.add(prediction, level, confidence, annotator_overlaps)
-            except ValueError as error:
-                raise PhaseError(f"{reference['cysts'].path}, B-scan {z + 1}: {error}") from None
-        return comparison.result()
+        spacing = _spacing_zyx(case)
+        diagonal = _diagonal_mm(geometry_of(case).shape, spacing)
+        hausdorff, mean = surface_distances(compared.marked, compared.annotated, spacing, diagonal)
+        row |= {"hausdorff_95_mm": hausdorff, "mean_surface_distance_mm": mean}
+    return {**row, **_confidences(compared)}
 
-    def _row(self, compared: ComparedVolume, reference: Values) -> dict[str, float]:
-        """Return all columns except the distances; NaN where the reference defines no value."""
-        sums = compared.sums
-        row = {
-            "weighted_dice": weighted_dice_of_sums(sums),
-            "product": sums.product,
-            "prediction_squared": sums.prediction_squared,
-            "reference_squared": sums.reference_squared,
-            "highest_binary_weighted_dice": highest_binary_dice(
-                compared.confidences, compared.voxels_of_confidence
-            ),
-        }
-        row |= _overlaps("", compared.overlap)
-        annotator_overlaps = iter(compared.annotator_overlaps)
-        for name in self.annotators:
-            present = reference[annotator_field(name)] is not None
-            row |= _overlaps(f"_{name}", next(annotator_overlaps) if present else None)
-        if self.annotators:
-            row |= _overlaps("_intersection", compared.intersection_overlap)
-        for level in CONFIDENCE_LEVELS:
-            row[f"recall_level_{level}"] = _share(compared.found[level], compared.voxels[level])
-            touched, cysts = compared.cysts[level, 1], compared.cysts[level].sum()
-            row[f"detection_ratio_level_{level}"] = _share(touched, cysts)
-        row["detection_ratio"] = _share(compared.cysts[:, 1].sum(), compared.cysts.sum())
-        row["false_components"] = float(compared.false_components)
-        error = abs(compared.overlap.prediction - compared.overlap.reference)
-        row["volume_error_mm3"] = error * math.prod(_spacing_zyx(reference["cysts"].case))
-        return row
+
+def _worst(options: CystsOptions, case: CaseForm, reference: Values) -> Row:
+    """Return the worst values of a volume. The reference alone decides which of them are defined.
+
+    No submission can be worse: only false voxels, as many false components as fit, and an error of the whole
+    volume.
+    """
+    geometry, spacing = geometry_of(case), _spacing_zyx(case)
+    voxels = math.prod(geometry.shape)
+    nothing = _compare(options, [EMPTY] * geometry.shape[0], reference)
+    empty_row = _row(options, nothing, reference)
+    row = {name: value if math.isnan(value) else 0.0 for name, value in empty_row.items()}
+    depth, height, width = geometry.shape
+    across = (depth + 1) // 2 if spacing[0] < options.continuity_mm else depth
+    row |= {
+        "prediction_squared": float(voxels),
+        "reference_squared": empty_row["reference_squared"],
+        "highest_binary_weighted_dice": empty_row["highest_binary_weighted_dice"],
+        "false_components": float(across * ((height + 1) // 2) * ((width + 1) // 2)),
+        "volume_error_mm3": voxels * math.prod(spacing),
+    }
+    if options.surface_distances:
+        distance = _diagonal_mm(geometry.shape, spacing) if nothing.overlap.reference else nan
+        row |= {"hausdorff_95_mm": distance, "mean_surface_distance_mm": distance}
+    return {**row, **_confidences(nothing)}
+
+
+def _compare(options: CystsOptions, planes: Sequence[Crop], reference: Values) -> ComparedVolume:
+    annotators = [reference[annotator_field(name)] for name in options.readers]
+    volumes = [reference["level"], reference["cysts"], *(one for one in annotators if one is not None)]
+    across_planes = _spacing_zyx(reference["cysts"].case)[0] < options.continuity_mm
+    streams = zip(planes, *(volume.planes() for volume in volumes), strict=True)
+    try:
+        return compare_planes(streams, options.marked_from, across_planes)
+    except ValueError as error:
+        raise PhaseError(f"{reference['cysts'].path}, {error}") from None
+
+
+def _row(options: CystsOptions, compared: ComparedVolume, reference: Values) -> dict[str, float]:
+    """Return all columns except the distances; NaN where the reference defines no value."""
+    row = {
+        "weighted_dice": float(weighted_dice_of_sums(compared.sums)),
+        **dict(zip(("product", "prediction_squared", "reference_squared"), compared.sums, strict=True)),
+        "highest_binary_weighted_dice": highest_binary_dice(
+            compared.confidences, compared.voxels_of_confidence
+        ),
+        **_overlaps("", compared.overlap),
+    }
+    overlaps = iter(compared.of_annotators)
+    for name in options.readers:
+        present = reference[annotator_field(name)] is not None
+        row |= _overlaps(f"_{name}", next(overlaps) if present else None)
+    if options.readers:
+        row |= _overlaps("_intersection", next(overlaps, None))
+    for level in CONFIDENCE_LEVELS:
+        row[f"recall_level_{level}"] = _share(compared.found[level], compared.voxels[level])
+        touched, cysts = compared.cysts[level, 1], compared.cysts[level].sum()
+        row[f"detection_ratio_level_{level}"] = _share(touched, cysts)
+    row["detection_ratio"] = _share(compared.cysts[:, 1].sum(), compared.cysts.sum())
+    row["false_components"] = float(compared.false_components)
+    error = abs(compared.overlap.prediction - compared.overlap.reference)
+    row["volume_error_mm3"] = error * math.prod(_spacing_zyx(reference["cysts"].case))
+    return row
 
 
 def annotator_field(annotator: str) -> str:
@@ -296,52 +314,15 @@ VOLUMES = (".mha", ".nii.gz", ".tif", ".tiff")
 _WHOLE_LEVELS = ReferenceVolume(0, CONFIDENCE_LEVELS[-1], whole=True)
 
 
-def _above_zero(value: float) -> float:
-    if not 0 < value <= 1:
-        raise ValueError("must be above 0 and at most 1")
-    return value
-
-
-def _five_rising(values: tuple[float, ...]) -> tuple[float, ...]:
-    if values and (len(values) != len(CONFIDENCE_LEVELS) or list(values) != sorted(values)):
-        raise ValueError(f"expected the values of levels 1 to 5, none below the one before, found {values}")
-    return tuple(map(_above_zero, values))
-
-
-def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    for name in names:
-        if not (name.isascii() and name.isidentifier() and name.islower()) or name == "intersection":
-            raise ValueError(f"{name!r} is not a name of lower-case letters, digits and underscores")
-    if len(set(names)) < len(names):
-        raise ValueError("must differ from each other")
-    return names
-
-
-class CystsOptions(Options):
-    """Options that the paper and the challenge leave open."""
-
-    marked_from: Annotated[float, AfterValidator(_above_zero)] = 0.01
-    continuity_mm: float = 0.06
-    readers: Annotated[tuple[str, ...], AfterValidator(_plain_names)] = ()
-    published_levels: Annotated[tuple[float, ...], AfterValidator(_five_rising), IN_FORM] = ()
-    surface_distances: bool = True
-
-
 def _tasks(options: CystsOptions) -> tuple[Task, ...]:
-    scoring = VolumeScoring(
-        options.marked_from,
-        options.continuity_mm,
-        options.readers,
-        options.surface_distances,
-    )
     return (
         Task(
             name="cysts",
             title="Segmentation of cysts",
             fields=(replace(CYSTS, kind=ConfidenceVolume(level_values=options.published_levels)),),
             hidden=(LEVEL, *map(_annotator, options.readers)),
-            score=scoring.score,
-            worst=scoring.worst,
+            score=partial(_score, options),
+            worst=partial(_worst, options),
             metrics=_metrics(options),
         ),
     )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.challenges.cysts.confidence import ConfidenceSums, weighted_dice_of_sums
+from evaluation.challenges.cysts.confidence import weighted_dice_of_sums
 from evaluation.core.fault import PhaseError
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Box, box_of_content
@@ -39,7 +39,7 @@ def similarities_of(sums: Floats) -> Floats:
 
     Overall 1 where both sides are empty; NaN for a confidence that nobody marked.
     """
-    dice = np.array([weighted_dice_of_sums(ConfidenceSums(*row)) for row in sums])
+    dice = weighted_dice_of_sums(sums)
     dice[1:][~sums[1:, 1:].any(axis=1)] = np.nan
     return dice
 

@@ -2,18 +2,16 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from evaluation.challenges.cysts.rules import VolumeComparison
+from evaluation.challenges.cysts.rules import compare_planes
 from evaluation.metrics.crops import Crop, box_of_content
 
 SHAPE = (6, 20, 30)
 
 
 def compared(prediction, level, confidence, annotators=(), across_planes=True):
-    comparison = VolumeComparison(0.01, across_planes, len(annotators))
-    for z in range(SHAPE[0]):
-        planes = [cropped(volume[z]) for volume in (prediction, level, confidence, *annotators)]
-        comparison.add(*planes[:3], planes[3:])
-    return comparison.result()
+    volumes = prediction, level, confidence, *annotators
+    planes = ([cropped(volume[z]) for volume in volumes] for z in range(SHAPE[0]))
+    return compare_planes(planes, 0.01, across_planes)
 
 
 def cropped(plane):
@@ -35,12 +33,10 @@ def test_counts_and_sums_are_those_of_whole_arrays(seed):
     annotators = [np.roll(level, shift, axis=2) for shift in (1, 2)]
     found = compared(prediction, level, confidence, annotators)
     marked, a, b = prediction >= 0.01, prediction.astype(float), confidence.astype(float)
-    assert found.sums.product == pytest.approx((a * b).sum(), rel=1e-12)
-    assert found.sums.prediction_squared == pytest.approx((a * a).sum(), rel=1e-12)
-    assert found.sums.reference_squared == pytest.approx((b * b).sum(), rel=1e-12)
+    assert found.sums == pytest.approx(((a * b).sum(), (a * a).sum(), (b * b).sum()), rel=1e-12)
     both = annotators[0].astype(bool) & annotators[1].astype(bool)
     for counts, reference in zip(
-        (found.overlap, *found.annotator_overlaps, found.intersection_overlap),
+        (found.overlap, *found.of_annotators),
         (level, *annotators, both),
         strict=True,
     ):
@@ -74,11 +70,10 @@ def test_components_join_planes_only_where_these_are_near(share, across_planes):
 
 
 def test_planes_that_are_given_cut_keep_their_place():
-    found = VolumeComparison(marked_from=0.5, across_planes=True)
     marks = np.zeros((4, 3), np.float32)
     marks[1:, 2] = 1
-    found.add(Crop(marks, 5, 6), Crop(marks[1:].astype(np.uint8), 7, 9), Crop(marks[1:], 7, 9))
-    result = found.result()
+    planes = Crop(marks, 5, 6), Crop(marks[1:].astype(np.uint8), 7, 9), Crop(marks[1:], 7, 9)
+    result = compare_planes([planes], marked_from=0.5, across_planes=True)
     # Rows 6 to 8 of column 8, and rows 7 to 9 of column 11.
     assert np.argwhere(result.marked).tolist() == [[0, row, 0] for row in (0, 1, 2)]
     assert np.argwhere(result.annotated).tolist() == [[0, row, 3] for row in (1, 2, 3)]

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from evaluation.challenges.cysts.confidence import (
-    ConfidenceSums,
     highest_binary_dice,
     pooled_highest_binary_dice,
     pooled_weighted_dice,
@@ -21,7 +20,7 @@ MAPS = arrays(np.float64, st.integers(1, 6), elements=CONFIDENCE)
 
 
 def sums(a, b):
-    return ConfidenceSums(float((a * b).sum()), float((a * a).sum()), float((b * b).sum()))
+    return (a * b).sum(), (a * a).sum(), (b * b).sum()
 
 
 def test_pooled_dice_is_of_all_voxels_together():
