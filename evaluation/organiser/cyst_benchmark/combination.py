@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
 from pathlib import Path
@@ -79,33 +78,25 @@ def nearest_level(
     return found
 
 
-@dataclass
-class LevelCounts:
-    """Numbers of voxels by level from 1: of the combined level, and of every annotator."""
+def lost_levels(combined: Counter[int], annotators: Mapping[str, Counter[int]]) -> list[str]:
+    """Return a line for every level that annotators marked and the combined level does not have.
 
-    combined: Counter[int] = field(default_factory=Counter)
-    annotators: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
-
-    def add(self, combined: NDArray[Any], annotators: Mapping[str, NDArray[Any]]) -> None:
-        """Add a region."""
-        self.combined += Counter(combined[combined > 0].tolist())
-        for name, levels in annotators.items():
-            self.annotators[name] += Counter(levels[levels > 0].tolist())
-
-    def warnings(self) -> list[str]:
-        """Return a line for every level that annotators marked and the combined level does not have."""
-        marked = sum(self.annotators.values(), Counter[int]())
-        return [
-            f"level {level} is lost: annotators marked {marked[level]} voxels with it, and none has it in "
-            "the combined level, because others marked these voxels differently or not at all"
-            for level in data.CONFIDENCES
-            if marked[level] and not self.combined[level]
-        ]
+    combined, annotators: numbers of voxels by level, of the combined one and of every annotator.
+    """
+    marked = sum(annotators.values(), Counter[int]())
+    return [
+        f"level {level} is lost: annotators marked {marked[level]} voxels with it, and none has it in "
+        "the combined level, because others marked these voxels differently or not at all"
+        for level in data.CONFIDENCES
+        if marked[level] and not combined[level]
+    ]
 
 
 # --- The step `combination`: the annotators of every volume combined into the reference of a phase ---
 
 ANNOTATIONS = "annotations"
+_COMBINED = ""
+"""The combined level beside the names of annotators."""
 
 
 def write_combination(folder: Path, work: Path, output: Path, interval: Interval) -> dict[str, object]:
@@ -119,24 +110,25 @@ def write_combination(folder: Path, work: Path, output: Path, interval: Interval
     PhaseError.raise_all(data.missing(strata, images, folder / data.IMAGES))
 
     names = [field.name for field in fields]
-    counts = LevelCounts()
+    voxels: dict[str, Counter[int]] = defaultdict(Counter)
 
     def cases() -> Iterator[SampleCase]:
         for name, stratum in sorted(strata.items()):
             geometry = images[name].geometry()
-            volumes = _combined(images[name], geometry, annotations[name], scale, accuracies, names, counts)
+            volumes = _combined(images[name], geometry, annotations[name], scale, accuracies, names, voxels)
             columns = {**geometry_columns(geometry), "vendor": stratum.vendor, "quality": stratum.quality}
             yield SampleCase(name, columns, volumes)
 
     with whole_folder(output) as phase:
         write_phase(phase, (folder / FILE_NAME).read_text(encoding="utf-8"), fields, cases())
+    combined = voxels.pop(_COMBINED, Counter())
     return {
         "interval": interval,
         "voxels_of_levels": {
-            "combined": _by_level(counts.combined),
-            "annotators": {name: _by_level(voxels) for name, voxels in sorted(counts.annotators.items())},
+            "combined": _by_level(combined),
+            "annotators": {name: _by_level(of_one) for name, of_one in sorted(voxels.items())},
         },
-        "warnings": counts.warnings(),
+        "warnings": lost_levels(combined, voxels),
         "annotators_of_volumes": {name: list(found) for name, found in sorted(annotations.items())},
     }
 
@@ -179,7 +171,7 @@ def _combined(
     scale: Scale,
     accuracies: Mapping[str, Floats],
     fields: Sequence[str],
-    counts: LevelCounts,
+    voxels: dict[str, Counter[int]],
 ) -> dict[str, Volume]:
     """Return the reference of one volume by field: confidence, level, and single annotators on request."""
     PhaseError.raise_all([one for scan in annotators.values() for one in scan.faults_of_geometry(geometry)])
@@ -215,7 +207,8 @@ def _combined(
             combined = combine(marks, np.stack(values), weights)
             confidence[z][box] = combined
             level[z][box] = nearest_level(combined, weighted_mean(weights, marks), marked, scale.levels)
-            counts.add(level[z][box], {name: of_one[box] for name, of_one in levels.items()})
+            for name, of_one in {_COMBINED: level[z], **levels}.items():
+                voxels[name].update(of_one[box][of_one[box] > 0].tolist())
     volumes: dict[str, NDArray[Any]] = {"cysts": confidence, "level": level}
     volumes |= {f"reader_{annotator}": levels for annotator, levels in single.items()}
     return {name: Volume(values, geometry) for name, values in volumes.items()}

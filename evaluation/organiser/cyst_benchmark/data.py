@@ -279,7 +279,7 @@ SUPERVISOR = "supervisor"
 RUNS = ("run1", "run2")
 _FILE, _FOLDER, IMAGES = "evaluation.csv", "evaluation", "images"
 _MAX_B_SCANS = 100_000
-B_SCANS_EACH = 5
+_B_SCANS_EACH = 5
 """Of every volume, chosen by experts (section 2.3)."""
 
 Levels = NDArray[np.uint8]
@@ -318,13 +318,11 @@ class EvaluationSet:
                 yield AnnotatedBScan(volume, number, planes[number], intensities, levels[number])
 
 
-def open_evaluation_set(
-    folder: Path, volumes: Collection[str], b_scans_each: int = B_SCANS_EACH
-) -> EvaluationSet:
+def open_evaluation_set(folder: Path, volumes: Collection[str]) -> EvaluationSet:
     """Open the evaluation set of a folder without reading more of its volumes than their headers.
 
-    ``volumes``: the volumes of the benchmark. Each must have exactly ``b_scans_each`` B-scans (five in
-    section 2.3 of the paper); 0 allows any number, also none. Raises `PhaseError` with every fault.
+    ``volumes``: the volumes of the benchmark, of which each must have five B-scans. Raises `PhaseError` with
+    every fault.
     """
     b_scans: dict[str, list[int]] = defaultdict(list)
     with organiser_table(folder / _FILE, ("volume", "b_scan"), holds="B-scan") as table:
@@ -338,9 +336,9 @@ def open_evaluation_set(
         for name in sorted(set(b_scans) - set(volumes))
     ]
     problems += [
-        f"{_FILE}, {name}: expected {b_scans_each} B-scans, found {len(b_scans.get(name, ()))}"
+        f"{_FILE}, {name}: expected {_B_SCANS_EACH} B-scans, found {len(b_scans.get(name, ()))}"
         for name in sorted(volumes)
-        if b_scans_each and len(b_scans.get(name, ())) != b_scans_each
+        if len(b_scans.get(name, ())) != _B_SCANS_EACH
     ]
     parts = folder / _FOLDER
     annotators = sorted(path.name for path in parts.iterdir() if path.is_dir()) if parts.is_dir() else []

@@ -13,12 +13,7 @@ from evaluation.organiser.cli.shared import Parts, add_fused
 from evaluation.organiser.cyst_benchmark.accuracy import write_accuracy
 from evaluation.organiser.cyst_benchmark.assignment import write_assignment, write_partition
 from evaluation.organiser.cyst_benchmark.combination import write_combination, write_comparison
-from evaluation.organiser.cyst_benchmark.data import (
-    B_SCANS_EACH,
-    EvaluationSet,
-    open_evaluation_set,
-    read_strata,
-)
+from evaluation.organiser.cyst_benchmark.data import EvaluationSet, open_evaluation_set, read_strata
 from evaluation.organiser.cyst_benchmark.transform import Interval, write_distinctions, write_transforms
 from evaluation.organiser.output import write_report
 
@@ -28,10 +23,7 @@ STEPS: tuple[Step, ...] = get_args(Step)
 
 @dataclass(frozen=True)
 class Benchmark:
-    """The organiser's folder, the folder of tables, the phase folder to write, and the options.
-
-    ``b_scans_each``: of every volume in the evaluation set; 0 allows any number.
-    """
+    """The organiser's folder, the folder of tables, the phase folder to write, and the options."""
 
     folder: Path
     work: Path
@@ -39,7 +31,6 @@ class Benchmark:
     interval: Interval = "level"
     parts: int = 3
     seed: int = 0
-    b_scans_each: int = B_SCANS_EACH
 
 
 def run_step(step: Step, benchmark: Benchmark) -> tuple[str, ...]:
@@ -48,7 +39,7 @@ def run_step(step: Step, benchmark: Benchmark) -> tuple[str, ...]:
     work.mkdir(parents=True, exist_ok=True)
 
     def evaluation_set() -> EvaluationSet:
-        return open_evaluation_set(folder, read_strata(folder), benchmark.b_scans_each)
+        return open_evaluation_set(folder, read_strata(folder))
 
     def combination() -> dict[str, object]:
         if benchmark.output is None:
@@ -103,8 +94,6 @@ def add_part(parts: Parts) -> None:
     )
     add("--parts", type=int, default=3, help="number of parts of the partition (default: 3)")
     add("--seed", type=int, default=0, help="random seed of the partition (default: 0)")
-    words = "B-scans of every volume in the evaluation set; 0 allows any number (default: 5)"
-    add("--b-scans", type=int, default=5, metavar="N", help=words)
 
 
 def _fuse(arguments: argparse.Namespace) -> list[Path]:
@@ -116,7 +105,6 @@ def _fuse(arguments: argparse.Namespace) -> list[Path]:
         interval=arguments.interval,
         parts=arguments.parts,
         seed=arguments.seed,
-        b_scans_each=arguments.b_scans,
     )
     steps = [arguments.step] if arguments.step else STEPS[: STEPS.index(arguments.until) + 1]
     if "combination" in steps and arguments.output is None:

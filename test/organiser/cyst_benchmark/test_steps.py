@@ -362,15 +362,6 @@ def test_an_annotator_who_was_assigned_to_nothing_is_named(faulty):
     refused(faulty, "combination", "found 'nobody'")
 
 
-def test_any_number_of_b_scans_on_request(given, built, tmp_path):
-    shutil.copytree(given.folder, tmp_path / "in")
-    table = tmp_path / "in" / "evaluation.csv"
-    table.write_text("\n".join(line for line in table.read_text().splitlines() if "V03" not in line) + "\n")
-    run_step("distinction", Benchmark(tmp_path / "in", tmp_path / "work", None, b_scans_each=0))
-    report = json.loads((tmp_path / "work" / "report.json").read_text())["distinction"]
-    assert (report["volumes"], report["b_scans"]) == (3, 15)
-
-
 def test_changed_annotations_ask_for_the_first_step_again(given, built, tmp_path):
     shutil.copytree(built.work, tmp_path / "work")
     path = tmp_path / "work" / "distinctions.csv"

@@ -1,6 +1,7 @@
 """Eq. 4 by hand, and what holds for any annotators."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from evaluation.organiser.cyst_benchmark.accuracy import (
     weights_of,
 )
 from evaluation.organiser.cyst_benchmark.combination import (
-    LevelCounts,
     combine,
+    lost_levels,
     nearest_level,
     weighted_mean,
     weights_at,
@@ -80,13 +81,7 @@ def test_mean_levels_by_hand():
 
 
 def test_levels_that_are_lost_are_counted():
-    counts = LevelCounts()
-    first, second = np.array([[1, 2, 2, 0]]), np.array([[1, 4, 0, 0]])
-    counts.add(np.array([[1, 3, 1, 0]]), {"a": first, "b": second})
-    counts.add(np.array([[5, 5]]), {"a": np.array([[5, 5]])})
-    assert counts.combined == {1: 2, 3: 1, 5: 2}
-    assert counts.annotators["a"] == {1: 1, 2: 2, 5: 2}
-    lost = counts.warnings()
+    lost = lost_levels(Counter({1: 2, 3: 1}), {"a": Counter({1: 1, 2: 2}), "b": Counter({1: 1, 4: 1})})
     assert [line.split(":")[0] for line in lost] == ["level 2 is lost", "level 4 is lost"]
     assert "2 voxels" in lost[0]
     assert "1 voxels" in lost[1]
