@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.resampling import Resampling
+from evaluation.core.resampling import Resampling, units_of
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.annotators import Readings
 from evaluation.organiser.ranking.differences import OF_BOOTSTRAP, corrected, student_difference
@@ -157,7 +157,7 @@ class _Read:
         """Return the cases of columns of annotators."""
         chosen = [*columns.values()]
         kept = np.flatnonzero(~np.isnan([*chosen, readings.label]).any(axis=0))
-        units = resampling.units(tuple(readings.names[case] for case in kept.tolist()))
+        units = units_of(resampling.clusters, [readings.names[case] for case in kept.tolist()])
         scores = {team: table[readings.curve.score][kept] for team, table in readings.tables.items()}
         return cls(np.stack(chosen)[:, kept], readings.label[kept] > 0, units, scores, resampling)
 
