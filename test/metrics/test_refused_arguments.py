@@ -17,7 +17,6 @@ from evaluation.metrics import (
     segmentation,
     surfaces,
 )
-from evaluation.organiser.annotators import agreement
 from evaluation.stats import areas, bootstrap, unseen
 from evaluation.stats import intervals as stats_intervals
 
@@ -71,8 +70,6 @@ OF_DECISIONS_AND_NUMBERS = [
     ("classes", lambda: metrics.cohen_kappa([0, 1], [1, 2], disagreement="linear")),
     ("classes", lambda: metrics.cohen_kappa([0, 1], [1, 2], classes=[0, 1])),
     ("weights", lambda: metrics.cohen_kappa([0, 1], [1, 2], weights=[1])),
-    ("ratings", lambda: agreement.intraclass_correlations([1, 2])),
-    ("ratings", lambda: agreement.intraclass_correlations([[1, NAN], [1, 2]])),
 ]
 OF_INTERVALS = [
     ("values", lambda: stats_intervals.percentile_interval([NAN])),
