@@ -9,7 +9,7 @@ from test.organiser.platform_pages import pages_of
 
 forge = pytest.importorskip("test.organiser.starter.test_forge")
 AGE, CT, MR, REPORT, RISK = forge.AGE, forge.CT, forge.MR, forge.REPORT, forge.RISK
-SCORE_CT, SCORE_MR, pack, written = forge.SCORE_CT, forge.SCORE_MR, forge.pack, forge.written
+SCORE_CT, SCORE_MR = forge.SCORE_CT, forge.SCORE_MR
 
 IMAGES = "https://grand-challenge.org/api/v1/cases/images/"
 
@@ -34,8 +34,8 @@ def scan(name, slug="thorax-ct"):
 
 
 def phase_of(tmp_path, *interfaces):
-    """Return the phase of a pack without a case table."""
-    folder, _ = written(tmp_path, pack(*interfaces))
+    """Return the phase of a kit without a case table."""
+    folder, _ = forge.written(tmp_path, forge.phase_of(*interfaces))
     (folder / "phase" / "cases.csv").unlink()
     return folder / "phase"
 
