@@ -24,7 +24,7 @@ def area_interval(parts: "Components", level: float = LEVEL) -> Interval:
     Source: Pepe 2003, The Statistical Evaluation of Medical Tests, section 5.2.5 (logit); variance, see
     `area_variance`; Newcombe 2006, Stat. Med. 25:559, method 5 (score interval).
     """
-    area, found = float(parts.area), area_variance(parts)
+    area, found = parts.area, area_variance(parts)
     if found.variance == 0 or not 0 < area < 1:
         return score_interval(area, *_units_of(parts), level)
     quantile = student_quantile((1 + level) / 2, found.degrees_of_freedom)
@@ -39,7 +39,7 @@ def area_with_unseen(parts: "Components", level: float = LEVEL) -> Interval:
     Each is at least as far as the area with two more units of the class that has fewer, on the wrong or the
     right side of all others: so rare are such units that a sample may hold none.
     """
-    area, spread = float(parts.area), area_interval(parts, level)
+    area, spread = parts.area, area_interval(parts, level)
     seen = 1 - UNSEEN_UNITS / (min(_units_of(parts)) + UNSEEN_UNITS)
     return Interval(min(spread.lower, area * seen), max(spread.upper, 1 - (1 - area) * seen))
 
@@ -78,8 +78,8 @@ def _logistic(value: float) -> float:
 class Components:
     """The share of each case in an area, and the unit of each case.
 
-    won: shape (…, positives), twice the number of negatives that a positive outscores, ties ½.
-    lost: shape (…, negatives), twice the number of positives that outscore a negative, ties ½.
+    won: shape (positives,), twice the number of negatives that a positive outscores, ties ½.
+    lost: shape (negatives,), twice the number of positives that outscore a negative, ties ½.
     positive_units, negative_units: integers, shape (positives,) and (negatives,); cases of one unit (the eyes
         of a person) belong together.
     Whole numbers, so that equal areas and a variance of zero are found exactly. The difference of two
@@ -92,21 +92,14 @@ class Components:
     negative_units: Integers
 
     @property
-    def area(self) -> Floats:
-        """The area under the curve, shape (…)."""
-        return np.asarray(self.won.mean(axis=-1) / (2 * self.lost.shape[-1]))
-
-    def of(self, classifier: int) -> "Components":
-        """Return the components of one of several classifiers."""
-        return Components(
-            self.won[classifier], self.lost[classifier], self.positive_units, self.negative_units
-        )
+    def area(self) -> float:
+        """The area under the curve."""
+        return float(self.won.mean()) / (2 * self.lost.size)
 
     def minus(self, other: "Components") -> "Components":
         """Return the components of the difference to another classifier on the same cases."""
-        return Components(
-            self.won - other.won, self.lost - other.lost, self.positive_units, self.negative_units
-        )
+        won, lost = self.won - other.won, self.lost - other.lost
+        return Components(won, lost, self.positive_units, self.negative_units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,30 +111,22 @@ class AreaVariance:
 
 
 def components(score: ArrayLike, positive: ArrayLike, units: ArrayLike | None = None) -> Components:
-    """Return the components of one or several classifiers on the same cases.
+    """Return the components of a classifier.
 
-    score: shape (cases,) or (classifiers, cases), higher = more likely positive; −inf and +inf are allowed.
-    positive: shape (cases,). units: integers, shape (cases,); None where cases are independent.
+    score: shape (cases,), higher = more likely positive; −inf and +inf are allowed. positive: shape (cases,).
+    units: integers, shape (cases,); None where cases are independent.
     Raises ValueError for a NaN score and for other shapes.
     """
     scores, is_positive = np.asarray(score, dtype=np.float64), np.asarray(positive, dtype=np.bool_)
-    if is_positive.ndim != 1 or scores.shape[-1:] != is_positive.shape or np.isnan(scores).any():
+    if is_positive.ndim != 1 or scores.shape != is_positive.shape or np.isnan(scores).any():
         raise ValueError(
-            "score and positive: expected numbers of shapes (…, cases) and (cases,), "
+            "score and positive: expected numbers of the shape (cases,), "
             f"found {scores.shape} and {is_positive.shape}"
         )
     unit_of_case = np.arange(is_positive.size) if units is None else np.asarray(units, dtype=np.int64)
-    rows = scores.reshape(-1, is_positive.size)
-    above, below = rows[:, is_positive], rows[:, ~is_positive]
-    won = [_twice_below(one, other) for one, other in zip(above, below, strict=True)]
-    lost = [2.0 * one.size - _twice_below(other, one) for one, other in zip(above, below, strict=True)]
-    shape = scores.shape[:-1]
-    return Components(
-        np.reshape(won, (*shape, above.shape[1])),
-        np.reshape(lost, (*shape, below.shape[1])),
-        unit_of_case[is_positive],
-        unit_of_case[~is_positive],
-    )
+    above, below = scores[is_positive], scores[~is_positive]
+    won, lost = _twice_below(above, below), 2.0 * above.size - _twice_below(below, above)
+    return Components(won, lost, unit_of_case[is_positive], unit_of_case[~is_positive])
 
 
 def area_variance(parts: Components) -> AreaVariance:

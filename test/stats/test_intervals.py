@@ -314,10 +314,10 @@ def test_several_classifiers_and_their_difference():
     rng = np.random.default_rng(2)
     positive = np.arange(40) < 15
     score = rng.normal(size=(2, 40)) + positive
-    parts = components(score, positive)
-    assert parts.area.tolist() == pytest.approx([roc_auc_score(positive, row) for row in score])
-    difference = parts.of(0).minus(parts.of(1))
+    first, second = (components(row, positive) for row in score)
+    assert [first.area, second.area] == pytest.approx([roc_auc_score(positive, row) for row in score])
+    difference = first.minus(second)
     v10, v01 = zip(*(placements(row, positive) for row in score), strict=True)
     expected = (v10[0] - v10[1]).var(ddof=1) / 15 + (v01[0] - v01[1]).var(ddof=1) / 25
     assert area_variance(difference).variance == pytest.approx(expected)
-    assert area_variance(parts.of(0).minus(parts.of(0))).variance == 0
+    assert area_variance(first.minus(first)).variance == 0

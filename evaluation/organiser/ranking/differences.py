@@ -323,7 +323,7 @@ class Compared:
             of_teams = [area_components(self.metric, self._tables[one], self._unit_of_case) for one in teams]
             parts = of_teams[0] if second is None else of_teams[0].minus(of_teams[1])
             found = area_variance(parts)
-            return float(parts.area), math.sqrt(found.variance), found.degrees_of_freedom, AREAS
+            return parts.area, math.sqrt(found.variance), found.degrees_of_freedom, AREAS
         of_units = [one for team in teams if (one := self._contributions(team)) is not None]
         if len(of_units) == len(teams):
             error = standard_error(of_units[0] if second is None else of_units[0] - of_units[1])

@@ -219,15 +219,14 @@ class _Read:
 
     def areas(self) -> Iterator[AgainstReaders]:
         """Yield the areas of readers with scores, and of the teams."""
-        parts = components(self.readings, self.positive, self.units)
-        readers = [parts.of(reader) for reader in range(len(self.readings))]
+        readers = [components(one, self.positive, self.units) for one in self.readings]
         yield self.row("AUC", mean_of_readers([one.area for one in readers], area_covariance(readers)))
         for team, score in self.scores.items():
             if np.isfinite(score).all():
                 own = components(score, self.positive, self.units)
                 moved = [own.minus(one) for one in readers]
                 found = mean_of_readers([one.area for one in moved], area_covariance(moved))
-                yield self.row("AUC", found, team, float(own.area))
+                yield self.row("AUC", found, team, own.area)
 
     def sensitivities(self) -> Iterator[AgainstReaders]:
         """Yield sensitivity and specificity of readers with decisions, and the teams' sensitivity."""

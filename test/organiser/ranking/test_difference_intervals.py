@@ -166,12 +166,12 @@ def test_against_the_definition_and_scikit_learn(cases, positives):
     metric = Metric("auc", "", RocArea("score", "label"), best=1, worst=0)
     compared = Compared(metric, tables, Resampling(0, 0, 2))
     for i, j in itertools.combinations(range(3), 2):
-        parts = components(score, positive)
-        areas, found = parts.area, compared.difference(i, j)
+        parts, found = [components(one, positive) for one in score], compared.difference(i, j)
+        areas = [one.area for one in parts]
         assert areas[i] == pytest.approx(roc_auc_score(positive, score[i]), abs=1e-12)
         expected = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
         assert found.standard_error == pytest.approx(math.sqrt(max(0, expected)), abs=1e-7)
-        freedom = area_variance(parts.of(i).minus(parts.of(j))).degrees_of_freedom
+        freedom = area_variance(parts[i].minus(parts[j])).degrees_of_freedom
         ratio = abs(areas[i] - areas[j]) / math.sqrt(max(expected, 1e-300))
         p_value = 2 * t.sf(ratio, freedom) if expected > 1e-12 else float(areas[i] == areas[j])
         assert found.p_value == pytest.approx(p_value)
