@@ -17,7 +17,7 @@ from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.organiser.reader_study import columns_of_study, read_study
-from evaluation.phase.cases import OrganiserTable, TableRow, organiser_table
+from evaluation.phase.cases import OrganiserTable, TableRow, columns_of, organiser_table
 from evaluation.phase.places import Better
 
 NAME = "name"
@@ -228,10 +228,7 @@ class Beside:
 
 def is_scores(path: Path) -> bool:
     """Return whether a table has metrics of annotators, and not their readings of the cases."""
-    if not path.is_file():
-        return False
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        return ANNOTATOR in [name.strip().strip('"') for name in file.readline().split(",")]
+    return path.is_file() and ANNOTATOR in columns_of(path)
 
 
 def read_annotator_scores(path: Path, metrics: Collection[str]) -> Scores:

@@ -160,9 +160,10 @@ class _Export:
     def read(self) -> tuple[PhaseResults, dict[str, int]]:
         """Return the results, and the platform's best rank of each team, 0 for none."""
         every = self._by_submission()
-        hidden = {one: [row for row in of if not _is_published(row)] for one, of in every.items()}
         taken = {one: [row for row in of if _is_published(row)] for one, of in every.items()}
-        self._tell_hidden(hidden)
+        hidden = Counter(one.team for one, of in every.items() for row in of if not _is_published(row))
+        there = "evaluation is" if hidden.total() == 1 else "evaluations are"
+        self._tell(hidden, f"{hidden.total()} {there} not published, and left out, as on the platform")
         ranks: dict[str, int] = {}
         submitted: list[Result] = []
         numbers: Counter[str] = Counter()
@@ -180,10 +181,8 @@ class _Export:
         submitted.sort(key=lambda one: (natural_order(one.team), natural_order(one.name)))
         results = self._results_of_metrics(submitted) if self.metrics else self._results(submitted)
         failed = Counter(one.team for one in submitted if one.absence)
-        if total := failed.total():
-            of = ", ".join(f"{printable(team)} ({count})" for team, count in failed.items())
-            of_all = f"{total} of {len(submitted)} submissions have no evaluation that succeeded"
-            tell([f"Note: {self.path.name}: {of_all}: {of}"])
+        of_all = f"{failed.total()} of {len(submitted)} submissions"
+        self._tell(failed, f"{of_all} have no evaluation that succeeded")
         return results, ranks
 
     def _results(self, submitted: Sequence[Result]) -> PhaseResults:
@@ -228,23 +227,19 @@ class _Export:
         frame = pandas.DataFrame(rows, columns=[TEAM, METRIC, VALUE]).assign(**{TASK: NO_TASK})
         table = results_in_table(self.path, frame, self.metrics, title, [])
         for path, teams in lacking.items():
-            if total := teams.total():
-                of = ", ".join(f"{printable(team)} ({count})" for team, count in teams.items() if count)
-                of_all = f"{total} of {with_results} evaluations that succeeded have no number at {path}"
-                tell([f"Note: {file}: {of_all}: {of}"])
+            of_all = f"{teams.total()} of {with_results} evaluations that succeeded"
+            self._tell(teams, f"{of_all} have no number at {path}")
         for submission in table.submissions:
             team, _, name = submission.team.partition("/")
             found.append(replace(submission, team=team, name=name))
         found.sort(key=lambda one: (natural_order(one.team), natural_order(one.name)))
         return with_roles(replace(table, submissions=tuple(found)), self.path.parent / TEAMS)
 
-    def _tell_hidden(self, hidden: Mapping[ExportedSubmission, Sequence[Row]]) -> None:
-        of = Counter(one.team for one, rows in hidden.items() for _ in rows)
-        if of:
-            teams = ", ".join(f"{printable(team)} ({count})" for team, count in of.items())
-            there = "evaluation is" if of.total() == 1 else "evaluations are"
-            told = "not published, and left out, as on the platform"
-            tell([f"Note: {self.path.name}: {of.total()} {there} {told}: {teams}"])
+    def _tell(self, of_teams: Counter[str], what: str) -> None:
+        """Tell what is the case how often, with the number of each team, if it ever is."""
+        if of_teams.total():
+            teams = ", ".join(f"{printable(team)} ({count})" for team, count in of_teams.items() if count)
+            tell([f"Note: {self.path.name}: {what}: {teams}"])
 
     def _by_submission(self) -> dict[ExportedSubmission, list[Row]]:
         """Return the evaluations of each submission, the newest last. Raises `PhaseError`."""

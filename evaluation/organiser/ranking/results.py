@@ -357,11 +357,7 @@ def _identity(one: Result, problems: list[str]) -> _Identity | None:
 def _values(content: Any, ranked: Collection[str], place: Path, problems: list[str]) -> dict[str, float]:
     """Return the metrics and composites of a metrics.json by name."""
     try:
-        found = {
-            f"{task}.{name}": estimate["value"]
-            for task, estimates in content["aggregates"].items()
-            for name, estimate in estimates.items()
-        }
+        found = _values_in(content["aggregates"])
         composites = content.get("ranking", {}).get("composites", {})
         found |= {name: estimate["value"] for name, estimate in composites.items()}
     except (KeyError, TypeError, AttributeError):
@@ -376,6 +372,12 @@ def _values(content: Any, ranked: Collection[str], place: Path, problems: list[s
     return values
 
 
+def _values_in(aggregates: Any) -> dict[str, Any]:
+    """Return the values of metrics by "task.metric"."""
+    by_task = ((task, *one) for task, estimates in aggregates.items() for one in estimates.items())
+    return {f"{task}.{name}": estimate["value"] for task, name, estimate in by_task}
+
+
 def _exact_values(
     recorded: Any, published: Mapping[str, float], composites: Sequence[Composite]
 ) -> dict[str, float] | None:
@@ -384,11 +386,7 @@ def _exact_values(
     None where the file has no figures.
     """
     try:
-        exact = {
-            f"{task}.{name}": float(estimate["value"])
-            for task, estimates in recorded["figures"]["aggregates"].items()
-            for name, estimate in estimates.items()
-        }
+        exact = {name: float(value) for name, value in _values_in(recorded["figures"]["aggregates"]).items()}
         stated = {str(name): int(digits) for name, digits in recorded.get("stated_digits", {}).items()}
     except (KeyError, TypeError, AttributeError, ValueError):
         return None  # a file of an earlier version
