@@ -46,7 +46,7 @@ def lesion_wise_dice(
     0.3333333333333333
     """
     found = _matched(prediction, reference, spacing_mm, dilations, smallest_volume)
-    return found.mean(found.dice(), best=1.0, worst=0.0)
+    return _mean([value for box in found for value in box.dice()], found, best=1.0, worst=0.0)
 
 
 def lesion_wise_hausdorff_distance(
@@ -78,7 +78,8 @@ def lesion_wise_hausdorff_distance(
     if worst is None:
         array = np.asarray(reference)
         worst = math.hypot(*(spacing_of(array, spacing_mm) * array.shape))
-    return found.mean(found.hausdorff_distances(percentile, worst), best=0.0, worst=worst)
+    values = [value for box in found for value in box.hausdorff_distances(percentile, worst)]
+    return _mean(values, found, best=0.0, worst=worst)
 
 
 def _matched(
@@ -87,41 +88,22 @@ def _matched(
     spacing_mm: Sequence[float] | None,
     dilations: int,
     smallest_volume: float,
-) -> "MatchedLesions":
+) -> "Sequence[LesionsInBox]":
     regions = regions_of(prediction, reference)
     if dilations < 0:
         raise ValueError(f"dilations: expected at least 0, found {dilations}")
     return match_lesions(*regions, spacing_of(regions[0], spacing_mm).tolist(), dilations, smallest_volume)
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedLesions:
-    """The lesions of a reference with the predicted components of each, in parts that do not touch."""
-
-    parts: "Sequence[_Part]"
-
-    def mean(self, values: Floats, best: float, worst: float) -> float:
-        """Return the mean of the lesions' values and of ``worst`` for each false one, ``best`` for none."""
-        number = len(values) + self.false
-        return (math.fsum(values) + worst * self.false) / number if number else best
-
-    @property
-    def false(self) -> int:
-        """The number of predicted components that touch no lesion."""
-        return sum(part.false for part in self.parts)
-
-    def dice(self) -> Floats:
-        """Return the Dice coefficient of each lesion that counts, shape (lesions,)."""
-        return np.concatenate([np.zeros(0), *(part.dice() for part in self.parts)])
-
-    def hausdorff_distances(self, percentile: float, worst: float) -> Floats:
-        """Return the percentile of surface distances of each lesion that counts, at most ``worst``, in mm."""
-        found = (part.hausdorff_distances(percentile, worst) for part in self.parts)
-        return np.concatenate([np.zeros(0), *found])
+def _mean(values: Sequence[float], boxes: "Sequence[LesionsInBox]", best: float, worst: float) -> float:
+    """Return the mean of the lesions' values and of ``worst`` for each false one, ``best`` for none."""
+    false = sum(box.false for box in boxes)
+    number = len(values) + false
+    return float(math.fsum(values) + worst * false) / number if number else best
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class LesionsInBox:
     """The lesions in a box, each with the predicted components that touch it when dilated.
 
     predicted, lesions: numbers of components and of lesions (not dilated) from 1 on, 0 for none, of one
@@ -140,6 +122,7 @@ class _Part:
     spacing_mm: Sequence[float]
 
     def dice(self) -> Floats:
+        """Return the Dice coefficient of each lesion that counts, shape (lesions,)."""
         both = np.bincount(self.lesions[self.predicted > 0], minlength=len(self.lesion_voxels))
         whole = [self.lesion_voxels[lesion] for lesion in self.chosen]
         found = [self.predicted_voxels[taken].sum() for taken in self.taken]
@@ -147,6 +130,7 @@ class _Part:
         return dice
 
     def hausdorff_distances(self, percentile: float, worst: float) -> Floats:
+        """Return the percentile of surface distances of each lesion that counts, at most ``worst``, in mm."""
         from scipy.ndimage import find_objects
 
         values = np.full(len(self.chosen), worst)
@@ -169,15 +153,16 @@ class _Part:
 
 def match_lesions(
     prediction: Bools, reference: Bools, spacing_mm: Sequence[float], dilations: int, smallest_volume: float
-) -> MatchedLesions:
-    """Return the lesions of a reference and the predicted components of each; see `lesion_wise_dice`.
+) -> list[LesionsInBox]:
+    """Return the lesions of a reference with their predicted components, in boxes that do not touch.
 
-    prediction, reference: boolean, of one shape (z, y, x) or (y, x), at least the box around both regions:
-    lesions join as in the whole image, since no path between two voxels needs to leave their box.
+    See `lesion_wise_dice`. prediction, reference: boolean, of one shape (z, y, x) or (y, x), at least the box
+    around both regions: lesions join as in the whole image, since no path between two voxels needs to leave
+    their box.
     """
     boxes = _boxes_apart(prediction | reference, 2 * dilations + 1)
     options = (spacing_mm, dilations, smallest_volume)
-    return MatchedLesions([_matched_in_box(prediction[box], reference[box], *options) for box in boxes])
+    return [_matched_in_box(prediction[box], reference[box], *options) for box in boxes]
 
 
 def _boxes_apart(mask: Bools, reach: int) -> list[Region]:
@@ -211,7 +196,7 @@ def _overlap(first: Region, second: Region) -> bool:
 
 def _matched_in_box(
     prediction: Bools, reference: Bools, spacing_mm: Sequence[float], dilations: int, smallest_volume: float
-) -> _Part:
+) -> LesionsInBox:
     predicted, predictions = components_of(prediction)
     dilated, count = components_of(_dilated(reference, dilations))
     touching = dilated[prediction].astype(np.int64) * (predictions + 1) + predicted[prediction]
@@ -221,7 +206,7 @@ def _matched_in_box(
     voxels = np.bincount(dilated[reference], minlength=count + 1)
     chosen = np.flatnonzero(voxels * math.prod(spacing_mm) > smallest_volume)
     chosen = chosen[chosen > 0]
-    return _Part(
+    return LesionsInBox(
         predicted,
         lesions,
         chosen,

@@ -24,7 +24,7 @@ from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics import lesions as lesion_metrics
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.components import Neighbours
-from evaluation.metrics.lesion_wise import MatchedLesions, match_lesions
+from evaluation.metrics.lesion_wise import LesionsInBox, match_lesions
 from evaluation.metrics.matching import Agreement, Matching, Overlaps
 
 
@@ -321,31 +321,32 @@ class _LesionWiseTable(LabelMetricTable):
         ge=0,
     )
 
-    def matched(self, comparison: MapComparison, structure: Structure) -> MatchedLesions:
+    def matched(self, comparison: MapComparison, structure: Structure) -> Sequence[LesionsInBox]:
         """Return the lesions of a structure with the predicted components of each, once for all metrics."""
         options = (self.dilations, self.smallest_volume)
         spacing_mm = spacing_of(comparison.reference, comparison.table)
 
-        def match(comparison: MapComparison) -> MatchedLesions:
+        def match(comparison: MapComparison) -> Sequence[LesionsInBox]:
             return match_lesions(*comparison.maps.masks(structure), spacing_mm, *options)
 
         return comparison.derive(("lesion by lesion", structure.positions, options), match)
 
     @abstractmethod
-    def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
+    def lesion_values(self, lesions: LesionsInBox, worst: float) -> Floats:
         """Return the value of each lesion that counts."""
 
     def part(self, comparison: MapComparison, structure: Structure) -> Part:
         """Return the sum of the values of the lesions and the worst of each false one, of their number."""
         matched = self.matched(comparison, structure)
         worst = self.worst_value(comparison.reference, comparison.table, structure)
-        false, values = matched.false, self.lesion_values(matched, worst)
+        values = [value for box in matched for value in self.lesion_values(box, worst)]
+        false = sum(box.false for box in matched)
         return Part(math.fsum(values) + worst * false, len(values) + false)
 
     def missing_part(self, comparison: MapComparison, structure: Structure) -> Part:
         """Return the worst value for each lesion, and for as many false ones, at least one."""
         worst = self.worst_value(comparison.reference, comparison.table, structure)
-        lesions = len(self.lesion_values(self.matched(comparison, structure), worst))
+        lesions = sum(len(box.chosen) for box in self.matched(comparison, structure))
         number = lesions + max(1, lesions)
         return Part(number * worst, number)
 
@@ -364,8 +365,8 @@ class LesionWiseDice(_LesionWiseTable):
     metric: Literal["lesion_wise_dice"]
     of_nothing = 1.0
 
-    def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
-        return matched.dice()
+    def lesion_values(self, lesions: LesionsInBox, worst: float) -> Floats:
+        return lesions.dice()
 
 
 class LesionWiseHausdorffDistance(_LesionWiseTable):
@@ -396,5 +397,5 @@ class LesionWiseHausdorffDistance(_LesionWiseTable):
             return self.worst
         return extent_of(reference.shape, spacing_of(reference, table), self.worst or "diagonal")
 
-    def lesion_values(self, matched: MatchedLesions, worst: float) -> Floats:
-        return matched.hausdorff_distances(95.0, worst)
+    def lesion_values(self, lesions: LesionsInBox, worst: float) -> Floats:
+        return lesions.hausdorff_distances(95.0, worst)
