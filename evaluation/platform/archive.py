@@ -269,7 +269,7 @@ class _Archive:
             return False
         if (other := self.sources[position].get(field.name)) is not None:
             expected = f"one file for {self._form.cases[position].name}"
-            found = f"a second one beside {getattr(other, 'path', '')}"
+            found = f"a second one beside {other.file}"
             self.faults.append(Fault(FaultKind.DUPLICATE, path, expected, found))
         else:
             self.sources[position][field.name] = FileSource(path)
