@@ -64,7 +64,7 @@ CODECS: Mapping[Format, Codec] = {
 
 _MAX_REMEMBERED_BYTES = 1 << 16
 _MAX_REMEMBERED = 32
-_known_empty: dict[tuple[bytes, Size, int], None] = {}
+_known_empty: dict[tuple[bytes, Size, int], np.dtype[Any]] = {}
 
 
 def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Crop:
@@ -78,7 +78,7 @@ def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Cr
     """
     key = (bytes(data), size, background) if len(data) <= _MAX_REMEMBERED_BYTES else None
     if key in _known_empty:
-        return Crop(np.empty((0, 0), dtype=np.uint8))
+        return Crop(np.empty((0, 0), _known_empty[key]))
     values = read_numbers(data, path, size)
     if values.dtype == np.uint8:
         mask = crop(values, background)
@@ -87,7 +87,7 @@ def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Cr
     if key is not None and not mask.values.size:
         if len(_known_empty) == _MAX_REMEMBERED:
             del _known_empty[next(iter(_known_empty))]
-        _known_empty[key] = None
+        _known_empty[key] = values.dtype
     return mask
 
 

@@ -12,6 +12,7 @@ from PIL import Image
 from evaluation.core.fault import FaultKind, ReadError
 from evaluation.io import volumes
 from evaluation.io.pixels import Size, check_size
+from evaluation.io.volume_header import Geometry
 from evaluation.io.volumes import read_cropped, read_numbers
 from evaluation.metrics.crops import crop
 from test.faults import faulted
@@ -142,6 +143,13 @@ def test_the_same_empty_mask_is_decoded_once_for_each_size_and_background(decode
     for _ in range(2):
         with faulted(ReadError, "9 × 11 pixels", kind=FaultKind.WRONG_SIZE):
             read_cropped(empty, "size", Size(6, 11), 255)
+
+
+def test_an_empty_image_keeps_the_type_of_its_values(decoded):
+    data = memoryview(volumes.write_image(np.zeros((1, 2, 3), np.float32), Geometry((1, 2, 3)), ".tif", 2))
+    found = [read_cropped(data, "a.tif", Size(3, 2), 0).values for _ in range(2)]
+    assert [(values.dtype, values.size) for values in found] == [(np.float32, 0)] * 2
+    assert len(decoded) == 1
 
 
 def test_few_empty_masks_and_only_small_ones_are_remembered(decoded):
