@@ -17,7 +17,14 @@ from evaluation.core.metric import Metric
 from evaluation.core.outcome import Progress, no_progress
 from evaluation.evaluate import tables_of
 from evaluation.organiser.rehearsal.from_views import BLIND, SMALLEST, can_be_made, wins_of
-from evaluation.organiser.rehearsal.submissions import MISSING, SHUFFLED, Played, Stage, part_of
+from evaluation.organiser.rehearsal.submissions import (
+    MISSING,
+    SHUFFLED,
+    Played,
+    part_of,
+    play,
+    unwritten_fields,
+)
 from evaluation.phase.phase import Phase
 from evaluation.platform import machine
 
@@ -133,9 +140,8 @@ def rehearse(phase: Phase, workers: int | None = None, progress: Progress = no_p
     workers = machine.worker_count(workers)
     chosen = _choose(phase.cases.forms, fields_of(phase.tasks))
     part = part_of(phase, chosen)
-    stage = Stage(part, workers, progress)
     cases = part.cases.forms
-    played = stage.play(_partners(cases))
+    played = play(part, _partners(cases), workers, progress)
     played |= {half: _half_missing(played[whole], played[MISSING]) for whole, half in HALF_MISSING.items()}
     figures: dict[str, dict[str, float]] = defaultdict(dict)
     for submission, outcome in played.items():
@@ -159,7 +165,11 @@ def rehearse(phase: Phase, workers: int | None = None, progress: Progress = no_p
     problems = [problem for name in figures for problem in problems_of(name, scales[name], figures[name])]
     problems += _undefined(cases, played)
     wins = [win for name in BLIND for win in wins_of(name, figures, _told_by(name, phase.tasks))]
-    return Rehearsal(len(cases), figures, tuple(problems), tuple(stage.notes), tuple(wins))
+    notes = (
+        f"{field.name}: left out, since {type(field.kind).__name__} writes no values"
+        for field in unwritten_fields(part)
+    )
+    return Rehearsal(len(cases), figures, tuple(problems), tuple(notes), tuple(wins))
 
 
 def _told_by(submission: str, tasks: Sequence[Task]) -> Mapping[str, Metric]:

@@ -7,7 +7,7 @@ of values, scorers.
 import traceback
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,92 +96,75 @@ class Played:
     tasks: Sequence[Task]
 
 
-@dataclass
-class Stage:
-    """Derives submissions to a phase of `part_of` from its reference, and has them scored.
+def unwritten_fields(phase: Phase) -> list[Field]:
+    """Return the fields whose kinds do not write what a submission holds: their tasks cannot be played."""
+    return [field for field in fields_of(phase.tasks) if unwritten(field, phase.form.submission)]
 
-    ``notes`` says what could not be done as participants do it.
+
+def play(phase: Phase, partners: Sequence[int], workers: int, progress: Progress) -> dict[str, Played]:
+    """Return all submissions that are derived from the reference of a phase of `part_of`.
+
+    In a shuffled one each case has the value of its partner. Raises `PhaseError` for a submission that is
+    rejected or cannot be scored.
     """
+    lacking = {field.name for field in unwritten_fields(phase)}
+    tasks = tuple(task for task in phase.tasks if lacking.isdisjoint(field.name for field in task.fields))
+    fields = fields_of(tasks)
+    opened = OpenReference(phase.reference, references_of(phase.tasks))
+    jobs = [CaseJob(*pair) for pair in zip(phase.cases.forms, phase.rows, strict=True)]
+    made = {name: [of for of in fields if can_be_made(name, of.kind)] for name in MADE}
+    names = [*map(str, Variant), *(name for name, of in made.items() if of or name == SMALLEST)]
+    if list(partners) != list(range(len(partners))):
+        names.append(SHUFFLED)
+    found: dict[str, Played] = {}
+    with scratch_folder("rehearsal-") as folder:
+        derived = {name: _Derived(replace(phase, tasks=tasks), name, folder / name) for name in names}
+        recipient = {partner: position for position, partner in enumerate(partners)}
+        for position, job in enumerate(jobs):
+            reference = ReferenceValues(opened, job.case, job.reference)
+            of_case = {variant: _predictions(fields, job.case, reference, variant) for variant in Variant}
+            for variant, predictions in of_case.items():
+                derived[variant].add(job.case, predictions, job.case)
+                if variant is Variant.PERFECT and SHUFFLED in derived:
+                    derived[SHUFFLED].add(jobs[recipient[position]].case, predictions, job.case)
+            for name in derived.keys() & made.keys():
+                others = of_case[Variant.EMPTY if name == SMALLEST else Variant.NEAR]
+                changed = {
+                    field.name: made_value(
+                        name, field.kind, {of: values[field.name] for of, values in of_case.items()}, job.case
+                    )
+                    for field in made[name]
+                    if all(field.name in values for values in of_case.values())
+                }
+                derived[name].add(job.case, {**others, **changed}, job.case)
+            progress((position + 1) // 2)
+        for number, (name, submission) in enumerate(derived.items(), start=1):
+            found[name] = submission.scored(workers)
+            progress((len(jobs) * (len(derived) + number)) // (2 * len(derived)))
+    outcomes = run_reference(phase, "worst", workers, tasks=phase.tasks)
+    return found | {MISSING: Played(_all_scored(phase, MISSING, outcomes), phase.tasks)}
 
-    phase: Phase
-    workers: int
-    progress: Progress
-    notes: list[str] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        """Note the fields whose predictions cannot reach the scorers."""
-        phase = self.phase
-        self.fields = fields_of(phase.tasks)
-        self._opened = OpenReference(phase.reference, references_of(phase.tasks))
-        self._jobs = [CaseJob(*pair) for pair in zip(phase.cases.forms, phase.rows, strict=True)]
-        self.unwritten = {one.name: one for one in self.fields if unwritten(one, phase.form.submission)}
-        for name, item in self.unwritten.items():
-            self.notes.append(f"{name}: left out, since {type(item.kind).__name__} writes no values")
-
-    def play(self, partners: Sequence[int]) -> dict[str, Played]:
-        """Return all submissions; in a shuffled one each case has the value of its partner.
-
-        Raises `PhaseError` for one that is rejected or cannot be scored.
-        """
-        made = {name: [of for of in self.fields if can_be_made(name, of.kind)] for name in MADE}
-        names = [*map(str, Variant), *(name for name, fields in made.items() if fields or name == SMALLEST)]
-        if list(partners) != list(range(len(partners))):
-            names.append(SHUFFLED)
-        found: dict[str, Played] = {}
-        with scratch_folder("rehearsal-") as folder:
-            derived = {name: _Derived(self, name, folder / name) for name in names}
-            recipient = {partner: position for position, partner in enumerate(partners)}
-            for position, job in enumerate(self._jobs):
-                reference = ReferenceValues(self._opened, job.case, job.reference)
-                of_case = {variant: self.predictions(job.case, reference, variant) for variant in Variant}
-                for variant, predictions in of_case.items():
-                    derived[variant].add(job.case, predictions, job.case)
-                    if variant is Variant.PERFECT and SHUFFLED in derived:
-                        derived[SHUFFLED].add(self._jobs[recipient[position]].case, predictions, job.case)
-                for name in derived.keys() & made.keys():
-                    others = of_case[Variant.EMPTY if name == SMALLEST else Variant.NEAR]
-                    changed = {
-                        field.name: made_value(
-                            name,
-                            field.kind,
-                            {of: values[field.name] for of, values in of_case.items()},
-                            job.case,
-                        )
-                        for field in made[name]
-                        if all(field.name in values for values in of_case.values())
-                    }
-                    derived[name].add(job.case, {**others, **changed}, job.case)
-                self.progress((position + 1) // 2)
-            for number, (name, submission) in enumerate(derived.items(), start=1):
-                found[name] = submission.scored()
-                self.progress((len(self._jobs) * (len(derived) + number)) // (2 * len(derived)))
-        outcomes = run_reference(self.phase, "worst", self.workers, tasks=self.phase.tasks)
-        scored = _all_scored(self.phase, MISSING, outcomes)
-        return found | {MISSING: Played(scored, self.phase.tasks)}
-
-    def predictions(self, case: CaseForm, reference: Mapping[str, Any], variant: Variant) -> Predictions:
-        """Return the values that can be derived from a reference, by field."""
-        derived = {
-            field.name: field.kind.rehearse(reference[field.name], case, variant)
-            for field in self.fields
-            if field.cases(case)
-        }
-        return {name: value for name, value in derived.items() if value is not None}
+def _predictions(
+    fields: Sequence[Field], case: CaseForm, reference: Mapping[str, Any], variant: Variant
+) -> Predictions:
+    """Return the values that can be derived from a reference, by field."""
+    derived = {
+        field.name: field.kind.rehearse(reference[field.name], case, variant)
+        for field in fields
+        if field.cases(case)
+    }
+    return {name: value for name, value in derived.items() if value is not None}
 
 
 class _Derived:
-    """One derived submission while it is written; tasks with a field that does not reach it are left out."""
+    """One derived submission while it is written."""
 
-    def __init__(self, stage: Stage, name: str, folder: Path) -> None:
-        phase = stage.phase
-        self._stage, self._name, self._folder = stage, name, folder
-        tasks = [
-            task for task in phase.tasks if not any(field.name in stage.unwritten for field in task.fields)
-        ]
-        self._phase = replace(phase, tasks=tuple(tasks))
+    def __init__(self, phase: Phase, name: str, folder: Path) -> None:
+        self._phase, self._name, self._folder = phase, name, folder
         folder.mkdir()
         values = {case.name: _values_of(case, phase.form) for case in phase.form.cases}
-        self._writer = writer_of(folder, phase.form, fields_of(tasks), values)
+        self._writer = writer_of(folder, phase.form, fields_of(phase.tasks), values)
         self._any, self._complete = False, True
 
     def add(self, case: CaseForm, predictions: Predictions, origin: CaseForm) -> None:
@@ -196,7 +179,7 @@ class _Derived:
         except Exception:
             raise _failed(case, f"its {self._name} prediction") from None
 
-    def scored(self) -> Played:
+    def scored(self, workers: int) -> Played:
         """Return the outcome of every case. Raises `PhaseError`."""
         phase = self._phase
         if not self._any:
@@ -205,7 +188,7 @@ class _Derived:
         if not self._complete:
             config = phase.config.model_copy(update={"missing": "worst"})
             phase = replace(phase, config=config)
-        scored, entered = _evaluated(phase, self._folder, self._name, self._stage.workers)
+        scored, entered = _evaluated(phase, self._folder, self._name, workers)
         worst = {name for row in scored for name in row.worst}
         return Played(scored, [one for one in phase.tasks if one.name in entered and one.name not in worst])
 
