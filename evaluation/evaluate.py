@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,7 @@ from evaluation.phase.scores import Scores
 from evaluation.platform import machine
 from evaluation.workers.pool import PoolSettings
 from evaluation.workers.reader import ReaderSetup
-from evaluation.workers.reading import read_submission
+from evaluation.workers.reading import ReadSubmission, read_submission
 from evaluation.workers.scorer import ScorerSetup
 from evaluation.workers.scoring import score_cases, score_nothing
 
@@ -66,26 +66,6 @@ class Rejection:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class CaseOutcomes:
-    """Outcomes of the cases of a submission, in the order of the phase.
-
-    ``tasks`` are the tasks that the submission enters.
-    """
-
-    tasks: tuple[str, ...]
-    run_seconds: tuple[float | None, ...]
-    outcomes: Sequence[Outcome]
-
-
-@dataclass(frozen=True)
-class Checked:
-    """The result of a check of a submission's form: faults, and notices that are no faults."""
-
-    faults: Faults
-    notices: tuple[str, ...] = ()
-
-
 def evaluate(
     phase: Phase,
     submission: Path,
@@ -98,8 +78,13 @@ def evaluate(
     ``started`` (of `time.monotonic`) is the start of the phase's budget. Raises `PhaseError` for a fault of
     the organiser's, `MachineTrouble`, and `DeadlineExceeded` where the phase fails at its deadline.
     """
-    scored = read_and_score(phase, submission, workers, started, progress)
-    return scored if isinstance(scored, Rejection) else result_of(phase, scored)
+    scores = read_and_score(phase, submission, workers, started, progress)
+    if isinstance(scores, Rejection):
+        return scores
+    from evaluation.summary import figures_of, summarise  # the first case need not wait for it
+
+    figures = figures_of(scores)
+    return Result(**vars(scores), figures=figures, metrics=summarise(scores, figures))
 
 
 def read_and_score(
@@ -108,8 +93,8 @@ def read_and_score(
     workers: int,
     started: float | None = None,
     progress: Progress = no_progress,
-) -> CaseOutcomes | Rejection:
-    """Return the outcome of every case of a submission; see `evaluate`."""
+) -> Scores | Rejection:
+    """Return the scores of a submission without figures; see `evaluate`."""
     settings = _pool_settings(phase, workers, started)
     limits = phase.config.limits
     reader = _reader_setup(phase.form, submission, workers, limits.worker_memory_mb, limits.case_seconds)
@@ -122,8 +107,7 @@ def read_and_score(
     jobs = [CaseJob(form, row, "score", seconds) for form, row, seconds in cases]
     setup = scorer_setup(phase, read.tasks, workers)
     outcomes = score_cases(jobs, read.batches, setup, reader, settings, _half(progress, len(jobs)))
-    PhaseError.raise_all(organisers_problems(outcomes))
-    return CaseOutcomes(read.tasks, read.run_seconds, outcomes)
+    return scores_of(phase, read.tasks, outcomes, read.run_seconds)
 
 
 def _meanwhile(phase: Phase) -> None:
@@ -133,28 +117,17 @@ def _meanwhile(phase: Phase) -> None:
     import evaluation.summary  # noqa: F401
 
 
-def result_of(phase: Phase, cases: CaseOutcomes) -> Result:
-    """Return the result of a submission whose cases are all scored. Raises `PhaseError`."""
-    from evaluation.summary import figures_of, summarise  # the first case need not wait for it
-
-    tasks = tuple(task for task in phase.tasks if task.name in cases.tasks)
-    scored = _scored(phase, cases.outcomes)
-    tables = tables_of(tasks, phase.cases.forms, scored)
-    scores = Scores(phase, tasks, tables, scored, cases.run_seconds)
-    figures = figures_of(scores)
-    return Result(**vars(scores), figures=figures, metrics=summarise(scores, figures))
-
-
-def check(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> Checked:
+def check(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> ReadSubmission:
     """Return the faults of a submission, exactly as `evaluate` would find them, without any label."""
     setup = _reader_setup(form, submission, workers)
     settings = PoolSettings(workers, _MIN_CASE_SECONDS)
-    read = read_submission(form, setup, settings, None, progress)
-    return Checked(read.faults, read.notices)
+    return read_submission(form, setup, settings, None, progress)
 
 
-def check_files(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> Checked:
-    """Return the faults of a zip, a table or a folder, also one with the runs of an algorithm.
+def check_files(
+    form: Form, submission: Path, workers: int, progress: Progress = no_progress
+) -> ReadSubmission:
+    """Return the same of a zip, a table or a folder, also one with the runs of an algorithm.
 
     Raises `PhaseError` for runs that do not tell their image.
     """
@@ -168,7 +141,7 @@ def check_files(form: Form, submission: Path, workers: int, progress: Progress =
         ):
             checked = check(form, folder, workers, progress)
     except FormFault as fault:
-        return Checked(Faults(fault.faults))
+        return ReadSubmission(Faults(fault.faults))
     faults = Faults()
     faults.add((of_run(fault, places) for fault in checked.faults), checked.faults.more)
     return replace(checked, faults=faults)
@@ -179,10 +152,9 @@ def scores_of_nothing(phase: Phase, tasks: Sequence[Task], workers: int) -> Scor
 
     Raises `PhaseError` where the reference cannot be read.
     """
-    outcomes = run_reference(phase, "worst", workers, tasks=tasks)
-    PhaseError.raise_all(organisers_problems(outcomes))
-    scored = _scored(phase, outcomes)
-    return Scores(phase, tuple(tasks), tables_of(tasks, phase.cases.forms, scored), scored)
+    return scores_of(
+        phase, [task.name for task in tasks], run_reference(phase, "worst", workers, tasks=tasks)
+    )
 
 
 def run_reference(
@@ -242,16 +214,22 @@ def _pool_settings(phase: Phase, workers: int, started: float | None) -> PoolSet
     )
 
 
-def _scored(phase: Phase, outcomes: Sequence[Outcome]) -> tuple[Scored, ...]:
-    """Return the outcomes as scores. Raises `PhaseError` if one of them is none."""
-    PhaseError.raise_all(
-        [
-            f"case {case.name}: even its worst values could not be computed"
-            for case, outcome in zip(phase.cases.forms, outcomes, strict=True)
-            if not isinstance(outcome, Scored)
-        ]
-    )
-    return tuple(outcome for outcome in outcomes if isinstance(outcome, Scored))
+def scores_of(
+    phase: Phase,
+    tasks: Collection[str],
+    outcomes: Sequence[Outcome],
+    run_seconds: tuple[float | None, ...] = (),
+) -> Scores:
+    """Return the scores of all cases in some tasks. Raises `PhaseError` for an outcome that is none."""
+    unscored = [
+        f"case {case.name}: even its worst values could not be computed"
+        for case, outcome in zip(phase.cases.forms, outcomes, strict=True)
+        if not isinstance(outcome, Scored)
+    ]
+    PhaseError.raise_all(organisers_problems(outcomes) or unscored)
+    scored = tuple(outcome for outcome in outcomes if isinstance(outcome, Scored))
+    entered = tuple(task for task in phase.tasks if task.name in tasks)
+    return Scores(phase, entered, tables_of(entered, phase.cases.forms, scored), scored, run_seconds)
 
 
 def tables_of(

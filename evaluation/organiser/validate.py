@@ -18,7 +18,7 @@ from evaluation.core.field import AnyField, CaseColumns
 from evaluation.core.limits import max_rows
 from evaluation.core.outcome import OrganiserFault, Progress, Scored, no_progress, organisers_problems
 from evaluation.core.resampling import CLUSTER_COLUMN
-from evaluation.evaluate import run_reference, tables_of
+from evaluation.evaluate import run_reference, scores_of
 from evaluation.organiser.audit import disclosure_of, faults_of_splits, warnings_of
 from evaluation.phase.cases import subgroup_faults
 from evaluation.phase.config import DECLARED, FILE_NAME
@@ -27,7 +27,6 @@ from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference
 from evaluation.phase.registry import file_of, find_file
-from evaluation.phase.scores import Scores
 from evaluation.platform import machine
 from evaluation.platform.result_file import plain_key
 
@@ -63,8 +62,8 @@ def validate_phase(
     PhaseError.raise_all(problems)
     counts = _objects_of(phase)
     PhaseError.raise_all(_faults_of_counts(phase, counts))
-    scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
-    tables = tables_of(phase.tasks, phase.cases.forms, scored)
+    scores = scores_of(phase, phase.form.tasks, outcomes)
+    tables = scores.tables
     missing = [
         f"{task.name}.{name}"
         for task in phase.tasks
@@ -78,7 +77,6 @@ def validate_phase(
     problems += faults_of_splits(phase, tables)
     PhaseError.raise_all(problems)
     notices = [f"{name} is undefined in this phase: no case enters it" for name in missing]
-    scores = Scores(phase, phase.tasks, tables, tuple(scored))
     notices += warnings_of(disclosure_of(scores))
     notices += [
         f"{task.name}: {notice}" for task in phase.tasks for notice in task.notices(tables[task.name])

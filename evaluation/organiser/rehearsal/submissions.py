@@ -205,7 +205,7 @@ def _evaluated(
     if isinstance(result, Rejection):
         problems = [f"the {submission} submission is rejected: {fault}" for fault in result.faults]
         raise PhaseError(*_first(problems), *result.notes)
-    return _all_scored(phase, submission, result.outcomes), result.tasks
+    return _all_scored(phase, submission, result.outcomes), tuple(task.name for task in result.tasks)
 
 
 def _first(problems: Sequence[str]) -> list[str]:
