@@ -1,6 +1,7 @@
 """Boxes: detections with an extent, matched by overlap or centre, and their average precision."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from evaluation.challenges.declared.tables import (
 )
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.challenge import Values
-from evaluation.core.estimator import DetectionCurves, FunctionOfCases, Mean
+from evaluation.core.estimator import DetectionCurves, FunctionOfCases, Mean, MeanOfFigures
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
@@ -285,7 +286,17 @@ class _AverageOfBoxes(MetricTable):
             )
             for number, of in enumerate(zip(*parts, strict=True), start=1)
         ]
-        return Measure.mean_of(name, self.title_of(name), levels, by_reference=False)
+        of_each = MeanOfFigures(tuple(level.metrics[0].estimator for level in levels), by_reference=False)
+        mean = replace(levels[0].metrics[0], name=name, title=self.title_of(name), estimator=of_each)
+
+        def joined(rows: Iterable[Row]) -> Row:
+            return {column: value for row in rows for column, value in row.items()}
+
+        return Measure(
+            (mean, *(metric for level in levels for metric in level.metrics)),
+            lambda comparison: joined(level.row(comparison) for level in levels),
+            lambda references: joined(level.worst(references) for level in levels),
+        )
 
     def _of_level(
         self,

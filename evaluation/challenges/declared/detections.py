@@ -170,10 +170,6 @@ def share_measure(
             return values
         return values | {_occurs(key): float(any(one)) for key, one in zip(keys, counts, strict=True)}
 
-    def worst_of_case(references: Values) -> Row:
-        whole = of_case(detections.missing(references))
-        return {**whole, **{key: 0.0 for key in titles if not math.isnan(whole[key])}}
-
     means = tuple(_mean_where_it_occurs(key) for key in keys)
 
     def mean_over_cases(key: str, words: str) -> Metric:
@@ -189,7 +185,7 @@ def share_measure(
         of_cases=tables.Measure(
             tuple(mean_over_cases(key, words) for key, words in titles.items()),
             row=lambda comparison: of_case(detections.hits(comparison)),
-            worst=worst_of_case,
+            worst=lambda references: of_case(detections.missing(references)),
         ),
     )
 

@@ -98,17 +98,14 @@ class _ImageTable(tables.MetricTable):
         """Return which voxels of the mask count; a case without one does not enter."""
         return mask
 
-    def bounds(self, table: ImageField) -> tuple[float, float]:
-        """Return the best and the worst value. Raises ValueError for options that do not fit."""
-        return 1.0, 0.0
-
-    def unit_of(self, table: ImageField) -> str:
-        """Return the unit of the figure."""
-        return ""
+    def figure(self, table: ImageField) -> tables.LabelFigure:
+        """Return best and worst value and the unit. Raises ValueError for options that do not fit."""
+        return tables.LabelFigure(best=1.0, worst=0.0)
 
     def measure(self, name: str, field_name: str, table: tables.FieldTable) -> tables.Measure:
         assert isinstance(table, ImageField)
-        (low, high), (best, worst) = self.ends(table), self.bounds(table)
+        (low, high), figure = self.ends(table), self.figure(table)
+        best, worst = figure.best, figure.worst
 
         def mask_in(references: Values, shape: tuple[int, ...]) -> Bools:
             mask: Any = references.get(mask_of(field_name)) if table.mask_folder else None
@@ -133,7 +130,7 @@ class _ImageTable(tables.MetricTable):
             mask = mask_in(references, reference.shape[3 - table.dimensions :])
             return {name: worst if self.counted(mask).any() else math.nan}
 
-        metric = mean_metric(name, self.title_of(name), best, worst, unit=self.unit_of(table))
+        metric = mean_metric(name, self.title_of(name), best, worst, unit=figure.unit)
         return tables.Measure((metric,), row, worst_row)
 
 
@@ -156,12 +153,9 @@ class ImageMeanAbsoluteError(_ImageTable):
     def needs_range(self) -> bool:
         return self.worst is None
 
-    def bounds(self, table: ImageField) -> tuple[float, float]:
+    def figure(self, table: ImageField) -> tables.LabelFigure:
         low, high = self.ends(table)
-        return 0.0, high - low if self.worst is None else self.worst
-
-    def unit_of(self, table: ImageField) -> str:
-        return table.unit
+        return tables.LabelFigure(0.0, high - low if self.worst is None else self.worst, table.unit)
 
     def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
         return float(np.abs(prediction[mask] - reference[mask]).mean())
@@ -179,11 +173,8 @@ class PeakSignalToNoiseRatio(_ImageTable):
     metric: Literal["peak_signal_to_noise_ratio"]
     best: tables.Positive = Key(default=100.0, description="The largest ratio that counts, in decibels.")
 
-    def bounds(self, table: ImageField) -> tuple[float, float]:
-        return self.best, 0.0
-
-    def unit_of(self, table: ImageField) -> str:
-        return "dB"
+    def figure(self, table: ImageField) -> tables.LabelFigure:
+        return tables.LabelFigure(self.best, 0.0, "dB")
 
     def value(self, prediction: Floats, reference: Floats, mask: Bools, ends: tuple[float, float]) -> float:
         error = float(np.square(prediction[mask] - reference[mask]).mean())

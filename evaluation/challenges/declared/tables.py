@@ -11,7 +11,7 @@ from pydantic import ValidationError, field_validator
 
 from evaluation.core.case_table import CaseTable, Deriving, Row
 from evaluation.core.challenge import FormColumn, Values
-from evaluation.core.estimator import Estimator, MeanOfFigures, QuantileTable, RatioOfSums, RootMeanSquare
+from evaluation.core.estimator import Estimator, QuantileTable, RatioOfSums, RootMeanSquare
 from evaluation.core.field import (
     CaseColumns,
     Field,
@@ -344,35 +344,6 @@ class Measure:
             self.of_each(ratio),
             row=lambda comparison: columns(sums.row(comparison)),
             worst=lambda references: columns(sums.worst(references)),
-        )
-
-    @classmethod
-    def mean_of(
-        cls, name: str, title: str, parts: "Sequence[Measure]", by_reference: bool = True
-    ) -> "Measure":
-        """Return the figures of several measures after the mean of the first one of each.
-
-        ``by_reference``: as of `MeanOfFigures`.
-        """
-        of_each = MeanOfFigures(tuple(part.metrics[0].estimator for part in parts), by_reference)
-        mean = replace(parts[0].metrics[0], name=name, title=title, estimator=of_each)
-        sums = [part.sums for part in parts if part.sums is not None]
-
-        def joined(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-            return {key: value for row in rows for key, value in row.items()}
-
-        return cls(
-            (mean, *(metric for part in parts for metric in part.metrics)),
-            lambda comparison: joined(part.row(comparison) for part in parts),
-            lambda references: joined(part.worst(references) for part in parts),
-            undefined=lambda references: {name for part in parts for name in part.undefined(references)},
-            sums=replace(
-                sums[0],
-                row=lambda comparison: joined(of.row(comparison) for of in sums),
-                worst=lambda references: joined(of.worst(references) for of in sums),
-            )
-            if len(sums) == len(parts)
-            else None,
         )
 
     @classmethod

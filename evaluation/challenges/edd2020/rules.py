@@ -30,8 +30,15 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import EMPTY, Crop
 from evaluation.stats.columns import weighted_deviation
 
-OVERLAPS = {"precision": "Precision", "recall": "Recall", "f1": "F1 (Dice)", "f2": "F2"}
-"""Column and title of the four overlap metrics."""
+# (1 + beta²)·|A∩B| / (beta²·|reference| + |prediction|): van Rijsbergen, Information Retrieval, 1979.
+F2 = segmentation.OverlapRatio(lambda of: (5 * of.intersection, 4 * of.reference + of.prediction))
+OVERLAPS = {
+    "precision": ("Precision", segmentation.precision_of_counts),
+    "recall": ("Recall", segmentation.recall_of_counts),
+    "f1": ("F1 (Dice)", segmentation.dice_of_counts),
+    "f2": ("F2", F2),
+}
+"""Title and function of the four overlap metrics, by column."""
 
 
 def multilabel_columns(
@@ -79,11 +86,11 @@ def multilabel_metrics(classes: Sequence[str]) -> tuple[Metric, ...]:
             worst=0.5,
             ordered=False,
         ),
-        *(mean_metric(name, title, best=1, worst=0) for name, title in OVERLAPS.items()),
+        *(mean_metric(name, title, best=1, worst=0) for name, (title, _) in OVERLAPS.items()),
         *(
             mean_metric(f"{name}_{of}", f"{title} of {of}", best=1, worst=0, field="masks", structures=(of,))
             for of in classes
-            for name, title in OVERLAPS.items()
+            for name, (title, _) in OVERLAPS.items()
         ),
         *(
             Metric(
@@ -108,24 +115,8 @@ def _mean_deviation() -> FunctionOfCases:
     return FunctionOfCases(values)
 
 
-def f_beta_of_counts(beta: float) -> segmentation.OverlapRatio:
-    """Return F-beta, (1 + beta²)·|A∩B| / (beta²·|reference| + |prediction|): recall counts beta² times.
-
-    0 if nothing overlaps. Source: van Rijsbergen, Information Retrieval, 1979, chapter 7.
-    """
-    squared = beta * beta
-    return segmentation.OverlapRatio(
-        lambda of: ((1.0 + squared) * of.intersection, squared * of.reference + of.prediction)
-    )
-
-
 def _overlaps(counts: segmentation.OverlapCounts[int]) -> dict[str, float]:
-    return {
-        "precision": segmentation.precision_of_counts(counts, both_empty=1.0),
-        "recall": segmentation.recall_of_counts(counts, both_empty=1.0),
-        "f1": f_beta_of_counts(1)(counts, both_empty=1.0),
-        "f2": f_beta_of_counts(2)(counts, both_empty=1.0),
-    }
+    return {name: figure(counts, both_empty=1.0) for name, (_, figure) in OVERLAPS.items()}
 
 
 _REMEDY = ' (or outside = "keep" or "clip" in [options])'
