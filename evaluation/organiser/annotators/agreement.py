@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from evaluation.core.field import Kind
 from evaluation.core.views import Objects
@@ -159,20 +158,16 @@ class AgreementFigure:
     value: float
 
 
-def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> dict[str, float]:
+def limits_of_agreement(first: Sequence[float], second: Sequence[float]) -> dict[str, float]:
     """Return the mean difference of two annotators, first minus second, and Bland and Altman's limits.
 
-    first, second: of the same cases, shape (cases,), finite. Within the limits, the mean difference ± 1.96
-    standard deviations (ddof = 1), lie 95 % of the differences. Empty with fewer than two cases. Raises
-    ValueError for shapes that differ.
+    first, second: of the same cases, finite. Within the limits, the mean difference ± 1.96 standard
+    deviations (ddof = 1), lie 95 % of the differences. Empty with fewer than two cases.
     Source: Bland and Altman 1986, Lancet 327:307.
     """
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if one.ndim != 1 or one.shape != other.shape:
-        raise ValueError(f"first and second: expected equal numbers, found shapes {one.shape}, {other.shape}")
-    if one.size < 2:
+    if len(first) < 2:
         return {}
-    difference = one - other
+    difference = np.subtract(first, second)
     bias, width = float(difference.mean()), _LIMIT * float(difference.std(ddof=1))
     return {
         "mean difference": bias,

@@ -96,10 +96,10 @@ def write_partition(folder: Path, work: Path, parts: int, seed: int) -> dict[str
     strata = data.read_strata(folder)
     if not 1 <= parts <= min(len(strata), _MAX_PARTS):
         raise PhaseError(f"parts: expected 1 to {len(strata)}, the number of volumes, found {parts}")
-    geometries = data.geometries_of(folder, strata)
+    images = data.images_of(folder, strata)
     found = data.partition(strata, parts, seed)
     rows = [
-        (name, strata[name].vendor, strata[name].quality, found[name] + 1, geometries[name].shape[0])
+        (name, strata[name].vendor, strata[name].quality, found[name] + 1, images[name].geometry().shape[0])
         for name in sorted(strata)
     ]
     write_rows(work / PARTITION, _OF_VOLUME, rows)

@@ -59,11 +59,6 @@ def _chart(name: str, rows: Sequence[Record], **content: Any) -> vl.Chart:
     )
 
 
-def _distinction_charts(tables: Tables) -> Iterator[vl.Chart]:
-    if means := [row for row in tables["transforms"] if row["mean"] is not None]:
-        yield _chart("means", means)
-
-
 # --- Figures of accuracy by confidence (Table 4) and of combined annotators (Figs. 9 to 12) ---
 
 
@@ -97,8 +92,9 @@ def benchmark_page(name: str, tables: Tables) -> Page:
     """Return the page of the tables of that name."""
     everything = tables["combinations"]
     combined = len({row["readers"] for row in everything})
+    means = [row for row in tables["transforms"] if row["mean"] is not None]
     distinctions: list[Block] = [
-        *_distinction_charts(tables),
+        *([_chart("means", means)] if means else []),
         *_table("values", "Value of every confidence", tables["levels"], _DISPUTE),
         *_table("transforms", "Transforms (Eq. 2)", tables["transforms"], _ONLY_WITH_CYST),
     ]

@@ -106,8 +106,7 @@ def write_combination(folder: Path, work: Path, output: Path, interval: Interval
     scale, accuracies = transform.read_scale(work, interval), accuracy.read_accuracy(work)
     strata = data.read_strata(folder)
     annotations = _annotations(folder, work, list(strata), accuracies)
-    images = data.scans_in(folder / data.IMAGES)
-    PhaseError.raise_all(data.missing(strata, images, folder / data.IMAGES))
+    images = data.images_of(folder, strata)
 
     names = [field.name for field in fields]
     voxels: dict[str, Counter[int]] = defaultdict(Counter)

@@ -372,8 +372,8 @@ def missing(volumes: Collection[str], found: Mapping[str, Scan], folder: Path) -
     return [f"{folder}/{volume}: is missing" for volume in sorted(volumes) if volume not in found]
 
 
-def geometries_of(folder: Path, strata: Mapping[str, Stratum]) -> dict[str, Geometry]:
-    """Return the geometry of every volume, from the headers. Raises `PhaseError` for all missing ones."""
+def images_of(folder: Path, volumes: Collection[str]) -> dict[str, Scan]:
+    """Return the OCT volumes of a folder. Raises `PhaseError` for all missing ones."""
     images = scans_in(folder / IMAGES)
-    PhaseError.raise_all(missing(strata, images, folder / IMAGES))
-    return {name: images[name].geometry() for name in sorted(strata)}
+    PhaseError.raise_all(missing(volumes, images, folder / IMAGES))
+    return images
