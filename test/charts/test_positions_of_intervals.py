@@ -7,7 +7,7 @@ import numpy as np
 from evaluation.charts.chart import Estimated, NamedCurve
 from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
 from evaluation.organiser.report.charts.curves import MarkedPoint, roc_chart
-from test.charts.picture import Axis, axis, by_hand, marks, names
+from test.charts.picture import Axis, axis, by_hand, layer, marks, names
 
 
 @by_hand(forest_chart)
@@ -59,26 +59,10 @@ def test_a_metric_from_0_to_1_stands_at_its_value_and_any_other_is_written():
 
 
 @by_hand(roc_chart)
-def test_labels_of_points_lie_neither_on_each_other_nor_on_a_curve():
-    curve = NamedCurve("curve", np.array([0, 0, 0.5, 1]), np.array([0, 0.5, 1, 1]))
-    steps = NamedCurve("steps", np.array([0, 0.1, 0.1, 0.2, 0.2, 1]), np.array([0, 0, 0.6, 0.6, 0.8, 1]))
-    near = [MarkedPoint(name, 0.1 + 0.01 * number, 0.6) for number, name in enumerate("abc")]
-    chart = roc_chart("roc", "ROC", [curve, steps], None, [*near, MarkedPoint("on top", 0.2, 0.8)])
-    # Right of the last point at 0.2; there the lower curve is at 0.76, and a label is 0.05 high.
-    assert marks(chart, "text", "labels", "text", "x", "y") == [
-        ("on top", 0.26, 0.71),
-        ("c", 0.26, 0.575),  # 0.025 below its point, and the others 0.05 further down each
-        ("b", 0.26, 0.525),
-        ("a", 0.26, 0.475),
-    ]
-
-
-@by_hand(roc_chart)
-def test_labels_that_would_leave_the_figure_are_lifted_and_many_points_have_none():
+def test_a_legend_names_up_to_seven_operating_points():
     curve = NamedCurve("curve", np.array([0.0, 1.0]), np.array([0.0, 1.0]))
-    low = [MarkedPoint(str(number), 0.9, 0.02) for number in range(12)]
-    rows = marks(roc_chart("roc", "ROC", [curve], None, low), "text", "labels", "x", "y")
-    # Twelve labels from 0.02 upwards, each 0.05 above the one before, at most in the middle.
-    assert [x for x, _ in rows] == [0.5] * 12
-    np.testing.assert_allclose([y for _, y in rows], 0.02 + 0.05 * np.arange(11, -1, -1))
-    assert "labels" not in roc_chart("roc", "ROC", [curve], None, [*low, low[0]]).data
+    points = [MarkedPoint(str(number), 0.1 * number, 0.5) for number in range(8)]
+    few, many = (roc_chart("roc", "ROC", [curve], None, points[:number]) for number in (7, 8))
+    assert marks(few, "point", "points", "x", "y") == [(one.false_positive_rate, 0.5) for one in points[:7]]
+    legends = [layer(one, "point", "points").encoding["shape"]["legend"] for one in (few, many)]
+    assert [legend is None for legend in legends] == [False, True]

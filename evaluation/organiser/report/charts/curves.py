@@ -104,53 +104,25 @@ def roc_chart(
 ) -> vl.Chart:
     """Return the ROC chart of one or several curves; ``marks``: by name, by default `marks_of` the names."""
     marks = vl.marks_of(curve.name for curve in curves) if marks is None else marks
-    x, label_x = (vl.share(of, vl.FALSE_POSITIVE_RATE) for of in ("false_positive_rate", "label_x"))
-    y, label_y = (vl.share(of, "sensitivity") for of in ("sensitivity", "label_y"))
+    x, y = vl.share("false_positive_rate", vl.FALSE_POSITIVE_RATE), vl.share("sensitivity", "sensitivity")
     ends = [{"false_positive_rate": end, "sensitivity": end} for end in (0, 1)]
-    labels, places = _labels(points, curves), list(map(vars, points))
-    rule = {"type": "rule", "strokeWidth": 0.7, "tooltip": None}
-    diamond = {"type": "point", "filled": True, "size": 80, "color": vl.GREY, "shape": "diamond"}
-    label = {"type": "text", "align": "left", "dx": 3, "fontSize": 11, "limit": 200}
+    point = {"type": "point", "filled": True, "size": 90, "color": vl.GREY, "style": vl.DOT}
+    # The legend of the curves is at the bottom.
+    legend = {"orient": "top"} if len(points) <= len(vl.SHAPES) else None
+    shape = vl.category("name", scale={"range": list(vl.SHAPES)}, legend=legend)
     told = vl.tooltip("name", numbers=("false_positive_rate", "sensitivity"))
     layers = [
         vl.layer("chance", ends, vl.DASHED, x=x, y=y),
         _band_layer([band] if band else [], (x, y), marks),
         _curve_layer(curves, (x, y), marks, "linear"),
-        vl.layer("labels", labels, rule, x=x, y=y, x2={"field": "label_x"}, y2={"field": "label_y"}),
-        vl.layer("points", places, diamond, x=x, y=y, tooltip=told),
-        vl.layer("labels", labels, label, x=label_x, y=label_y, text=vl.nominal("name")),
+        vl.layer("points", list(map(vars, points)), point, x=x, y=y, shape=shape, tooltip=told),
     ]
     described = "Sensitivity against 1 − specificity at every threshold; the dashed diagonal is chance."
     if band:
         described += " The band holds 95 % of the curves of the bootstrap at each specificity."
     if points:
-        described += " Diamonds are operating points."
+        described += " Grey marks are operating points."
     return vl.Chart.of(name, title, described, layers, _HEIGHT)
-
-
-_LABEL_DISTANCE, _LABEL_GAP, _LAST_COLUMN = 0.05, 0.06, 0.5
-"""Height of a label, its distance from the points, and its largest place along x, in units of the axes."""
-_MOST_LABELS = 12
-
-
-def _labels(points: Sequence[MarkedPoint], curves: Sequence[vl.NamedCurve]) -> list[vl.Record]:
-    """Return the labels of points, one below the other at ``label_x``, ``label_y``.
-
-    They are right of the points and, since a curve never falls, below all curves. None of many points, which
-    a tooltip names.
-    """
-    if not 0 < len(points) <= _MOST_LABELS:
-        return []
-    rates = [point.false_positive_rate for point in points]
-    column = min(_LAST_COLUMN, max(rates) + _LABEL_GAP)
-    lowest = min(float(np.interp(column, one.x, one.y)) for one in curves)
-    free, rows = lowest - _LABEL_DISTANCE / 2, []
-    for point in sorted(points, key=lambda one: (-one.sensitivity, -one.false_positive_rate)):
-        free = min(free, point.sensitivity) - _LABEL_DISTANCE / 2
-        rows.append((point, free))
-        free -= _LABEL_DISTANCE / 2
-    lifted = max(0.0, 0.02 - rows[-1][1])
-    return [{**vars(one), "label_x": column, "label_y": round(at + lifted, 4)} for one, at in rows]
 
 
 # --- Precision against recall, and free-response ROC: one or several curves, and bootstrap bands ---

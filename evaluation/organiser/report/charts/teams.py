@@ -150,34 +150,22 @@ def place_lines_chart(
     wide = len(schemes) > _MOST_LEVEL
     labels: dict[str, Any] = {"title": None, "labelLimit": 250, "labelOverlap": False}
     labels |= {"labelAngle": -40} if wide else {"labelAngle": 0, "labelExpr": vl.wrapped_label(14)}
-    # Room for the names at both ends, in steps between two schemes.
-    room = {"type": "point", "padding": max(0.3, 0.3 * (len(schemes) - 1))}
     scale = {"domain": [0.5, last + 0.5], "reverse": True, "nice": False}
     shared = {
-        "x": vl.category("scheme", axis=labels, scale={**room, "domain": schemes}),
+        "x": vl.category("scheme", axis=labels, scale={"type": "point", "padding": 0.3, "domain": schemes}),
         "y": vl.quantitative("place", title="place", scale=scale, axis=_whole(last)),
     }
-    drawn = {"color": _by_team(marks, "colour"), "tooltip": vl.tooltip("team", "scheme", "place")}
-    small = {**_POINT, "size": 55}
+    drawn = {
+        "color": _by_team(marks, "colour", legend=True),
+        "tooltip": vl.tooltip("team", "scheme", "place"),
+    }
+    dash, shape = (_by_team(marks, part, legend=True) for part in ("dash", "shape"))
     layers = [
-        vl.layer("places", rows, {"type": "line"}, **drawn, strokeDash=_by_team(marks, "dash")),
-        vl.layer("places", rows, small, **drawn, shape=_by_team(marks, "shape")),
-        _named("first", schemes[0], places[schemes[0]], align="right", dx=-9),
-        _named("last", schemes[-1], places[schemes[-1]], align="left", dx=9),
+        vl.layer("places", rows, {"type": "line"}, **drawn, strokeDash=dash),
+        vl.layer("places", rows, {**_POINT, "size": 55}, **drawn, shape=shape),
     ]
     least = 110 * len(schemes) if len(schemes) > 3 else 0
     return vl.Chart.of(name, title, description, layers, max(220, 20 * last), least, shared=shared, wide=wide)
-
-
-def _named(table: str, scheme: str, places: Mapping[str, int], **mark: Any) -> vl.Layer:
-    """Return the layer of the teams at each place of a scheme; of many, the first and their number."""
-    rows = []
-    for place in sorted(set(places.values())):
-        first, *others = [team for team in places if places[team] == place]
-        names = ", ".join((first, *others)) if len(others) < 2 else f"{first} + {len(others)}"
-        rows.append({"scheme": scheme, "place": place, "names": names})
-    text = {"type": "text", "limit": {"expr": "width * 0.18 - 12"}, "fontSize": 11, **mark}
-    return vl.layer(table, rows, text, text=vl.nominal("names"), tooltip=vl.nominal("names"))
 
 
 _MOST_LEVEL = 3

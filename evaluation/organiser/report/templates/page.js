@@ -207,10 +207,7 @@
     const datasets = Object.fromEntries(Object.entries(content.datasets).map(([name, rows]) => {
       // A column of a heat map can be a rank that is the name of a team, too.
       const keys = ["team", "name", ...["row", "column"].filter((key) => rows.every((row) => teams.has(row[key])))];
-      const kept = rows.filter((row) => !keys.some((key) => isOther(row[key])));
-      // The names at the ends of lines, of teams in one place.
-      const named = kept.map((row) => (row.names ? { ...row, names: row.names.split(", ").filter((one) => !isOther(one)).join(", ") } : row));
-      return [name, named.filter((row) => row.names !== "")];
+      return [name, rows.filter((row) => !keys.some((key) => isOther(row[key])))];
     }));
     const without = (part) => {
       if (Array.isArray(part)) return part.length && part.every((one) => teams.has(one)) ? part.filter((one) => !isOther(one)) : part.map(without);
