@@ -37,21 +37,25 @@ def of_extra(extra: str) -> Iterator[None]:
 
 
 @contextmanager
-def whole_folder(folder: Path) -> Iterator[Path]:
+def whole_folder(folder: Path, *, renewed: bool = False) -> Iterator[Path]:
     """Yield a folder to write into, which becomes ``folder`` if nothing is raised.
 
-    Raises `PhaseError` if ``folder`` exists and is not empty; nothing is overwritten.
+    ``renewed``: in place of what is there. Else raises `PhaseError` if ``folder`` exists and is not empty;
+    nothing is overwritten.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if not renewed and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise PhaseError(f"{folder}: expected a new or an empty folder, found one that is not empty")
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = folder.with_name(f".{folder.name}-{secrets.token_hex(8)}")
     temporary.mkdir()
     try:
         yield temporary
-        if folder.exists():  # empty, see above; Windows does not replace folders
-            folder.rmdir()
-        temporary.rename(folder)
+        if folder.exists():  # Windows does not replace folders
+            folder.rename(old := temporary.with_name(f"{temporary.name}-old"))
+            temporary.rename(folder)
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            temporary.rename(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

@@ -2,14 +2,13 @@
 
 import argparse
 import json
-import secrets
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evaluation.cli.common import WORKERS, progress_bar, say
 from evaluation.core.fault import PhaseError
 from evaluation.io.files import sha256_of, sha256_of_file
+from evaluation.organiser.output import whole_folder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,18 +83,10 @@ def renew_folder(folder: Path, files: Mapping[str, bytes], kept: str, first: byt
     digests = {name: sha256_of(data) for name, data in files.items()}
     listed = (json.dumps(digests, indent=1) + "\n").encode("ascii")
     everything = {**files, kept: own.read_bytes() if own.exists() else first, _WRITTEN: listed}
-    temporary = folder.with_name(f".{folder.name}-{secrets.token_hex(8)}")
-    old = temporary.with_name(f"{temporary.name}-old")
-    try:
+    with whole_folder(folder, renewed=True) as temporary:
         for name, data in everything.items():
             (temporary / name).parent.mkdir(parents=True, exist_ok=True)
             (temporary / name).write_bytes(data)
-        if folder.exists():
-            folder.rename(old)
-        temporary.rename(folder)
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _changed(folder: Path, kept: str) -> Iterator[str]:
