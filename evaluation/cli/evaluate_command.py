@@ -162,14 +162,13 @@ def _tell_of_isolation(arguments: argparse.Namespace, streams: Streams) -> None:
 def _run_one(arguments: argparse.Namespace, started: float, streams: Streams) -> int:
     """Score one submission and return the exit status."""
     from evaluation.evaluate import Rejection, evaluate
-    from evaluation.phase.config import CHART_FILES
     from evaluation.phase.phase import load_phase_to_verify
     from evaluation.workers.pool import DeadlineExceeded
 
     if arguments.platform is not None:
         _take_folders_of_codabench(arguments)
     of_cases = [arguments.cases.absolute()] if arguments.cases else []
-    _remove_outputs(arguments.output, ("metrics.json", *CHART_FILES, *of_cases))
+    _remove_outputs(arguments.output, ("metrics.json", *of_cases))
     folder, source = _reference(arguments.ground_truth)
     if arguments.ground_truth is None and folder is BAKED and UPLOADED.is_dir():
         streams.tell_organiser(
@@ -234,7 +233,7 @@ def _write(result: Result, arguments: argparse.Namespace) -> Path:
         records = organiser_records(result, result.figures)
         write_atomically(arguments.cases, render(records, organisers=True, rounded=False))
     with _writing_to(arguments.output):
-        if outputs := result.phase.config.all_outputs:
+        if outputs := result.phase.config.outputs:
             from evaluation.charts.published import documents
 
             for name, document in documents(result, result.metrics, outputs).items():

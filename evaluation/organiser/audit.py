@@ -422,7 +422,7 @@ def _figures(scores: Scores) -> Iterator[PublishedFigure]:
             extent = _extent(metric, figures.aggregates[task.name][metric.name].value)
             exact = metric.estimator.possible_values(table)
             yield from _of_estimate(name, estimate, digits, extent, exact)
-            if "chart-roc" in config.all_outputs.values() and has_curve(metric):
+            if "chart-roc" in config.outputs.values() and has_curve(metric):
                 yield PublishedFigure(name, "curve of the chart", CURVE_NUMBERS, 1.0, digits.spread)
             for subgroup in config.subgroups:
                 masks = subgroup_masks(subgroup, phase.cases, table.names)

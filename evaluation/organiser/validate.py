@@ -268,7 +268,7 @@ def _faults_of_keys(phase: Phase) -> list[str]:
     problems = [
         fault for subgroup in phase.config.subgroups for fault in subgroup_faults(subgroup, phase.cases)
     ]
-    roc = "chart-roc" in phase.config.all_outputs.values()
+    roc = "chart-roc" in phase.config.outputs.values()
     if roc and not any(has_curve(metric) for task in phase.tasks for metric in task.metrics):
         problems.append('phase.toml: the chart "roc" has no curve: no metric is an area under a ROC curve')
     if phase.config.publish_cases:

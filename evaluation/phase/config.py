@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast, get_args
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, AwareDatetime, FiniteFloat, model_validator
 
@@ -151,11 +151,6 @@ _Text = Annotated[str, Key(pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 _Digits = Annotated[int, Key(ge=0, le=12)]
 
-ChartName = Literal["metrics", "subgroups", "roc"]
-CHART_FILES = tuple(f"chart-{name}.json" for name in get_args(ChartName))
-"""The files of the charts beside `metrics.json`, the paths of their output sockets."""
-
-
 OutputContent = Literal[
     "chart-metrics", "chart-subgroups", "chart-roc", "metrics", "pdf", "score", "text", "csv"
 ]
@@ -175,12 +170,6 @@ def _path_of_output(path: str) -> str:
     if not is_path_of_output(path):
         raise ValueError(f"expected a relative path other than {', '.join(RESULT_FILES)}, found {path!r}")
     return path
-
-
-def _each_chart_once(charts: tuple[ChartName, ...]) -> tuple[ChartName, ...]:
-    if len(set(charts)) < len(charts):
-        raise ValueError("expected every chart once")
-    return charts
 
 
 def _each_column_once(subgroups: tuple[Subgroup, ...]) -> tuple[Subgroup, ...]:
@@ -233,7 +222,6 @@ class PhaseConfig(KeyTable):
     public_detail: Literal["value", "standard", "full"] = "standard"
     metric_detail: dict[str, Literal["none", "value"]] = Key(default={})
     publish_cases: bool = False
-    charts: Annotated[Listed[ChartName], AfterValidator(_each_chart_once)] = ()
     outputs: dict[Annotated[str, AfterValidator(_path_of_output)], OutputContent] = Key(default={})
     value_digits: _Digits = 4
     spread_digits: _Digits = 3
@@ -258,16 +246,6 @@ class PhaseConfig(KeyTable):
     def input_sockets(self) -> tuple[str, ...]:
         """The sockets of ``input_socket``; empty if any image or file may identify the case of a job."""
         return (self.input_socket,) if isinstance(self.input_socket, str) else self.input_socket
-
-    @property
-    def chart_outputs(self) -> dict[str, OutputContent]:
-        """The content of the charts beside `metrics.json` by file name."""
-        return {f"chart-{name}.json": cast(OutputContent, f"chart-{name}") for name in self.charts}
-
-    @property
-    def all_outputs(self) -> dict[str, OutputContent]:
-        """The content of every file beside `metrics.json` by path."""
-        return {**self.chart_outputs, **self.outputs}
 
     def interfaces_of(self, fields: Iterable[str]) -> tuple[Interface, ...]:
         """Return the interfaces of a phase with the named fields."""

@@ -28,6 +28,8 @@ def new_key(location: Sequence[str | int]) -> str | None:
     match location:
         case (str(key),) if key in OF_THE_PLATFORM:
             return f"platform.{key}"
+        case ("charts",):
+            return "outputs"
         case ("ranking", "score"):
             return "platform.score"
         case ("fields", str(name), str(kind), "reference"):

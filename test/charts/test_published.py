@@ -17,10 +17,8 @@ from evaluation.core.fault import PhaseError
 from evaluation.evaluate import evaluate
 from evaluation.organiser.audit import audit
 from evaluation.organiser.validate import validate_phase
-from evaluation.phase.config import PhaseConfig
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
-from evaluation.phase.validation import read_table
 from test.charts.vega_lite import validator
 from test.faults import faulted
 from test.repository import REPOSITORY
@@ -28,10 +26,11 @@ from test.repository import REPOSITORY
 SUBMISSION = REPOSITORY / "test" / "input" / "refuge-onsite"
 OPEN = "metric_detail = {}\n"
 NAMES = ("metrics", "subgroups", "roc")
-LINES = """\
-charts = ["metrics", "subgroups", "roc"]
+PUBLISHED = ", ".join(f'"chart-{name}.json" = "chart-{name}"' for name in NAMES)
+LINES = f"""\
+outputs = {{ {PUBLISHED} }}
 spread_digits = 2
-metric_detail = {}
+metric_detail = {{}}
 subgroup_minimum = 5
 publish_label_subgroups = ["eye"]
 """
@@ -57,7 +56,7 @@ def scored(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def charts(scored):
-    found = documents(scored, scored.metrics, scored.phase.config.chart_outputs)
+    found = documents(scored, scored.metrics, scored.phase.config.outputs)
     assert list(found) == [f"chart-{name}.json" for name in NAMES]
     return {name: json.loads(found[f"chart-{name}.json"]) for name in NAMES}
 
@@ -106,7 +105,9 @@ def test_a_phase_without_a_curve_cannot_publish_one(tmp_path):
     phase = tmp_path / "cysts"
     shutil.copytree(REPOSITORY / "ground-truth" / "cysts", phase)
     path = phase / "phase.toml"
-    path.write_text('charts = ["roc"]\n' + path.read_text(encoding="utf-8"), encoding="utf-8")
+    path.write_text(
+        'outputs = { "curve.json" = "chart-roc" }\n' + path.read_text(encoding="utf-8"), encoding="utf-8"
+    )
     with faulted(PhaseError, '"roc"'):
         validate_phase(phase, scan(phase), 0)
 
@@ -118,7 +119,9 @@ def test_no_chart_names_a_case(scored, charts):
 
 
 def test_audit_counts_what_the_curve_adds(scored, tmp_path):
-    without = load_phase(phase_folder(tmp_path / "phase", LINES.replace(', "roc"', "")))
+    without = load_phase(
+        phase_folder(tmp_path / "phase", LINES.replace(', "chart-roc.json" = "chart-roc"', ""))
+    )
     counted, before = audit(scored.phase, 0).figures, audit(without, 0).figures
     (added,) = set(counted) - set(before)
     assert (added.metric, added.numbers) == ("classification.auc", CURVE_NUMBERS)
@@ -129,7 +132,7 @@ def test_audit_counts_what_the_curve_adds(scored, tmp_path):
 @pytest.mark.parametrize("empty", [False, True])
 def test_charts_are_valid_vega_lite_5_and_drawn_and_written_without_figures_too(scored, empty):
     result = replace(scored, tasks=()) if empty else scored
-    for document in documents(result, scored.metrics, result.phase.config.chart_outputs).values():
+    for document in documents(result, scored.metrics, result.phase.config.outputs).values():
         chart = json.loads(document)
         assert validator().is_valid(chart)
         assert len(document) < 300_000
@@ -147,20 +150,5 @@ def test_the_command_writes_them_beside_the_metrics(scored, tmp_path):
         assert main([*arguments, "--ground-truth", str(phase), "--output", str(output)]) == 0
     written = {path.name: path.read_bytes() for path in (tmp_path / "output-with").iterdir()}
     assert written.pop("metrics.json")
-    assert written == documents(scored, scored.metrics, scored.phase.config.chart_outputs)
+    assert written == documents(scored, scored.metrics, scored.phase.config.outputs)
     assert [path.name for path in (tmp_path / "output-without").iterdir()] == ["metrics.json"]
-
-
-def test_each_chart_is_named_once_and_known():
-    keys = {"challenge": "refuge", "name": "a", "title": "A", "submission": "archive"}
-    assert read_table(PhaseConfig, keys).charts == ()
-    for charts in (["roc", "roc"], ["violin"]):
-        with pytest.raises(ValueError, match="charts"):
-            read_table(PhaseConfig, {**keys, "charts": charts})
-
-
-def test_a_chart_says_by_itself_what_it_shows(charts):
-    for chart in charts.values():
-        assert chart["title"]["text"]
-        assert " ".join(chart["title"]["subtitle"]) in chart["description"]
-        assert max(map(len, chart["title"]["subtitle"])) <= 80

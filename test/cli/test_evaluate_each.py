@@ -96,8 +96,8 @@ def test_what_was_scored_kept_rejected_or_failed_is_named_and_counted(tmp_path):
 def test_the_files_beside_the_metrics_are_those_that_evaluate_writes(scored, tmp_path):
     submissions = scored.submissions
     outputs = '[outputs]\n"pages/figures.pdf" = "pdf"\n"performance.json" = "metrics"\n'
-    keys = {"charts": ["metrics", "roc"]}
-    phase = refuge_phase(tmp_path / "charted", CASES, keys=keys, tables=outputs)
+    outputs += '"chart-metrics.json" = "chart-metrics"\n"chart-roc.json" = "chart-roc"\n'
+    phase = refuge_phase(tmp_path / "charted", CASES, tables=outputs)
     assert each(submissions, phase, tmp_path / "o").returncode == 0
     places = ("--ground-truth", phase, "--output", tmp_path / "alone", "--workers", 0)
     assert run("evaluate", "--input", submissions / "folder", *places).returncode == 0

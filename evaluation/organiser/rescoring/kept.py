@@ -21,11 +21,11 @@ from evaluation.core.trouble import MachineTrouble
 from evaluation.io.files import fcntl, sha256_of, sha256_of_file, write_atomically
 from evaluation.organiser.ranking.results import CASES, METRICS, REJECTED, TEAMS
 from evaluation.organiser.rescoring.task import Answer
-from evaluation.phase.config import CHART_FILES, is_path_of_output
+from evaluation.phase.config import is_path_of_output
 
 FOLDER = ".kept"
 SEALED = f"{FOLDER}/phase"
-_FILES = (CASES, REJECTED, *CHART_FILES, METRICS)
+_FILES = (CASES, REJECTED, METRICS)
 CHANGES = "changes.json"
 _RESERVED = frozenset({*_FILES, CHANGES, TEAMS})
 

@@ -89,7 +89,7 @@ class Scorer(Engine):
 def _scored(result: Result, digest: str) -> Answer:
     records = organiser_records(result, result.figures)
     files = {CASES: render(records, organisers=True, rounded=False)}
-    if outputs := result.phase.config.all_outputs:
+    if outputs := result.phase.config.outputs:
         from evaluation.charts.published import documents
 
         files |= documents(result, result.metrics, outputs)

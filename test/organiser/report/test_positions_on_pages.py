@@ -52,9 +52,8 @@ from test.charts.picture import axis, by_hand, layer, marks, names
 from test.organiser.report.declared import SURVIVAL
 
 REPORT = "organiser/report"
-PUBLISHED = (
-    'charts = ["metrics", "subgroups", "roc"]\npublish_label_subgroups = ["eye"]\nsubgroup_minimum = 1\n'
-)
+CHARTS = ", ".join(f'"chart-{name}.json" = "chart-{name}"' for name in ("metrics", "subgroups", "roc"))
+PUBLISHED = f'outputs = {{ {CHARTS} }}\npublish_label_subgroups = ["eye"]\nsubgroup_minimum = 1\n'
 PHASE = """\
 [fields.likelihood]
 kind = "number"
@@ -241,7 +240,7 @@ SECONDS = (1.0, 2.0, None, 2.0, 6.0)
 @by_hand(coarse_roc_chart, metric_intervals_chart, forest_chart, page="charts/published.py")
 def test_published_figures(both):
     scores = evaluate(both[1].phase, both[0], 0)
-    files = documents(scores, scores.metrics, scores.phase.config.chart_outputs)
+    files = documents(scores, scores.metrics, scores.phase.config.outputs)
     metrics, subgroups, curve = map(json.loads, files.values())
     # Without a well one half of the ill are called, and with one of two all.
     found = marks(curve, "point", "curves", "x", "y")
