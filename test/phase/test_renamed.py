@@ -9,6 +9,7 @@ HEAD = 'name = "old"\nsubmission = "archive"\n'
 OLD = {
     "score": (f'{HEAD}score = "all.auc"\n', "score: is platform.score now"),
     "sockets": (f'{HEAD}[sockets]\nmap = "scores"\n', "sockets: is platform.sockets now"),
+    "charts": (f'{HEAD}charts = ["roc"]\n', "charts: is outputs now"),
     "ranking": (
         f'{HEAD}[fields.map]\nkind = "label_map"\nlabels = {{ 1 = "a" }}\n'
         '[tasks.t]\nmetrics = ["dice"]\n[ranking]\nscore = "t.dice"\n',
