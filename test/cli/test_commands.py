@@ -57,7 +57,7 @@ def test_rejection_tells_the_participant_in_one_line_and_writes_nothing(phase, t
     output = tmp_path / "output"
     output.mkdir()
     # Nothing of an earlier run is taken for the result of this one.
-    for name in ("metrics.json", "chart-roc.json", "cases.json", "chart-of-mine.json"):
+    for name in ("metrics.json", "cases.json", "chart-of-mine.json"):
         (output / name).write_text("{}")
     done = evaluate(phase, submission, output, "--cases", output / "cases.json")
     assert done.returncode == 1
