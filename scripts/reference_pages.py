@@ -189,6 +189,31 @@ def catalogue_pages() -> dict[str, str]:
     return found
 
 
+_SPELLED = {
+    "brier": "Brier score",
+    "c_index": "C-index",
+    "cindex": "C-index",
+    "cldice": "clDice",
+    "f1_score": "F1 score",
+    "hausdorff95": "Hausdorff95",
+    "iou": "IoU",
+    "kappa": "kappa",
+    "map": "mAP",
+    "micro_f1": "micro F1",
+    "ms_ssim": "MS-SSIM",
+    "pr_auc": "PR AUC",
+    "recall": "recall",
+    "roc_auc": "ROC AUC",
+}
+_LONGEST_ABBREVIATION = 5
+
+
+def _as_written(name: str) -> str:
+    """Return a usual name as people write it: ``"hd95"`` gives "HD95"."""
+    own = name.upper() if len(name) <= _LONGEST_ABBREVIATION else name.replace("_", " ")
+    return _SPELLED.get(name, own)
+
+
 def _links(metrics: Iterable[str], page_of: Mapping[str, str], here: str = "") -> str:
     return ", ".join(f"[`{name}`]({page_of[name].removeprefix(here)}#metric-{name})" for name in metrics)
 
@@ -210,12 +235,10 @@ def _catalogue_sections(
     yield "## Usual names\n\n| also called | metric |\n|---|---|"
     for meant in dict.fromkeys(map(tuple, USUAL_NAMES.values())):
         names = [
-            f"`{name}`"
-            for name, of in USUAL_NAMES.items()
-            if tuple(of) == meant and METRICS.named(name) is None
+            name for name, of in USUAL_NAMES.items() if tuple(of) == meant and METRICS.named(name) is None
         ]
         metrics = (f"{_links([one.metric], page_of)}{_with_keys(one)}" for one in meant)
-        yield f"| {', '.join(names)} | {'; '.join(metrics)} |"
+        yield f"| {', '.join(dict.fromkeys(map(_as_written, names)))} | {'; '.join(metrics)} |"
     yield "\n## Keys of every metric\n"
     yield from (entry.line for entry in _keys_of(MetricTable))
     yield "\n## Keys that several metrics share\n"
