@@ -11,6 +11,7 @@ import pytest
 
 from evaluation.challenges.declared import tables
 from evaluation.challenges.declared.declarable import FIELDS, METRICS, name_of
+from evaluation.challenges.declared.own import OwnMetric
 from test.challenges.declared.phases import declared_phase, write_table
 from test.repository import REPOSITORY
 
@@ -133,6 +134,8 @@ def test_the_table_has_each_class_under_its_own_name():
     for base, found in ((tables.FieldTable, FIELDS), (tables.MetricTable, METRICS)):
         known, below, left = set(found), set(), [base]
         while left:
-            left += (new := left.pop()).__subclasses__()
+            new = left.pop()
+            # Those below `OwnMetric` are functions of phases that other tests have read.
+            left += [] if new is OwnMetric else new.__subclasses__()
             below |= {new} if name_of(new) and new.__module__.startswith(DECLARED) else set()
         assert below == known
