@@ -208,6 +208,7 @@ def problems(tmp_path, text, metrics=BOTH):
         LONG,
         SEMICOLONS,
         WIDE.replace("team,case", "TEAM,Case"),
+        WIDE.replace("team", "Algorithm", 1),
         "\ufeff" + WIDE.replace("\n", "\r\n"),
     ],
 )
@@ -268,7 +269,7 @@ def test_tasks_and_names_with_a_dot(tmp_path):
 
 
 FAULTS = {
-    "no team": ("case,dice,distance\n1,0.5,2\n", ("'team'",)),
+    "no team": ("case,dice,distance\n1,0.5,2\n", ("case, dice, distance",)),
     "no metric": ("team,case,auc,size\na,1,0.5,3\n", ("'dice'",)),
     "no number": (WIDE.replace("0.5", "high"), ("line 2: dice", "'high'")),
     "no finite number": (WIDE.replace("0.9", "inf"), ("line 4: dice",)),
