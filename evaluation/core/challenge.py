@@ -61,7 +61,9 @@ class Task:
     it. A task without fields scores how long the algorithm ran for a case, its ``run_seconds``.
 
     ``undefined`` returns from the references the columns that may be undefined though the case enters the
-    metric in another submission, such as a label that counts only where it is predicted.
+    metric in another submission, such as a label that counts only where it is predicted. With
+    ``undefined_by_reference`` the arithmetic of ``score`` leaves columns undefined for the reference alone,
+    and no reference is looked at twice to make sure.
 
     ``details`` returns further content of the organiser's per-case file, for example the points of a curve.
     ``notices`` returns warnings about a reference for its organiser, one sentence each, for example that a
@@ -82,6 +84,7 @@ class Task:
     optional: bool = False
     operating_point: OperatingRule | None = None
     undefined: Callable[[Values], Collection[str]] = lambda reference: ()
+    undefined_by_reference: bool = False
     details: Callable[[CaseTable], Mapping[str, Any]] = lambda table: {}
     notices: Callable[[CaseTable], Sequence[str]] = lambda table: ()
     classifiers: tuple[str, ...] = ()
@@ -113,6 +116,8 @@ class Task:
         Whether a case enters a metric follows from its reference alone, which announces a NaN in the row of a
         case without a result.
         """
+        if self.undefined_by_reference:
+            return {}
         known = self.worst(case, reference)  # all that is undefined by the reference
         if all(name in known and known[name] != known[name] for name in undefined):
             return {}

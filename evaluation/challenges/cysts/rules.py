@@ -324,6 +324,7 @@ def _tasks(options: CystsOptions) -> tuple[Task, ...]:
             score=partial(_score, options),
             worst=partial(_worst, options),
             metrics=_metrics(options),
+            undefined_by_reference=True,
         ),
     )
 

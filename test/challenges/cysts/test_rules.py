@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -189,6 +190,31 @@ def test_annotators_and_their_intersection(tmp_path):
         [1 / 3, 1 / 3, 1 / 2]
     )
     assert row["precision_intersection"] == 0.5
+
+
+@pytest.mark.parametrize("prediction", [levels(), REFERENCE, 1 - (REFERENCE > 0), np.ones(SHAPE)])
+def test_the_reference_alone_says_which_columns_are_undefined(tmp_path, prediction):
+    """Of all sets of levels, with both annotators, one or none."""
+    sets = [set(of) for size in range(6) for of in itertools.combinations(range(1, 6), size)]
+    references = {
+        "".join(map(str, sorted(of))) or "none": levels(
+            *((level, level % 3, level % 4, level - 1) for level in of)
+        )
+        for of in sets
+    }
+    annotators = {
+        name: dict.fromkeys(("first", "second")[: number % 3], reference)
+        for number, (name, reference) in enumerate(references.items())
+    }
+    phase = phase_of(tmp_path / "phase", references, keys='missing = "worst"', annotators=annotators)
+    undefined = []
+    for part, volume in {"scored": (prediction > 0).astype(np.uint8), "missing": None}.items():
+        volumes = {} if volume is None else dict.fromkeys(references, volume)
+        result = evaluate(phase, submission_of(tmp_path / part, volumes), workers=0)
+        rows = (outcome.rows["cysts"] for outcome in result.outcomes)
+        undefined.append([{name for name in row if np.isnan(row[name]).any()} for row in rows])
+    assert undefined[0] == undefined[1]
+    assert {"recall_level_5", "hausdorff_95_mm", "dice_second"} <= set().union(*undefined[0])
 
 
 def test_a_volume_need_not_have_all_annotators(tmp_path):
