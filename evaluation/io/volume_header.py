@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
@@ -193,7 +192,6 @@ _TILTED = "a gantry tilt or a shear? Resample the image and its masks to a grid 
 _SCALED = "multiply the spacing by it, and divide the direction"
 
 
-@lru_cache(maxsize=64)
 def skew_of(direction: tuple[float, ...]) -> ReadError | None:
     """Return the error for axes that are not orthonormal within `DIRECTION_TOLERANCE`, None for any others.
 
