@@ -3,10 +3,9 @@
 Labels are the 0/1 labels of its metrics and the labels in its case table.
 
 Every submission asks a question about the labels, which the published numbers answer. An answer that can take
-n values gives at most log2(n) bits. So t submissions tell labels of k bits with a chance of at most
-2^(t log2(n) − k), and all of them not before t = k / log2(n): no attack, whatever it computes, needs fewer
-submissions for labels that were drawn at random. Every figure counts that is computed from the references of
-the label, also of other tasks.
+n values gives at most log2(n) bits. So labels of k bits are not all told before t = k / log2(n) submissions:
+no attack, whatever it computes, needs fewer for labels that were drawn at random. Every figure counts that is
+computed from the references of the label, also of other tasks.
 
 Nothing else in `metrics.json` tells more: values of composites, ranks and places are computed from published
 values, half-widths from published ends, and the numbers of cases do not depend on labels.
@@ -309,15 +308,6 @@ class Disclosure:
         """Return the share of the bits of these labels that the phase's submissions could tell, at most 1."""
         figures = self.made_of(labels)
         return min(1.0, self.limit * bits_of(figures) / labels.bits) if figures else 0.0
-
-    def chance(self, labels: Labels) -> float:
-        """Return the chance that an ideal attack knows all of these labels after the phase's submissions.
-
-        No attack has a higher one if every assignment of the labels is equally likely.
-        """
-        figures = self.made_of(labels)
-        learned = self.limit * bits_of(figures) if figures else 0.0
-        return float(2.0 ** min(0.0, learned - labels.bits))
 
     def learnable(self) -> tuple[Labels, ...]:
         """Return the labels that as many submissions as the phase allows could tell."""

@@ -17,7 +17,6 @@ from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.class_estimators import PresenceF1, RocArea, SensitivityAtSpecificity
 from evaluation.evaluate import evaluate
 from evaluation.organiser.audit import (
-    Disclosure,
     Labels,
     PublishedFigure,
     audit,
@@ -44,21 +43,6 @@ def test_auc_of_40_positives_in_400_takes_28801_values():
     labels = Labels(("t",), {str(number): str(number < 40) for number in range(400)})
     assert labels.bits == pytest.approx(184, abs=0.5)
     assert labels.bits == pytest.approx(math.log2(math.comb(400, 40)))
-
-
-def test_the_chance_of_an_ideal_attack_is_that_of_the_best_question():
-    """One positive of three cases, an answer of two values: every question, and the best guess after it."""
-    assignments = range(3)
-    questions = itertools.product((0, 1), repeat=3)
-    best = max(
-        sum(any(question[each] == value for each in assignments) for value in (0, 1))
-        for question in questions
-    )
-    figures = (PublishedFigure("t.auc", "value", 1, 1.0, 12, exact=2),)
-    labels = Labels(("t.label",), {"a": "1", "b": "0", "c": "0"}, tasks=("t",))
-    assert Disclosure(figures, (labels,), 1).chance(labels) == pytest.approx(best / 3)
-    assert Disclosure(figures, (labels,), 2).chance(labels) == 1
-    assert Disclosure((), (labels,), 9).chance(labels) == pytest.approx(1 / 3)
 
 
 AGGREGATES = {

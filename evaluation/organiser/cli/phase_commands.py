@@ -82,7 +82,6 @@ def _print_rehearsal(rehearsal: Rehearsal, title: str) -> None:
 _DIGITS = (3, 2)
 _IN_WORDS = tuple(f"{digits} decimals" for digits in _DIGITS)
 _MAX_COUNTED = 10**9
-_LEAST_CHANCE = 0.001
 
 
 @command(PHASES)
@@ -148,11 +147,6 @@ def _answer(phase: Phase, disclosure: audit.Disclosure) -> list[str]:
     kind = "" if others else " other kind" if accepted else " kind"
     lines = [f"{phase.config.name}: with {audit.in_words(disclosure.limit)}, results {could}{kind}"]
     lines += [f"- {labels.name}: {audit.in_words(disclosure.bound(labels))} could" for labels in others]
-    lines += [
-        f"- {labels.name}: an ideal attack knows all of them with a chance of up to {100 * chance:.1f} %"
-        for labels in disclosure.labels
-        if labels not in told and (chance := disclosure.chance(labels)) >= _LEAST_CHANCE
-    ]
     if accepted:
         lines.append(f"- They could tell these, which learnable_labels accepts: {', '.join(accepted)}")
     return lines
