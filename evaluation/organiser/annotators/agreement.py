@@ -23,7 +23,7 @@ from evaluation.metrics.segmentation import dice_of_counts
 from evaluation.organiser.output import write_rows
 from evaluation.organiser.views import left_out, overlap_of_masks
 
-# --- Agreement of two annotators on the boxes of an image, and on the classes of common boxes ---
+# --- Agreement of two annotators on the boxes of an image ---
 
 _LEAST_IOU = 0.5
 """Least IoU of two boxes of the same object, as in PASCAL VOC."""
@@ -32,27 +32,19 @@ _LEAST_IOU = 0.5
 def _compared_boxes(view: Objects, first: Floats, second: Floats) -> Mapping[str, float]:
     """Return similarities of two lists of boxes in one image, by name, all from 0 to 1; NaN where undefined.
 
-    Boxes of one class are paired for the most pairs with at least `_LEAST_IOU`, then for the largest IoU. For
-    every class, if there are several, and for all: F1, 2 · pairs / all boxes, undefined without any box; and
-    the mean IoU of the pairs.
+    Boxes of one class are paired for the most pairs with at least `_LEAST_IOU`, then for the largest IoU.
+    F1 is 2 · pairs / all boxes, undefined without any box, and IoU the mean of the pairs.
     """
-    found: dict[str, float] = {}
     overlaps: list[float] = []
-    for label, name in enumerate(view.classes or ("",)):
+    for label in range(len(view.classes) or 1):
         one, other = (rows[rows[:, 0] == label] for rows in (first, second))
         overlap = iou_of_corners(one[:, np.newaxis, 2:], other[np.newaxis, :, 2:], view.inclusive)
         hit = match_pairs(NearPairs.of_table(1 - overlap, overlap >= _LEAST_IOU), "optimal").hit
-        of_pairs = [float(overlap[i, j]) for j, i in enumerate(hit) if i >= 0]
-        overlaps += of_pairs
-        if len(view.classes) > 1:
-            found |= _similarities(f"{name} boxes", of_pairs, len(one) + len(other))
-    return found | _similarities("boxes", overlaps, len(first) + len(second))
-
-
-def _similarities(name: str, overlaps: Sequence[float], boxes: int) -> dict[str, float]:
+        overlaps += [float(overlap[i, j]) for j, i in enumerate(hit) if i >= 0]
+    boxes = len(first) + len(second)
     return {
-        f"{name} F1": 2 * len(overlaps) / boxes if boxes else nan,
-        f"{name} IoU": sum(sorted(overlaps)) / len(overlaps) if overlaps else nan,
+        "boxes F1": 2 * len(overlaps) / boxes if boxes else nan,
+        "boxes IoU": sum(sorted(overlaps)) / len(overlaps) if overlaps else nan,
     }
 
 
