@@ -19,7 +19,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -195,14 +195,13 @@ def _require_resources() -> None:
         )
 
 
-# --- The connection to a Dask scheduler ---
+# --- Submissions handed to the workers of a scheduler ---
 
 # Sent as text: the scheduler does not need this package, and a worker without it answers with an error. It
 # would die if it could not unpickle the task.
 _CALL = "getattr(__import__('importlib').import_module(module), function)(__import__('pickle').loads(task))"
 _TASKS_PER_THREAD = 2
 _LEAST_WINDOW = 4
-_LOOK_SECONDS = 2.0
 
 
 @dataclass
@@ -216,174 +215,70 @@ class _HandedOver:
     only_on: tuple[str, ...]
 
 
-class Scheduler:
-    """Hands tasks to a scheduler, and returns finished ones.
-
-    ``where`` names it in messages; ``score`` is called by its workers; ``tell`` gets lines for the organiser.
-    It is asked for its workers every ``look_seconds``.
-    """
-
-    def __init__(
-        self,
-        where: str,
-        score: Callable[[ScoringTask], Answer],
-        tell: Callable[[str], None],
-        look_seconds: float = _LOOK_SECONDS,
-    ) -> None:
-        self._where, self._score, self._tell = where, score, tell
-        self._look_seconds = look_seconds
-        self._client: Any = None
-        self._given: dict[str, _HandedOver] = {}
-        self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._numbers = 0
-        self._is_waiting = False
-        self._window, self._looked = _LEAST_WINDOW, 0.0
-
-    @property
-    def dashboard(self) -> str:
-        """The address of Dask's dashboard."""
-        return str(self._client.dashboard_link)
-
-    def connect(self, cluster: Any, timeout_seconds: float) -> None:
-        """Connect to a cluster that was started here, None for the address. Raises `PhaseError`."""
-        from distributed import Client
-
-        try:
-            self._client = Client(cluster or self._where, timeout=timeout_seconds)
-        except (OSError, ValueError) as error:
-            raise PhaseError(f"--cluster {self._where}: no scheduler answers ({error})") from None
-
-    def close(self) -> None:
-        """Cancel pending tasks, and disconnect."""
-        with contextlib.suppress(Exception):  # a scheduler that has ended
-            self._client.cancel([given.future for given in self._given.values()], force=True)
-        with contextlib.suppress(Exception):  # as above
-            self._client.close(timeout=5)
-
-    def is_idle(self) -> bool:
-        """Return whether no task is pending."""
-        return not self._given
-
-    def has_room(self) -> bool:
-        """Return whether another task may be handed over; there may be slightly more than threads."""
-        if time.monotonic() - self._looked > self._look_seconds:
-            with contextlib.suppress(Exception):  # a scheduler that has ended is noticed elsewhere
-                threads_of = self._client.nthreads()
-                self._free(set(threads_of))
-                threads = sum(threads_of.values())
-                self._window = max(_LEAST_WINDOW, _TASKS_PER_THREAD * threads)
-                if threads == 0 and not self._is_waiting:
-                    self._tell("The cluster has no worker; waiting for one")
-                self._is_waiting = threads == 0
-            self._looked = time.monotonic()
-        return len(self._given) < self._window
-
-    def others_than(self, failed_on: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the addresses of all other workers."""
-        with contextlib.suppress(Exception):  # as above
-            return tuple(address for address in self._client.nthreads() if address not in failed_on)
-        return ()
-
-    def give(
-        self,
-        task: ScoringTask,
-        alone: bool = False,
-        failed_on: tuple[str, ...] = (),
-        only_on: tuple[str, ...] = (),
-    ) -> None:
-        """Hand over a task, to all workers or to some of them."""
-        self._numbers += 1
-        key = f"{task.place}#{self._numbers}"
-        score, data = self._score, pickle.dumps(task)
-        names = {"module": score.__module__, "function": score.__name__, "task": data}
-        future = self._client.submit(eval, _CALL, names, key=key, pure=False, workers=list(only_on) or None)
-        self._given[key] = _HandedOver(task, future, alone, failed_on, only_on)
-        self._listen(future)
-
-    def next(self) -> _HandedOver | None:
-        """Wait for a while, and return a finished task or None. Raises `PhaseError` without a scheduler."""
-        try:
-            key = self._ended.get(timeout=self._look_seconds)
-        except queue.Empty:
-            if self._client.status != "running":
-                raise self._ended_itself() from None
-            return None
-        given = self._given.pop(key, None)
-        if given is None or given.future.status in ("finished", "error"):
-            return given
-        self._given[key] = given
-        if given.future.status == "cancelled":
-            raise self._ended_itself()
-        # Its worker ended before the answer was fetched; Dask does it again.
-        self._listen(given.future)
-        return None
-
-    def _ended_itself(self) -> PhaseError:
-        again = "the same command goes on with what is left"
-        return PhaseError(f"--cluster {self._where}: the scheduler has ended: {again}")
-
-    def _listen(self, future: Any) -> None:
-        future.add_done_callback(lambda done: self._ended.put(done.key))
-
-    def _free(self, workers: set[str]) -> None:
-        """Release tasks for workers that have ended to all workers, even ones that failed before."""
-        for key, given in list(self._given.items()):
-            if given.only_on and workers.isdisjoint(given.only_on):
-                del self._given[key]
-                given.future.cancel()
-                self.give(given.task, given.alone, given.failed_on)
-
-
+@dataclass
 class OnCluster(Engine):
     """Scores submissions on the workers of a scheduler.
 
     ``where`` is the address of a scheduler, "local", "kubernetes" or the name of a batch system. ``workers``
-    is how many to ask for, None for Dask's own configuration. ``tell`` gets lines for the organiser.
+    is how many to ask for, None for Dask's own configuration. ``tell`` gets lines for the organiser;
+    ``score`` is called by the workers. The scheduler is asked for its workers every ``look_seconds``.
     """
 
-    def __init__(
-        self,
-        where: str,
-        workers: int | None,
-        tell: Callable[[str], None],
-        score: Callable[[ScoringTask], Answer] = score_on_worker,
-        connect_seconds: float = 30.0,
-    ) -> None:
-        self._where, self._workers, self._tell = where, workers, tell
-        self._scheduler, self._connect_seconds = Scheduler(where, score, tell), connect_seconds
-        self._named: set[str] = set()
-        self._unsuited: set[str] = set()
+    where: str
+    workers: int | None
+    tell: Callable[[str], None]
+    score: Callable[[ScoringTask], Answer] = score_on_worker
+    connect_seconds: float = 30.0
+    look_seconds: float = 2.0
+    _client: Any = None
+    _closing: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    _given: dict[str, _HandedOver] = field(default_factory=dict)
+    _ended: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
+    _numbers: int = 0
+    _is_waiting: bool = False
+    _window: int = _LEAST_WINDOW
+    _looked: float = 0.0
+    _named: set[str] = field(default_factory=set)
+    _unsuited: set[str] = field(default_factory=set)
 
     def __enter__(self) -> "OnCluster":
         """Start or find the cluster. Raises `PhaseError`."""
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         with contextlib.ExitStack() as opened:
             with without_interrupts():
-                cluster = start_cluster(self._where, self._workers)
+                cluster = start_cluster(self.where, self.workers)
             if cluster is not None:
                 opened.enter_context(cluster)
-            self._scheduler.connect(cluster, self._connect_seconds)
+            from distributed import Client
+
+            try:
+                self._client = Client(cluster or self.where, timeout=self.connect_seconds)
+            except (OSError, ValueError) as error:
+                raise PhaseError(f"--cluster {self.where}: no scheduler answers ({error})") from None
             self._closing = opened.pop_all()
-        if self._where != "local":
-            self._tell(f"Dask's dashboard: {self._scheduler.dashboard}")
+        if self.where != "local":
+            self.tell(f"Dask's dashboard: {self._client.dashboard_link}")
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._scheduler.close()
+        """Cancel pending tasks, disconnect, and end a cluster that was started here."""
+        with contextlib.suppress(Exception):  # a scheduler that has ended
+            self._client.cancel([given.future for given in self._given.values()], force=True)
+        with contextlib.suppress(Exception):  # as above
+            self._client.close(timeout=5)
         self._closing.close()
 
     def run(self, tasks: Iterator[ScoringTask]) -> Answers:
         """Yield every task with its answer, as they end. Raises `PhaseError` where the scheduler is lost."""
-        scheduler = self._scheduler
         suspects: deque[ScoringTask] = deque()
         while True:
-            while scheduler.has_room() and (task := next(tasks, None)) is not None:
-                scheduler.give(task)
-            if scheduler.is_idle():
+            while self.has_room() and (task := next(tasks, None)) is not None:
+                self.give(task)
+            if self.is_idle():
                 if not suspects:
                     return
-                scheduler.give(suspects.popleft(), alone=True)
-            if (given := scheduler.next()) is None:
+                self.give(suspects.popleft(), alone=True)
+            if (given := self.next()) is None:
                 continue
             if (answer := self._answer(given)) is None:
                 suspects.append(given.task)
@@ -401,10 +296,10 @@ class OnCluster(Engine):
             self._unsuited.add(answer.worker)
         if not answer.elsewhere or len(set(failed_on) - self._unsuited) == ATTEMPTS:
             return False
-        if others := self._scheduler.others_than((*failed_on, *self._unsuited)):
-            self._scheduler.give(given.task, given.alone, failed_on, others)
+        if others := self.others_than((*failed_on, *self._unsuited)):
+            self.give(given.task, given.alone, failed_on, others)
             if answer.worker not in self._named:
-                self._tell(f"{answer.worker}: {answer.line}; tried on another worker")
+                self.tell(f"{answer.worker}: {answer.line}; tried on another worker")
                 self._named.add(answer.worker)
         return bool(others)
 
@@ -425,3 +320,78 @@ class OnCluster(Engine):
         except Exception as error:
             return Answer.failed(f"{type(error).__name__}: {error}")
         return answer
+
+    # --- What is handed over to the scheduler ---
+
+    def is_idle(self) -> bool:
+        """Return whether no task is pending."""
+        return not self._given
+
+    def has_room(self) -> bool:
+        """Return whether another task may be handed over; there may be slightly more than threads."""
+        if time.monotonic() - self._looked > self.look_seconds:
+            with contextlib.suppress(Exception):  # a scheduler that has ended is noticed elsewhere
+                threads_of = self._client.nthreads()
+                self._free(set(threads_of))
+                threads = sum(threads_of.values())
+                self._window = max(_LEAST_WINDOW, _TASKS_PER_THREAD * threads)
+                if threads == 0 and not self._is_waiting:
+                    self.tell("The cluster has no worker; waiting for one")
+                self._is_waiting = threads == 0
+            self._looked = time.monotonic()
+        return len(self._given) < self._window
+
+    def others_than(self, failed_on: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the addresses of all other workers."""
+        with contextlib.suppress(Exception):  # as above
+            return tuple(address for address in self._client.nthreads() if address not in failed_on)
+        return ()
+
+    def give(
+        self,
+        task: ScoringTask,
+        alone: bool = False,
+        failed_on: tuple[str, ...] = (),
+        only_on: tuple[str, ...] = (),
+    ) -> None:
+        """Hand over a task, to all workers or to some of them."""
+        self._numbers += 1
+        key = f"{task.place}#{self._numbers}"
+        score, data = self.score, pickle.dumps(task)
+        names = {"module": score.__module__, "function": score.__name__, "task": data}
+        future = self._client.submit(eval, _CALL, names, key=key, pure=False, workers=list(only_on) or None)
+        self._given[key] = _HandedOver(task, future, alone, failed_on, only_on)
+        self._listen(future)
+
+    def next(self) -> _HandedOver | None:
+        """Wait for a while, and return a finished task or None. Raises `PhaseError` without a scheduler."""
+        try:
+            key = self._ended.get(timeout=self.look_seconds)
+        except queue.Empty:
+            if self._client.status != "running":
+                raise self._ended_itself() from None
+            return None
+        given = self._given.pop(key, None)
+        if given is None or given.future.status in ("finished", "error"):
+            return given
+        self._given[key] = given
+        if given.future.status == "cancelled":
+            raise self._ended_itself()
+        # Its worker ended before the answer was fetched; Dask does it again.
+        self._listen(given.future)
+        return None
+
+    def _ended_itself(self) -> PhaseError:
+        again = "the same command goes on with what is left"
+        return PhaseError(f"--cluster {self.where}: the scheduler has ended: {again}")
+
+    def _listen(self, future: Any) -> None:
+        future.add_done_callback(lambda done: self._ended.put(done.key))
+
+    def _free(self, workers: set[str]) -> None:
+        """Release tasks for workers that have ended to all workers, even ones that failed before."""
+        for key, given in list(self._given.items()):
+            if given.only_on and workers.isdisjoint(given.only_on):
+                del self._given[key]
+                given.future.cancel()
+                self.give(given.task, given.alone, given.failed_on)

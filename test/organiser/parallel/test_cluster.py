@@ -173,10 +173,11 @@ def test_what_a_worker_without_room_fails_is_scored_on_another(dask, teams, quie
     assert answers == ["not scored: No space left on device"] * 2
 
 
-class Workers:
-    """Stands in for a scheduler whose workers always give the same answer, the first one that may."""
+class WithAnswers(OnCluster):
+    """Has workers that always give the same answer, the first one that may."""
 
-    def __init__(self, answers):
+    def __init__(self, answers, tell):
+        super().__init__("tcp://nowhere", None, tell)
         self.answers, self.given = answers, []
 
     def has_room(self):
@@ -213,10 +214,8 @@ FULL, OTHER = Answer.failed("no space", elsewhere=True), Answer.failed("another 
 )
 def test_a_worker_of_another_version_is_no_attempt(teams, answers, kind):
     _, tell = told()
-    engine = OnCluster("tcp://nowhere", None, tell)
-    engine._scheduler = Workers(
-        {str(number): one for number, one in enumerate([*answers, Answer("scored", "")])}
-    )
+    workers = {str(number): one for number, one in enumerate([*answers, Answer("scored", "")])}
+    engine = WithAnswers(workers, tell)
     tasks = tasks_of(*teams)[:2]
     assert [answer.kind for _, answer in engine.run(iter(tasks))] == [kind] * 2
 

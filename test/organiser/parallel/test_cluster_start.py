@@ -15,8 +15,7 @@ import pytest
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.parallel.cluster import (
     QUEUES,
-    Scheduler,
-    score_on_worker,
+    OnCluster,
     start_cluster,
     without_interrupts,
 )
@@ -190,7 +189,7 @@ class Client:
 
 @pytest.fixture
 def scheduler():
-    made = Scheduler("tcp://here", score_on_worker, [].append, look_seconds=0.0)
+    made = OnCluster("tcp://here", None, [].append, look_seconds=0.0)
     made._client = Client(["a", "b"])
     return made
 
