@@ -14,8 +14,9 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Self
 
 from evaluation.core.trouble import MachineTrouble
 from evaluation.io.files import fcntl, sha256_of, sha256_of_file, write_atomically
@@ -29,16 +30,29 @@ _FILES = (CASES, REJECTED, METRICS)
 CHANGES = "changes.json"
 _RESERVED = frozenset({*_FILES, CHANGES, TEAMS})
 
+_OFFSET_BYTES = 7
+
 
 class Results:
-    """The results below one folder.
+    """The results below one folder; a context in which places can be claimed.
 
     ``made_of``: the inputs of a result besides its submission, as plain data: the seal of the phase, its
-    origin, the code.
+    origin, the code. A claim is a lock on one byte of a file, which ends with the process: it keeps two runs,
+    on any machines, from scoring one submission into a folder at once.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+
+    def __enter__(self) -> Self:
+        """Create the folder. Raises `OSError`."""
+        folder = self._folder / FOLDER
+        folder.mkdir(parents=True, exist_ok=True)
+        self._claims = os.open(folder / ".claims", os.O_RDWR | os.O_CREAT, 0o666)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        os.close(self._claims)
 
     def kept(self, place: str, made_of: Mapping[str, object]) -> str | None:
         """Return the digest of the submission of a whole result with these inputs; None without one."""
@@ -94,34 +108,17 @@ class Results:
     def _record(self, place: str) -> Path:
         return self._folder / FOLDER / f"{sha256_of(place.encode('utf-8', 'surrogateescape'))}.json"
 
-
-def is_reserved(place: str) -> bool:
-    """Return whether a submission has the name of a file of results, in any letter case."""
-    return any(part.casefold() in _RESERVED for part in place.split("/"))
-
-
-# --- Locks that keep two runs, on any machines, from scoring one submission into a folder at once ---
-
-_OFFSET_BYTES = 7
-
-
-class Claims:
-    """The claims of this process, each a lock on one byte of a file, which ends with the process.
-
-    On Windows there are none. A file system without locks grants every claim.
-    """
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
     def take(self, place: str, wait: bool = False) -> bool:
-        """Claim a place, and return whether it was free; with ``wait``, first wait until it is."""
+        """Claim a place, and return whether it was free; with ``wait``, first wait until it is.
+
+        On Windows, and in a file system without locks, every claim is granted.
+        """
         if fcntl is None:
             return True
         with contextlib.suppress(OSError):
             try:
                 kind = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
-                fcntl.lockf(self._descriptor, kind, 1, _offset(place))
+                fcntl.lockf(self._claims, kind, 1, _offset(place))
             except (BlockingIOError, PermissionError):
                 return False
         return True
@@ -130,19 +127,12 @@ class Claims:
         """Give up a claim, which may not be held."""
         if fcntl is not None:
             with contextlib.suppress(OSError):
-                fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, _offset(place))
+                fcntl.lockf(self._claims, fcntl.LOCK_UN, 1, _offset(place))
 
 
-@contextlib.contextmanager
-def open_claims(output: Path) -> Iterator[Claims]:
-    """Create a folder and yield the claims on the results below it. Raises `OSError`."""
-    folder = output / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder / ".claims", os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        yield Claims(descriptor)
-    finally:
-        os.close(descriptor)
+def is_reserved(place: str) -> bool:
+    """Return whether a submission has the name of a file of results, in any letter case."""
+    return any(part.casefold() in _RESERVED for part in place.split("/"))
 
 
 def _offset(place: str) -> int:

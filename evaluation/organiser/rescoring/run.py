@@ -7,7 +7,7 @@ from pathlib import Path
 from evaluation.core.fault import printable
 from evaluation.core.trouble import MachineTrouble, trouble_of
 from evaluation.io.files import sha256_of
-from evaluation.organiser.rescoring.kept import Claims, Results, is_reserved, open_claims
+from evaluation.organiser.rescoring.kept import Results, is_reserved
 from evaluation.organiser.rescoring.task import Answer, Answers, Engine, ScoringTask
 from evaluation.phase import registry
 
@@ -50,32 +50,31 @@ def score_all(tasks: Sequence[ScoringTask], output: Path, engine: Engine) -> Ans
     cannot be written has failed, and so has one with the name of a file of results. Raises `MachineTrouble`
     and `OSError` where there can be no results at all, and the engine's errors.
     """
-    results = Results(output)
     for task in tasks:
         if is_reserved(task.place):
             reason = f"{task.place} names a file of results; give the submission another name"
             yield task, Answer.failed(reason)
     tasks = [task for task in tasks if not is_reserved(task.place)]
-    with open_claims(output) as claims, engine:
+    with Results(output) as results, engine:
         busy: list[ScoringTask] = []
-        yield from _published(engine.run(_claimed(tasks, claims, results, busy)), claims, results)
+        yield from _published(engine.run(_claimed(tasks, results, busy)), results)
         for task in busy:
             # One at a time, and none of our own claims held: two runs never wait for each other.
-            claims.take(task.place, wait=True)
-            yield from _published(engine.run(iter([_with_kept(task, results)])), claims, results)
+            results.take(task.place, wait=True)
+            yield from _published(engine.run(iter([_with_kept(task, results)])), results)
 
 
 def _claimed(
-    tasks: Sequence[ScoringTask], claims: Claims, results: Results, busy: list[ScoringTask]
+    tasks: Sequence[ScoringTask], results: Results, busy: list[ScoringTask]
 ) -> Iterator[ScoringTask]:
     for task in tasks:
-        if claims.take(task.place):
+        if results.take(task.place):
             yield _with_kept(task, results)
         else:
             busy.append(task)
 
 
-def _published(answers: Answers, claims: Claims, results: Results) -> Answers:
+def _published(answers: Answers, results: Results) -> Answers:
     for task, answer in answers:
         # A failure says nothing about an earlier result that may still hold.
         if answer.kind == "kept" and results.is_rejection(task.place):
@@ -86,7 +85,7 @@ def _published(answers: Answers, claims: Claims, results: Results) -> Answers:
             except (OSError, MachineTrouble) as error:
                 if answer.kind != "failed":
                     answer = Answer.failed(str(trouble_of(error, "write", task.place) or error))
-        claims.release(task.place)
+        results.release(task.place)
         yield task, answer
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from evaluation.core.trouble import MachineTrouble
-from evaluation.organiser.rescoring.kept import Results, open_claims
+from evaluation.organiser.rescoring.kept import Results
 from evaluation.organiser.rescoring.task import Answer
 from test.failing_calls import Calls, counted
 from test.repository import REPOSITORY
@@ -116,9 +116,9 @@ def test_a_result_that_cannot_be_written_leaves_nothing(tmp_path, writes):
 
 
 OTHER = (
-    "import sys; from pathlib import Path; from evaluation.organiser.rescoring.kept import open_claims\n"
-    "with open_claims(Path(sys.argv[1])) as claims:\n"
-    "    print([claims.take(place) for place in sys.argv[2:]], flush=True)\n"
+    "import sys; from pathlib import Path; from evaluation.organiser.rescoring.kept import Results\n"
+    "with Results(Path(sys.argv[1])) as results:\n"
+    "    print([results.take(place) for place in sys.argv[2:]], flush=True)\n"
     "    sys.stdin.read()\n"
 )
 
@@ -130,13 +130,13 @@ def other(folder, *places: str) -> subprocess.Popen[str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
 def test_a_claim_is_refused_until_it_is_given_up_or_its_process_ends(tmp_path):
-    with other(tmp_path, "a", "b") as process, open_claims(tmp_path) as claims:
+    with other(tmp_path, "a", "b") as process, Results(tmp_path) as results:
         assert process.stdout.readline() == "[True, True]\n"
-        assert [claims.take(place) for place in ("a", "c")] == [False, True]
+        assert [results.take(place) for place in ("a", "c")] == [False, True]
         process.kill()
-        assert claims.take("a", wait=True)
-        assert claims.take("b")
-        claims.release("b")
+        assert results.take("a", wait=True)
+        assert results.take("b")
+        results.release("b")
         with other(tmp_path, "a", "b") as another:
             assert another.stdout.readline() == "[False, True]\n"
             another.stdin.close()

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import evaluation
-from evaluation.organiser.rescoring.kept import Claims
+from evaluation.organiser.rescoring.kept import Results
 from evaluation.organiser.rescoring.run import Summary, score_all
 from evaluation.organiser.rescoring.task import Answer
 from test.failing_calls import Calls, counted
@@ -75,7 +75,7 @@ def test_a_failure_is_tried_again_and_leaves_a_result_that_holds(tasks, tmp_path
 def test_what_another_run_has_claimed_comes_last_and_is_kept(tasks, tmp_path, monkeypatch):
     """The other run finishes its submission while this one waits."""
     run([task for task in tasks if task.place == "bad"], tmp_path / "o")
-    take, waited = Claims.take, []
+    take, waited = Results.take, []
 
     def taken(self, place, wait=False):
         if place == "bad" and not wait:
@@ -83,7 +83,7 @@ def test_what_another_run_has_claimed_comes_last_and_is_kept(tasks, tmp_path, mo
         waited.extend([place] if wait else [])
         return take(self, place, wait)
 
-    monkeypatch.setattr(Claims, "take", taken)
+    monkeypatch.setattr(Results, "take", taken)
     done = run(tasks, tmp_path / "o")
     assert list(done.items()) == [("folder", "scored"), ("packed", "scored"), ("bad", "kept")]
     assert waited == ["bad"]
