@@ -69,10 +69,6 @@ class Labels:
         """The logarithm of the number of ways to assign these labels to the cases."""
         return bits_of_counts(tuple(self.counts.values()))
 
-    def submissions(self, bits_of_one: float) -> float:
-        """Return the fewest submissions needed if each learns the given bits."""
-        return math.ceil(self.bits / bits_of_one) if bits_of_one else math.inf
-
     @property
     def members(self) -> dict[str, set[str]]:
         """The names of the cases of each class."""
@@ -301,8 +297,9 @@ class Disclosure:
         )
 
     def bound(self, labels: Labels, digits: int | None = None) -> float:
-        """Return the fewest submissions that could tell all of these labels."""
-        return labels.submissions(bits_of(self.made_of(labels), digits))
+        """Return the fewest submissions that could tell all of these labels; infinite if none could."""
+        bits_of_one = bits_of(self.made_of(labels), digits)
+        return math.ceil(labels.bits / bits_of_one) if bits_of_one else math.inf
 
     def share(self, labels: Labels) -> float:
         """Return the share of the bits of these labels that the phase's submissions could tell, at most 1."""

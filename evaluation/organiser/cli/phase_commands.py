@@ -4,7 +4,6 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -119,11 +118,12 @@ def _print_disclosure(phase: Phase, disclosure: audit.Disclosure) -> None:
 def _table_of_labels(disclosure: audit.Disclosure) -> Table:
     rows = []
     for labels in disclosure.labels:
-        figures = disclosure.made_of(labels)
-        needed = " / ".join(_needed(labels, figures, digits) for digits in (None, *_DIGITS))
+        bounds = [disclosure.bound(labels, digits) for digits in (None, *_DIGITS)]
+        needed = " / ".join("–" if math.isinf(bound) else f"{bound:g}" for bound in bounds)
         row = labels.name, " + ".join(map(str, sorted(labels.counts.values()))), f"{labels.bits:.1f}"
         told = f"{100 * disclosure.share(labels):.0f} %"
-        rows.append((*row, f"{audit.bits_of(figures):.1f}", needed, told))
+        bits = audit.bits_of(disclosure.made_of(labels))
+        rows.append((*row, f"{bits:.1f}", needed, told))
     title = "Hidden labels, and the fewest submissions that could tell all of them"
     told = f"told by {audit.in_words(disclosure.limit)}"
     numbers = "of each class", "bits", "bits of one submission", "submissions", told
@@ -131,11 +131,6 @@ def _table_of_labels(disclosure: audit.Disclosure) -> Table:
     table.caption = "submissions: as published / with " + " / with ".join(_IN_WORDS)
     table.caption_justify = "left"
     return table
-
-
-def _needed(labels: audit.Labels, figures: Sequence[audit.PublishedFigure], digits: int | None) -> str:
-    needed = labels.submissions(audit.bits_of(figures, digits))
-    return "–" if math.isinf(needed) else f"{needed:g}"
 
 
 def _answer(phase: Phase, disclosure: audit.Disclosure) -> list[str]:
