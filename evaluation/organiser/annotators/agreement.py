@@ -3,10 +3,9 @@
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import chain, combinations
 from math import nan
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,7 +19,6 @@ from evaluation.metrics.near_pairs import NearPairs
 from evaluation.metrics.points import euclidean_distance, match_pairs
 from evaluation.metrics.regression import intraclass_correlation
 from evaluation.metrics.segmentation import dice_of_counts
-from evaluation.organiser.output import write_rows
 from evaluation.organiser.views import left_out, overlap_of_masks
 
 # --- Agreement of two annotators on the boxes of an image ---
@@ -319,19 +317,3 @@ def most_disputed(found: Iterable[CaseDisagreement]) -> list[CaseDisagreement]:
     """Return the cases of every measure, the most disputed first, without cases of complete agreement."""
     disputed = (one for one in found if one.largest > 0)
     return sorted(disputed, key=lambda one: (one.field, one.measure, -one.mean, -one.largest, one.case))
-
-
-# --- Tables of the agreement of annotators, and of the cases with disagreement ---
-
-
-def write_agreement_table(path: Path, agreement: Iterable[AgreementFigure]) -> None:
-    """Write a row for each figure; joint figures have no second annotator."""
-    header = ("field", "measure", "annotator_1", "annotator_2", "cases", "value")
-    write_rows(path, header, map(astuple, agreement))
-
-
-def write_disagreement_table(path: Path, disagreement: Iterable[CaseDisagreement]) -> None:
-    """Write a row for each case and measure that is disputed, with the votes."""
-    columns = [one.name for one in fields(CaseDisagreement)]
-    header = ["annotators" if column == "values" else column for column in columns]
-    write_rows(path, header, map(astuple, most_disputed(disagreement)))

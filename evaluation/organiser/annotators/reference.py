@@ -27,8 +27,6 @@ from evaluation.organiser.annotators.agreement import (
     CaseDisagreement,
     FieldAgreement,
     most_disputed,
-    write_agreement_table,
-    write_disagreement_table,
 )
 from evaluation.organiser.annotators.annotations import (
     ANNOTATORS,
@@ -266,7 +264,9 @@ def write_reference_report(folder: Path, fused: FusedReference, rules: Combinati
             },
         },
     )
-    write_agreement_table(folder / "agreement.csv", fused.agreement)
-    write_disagreement_table(folder / "adjudication.csv", fused.disagreement)
-    columns = ("annotator", "task", "metric", "cases", "value")
-    write_rows(folder / "annotators.csv", columns, map(astuple, fused.scores))
+    columns = ("field", "measure", "annotator_1", "annotator_2", "cases", "value")
+    write_rows(folder / "agreement.csv", columns, map(astuple, fused.agreement))
+    columns_of_cases = ("field", "measure", "case", "annotators", "mean", "largest", "farthest", "votes")
+    write_rows(folder / "adjudication.csv", columns_of_cases, map(astuple, fused.disagreement))
+    columns_of_scores = ("annotator", "task", "metric", "cases", "value")
+    write_rows(folder / "annotators.csv", columns_of_scores, map(astuple, fused.scores))
