@@ -88,7 +88,7 @@ def _plain(folder: Path) -> None:
 def _time_distinction(runs: int) -> None:
     from scipy import ndimage
 
-    from evaluation.organiser.cyst_benchmark.data import RING_PIXELS, Range, cysts_of, distinctions
+    from evaluation.organiser.cyst_benchmark.data import RING_PIXELS, cysts_of, distinctions
 
     rng = np.random.default_rng(0)
     image = rng.integers(0, 256, (1024, 512)).astype(np.uint8)
@@ -97,7 +97,7 @@ def _time_distinction(runs: int) -> None:
         levels[y : y + 15, x : x + 10] = rng.integers(1, 6)
     steps = np.arange(-RING_PIXELS, RING_PIXELS + 1)
     disc = steps[:, np.newaxis] ** 2 + steps**2 <= RING_PIXELS**2
-    intensities = Range(0.0, 255.0)
+    intensities = (0.0, 255.0)
 
     def ours() -> list[float]:
         return distinctions(image, levels, cysts_of(levels), intensities)

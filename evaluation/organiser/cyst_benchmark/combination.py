@@ -182,7 +182,7 @@ def _combined(
         if f"reader_{annotator}" in fields
     }
     measured = scale.interval == "cyst"
-    intensities = image.intensities() if measured else data.Range(0.0, 0.0)
+    intensities = image.intensities() if measured else (0.0, 0.0)
     planes = image.planes() if measured else iter(level)
     streams = [scan.planes() for scan in annotators.values()]
     for z, (intensity, *annotator_planes) in enumerate(zip(planes, *streams, strict=True)):

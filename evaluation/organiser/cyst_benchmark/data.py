@@ -29,14 +29,8 @@ EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=np.int64)
 
 Plane = NDArray[Any]
 Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The smallest and largest intensity of a volume: the range of its histograms."""
-
-    lowest: float
-    highest: float
+Range = tuple[float, float]
+"""The smallest and largest intensity of a volume: the range of its histograms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +103,8 @@ def distinction_of(image: Plane, inside: Mask, ring: Mask, intensities: Range) -
     """
     if not inside.any() or not ring.any():
         return nan
-    limits = (intensities.lowest, intensities.highest)
     inner, outer = (
-        np.histogram(image[region].astype(np.float64), BINS, limits)[0] for region in (inside, ring)
+        np.histogram(image[region].astype(np.float64), BINS, intensities)[0] for region in (inside, ring)
     )
     overlap = np.minimum(inner / inner.sum(), outer / outer.sum()).sum()
     return float(min(1.0, max(0.0, 1.0 - overlap)))
@@ -227,7 +220,7 @@ class Scan:
         lowest, highest = np.min([low for low, _ in extremes]), np.max([high for _, high in extremes])
         if not np.isfinite([lowest, highest]).all():
             raise PhaseError(f"{self.path}: expected finite intensities, found {lowest} to {highest}")
-        return Range(float(lowest), float(highest))
+        return float(lowest), float(highest)
 
     def chosen(self, b_scans: Collection[int]) -> dict[int, Plane]:
         """Return copies of some B-scans (y, x) by number, counted from 1. Raises `PhaseError`."""

@@ -11,14 +11,13 @@ from scipy import ndimage
 
 from evaluation.organiser.cyst_benchmark.data import (
     RING_PIXELS,
-    Range,
     cysts_of,
     distinction_of,
     ring_of,
 )
 
 # 25 bins of width 1.
-INTENSITIES = Range(0.0, 25.0)
+INTENSITIES = (0.0, 25.0)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +42,7 @@ def test_distinction_by_hand(inner, outer, expected):
         expected, abs=1e-12, nan_ok=True
     )
     if inner and outer:  # a volume of one intensity distinguishes nothing
-        assert distinction_of(np.full_like(image, 7), inside, ~inside, Range(7.0, 7.0)) == 0.0
+        assert distinction_of(np.full_like(image, 7), inside, ~inside, (7.0, 7.0)) == 0.0
 
 
 def test_the_centre_of_a_cyst_is_where_it_lies_in_the_b_scan():
