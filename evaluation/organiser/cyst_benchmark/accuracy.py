@@ -1,7 +1,7 @@
 """The step `accuracy`: reproducibility and accuracy of every annotator (Eq. 3)."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -54,9 +54,8 @@ def weights_of(similarities: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class ValuedBScan:
-    """Confidences and values (y, x) by annotator and run, cropped to ``box``, which holds all marks."""
+    """Confidences and values (y, x) by annotator and run, cropped to the box that holds all marks."""
 
-    box: Box
     levels: Mapping[tuple[str, str], data.Levels]
     values: Mapping[tuple[str, str], Floats]
 
@@ -64,6 +63,11 @@ class ValuedBScan:
         """Return the mean of an annotator's two runs, the final annotation of the evaluation set."""
         first, second = (self.values[annotator, run] for run in data.RUNS)
         return (first + second) / 2
+
+    def similarity_sums(self, first: Floats, second: Floats, *annotators: str) -> Floats:
+        """Return `similarity_sums` of two annotations, by the confidences of some annotators in both runs."""
+        levels = [self.levels[name, run] for name in annotators for run in data.RUNS]
+        return similarity_sums(first, second, *levels)
 
 
 def valued(
@@ -83,32 +87,33 @@ def valued(
             )
         of_cysts = [found[number] for number in range(1, len(cysts) + 1)]
         values[annotator, run] = scale.values(annotator, levels, cysts, of_cysts)[box.slices]
-    return ValuedBScan(box, {key: levels[box.slices] for key, levels in b_scan.levels.items()}, values)
+    return ValuedBScan({key: levels[box.slices] for key, levels in b_scan.levels.items()}, values)
 
 
 ACCURACY = "accuracy.csv"
 BY_CONFIDENCE = tuple(f"confidence_{c}" for c in data.CONFIDENCES)
 _OF_ACCURACY = ("reader", "measure", "overall", *BY_CONFIDENCE)
-_MEASURES = ("reproducibility", "accuracy")
-
-_Measured = tuple[str, str]
-"""A measure and an annotator."""
 
 
 def write_accuracy(evaluation_set: data.EvaluationSet, work: Path, interval: Interval) -> dict[str, object]:
     """Measure reproducibility and accuracy of every annotator; return the report's section."""
     scale, measured = transform.read_scale(work, interval), transform.read_distinctions(work)
-    sums: dict[_Measured, Floats] = defaultdict(lambda: np.zeros(SUMS))
-    for b_scan in evaluation_set:
-        for key, added in _similarities(valued(b_scan, scale, measured), evaluation_set.annotators):
-            sums[key] += added
-    order = [
-        (measure, annotator)
-        for measure in _MEASURES
-        for annotator in (*evaluation_set.annotators, data.SUPERVISOR)
-        if (measure, annotator) != ("accuracy", data.SUPERVISOR)
+    reproducibility: dict[str, Floats] = defaultdict(lambda: np.zeros(SUMS))
+    accuracy: dict[str, Floats] = defaultdict(lambda: np.zeros(SUMS))
+    for annotated in evaluation_set:
+        b_scan = valued(annotated, scale, measured)
+        truth = b_scan.mean(data.SUPERVISOR)
+        for name in (*evaluation_set.annotators, data.SUPERVISOR):
+            first, second = (b_scan.values[name, run] for run in data.RUNS)
+            reproducibility[name] += b_scan.similarity_sums(first, second, name)
+            if name != data.SUPERVISOR:
+                mean = b_scan.mean(name)
+                accuracy[name] += b_scan.similarity_sums(mean, truth, name, data.SUPERVISOR)
+    rows = [
+        (name, measure, *similarities_of(sums))
+        for measure, found in (("reproducibility", reproducibility), ("accuracy", accuracy))
+        for name, sums in found.items()
     ]
-    rows = [(annotator, measure, *similarities_of(sums[measure, annotator])) for measure, annotator in order]
     write_rows(work / ACCURACY, _OF_ACCURACY, rows)
     return {"interval": interval}
 
@@ -124,17 +129,3 @@ def read_accuracy(work: Path) -> dict[str, Floats]:
                     row.fault("overall", f"expected accuracies of at least 0, found {found.tolist()}")
                 accuracies[row.cells["reader"]] = found
     return accuracies
-
-
-def _similarities(b_scan: ValuedBScan, annotators: tuple[str, ...]) -> Iterator[tuple[_Measured, Floats]]:
-    true_levels = [b_scan.levels[data.SUPERVISOR, run] for run in data.RUNS]
-    truth = b_scan.mean(data.SUPERVISOR)
-    for annotator in (*annotators, data.SUPERVISOR):
-        levels = [b_scan.levels[annotator, run] for run in data.RUNS]
-        first, second = (b_scan.values[annotator, run] for run in data.RUNS)
-        yield ("reproducibility", annotator), similarity_sums(first, second, *levels)
-        if annotator != data.SUPERVISOR:
-            yield (
-                ("accuracy", annotator),
-                similarity_sums(b_scan.mean(annotator), truth, *levels, *true_levels),
-            )

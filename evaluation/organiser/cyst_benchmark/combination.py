@@ -242,11 +242,10 @@ def write_comparison(evaluation_set: data.EvaluationSet, work: Path, interval: I
     sums: dict[tuple[Members, str], Floats] = defaultdict(lambda: np.zeros(accuracy.SUMS))
     for annotated in evaluation_set:
         b_scan = accuracy.valued(annotated, scale, measured)
+        truth = b_scan.mean(data.SUPERVISOR)
         for members in groups_of_annotators(evaluation_set.annotators):
-            levels = [b_scan.levels[name, run] for name in (*members, data.SUPERVISOR) for run in data.RUNS]
             for method, values in combined_values(b_scan, members, accuracies).items():
-                truth = b_scan.mean(data.SUPERVISOR)
-                sums[members, method] += accuracy.similarity_sums(values, truth, *levels)
+                sums[members, method] += b_scan.similarity_sums(values, truth, *members, data.SUPERVISOR)
     rows = [
         ("+".join(members), method, *accuracy.similarities_of(sums[members, method]))
         for members, method in sorted(sums, key=lambda at: (len(at[0]), *at))
