@@ -230,16 +230,16 @@ class OnCluster(Engine):
     score: Callable[[ScoringTask], Answer] = score_on_worker
     connect_seconds: float = 30.0
     look_seconds: float = 2.0
-    _client: Any = None
-    _closing: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
-    _given: dict[str, _HandedOver] = field(default_factory=dict)
-    _ended: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
-    _numbers: int = 0
-    _is_waiting: bool = False
-    _window: int = _LEAST_WINDOW
-    _looked: float = 0.0
-    _named: set[str] = field(default_factory=set)
-    _unsuited: set[str] = field(default_factory=set)
+    _client: Any = field(init=False, default=None)
+    _closing: contextlib.ExitStack = field(init=False, default_factory=contextlib.ExitStack)
+    _given: dict[str, _HandedOver] = field(init=False, default_factory=dict)
+    _ended: queue.SimpleQueue[str] = field(init=False, default_factory=queue.SimpleQueue)
+    _numbers: int = field(init=False, default=0)
+    _is_waiting: bool = field(init=False, default=False)
+    _window: int = field(init=False, default=_LEAST_WINDOW)
+    _looked: float = field(init=False, default=0.0)
+    _named: set[str] = field(init=False, default_factory=set)
+    _unsuited: set[str] = field(init=False, default_factory=set)
 
     def __enter__(self) -> "OnCluster":
         """Start or find the cluster. Raises `PhaseError`."""
