@@ -35,21 +35,6 @@ class Needed:
     cases: int | None
 
 
-@dataclass(frozen=True)
-class AchievedInterval:
-    """The interval of a figure on a set of a given size."""
-
-    aim: Aim
-    positives: int
-    negatives: int
-    interval: Interval
-
-    @property
-    def enough(self) -> bool | None:
-        """Whether the interval has at most the stated half-width, None without one."""
-        return None if self.aim.half_width is None else self.interval.half_width <= self.aim.half_width
-
-
 def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None) -> list[Needed]:
     """Return the cases that each aim with a half-width needs, in their order.
 
@@ -70,20 +55,18 @@ def cases_needed(aims: Sequence[Aim], prevalence: Fraction | None) -> list[Neede
     return needed
 
 
-def intervals_given(aims: Sequence[Aim], cases: int, prevalence: Fraction) -> list[AchievedInterval]:
+def intervals_given(aims: Sequence[Aim], positives: int, negatives: int) -> list[Interval]:
     """Return the interval of each aim's figure. Raises `PhaseError` if the set lacks one of the classes."""
-    positives, negatives = intervals.class_sizes(cases, prevalence)
     if not (positives and negatives):
         classes = f"{positives} positive and {negatives} negative"
         raise PhaseError(f"cases: expected at least one case of each class, found {classes}")
-    found = []
-    for aim in aims:
-        if aim.figure == "auc":
-            interval = intervals.area_of(aim.value, positives, negatives)
-        else:
-            interval = intervals.wilson_of(aim.value, positives if aim.figure == "sensitivity" else negatives)
-        found.append(AchievedInterval(aim, positives, negatives, interval))
-    return found
+    sizes = {"sensitivity": positives, "specificity": negatives}
+    return [
+        intervals.area_of(aim.value, positives, negatives)
+        if aim.figure == "auc"
+        else intervals.wilson_of(aim.value, sizes[aim.figure])
+        for aim in aims
+    ]
 
 
 def cases_in_all(needed: Sequence[Needed]) -> int:

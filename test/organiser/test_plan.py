@@ -7,12 +7,8 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from evaluation.core.fault import PhaseError
-from evaluation.organiser.plan import (
-    Aim,
-    cases_in_all,
-    cases_needed,
-    intervals_given,
-)
+from evaluation.metrics.intervals import class_sizes
+from evaluation.organiser.plan import Aim, cases_in_all, cases_needed, intervals_given
 from evaluation.organiser.ranking.comparisons import difference_of_means, difference_of_pilot
 from evaluation.organiser.ranking.results import read_results
 from test.faults import faulted
@@ -29,9 +25,11 @@ def test_a_set_has_enough_of_each_class_and_not_one_case_less():
     # 1,535 / 0.16 = 9,593.75 and 7,312 / 0.84 = 8,704.76
     assert [one.cases for one in needed] == [9594, 8705]
     assert cases_in_all(needed) == 9594
-    given = intervals_given([SENSITIVITY, SPECIFICITY], 9594, prevalence)
-    assert [(one.positives, one.negatives, one.enough) for one in given] == [(1535, 8059, True)] * 2
-    assert [one.enough for one in intervals_given([SENSITIVITY], 9590, prevalence)] == [False]
+    assert class_sizes(9594, prevalence) == (1535, 8059)
+    for one, given in zip(needed, intervals_given([SENSITIVITY, SPECIFICITY], 1535, 8059), strict=True):
+        assert given.half_width <= one.aim.half_width
+    (given,) = intervals_given([SENSITIVITY], *class_sizes(9590, prevalence))
+    assert given.half_width > SENSITIVITY.half_width
 
 
 def test_a_prevalence_is_taken_as_it_is_written():
@@ -44,17 +42,15 @@ def test_what_is_needed_without_a_prevalence_and_without_a_half_width():
     assert [one.cases for one in cases_needed([SENSITIVITY, SPECIFICITY], None)] == [None, None]
     aims = [Aim("sensitivity", 0.8), Aim("specificity", 0.95)]
     assert cases_needed(aims, None) == []
-    found = intervals_given(aims, 9741, Fraction("0.16"))
-    assert [round(one.interval.half_width, 4) for one in found] == [0.0198, 0.0047]
-    assert [one.enough for one in found] == [None, None]
+    found = intervals_given(aims, *class_sizes(9741, Fraction("0.16")))
+    assert [round(one.half_width, 4) for one in found] == [0.0198, 0.0047]
 
 
 def test_an_area_needs_both_classes():
     (needed,) = cases_needed([Aim("auc", 0.9, 0.05)], Fraction(1, 2))
     assert needed.positives + needed.negatives == needed.cases
-    (given,) = intervals_given([needed.aim], needed.cases, Fraction(1, 2))
-    assert given.enough
-    assert 0.049 < given.interval.half_width <= 0.05
+    (given,) = intervals_given([needed.aim], needed.positives, needed.negatives)
+    assert 0.049 < given.half_width <= 0.05
 
 
 def test_all_faults_at_once():
@@ -68,7 +64,7 @@ def test_a_set_of_one_class(prevalence):
     with faulted(PhaseError, "prevalence"):
         cases_needed([SENSITIVITY], Fraction(prevalence))
     with faulted(PhaseError, "cases", "0 positive and 3 negative"):
-        intervals_given([SENSITIVITY], 3, Fraction(1, 100))
+        intervals_given([SENSITIVITY], *class_sizes(3, Fraction(1, 100)))
 
 
 # Normal differences: n = ((z₀.₉₇₅ + z₀.₈) · σ√(2(1 − ρ)) / d)² = 16 and 79 cases; Student's t needs two more.

@@ -8,6 +8,7 @@ from typing import get_args
 
 from evaluation.cli.common import say, share, whole_number
 from evaluation.core.fault import PhaseError
+from evaluation.metrics.intervals import class_sizes
 from evaluation.organiser import plan
 from evaluation.organiser.plan import Aim, Needed
 from evaluation.organiser.ranking.comparisons import difference_of_means, difference_of_pilot
@@ -56,12 +57,12 @@ def run(arguments: argparse.Namespace) -> int:
     aims = _aims(arguments)
     prevalence: Fraction | None = arguments.prevalence
     needed = plan.cases_needed(aims, prevalence)
-    given = []
+    given: list[str] = []
     if arguments.cases is not None:
         if prevalence is None:
             raise PhaseError("--cases: expected the prevalence too, found none")
-        given = plan.intervals_given(aims, arguments.cases, prevalence)
-    say(*_lines_needed(needed, prevalence), *_lines_given(given))
+        given = _lines_given(aims, *class_sizes(arguments.cases, prevalence))
+    say(*_lines_needed(needed, prevalence), *given)
     return 0
 
 
@@ -114,18 +115,15 @@ def _lines_needed(needed: Sequence[Needed], prevalence: Fraction | None) -> list
     return lines
 
 
-def _lines_given(given: Sequence[plan.AchievedInterval]) -> list[str]:
-    lines = []
-    if given:
-        first = given[0]
-        cases = first.positives + first.negatives
-        lines.append(f"{cases:,} cases, {first.positives:,} positive and {first.negatives:,} negative, give")
-    for one in given:
-        interval = one.interval
-        width = f"{one.interval.half_width:.4f}"
-        verdict = "" if one.enough is None else ", enough" if one.enough else ", too few"
+def _lines_given(aims: Sequence[Aim], positives: int, negatives: int) -> list[str]:
+    cases = positives + negatives
+    lines = [f"{cases:,} cases, {positives:,} positive and {negatives:,} negative, give"]
+    for aim, interval in zip(aims, plan.intervals_given(aims, positives, negatives), strict=True):
+        verdict = ""
+        if aim.half_width is not None:
+            verdict = ", enough" if interval.half_width <= aim.half_width else ", too few"
         bounds = f"{interval.lower:.4f} – {interval.upper:.4f}"
-        lines.append(f"{_named(one.aim)} ± {width}: {bounds}{verdict}")
+        lines.append(f"{_named(aim)} ± {interval.half_width:.4f}: {bounds}{verdict}")
     return lines
 
 
