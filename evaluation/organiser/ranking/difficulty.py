@@ -14,7 +14,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.metric import Metric
 from evaluation.io.tables import DECIMAL
 from evaluation.metrics.arrays import Floats
-from evaluation.organiser.ranking.rank_tests import rank_sum_difference
+from evaluation.organiser.ranking.rank_tests import published, rank_sum
 from evaluation.organiser.ranking.resampling import TeamCases
 from evaluation.phase.scores import RecordedColumns
 
@@ -97,9 +97,9 @@ def subgroup_tests(
             for first, second in combinations(groups, 2):
                 samples = values[kept & (labels == first)], values[kept & (labels == second)]
                 means = float(samples[0].mean()), float(samples[1].mean())
-                test = rank_sum_difference(*samples)
-                higher = {1: first, -1: second}.get(test.direction)
-                found.append(SubgroupTest(name, team, column, first, second, *means, test.p_value, higher))
+                surplus, p_value = rank_sum(*map(published, samples))
+                higher = first if surplus > 0 else second if surplus < 0 else None
+                found.append(SubgroupTest(name, team, column, first, second, *means, p_value, higher))
     return found
 
 

@@ -97,7 +97,7 @@ def rank_sum_difference(first: ArrayLike, second: ArrayLike, value: float = math
 
     def test(shift: float) -> tuple[float, float]:
         moved = published_difference(samples[0], np.full_like(samples[0], shift))
-        return _rank_sum(moved, samples[1])
+        return rank_sum(moved, samples[1])
 
     apart = [(samples[0].min() - samples[1].max()) - 1, (samples[0].max() - samples[1].min()) + 1]
     return _by_inversion(found, test, (float(apart[0]), float(apart[1])))
@@ -155,8 +155,11 @@ def _signed_rank(differences: Floats) -> tuple[float, float]:
 _MOST_EXACT_RANK_SUM = 8
 
 
-def _rank_sum(first: Floats, second: Floats) -> tuple[float, float]:
-    """Return twice the surplus of U over its mean, and p, as SciPy's `mannwhitneyu` chooses its method."""
+def rank_sum(first: Floats, second: Floats) -> tuple[float, float]:
+    """Return twice the surplus of U over its mean, and p, as SciPy's `mannwhitneyu` chooses its method.
+
+    first, second: samples in their published digits, neither of them empty.
+    """
     both = np.concatenate([first, second])
     counts = np.unique(both, return_counts=True)[1].astype(np.float64)
     pairs, cases = first.size * second.size, both.size
