@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from fractions import Fraction
+from decimal import Decimal
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -37,7 +37,7 @@ from evaluation.core.aggregation import metric_values
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import metrics_of
 from evaluation.core.resampling import Resampling
-from evaluation.core.scheme import Board, Rank, Scheme
+from evaluation.core.scheme import Board, Scheme, Term
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.comparisons import compare
 from evaluation.organiser.ranking.differences import Compared
@@ -50,7 +50,7 @@ from evaluation.phase.places import place_teams, scheme_of
 TEAMS, CASES, POSITIVES, RESAMPLES = 20, 400, 40, 1000
 NAMES = ("classification.auc", "segmentation.dice_cup", "segmentation.dice_disc")
 METRICS = {name: metrics_of(CHALLENGE.tasks(RefugeOptions()))[name] for name in NAMES}
-WEIGHTS = (Fraction("0.4"), Fraction("0.35"), Fraction("0.25"))
+WEIGHTS = (Decimal("0.4"), Decimal("0.35"), Decimal("0.25"))
 Result = TypeVar("Result")
 
 
@@ -96,7 +96,12 @@ def ours(
     teams = TeamCases(tuple(f"T{team:02}" for team in range(TEAMS)), tables)
     resampled = resample_teams(METRICS, teams, Resampling(1, RESAMPLES, 10))
     scheme = Scheme(
-        (Board("overall", tuple(Rank(name, weight) for name, weight in zip(NAMES, WEIGHTS, strict=True))),)
+        (
+            Board(
+                "overall",
+                tuple(Term(rank=name, weight=weight) for name, weight in zip(NAMES, WEIGHTS, strict=True)),
+            ),
+        )
     )
     places = (
         place_teams(scheme, resampled.values, {name: metric.better for name, metric in METRICS.items()})

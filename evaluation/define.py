@@ -62,10 +62,8 @@ from evaluation.core.metric import Metric as Metric
 from evaluation.core.metric import mean_metric as mean_metric
 from evaluation.core.scheme import Board as Board
 from evaluation.core.scheme import Method as Method
-from evaluation.core.scheme import Place as Place
-from evaluation.core.scheme import Rank as Rank
 from evaluation.core.scheme import Scheme as Scheme
-from evaluation.core.scheme import Score as Score
+from evaluation.core.scheme import Term as Term
 from evaluation.core.sources import CellsSource as CellsSource
 from evaluation.core.sources import FileAccess as FileAccess
 from evaluation.core.sources import FileSource as FileSource

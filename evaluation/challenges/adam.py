@@ -7,6 +7,7 @@ localisation of the fovea (task 3), detection and segmentation of five lesions (
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from math import inf, nan
@@ -23,7 +24,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.keys import IN_FORM, Key
 from evaluation.core.metric import Metric, mean_metric
 from evaluation.core.operating_rule import OperatingRule
-from evaluation.core.scheme import Board, Place, Rank, Scheme, Score
+from evaluation.core.scheme import Board, Scheme, Term
 from evaluation.io.kinds.classes import LABEL, ImageSize
 from evaluation.io.kinds.label_map import LabelMap
 from evaluation.io.kinds.number import Number
@@ -220,29 +221,32 @@ def _mask(structure: Structure, options: AdamOptions) -> Field:
 
 def _detection_and_segmentation(name: str, prefix: str) -> Board:
     """Return the leaderboard of one structure (Eq. 3): 0.4 × rank of F1 + 0.6 × rank of Dice."""
-    return Board(name, (Rank(f"{prefix}f1", Fraction("0.4")), Rank(f"{prefix}dice", Fraction("0.6"))))
+    return Board(
+        name,
+        (Term(rank=f"{prefix}f1", weight=Decimal("0.4")), Term(rank=f"{prefix}dice", weight=Decimal("0.6"))),
+    )
 
 
 RANKING = Scheme(
     boards=(
-        Board("classification", (Rank("classification.auc"),)),
+        Board("classification", (Term(rank="classification.auc"),)),
         _detection_and_segmentation("disc", "disc."),
-        Board("fovea", (Rank("fovea.distance"),)),
+        Board("fovea", (Term(rank="fovea.distance"),)),
         *(_detection_and_segmentation(lesion, f"lesions.{lesion}_") for lesion in LESIONS),
-        Board("lesions", tuple(Score(lesion) for lesion in LESIONS)),
+        Board("lesions", tuple(Term(score=lesion) for lesion in LESIONS)),
         Board(
             "overall",
             (
-                Place("classification", Fraction("0.3")),
-                Place("disc", Fraction("0.1")),
-                Place("fovea", Fraction("0.1")),
-                Place("lesions", Fraction("0.5")),
+                Term(place="classification", weight=Decimal("0.3")),
+                Term(place="disc", weight=Decimal("0.1")),
+                Term(place="fovea", weight=Decimal("0.1")),
+                Term(place="lesions", weight=Decimal("0.5")),
             ),
-            ties=(Place("classification"),),
+            ties=(Term(place="classification"),),
         ),
     ),
     overall="overall",
-    phases={"online": Fraction("0.3"), "onsite": Fraction("0.7")},
+    phases={"online": Decimal("0.3"), "onsite": Decimal("0.7")},
     # The paper's rule for ties does not say in which phase; the on-site phase weighs more (Eq. 6).
     phase_ties={"onsite": "classification"},
 )

@@ -8,7 +8,6 @@ interpolated sensitivity are added here.
 
 from dataclasses import replace
 from decimal import Decimal
-from fractions import Fraction
 from math import nan
 from typing import Annotated, Literal
 
@@ -30,7 +29,7 @@ from evaluation.core.class_estimators import SensitivityAtSpecificity
 from evaluation.core.field import CaseColumns, Field, Files, Reference, TableColumns
 from evaluation.core.keys import IN_FORM, KeyTable, Weight
 from evaluation.core.metric import Metric, mean_metric
-from evaluation.core.scheme import Board, Place, Rank, Scheme
+from evaluation.core.scheme import Board, Scheme, Term
 from evaluation.io.kinds.classes import LABEL
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.points import PointInImage
@@ -229,19 +228,20 @@ def _tasks(options: RefugeOptions) -> tuple[Task, ...]:
 
 def ranking(options: RefugeOptions) -> Scheme:
     """Return the ranking of section 3.2: of each task, of both tasks (Eq. 4) and of both sets (Eq. 5)."""
-    weights = {name: Fraction(weight) for name, weight in vars(options.weights).items()}
+    weights = vars(options.weights)
     return Scheme(
         boards=(
-            Board("classification", (Rank("classification.auc"),)),
+            Board("classification", (Term(rank="classification.auc"),)),
             Board(
                 "segmentation",
                 tuple(
-                    Rank(f"segmentation.{metric}", weights[metric])
+                    Term(rank=f"segmentation.{metric}", weight=weights[metric])
                     for metric in ("dice_cup", "dice_disc", "vertical_cup_to_disc_ratio_error")
                 ),
             ),
             Board(
-                "overall", tuple(Place(task, weights[task]) for task in ("classification", "segmentation"))
+                "overall",
+                tuple(Term(place=task, weight=weights[task]) for task in ("classification", "segmentation")),
             ),
         ),
         overall="overall",

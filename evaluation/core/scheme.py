@@ -5,15 +5,17 @@
 `evaluation.phase.places` carries them out.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, model_validator
+from pydantic import ConfigDict
 
-from evaluation.core.keys import Key, KeyTable, Weight
+from evaluation.core.keys import Key, Weight
+
+_AS_TABLE = ConfigDict(extra="forbid")
+"""Makes a type the reader of its table in a file, too."""
 
 Combination = Literal["sum", "mean", "median"]
 Ties = Literal["min", "average", "max", "dense"]
@@ -42,7 +44,7 @@ class Method:
     2021, Sci. Rep. 11:2369; for "min-max" the ranking of SynthRAD 2025.
     """
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
+    __pydantic_config__ = _AS_TABLE
 
     name: MethodName = "mean-then-rank"
     quantile: float = 0.05
@@ -55,46 +57,49 @@ class Method:
                 raise ValueError(f"{name}: expected a number from 0 to 1, found {value}")
 
 
-@dataclass(frozen=True)
-class Rank:
-    """The rank of a metric ("task.metric") among the teams that have it, 1 = best."""
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """A term of a leaderboard: the rank of a metric, or the place or score of an earlier leaderboard.
 
-    metric: str
-    weight: Fraction = Fraction(1)
+    A rank is among the teams that have the metric, 1 = best. A place is the score ranked again.
+    """
 
+    __pydantic_config__ = _AS_TABLE
 
-@dataclass(frozen=True)
-class Place:
-    """The place in an earlier leaderboard of the scheme: its score, ranked again."""
+    rank: Annotated[str | None, Key(description='The metric that is ranked, as `"task.metric"`.')] = None
+    place: Annotated[str | None, Key(description="The earlier leaderboard whose place counts.")] = None
+    score: Annotated[str | None, Key(description="The earlier leaderboard whose score counts.")] = None
+    weight: Annotated[Weight, Key(description="Weight of the term in a sum.")] = Decimal(1)
 
-    board: str
-    weight: Fraction = Fraction(1)
+    def __post_init__(self) -> None:
+        if sum(kind is not None for kind in (self.rank, self.place, self.score)) != 1:
+            raise ValueError("expected one of rank, place and score")
 
-
-@dataclass(frozen=True)
-class Score:
-    """The score of an earlier leaderboard of the scheme, not ranked again."""
-
-    board: str
-    weight: Fraction = Fraction(1)
-
-
-Term = Rank | Place | Score
+    @property
+    def board(self) -> str:
+        """The earlier leaderboard, empty for the rank of a metric."""
+        return self.place or self.score or ""
 
 
 @dataclass(frozen=True)
 class Board:
     """A leaderboard: the score is the sum, mean or median of its terms, lower is better.
 
-    Teams are ranked by score. Ties are broken by the terms in ``ties``, in order; if all are equal, teams
-    share a place. A team that lacks a term has no place; a team that lacks a tie-break comes after those
+    Teams are ranked by score. Ties are broken by further terms, in order; if all are equal, teams share
+    a place. A team that lacks a term has no place; a team that lacks a tie-break comes after those
     that have it.
     """
 
-    name: str
-    terms: tuple[Term, ...]
-    ties: tuple[Term, ...] = ()
-    combination: Combination = "sum"
+    __pydantic_config__ = _AS_TABLE
+
+    name: Annotated[str, Key(description="Name of the leaderboard.")]
+    terms: Annotated[
+        tuple[Term, ...], Key(description='What is added, for example `{ rank = "task.metric" }`.')
+    ]
+    ties: Annotated[
+        tuple[Term, ...], Key(description="What decides between teams of one score, in order.")
+    ] = ()
+    combination: Annotated[Combination, Key(description="How the terms become the score.")] = "sum"
 
 
 @dataclass(frozen=True)
@@ -108,10 +113,12 @@ class Scheme:
     platform. Raises ValueError for an invalid scheme.
     """
 
+    __pydantic_config__ = _AS_TABLE
+
     boards: tuple[Board, ...]
     overall: str | None = None
-    phases: Mapping[str, Fraction] = field(default_factory=dict)
-    phase_ties: Mapping[str, str] = field(default_factory=dict)
+    phases: dict[str, Weight] = field(default_factory=dict)
+    phase_ties: dict[str, str] = field(default_factory=dict)
     complete_only: bool = False
     method: Method = Method()
     ties: Ties = "min"
@@ -124,7 +131,7 @@ class Scheme:
             if not board.terms:
                 raise ValueError(f"leaderboard {board.name!r} has no terms")
             for term in (*board.terms, *board.ties):
-                if isinstance(term, Place | Score) and term.board not in known:
+                if term.rank is None and term.board not in known:
                     raise ValueError(
                         f"leaderboard {board.name!r} uses {term.board!r}, which is none before it"
                     )
@@ -149,7 +156,7 @@ class Scheme:
     def metrics(self) -> tuple[str, ...]:
         """All metrics of the scheme without duplicates, in order of first use."""
         terms = (term for board in self.boards for term in (*board.terms, *board.ties))
-        return tuple(dict.fromkeys(term.metric for term in terms if isinstance(term, Rank)))
+        return tuple(dict.fromkeys(term.rank for term in terms if term.rank is not None))
 
     @property
     def board_names(self) -> tuple[str, ...]:
@@ -162,53 +169,9 @@ class Scheme:
 
         def needed(board: Board) -> Iterator[str]:
             for term in (*board.terms, *board.ties):
-                if isinstance(term, Rank):
-                    yield term.metric
+                if term.rank is not None:
+                    yield term.rank
                 else:
                     yield from needed(boards[term.board])
 
         return tuple(dict.fromkeys(needed(boards[board_name])))
-
-
-# --- The tables that declare leaderboards, in phase.toml or in a file of their own ---
-
-
-class TermTable(KeyTable, strict=False):
-    """A term of a leaderboard: the rank of a metric, or the place or score of an earlier leaderboard."""
-
-    rank: str | None = Key(default=None, description='The metric that is ranked, as `"task.metric"`.')
-    place: str | None = Key(default=None, description="The earlier leaderboard whose place counts.")
-    score: str | None = Key(default=None, description="The earlier leaderboard whose score counts.")
-    weight: Weight = Key(default=Decimal(1), description="Weight of the term in a sum.")
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> "TermTable":
-        if sum(kind is not None for kind in (self.rank, self.place, self.score)) != 1:
-            raise ValueError("expected one of rank, place and score")
-        return self
-
-    def term(self) -> Term:
-        """Return the term."""
-        weight = Fraction(self.weight)
-        if self.rank is not None:
-            return Rank(self.rank, weight)
-        if self.place is not None:
-            return Place(self.place, weight)
-        assert self.score is not None
-        return Score(self.score, weight)
-
-
-class BoardTable(KeyTable, strict=False):
-    """A leaderboard: lower sums are better."""
-
-    name: str = Key(description="Name of the leaderboard.")
-    terms: list[TermTable] = Key(description='What is added, for example `{ rank = "task.metric" }`.')
-    ties: list[TermTable] = Key(default=[], description="What decides between teams of one score, in order.")
-    combination: Literal["sum", "mean", "median"] = Key(
-        default="sum", description="How the terms become the score."
-    )
-
-    def board(self) -> Board:
-        """Return the leaderboard."""
-        terms, ties = (tuple(term.term() for term in table) for table in (self.terms, self.ties))
-        return Board(self.name, terms, ties, self.combination)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, get_args
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.core.challenge import Challenge, Options
-from evaluation.core.scheme import Board, Combination, Place, Rank, Scheme, Score, Term, Ties
+from evaluation.core.scheme import Board, Combination, Scheme, Term, Ties
 from evaluation.phase.leaderboard import TeamValues
 from evaluation.platform.result_file import LeaderboardPlace
 
@@ -164,7 +165,7 @@ def combine_phases(
     without a place in one of them has no final place. ties: the leaderboards of ``scheme.phase_ties``.
     """
     terms = [
-        _Term(overall[role].places, 1, overall[role].places > 0, weight)
+        _Term(overall[role].places, 1, overall[role].places > 0, Fraction(weight))
         for role, weight in scheme.phases.items()
     ]
     return _placed(terms, "sum", [tie.places for tie in ties])
@@ -204,14 +205,14 @@ def _placed(terms: Sequence[_Term], combination: Combination, orders: Sequence[I
 def _column(
     term: Term, columns: Mapping[str, _Column], earlier: Mapping[str, BoardPlaces], rule: Ties
 ) -> _Term:
-    if isinstance(term, Rank):
-        return _Term(*columns[term.metric], term.weight)
+    weight = Fraction(term.weight)
+    if term.rank is not None:
+        return _Term(*columns[term.rank], weight)
     standing = earlier[term.board]
     present = standing.places > 0
-    if isinstance(term, Place):
-        return _Term(*shared_ranks(standing.places, rule), present, term.weight)
-    assert isinstance(term, Score)
-    return _Term(standing.numerators, standing.denominator, present, term.weight)
+    if term.place is not None:
+        return _Term(*shared_ranks(standing.places, rule), present, weight)
+    return _Term(standing.numerators, standing.denominator, present, weight)
 
 
 def _combined(terms: Sequence[_Term], combination: Combination) -> tuple[IntArray, int]:
@@ -289,7 +290,9 @@ def platform_scheme(method: PlatformMethod, metrics: Sequence[str]) -> Scheme:
     """
     if method == "absolute":
         # Weight 0: required, but without influence.
-        terms = tuple(Rank(metric, Fraction(position == 0)) for position, metric in enumerate(metrics))
+        terms = tuple(
+            Term(rank=metric, weight=Decimal(position == 0)) for position, metric in enumerate(metrics)
+        )
         return Scheme((Board("overall", terms),), overall="overall", complete_only=True)
-    board = Board("overall", tuple(Rank(metric) for metric in metrics), combination=method)
+    board = Board("overall", tuple(Term(rank=metric) for metric in metrics), combination=method)
     return Scheme((board,), overall="overall", complete_only=True)

@@ -33,7 +33,7 @@ from evaluation.core.field import Field, Files, HiddenField, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import IN_FORM
 from evaluation.core.metric import Metric, mean_metric
-from evaluation.core.scheme import Board, Rank, Scheme
+from evaluation.core.scheme import Board, Scheme, Term
 from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
 from evaluation.io.volume_header import B_SCAN_COLUMNS, geometry_of
 from evaluation.metrics import segmentation
@@ -426,8 +426,8 @@ RANKING = Scheme(
     boards=(
         Board(
             "overall",
-            (Rank("cysts.weighted_dice"),),
-            ties=(Rank("cysts.detection_ratio"), Rank("cysts.false_components")),
+            (Term(rank="cysts.weighted_dice"),),
+            ties=(Term(rank="cysts.detection_ratio"), Term(rank="cysts.false_components")),
         ),
     ),
     overall="overall",

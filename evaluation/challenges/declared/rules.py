@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from decimal import Decimal
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
@@ -29,7 +29,7 @@ from evaluation.core.field import HiddenField
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import Key, KeyTable, Weight
 from evaluation.core.metric import Metric
-from evaluation.core.scheme import Board, BoardTable, Method, MethodName, Rank, Scheme, Ties
+from evaluation.core.scheme import Board, Method, MethodName, Scheme, Term, Ties
 from evaluation.phase.config import DECLARED
 from evaluation.phase.registry import RUN_TIME
 
@@ -39,7 +39,7 @@ class RankingTable(KeyTable):
 
     metrics: list[str] = Key(default=[])
     weights: dict[str, Weight] = Key(default={}, strict=False)
-    boards: list[BoardTable] = Key(default=[], strict=False)
+    boards: tuple[Board, ...] = Key(default=(), strict=False)
     overall: str | None = None
     method: MethodName = "mean-then-rank"
     ties: Ties = "min"
@@ -56,11 +56,11 @@ class RankingTable(KeyTable):
 
     def scheme(self, default: tuple[str, ...]) -> Scheme:
         """Return the scheme; ``default`` are the metrics where the table has none. Raises ValueError."""
-        boards = tuple(board.board() for board in self.boards)
+        boards = self.boards
         if not boards:
-            names = self.metrics or default
-            weights = [Fraction(self.weights.get(name, 1)) for name in names]
-            terms = tuple(Rank(name, weight) for name, weight in zip(names, weights, strict=True))
+            terms = tuple(
+                Term(rank=name, weight=self.weights.get(name, Decimal(1))) for name in self.metrics or default
+            )
             boards = (Board("overall", terms, combination="sum" if self.weights else "mean"),)
         overall = self.overall or boards[-1].name
         return Scheme(boards, overall, method=Method(self.method), ties=self.ties)

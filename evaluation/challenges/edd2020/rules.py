@@ -20,7 +20,7 @@ from evaluation.core.field import Field, Files, Reference, Socket
 from evaluation.core.form import CaseForm
 from evaluation.core.keys import IN_FORM, Key
 from evaluation.core.metric import Metric, mean_metric
-from evaluation.core.scheme import Board, Rank, Scheme
+from evaluation.core.scheme import Board, Scheme, Term
 from evaluation.io.kinds.boxes import Boxes, BoxList
 from evaluation.io.kinds.objects import Attributes
 from evaluation.io.kinds.volume import MultilabelMask
@@ -308,19 +308,23 @@ def ranking(options: Edd2020Options) -> Scheme:
     formula. Here the ranks of these are averaged, by option without the mAP in sample, with ties by the
     higher mAP out of sample.
     """
-    maps = [Rank("generalisation.map_g")]
+    maps = [Term(rank="generalisation.map_g")]
     if options.generalisation_ranks == "map_d_map_g_and_dev_g":
-        maps.insert(0, Rank("detection.map_d"))
+        maps.insert(0, Term(rank="detection.map_d"))
     return Scheme(
         boards=(
-            Board("detection", (Rank("detection.score_d"),), ties=(Rank("detection.sigma_score_d"),)),
             Board(
-                "segmentation", (Rank("segmentation.score_s"),), ties=(Rank("segmentation.sigma_score_s"),)
+                "detection", (Term(rank="detection.score_d"),), ties=(Term(rank="detection.sigma_score_d"),)
+            ),
+            Board(
+                "segmentation",
+                (Term(rank="segmentation.score_s"),),
+                ties=(Term(rank="segmentation.sigma_score_s"),),
             ),
             Board(
                 "generalisation",
-                (*maps, Rank("generalisation.dev_g")),
-                ties=(Rank("generalisation.map_g"),),
+                (*maps, Term(rank="generalisation.dev_g")),
+                ties=(Term(rank="generalisation.map_g"),),
                 combination="mean",
             ),
         )

@@ -22,7 +22,7 @@ from evaluation.core.field import CaseColumns, Field, Reference, Socket, TableCo
 from evaluation.core.form import STACK_INDEX, STACK_NAME
 from evaluation.core.metric import Metric
 from evaluation.core.operating_rule import OperatingRule
-from evaluation.core.scheme import Board, Place, Rank, Scheme
+from evaluation.core.scheme import Board, Scheme, Term
 from evaluation.io.kinds.classes import LABEL, Flags, FlagSet
 from evaluation.io.kinds.number import Number, TwoClasses
 from evaluation.metrics.confusion import label_errors, modified_hamming_distance
@@ -203,9 +203,9 @@ DECISION = Field(
 
 RANKING = Scheme(
     boards=(
-        Board("referral", (Rank("referral.sensitivity_at_95_specificity"),)),
-        Board("justification", (Rank("justification.hamming_distance"),)),
-        Board("overall", (Place("referral"), Place("justification"))),
+        Board("referral", (Term(rank="referral.sensitivity_at_95_specificity"),)),
+        Board("justification", (Term(rank="justification.hamming_distance"),)),
+        Board("overall", (Term(place="referral"), Term(place="justification"))),
     ),
     overall="overall",
 )

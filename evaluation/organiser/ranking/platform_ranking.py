@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Composite
 from evaluation.core.metric import Metric, mean_metric
-from evaluation.core.scheme import Board, Place, Rank, Scheme
+from evaluation.core.scheme import Board, Scheme
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.methods import is_by_method, team_scores
 from evaluation.phase.places import PlatformMethod, competition_ranks, place_teams, platform_scheme
@@ -129,12 +129,12 @@ def _added_ranks(board: Board, boards: Mapping[str, Board]) -> dict[str, Fractio
     median = board.combination == "median" and len(board.terms) > 2  # of two terms it is their mean
     added: dict[str, Fraction] = {}
     for term in board.terms:
-        if isinstance(term, Rank):
-            ranks = {term.metric: Fraction(1)}
+        if term.rank is not None:
+            ranks = {term.rank: Fraction(1)}
         else:
             inner = boards[term.board]
             found = _added_ranks(inner, boards)
-            again = isinstance(term, Place)
+            again = term.place is not None
             if found is None or (len(found) > 1 and (again or inner.combination == "median")):
                 return None
             if again and (inner.ties or not found):
@@ -143,7 +143,7 @@ def _added_ranks(board: Board, boards: Mapping[str, Board]) -> dict[str, Fractio
             ranks = dict.fromkeys(found, Fraction(1)) if again else found
         if median and (len(ranks) != 1 or added.keys() & ranks.keys()):
             return None
-        share = term.weight / (1 if board.combination == "sum" else len(board.terms))
+        share = Fraction(term.weight) / (1 if board.combination == "sum" else len(board.terms))
         for metric, weight in ranks.items():
             added[metric] = added.get(metric, Fraction(0)) + share * weight
     return {metric: weight for metric, weight in added.items() if weight}

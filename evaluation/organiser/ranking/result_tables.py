@@ -5,7 +5,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +19,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.keys import KeyTable, Weight
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import CLUSTER_COLUMN, Resampling
-from evaluation.core.scheme import Board, Rank, Scheme
+from evaluation.core.scheme import Board, Scheme, Term
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking import results
 from evaluation.phase.cases import organiser_table
@@ -283,9 +282,11 @@ def _scheme(found: Mapping[str, Mapping[str, _MetricValues]]) -> Scheme:
     """
     boards = []
     for task, metrics in found.items():
-        weights = {f"{task}.{name}": Fraction(entry.definition.weight) for name, entry in metrics.items()}
-        ranks = tuple(Rank(name, weight) for name, weight in weights.items())
-        boards.append(Board(task, ranks, combination="mean" if set(weights.values()) == {1} else "sum"))
+        ranks = tuple(
+            Term(rank=f"{task}.{name}", weight=entry.definition.weight) for name, entry in metrics.items()
+        )
+        same = all(rank.weight == 1 for rank in ranks)
+        boards.append(Board(task, ranks, combination="mean" if same else "sum"))
     if len(boards) > 1:
         return Scheme(tuple(boards))
     return Scheme((replace(boards[0], name="overall"),), overall="overall")

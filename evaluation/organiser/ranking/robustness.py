@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from evaluation.core.resampling import by_task, values_under
-from evaluation.core.scheme import Board, MethodName, Rank, Scheme, Term
+from evaluation.core.scheme import Board, MethodName, Scheme, Term
 from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.rank_tests import kendall_tau_b
 from evaluation.organiser.ranking.resampling import as_ranked
@@ -31,9 +31,7 @@ def _without(boards: tuple[Board, ...], metric: str) -> tuple[Board, ...]:
 
     def remaining(terms: tuple[Term, ...]) -> tuple[Term, ...]:
         return tuple(
-            term
-            for term in terms
-            if (term.metric != metric if isinstance(term, Rank) else term.board in kept)
+            term for term in terms if (term.board in kept if term.rank is None else term.rank != metric)
         )
 
     for board in boards:

@@ -8,47 +8,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
 
+from pydantic import RootModel
+
 from evaluation.core.fault import PhaseError
-from evaluation.core.keys import Key, KeyTable, Weight
-from evaluation.core.scheme import BoardTable, Method, MethodName, Rank, Scheme, Term, Ties
+from evaluation.core.scheme import MethodName, Scheme, Term
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.organiser.ranking.results import PhaseResults
 from evaluation.phase.config import PhaseConfig, read_config
 from evaluation.phase.leaderboard import platform_metrics
 from evaluation.phase.places import PLATFORM_METHODS, platform_scheme, scheme_of
 from evaluation.phase.validation import InvalidTableError, read_table
-
-
-class SchemeTable(KeyTable, strict=False):
-    """The ranking of a challenge: leaderboards, of which one may decide."""
-
-    boards: list[BoardTable] = Key(description="The leaderboards, each built from metrics and earlier ones.")
-    overall: str | None = Key(default=None, description="The leaderboard that decides. Default: none.")
-    phases: dict[str, Weight] = Key(
-        default={}, description="Weight of the overall place in each phase, if several decide."
-    )
-    phase_ties: dict[str, str] = Key(
-        default={},
-        description="The leaderboard whose place in a phase breaks ties of the final ranking over `phases`, "
-        "by phase, in order.",
-    )
-    complete_only: bool = Key(
-        default=False, description="Whether teams that lack one of the metrics have no place at all."
-    )
-    method: Method = Key(default=Method(), description="How cases become ranks.")
-    ties: Ties = Key(default="min", description="Which place teams of one score share.")
-
-    def scheme(self) -> Scheme:
-        """Return the scheme; weights are the exact decimals. Raises ValueError for an invalid one."""
-        return Scheme(
-            boards=tuple(board.board() for board in self.boards),
-            overall=self.overall,
-            phases={role: Fraction(weight) for role, weight in self.phases.items()},
-            phase_ties=self.phase_ties,
-            complete_only=self.complete_only,
-            method=self.method,
-            ties=self.ties,
-        )
 
 
 def read_scheme(path: Path) -> Scheme:
@@ -58,7 +27,7 @@ def read_scheme(path: Path) -> Scheme:
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-        return read_table(SchemeTable, content).scheme()
+        return read_table(RootModel[Scheme], content).root
     except InvalidTableError as error:
         raise PhaseError(*error.problems(str(path))) from None
     except (OSError, ValueError) as error:
@@ -72,9 +41,9 @@ def _qualified(scheme: Scheme, tasks: Sequence[str]) -> Scheme:
         return scheme
 
     def named(term: Term) -> Term:
-        if isinstance(term, Rank) and "." not in term.metric:
-            return replace(term, metric=f"{tasks[0]}.{term.metric}")
-        return term
+        if term.rank is None or "." in term.rank:
+            return term
+        return replace(term, rank=f"{tasks[0]}.{term.rank}")
 
     boards = [
         replace(board, terms=tuple(map(named, board.terms)), ties=tuple(map(named, board.ties)))
@@ -87,7 +56,7 @@ def describe_scheme(scheme: Scheme) -> dict[str, Any]:
     """Return a scheme in the layout of the TOML file, weights as exact text."""
     return {
         "overall": scheme.overall,
-        "phases": {role: exact_text(weight) for role, weight in scheme.phases.items()},
+        "phases": {role: exact_text(Fraction(weight)) for role, weight in scheme.phases.items()},
         "phase_ties": dict(scheme.phase_ties),
         "complete_only": scheme.complete_only,
         "method": asdict(scheme.method),
@@ -102,8 +71,9 @@ def describe_scheme(scheme: Scheme) -> dict[str, Any]:
 
 
 def _describe_term(term: Term) -> dict[str, str]:
-    kind = type(term).__name__.lower()
-    return {kind: term.metric if isinstance(term, Rank) else term.board, "weight": exact_text(term.weight)}
+    named = {"rank": term.rank, "place": term.place, "score": term.score}
+    given = {kind: name for kind, name in named.items() if name is not None}
+    return {**given, "weight": exact_text(Fraction(term.weight))}
 
 
 def exact_text(value: Fraction) -> str:

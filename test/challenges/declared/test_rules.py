@@ -327,7 +327,7 @@ def test_metrics_are_ranked_on_one_board(tmp_path, columns, case):
     (board,) = scheme.boards
     assert scheme.overall == board.name == "overall"
     assert board.combination == combination
-    assert {term.metric: term.weight for term in board.terms} == weights
+    assert {term.rank: term.weight for term in board.terms} == weights
 
 
 @pytest.mark.parametrize(("overall", "expected"), [("", "eye"), ('overall = "age"\n', "age")])

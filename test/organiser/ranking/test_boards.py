@@ -2,7 +2,7 @@
 
 import json
 import math
-from fractions import Fraction
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from evaluation.challenges.edd2020.rules import ranking as edd2020_ranking
 from evaluation.challenges.refuge import RefugeOptions, ranking
 from evaluation.core.challenge import Composite
 from evaluation.core.fault import PhaseError
-from evaluation.core.scheme import Board, Method, Place, Rank, Scheme, Score
+from evaluation.core.scheme import Board, Method, Scheme, Term
 from evaluation.organiser.ranking.resampling import as_ranked
 from evaluation.organiser.ranking.scheme_file import describe_scheme, read_scheme
 from evaluation.phase.config import PhaseConfig
@@ -23,7 +23,7 @@ from evaluation.phase.registry import challenge_named
 from test.faults import faulted
 
 NAN = math.nan
-TIED = Scheme((Board("overall", (Rank("t.a"),), ties=(Rank("t.b"), Rank("t.c"))),), "overall")
+TIED = Scheme((Board("overall", (Term(rank="t.a"),), ties=(Term(rank="t.b"), Term(rank="t.c"))),), "overall")
 
 
 def test_ties_are_broken_in_turn_in_every_resample():
@@ -73,7 +73,7 @@ def test_the_platform_ranks_no_submission_that_lacks_a_metric(method, scores):
 
 
 def test_weights_with_too_many_digits_are_refused():
-    terms = (Rank("t.a", Fraction(1, 3**40)), Rank("t.b", Fraction(1, 2**40)))
+    terms = (Term(rank="t.a", weight=Decimal("1e-40")), Term(rank="t.b"))
     values = {"t.a": [[1.0, 2.0]], "t.b": [[1.0, 2.0]]}
     with pytest.raises(ValueError, match="too many digits"):
         place_teams(Scheme((Board("overall", terms),)), values, dict.fromkeys(values, "lower"))
@@ -83,11 +83,11 @@ def test_weights_with_too_many_digits_are_refused():
     ("boards", "named"),
     [
         ((Board("a", ()),), "a"),
-        ((Board("a", (Place("b"),)), Board("b", (Rank("t.a"),))), "b"),
-        ((Board("a", (Rank("t.a"),), ties=(Score("c"),)),), "c"),
-        ((Board("a", (Rank("t.a"),)), Board("a", (Rank("t.b"),))), "a"),
-        ((Board("a", (Rank("t.a", Fraction(-1)),)),), "-1"),
-        ((Board("a", (Rank("t.a", Fraction(2)),), combination="median"),), "a"),
+        ((Board("a", (Term(place="b"),)), Board("b", (Term(rank="t.a"),))), "b"),
+        ((Board("a", (Term(rank="t.a"),), ties=(Term(score="c"),)),), "c"),
+        ((Board("a", (Term(rank="t.a"),)), Board("a", (Term(rank="t.b"),))), "a"),
+        ((Board("a", (Term(rank="t.a", weight=Decimal(-1)),)),), "-1"),
+        ((Board("a", (Term(rank="t.a", weight=Decimal(2)),), combination="median"),), "a"),
     ],
 )
 def test_schemes_that_cannot_be_carried_out(boards, named):
@@ -96,7 +96,7 @@ def test_schemes_that_cannot_be_carried_out(boards, named):
 
 
 def test_scaled_values_of_equal_infinite_and_missing_ones():
-    scheme = Scheme((Board("all", (Rank("t.a"), Rank("t.b"))),), "all", method=Method("min-max"))
+    scheme = Scheme((Board("all", (Term(rank="t.a"), Term(rank="t.b"))),), "all", method=Method("min-max"))
     values = {
         "t.a": [[0.5, 0.5, 0.5, NAN], [3, 1, 2, 0]],
         "t.b": [[1, 4, -math.inf, 2], [0.1, 0.2, 0.3, 0.4]],
@@ -180,7 +180,7 @@ def test_the_platforms_schemes_leave_out_columns_that_are_excluded_from_the_rank
     config = PhaseConfig(challenge="justraigs", name="p", title="P", submission="algorithm", **keys)
     metrics = platform_metrics(config, challenge, challenge.tasks(challenge.options()))
     (board,) = platform_scheme("mean", metrics).boards
-    assert [term.metric for term in board.terms if isinstance(term, Rank)] == ranked
+    assert [term.rank for term in board.terms] == ranked
 
 
 SUM = Composite("sum", "Sum", ("t.a", "t.b"), lambda a, b: a + b, best=0, worst=2)

@@ -1,13 +1,13 @@
 """Teams beside others: other schemes, and teams without a place."""
 
-from fractions import Fraction
+from decimal import Decimal
 
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, wilcoxon
 
 from evaluation.core.fault import PhaseError
-from evaluation.core.scheme import Board, Place, Rank, Scheme
+from evaluation.core.scheme import Board, Scheme, Term
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.leaderboard import (
     CHOSEN_HERE,
@@ -81,9 +81,16 @@ def test_places_by_hand(board, kind, change, places):
 
 SCHEME = Scheme(
     (
-        Board("disc", (Rank("disc.f1", Fraction("0.4")), Rank("disc.dice", Fraction("0.6")))),
-        Board("fovea", (Rank("fovea.distance"),)),
-        Board("overall", (Place("disc"), Place("fovea", Fraction(0))), ties=(Rank("fovea.distance"),)),
+        Board(
+            "disc",
+            (Term(rank="disc.f1", weight=Decimal("0.4")), Term(rank="disc.dice", weight=Decimal("0.6"))),
+        ),
+        Board("fovea", (Term(rank="fovea.distance"),)),
+        Board(
+            "overall",
+            (Term(place="disc"), Term(place="fovea", weight=Decimal(0))),
+            ties=(Term(rank="fovea.distance"),),
+        ),
     ),
     overall="overall",
 )
@@ -92,7 +99,7 @@ SCHEME = Scheme(
 def test_a_scheme_without_a_metric():
     without = dict(left_out_metrics(SCHEME))["fovea.distance"]
     assert [board.name for board in without.boards] == ["disc", "overall"]
-    assert (without.boards[1].terms, without.boards[1].ties) == ((Place("disc"),), ())
+    assert (without.boards[1].terms, without.boards[1].ties) == ((Term(place="disc"),), ())
 
 
 FIVE = ("a", "b", "c", "ensemble", "grader")

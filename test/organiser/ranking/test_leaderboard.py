@@ -4,7 +4,7 @@ import json
 import math
 import shutil
 from dataclasses import replace
-from fractions import Fraction
+from decimal import Decimal
 from pathlib import Path
 from statistics import NormalDist
 
@@ -17,7 +17,7 @@ import evaluation
 from evaluation.challenges.refuge import CHALLENGE, RefugeOptions, ranking
 from evaluation.core.challenge import metrics_of
 from evaluation.core.fault import PhaseError
-from evaluation.core.scheme import Board, Place, Rank, Scheme
+from evaluation.core.scheme import Board, Scheme, Term
 from evaluation.organiser.ranking.analysis import RankOptions
 from evaluation.organiser.ranking.comparisons import Margin
 from evaluation.organiser.ranking.leaderboard import (
@@ -85,9 +85,9 @@ def test_tasks_share_the_draws_of_their_cases(tmp_path):
         }
         write_team(tmp_path / team, columns)
     boards = (
-        Board("cup", (Rank(f"segmentation.{CUP}"),)),
-        Board("fovea", (Rank("fovea.distance"),)),
-        Board("both", (Place("cup"), Place("fovea"))),
+        Board("cup", (Term(rank=f"segmentation.{CUP}"),)),
+        Board("fovea", (Term(rank="fovea.distance"),)),
+        Board("both", (Term(place="cup"), Term(place="fovea"))),
     )
     phase = rank_phase(read_results(tmp_path), Scheme(boards, "both"), RankOptions())
     for team in phase.board.teams:
@@ -199,7 +199,7 @@ def test_two_phases(tmp_path):
 @pytest.mark.parametrize(("ties", "places"), [({}, (1, 1)), ({"offline": "classification"}, (1, 2))])
 def test_a_tie_of_two_phases_is_broken_in_every_resample(tmp_path, ties, places):
     # a and b are first in one phase and second in the other, with equal weights: 1.5 each.
-    weights = dict.fromkeys(("offline", "onsite"), Fraction(1, 2))
+    weights = dict.fromkeys(("offline", "onsite"), Decimal("0.5"))
     phases, scheme = two_phases(tmp_path, phases=weights, phase_ties=ties)
     first, second, _ = rank_phases(phases, scheme).final
     assert [(row.team, row.place) for row in (first, second)] == list(zip("ab", places, strict=True))

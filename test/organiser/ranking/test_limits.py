@@ -4,7 +4,6 @@ import csv
 import json
 import math
 from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from evaluation.cli.main import main
 from evaluation.core.fault import PhaseError
 from evaluation.core.resampling import Resampling
-from evaluation.core.scheme import Rank
+from evaluation.core.scheme import Term
 from evaluation.organiser.ranking.result_tables import (
     MetricDefinition,
     read_definitions,
@@ -265,7 +264,7 @@ def test_tasks_and_names_with_a_dot(tmp_path):
     results = read_table(tmp_path, text, metrics)
     (board,) = scheme_of(results.challenge, results.options).boards
     assert (board.name, board.combination) == ("overall", "sum")
-    assert board.terms == (Rank("disc.f1", Fraction("0.4")), Rank("disc.dice"))
+    assert board.terms == (Term(rank="disc.f1", weight=Decimal("0.4")), Term(rank="disc.dice"))
 
 
 FAULTS = {

@@ -1,7 +1,7 @@
 """The notes of `settings` on the platform's places, against the platform's own rules and random results."""
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from decimal import Decimal
 from statistics import mean, median
 from typing import Any, get_args
 
@@ -12,7 +12,7 @@ from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Challenge, Composite, Options, Task
 from evaluation.core.estimator import FunctionOfCases, Mean, one_stratum
 from evaluation.core.metric import Metric, mean_metric
-from evaluation.core.scheme import Board, Method, MethodName, Place, Rank, Scheme, Score
+from evaluation.core.scheme import Board, Method, MethodName, Scheme, Term
 from evaluation.organiser.ranking.platform_ranking import (
     Example,
     PlatformRanking,
@@ -137,27 +137,27 @@ def agree(scheme: Scheme, platform: PlatformRanking) -> None:
         assert places_on_the_platform(platform, teams) == places_by_rank(scheme, teams, deciding)
 
 
-ONE = Board("a", (Rank("t.a"),))
-OTHER = Board("b", (Rank("t.b"),))
-TWO = Board("two", (Rank("t.a"), Rank("t.b")))
-THREE = tuple(Rank(name) for name in METRICS)
-DOUBLE = Board("double", (Rank("t.a", Fraction(2)),))
+ONE = Board("a", (Term(rank="t.a"),))
+OTHER = Board("b", (Term(rank="t.b"),))
+TWO = Board("two", (Term(rank="t.a"), Term(rank="t.b")))
+THREE = tuple(Term(rank=name) for name in METRICS)
+DOUBLE = Board("double", (Term(rank="t.a", weight=Decimal(2)),))
 
 
 @pytest.mark.parametrize(
     ("boards", "method", "columns"),
     [
         ((ONE,), "absolute", ("t.a",)),
-        ((ONE, OTHER, Board("all", (Place("a"), Place("b")))), "mean", ("t.a", "t.b")),
+        ((ONE, OTHER, Board("all", (Term(place="a"), Term(place="b")))), "mean", ("t.a", "t.b")),
         ((Board("all", TWO.terms, combination="median"),), "median", ("t.a", "t.b")),
-        ((Board("all", (Rank("t.a"), Rank("t.b", Fraction(0)))),), "absolute", ("t.a",)),
-        ((TWO, Board("all", (Score("two"), Rank("u.c")))), "mean", METRICS),
+        ((Board("all", (Term(rank="t.a"), Term(rank="t.b", weight=Decimal(0)))),), "absolute", ("t.a",)),
+        ((TWO, Board("all", (Term(score="two"), Term(rank="u.c")))), "mean", METRICS),
         ((Board("all", THREE, combination="median"),), "median", METRICS),
-        ((Board("all", (Rank("t.a"), Rank("t.b", Fraction(2)))),), None, ()),
-        ((Board("all", (*TWO.terms, Rank("t.a"))),), None, ()),
-        ((TWO, Board("all", (Place("two"), Rank("u.c")))), None, ()),
-        ((DOUBLE, Board("all", (Score("double"), Rank("t.b")))), None, ()),
-        ((Board("a", ONE.terms, OTHER.terms), Board("all", (Place("a"), Rank("u.c")))), None, ()),
+        ((Board("all", (Term(rank="t.a"), Term(rank="t.b", weight=Decimal(2)))),), None, ()),
+        ((Board("all", (*TWO.terms, Term(rank="t.a"))),), None, ()),
+        ((TWO, Board("all", (Term(place="two"), Term(rank="u.c")))), None, ()),
+        ((DOUBLE, Board("all", (Term(score="double"), Term(rank="t.b")))), None, ()),
+        ((Board("a", ONE.terms, OTHER.terms), Board("all", (Term(place="a"), Term(rank="u.c")))), None, ()),
         ((ONE, OTHER), "absolute", ("t.b",)),
     ],
 )
@@ -179,8 +179,12 @@ PLATFORM = PlatformRanking("mean", ("t.a", "t.b"))
         (Scheme((ONE, OTHER)), PLATFORM, "several leaderboards (a, b)"),
         (Scheme((TWO,), method=Method("rank-then-mean")), PLATFORM, "cases (rank-then-mean)"),
         (Scheme((TWO,), ties="average"), PLATFORM, 'ties = "average"'),
-        (Scheme((Board("two", TWO.terms, (Rank("u.c"),)),)), PLATFORM, "breaks ties"),
-        (Scheme((Board("two", (Rank("t.a"), Rank("t.b", Fraction(3)))),)), PLATFORM, "weights ranks"),
+        (Scheme((Board("two", TWO.terms, (Term(rank="u.c"),)),)), PLATFORM, "breaks ties"),
+        (
+            Scheme((Board("two", (Term(rank="t.a"), Term(rank="t.b", weight=Decimal(3)))),)),
+            PLATFORM,
+            "weights ranks",
+        ),
         (Scheme((TWO,)), PlatformRanking("absolute", ("t.a", "t.b")), "other columns"),
         (Scheme((TWO,)), PlatformRanking("absolute", ("total",)), "other columns"),
         (Scheme((Board("all", THREE),)), PlatformRanking("median", METRICS), "takes their mean"),
@@ -201,7 +205,7 @@ def test_teams_without_an_optional_task_and_scaled_values():
     assert "in place of ranks (min-max)" in scaled.reasons[0]
     assert scaled.example == ""
     assert reasons(Scheme((ONE,), method=Method("min-max")), closest_ranking(Scheme((ONE,)))) == ()
-    scheme = Scheme((Board("all", (Rank("t.a"), Rank("u.c"))),))
+    scheme = Scheme((Board("all", (Term(rank="t.a"), Term(rank="u.c"))),))
     platform = PlatformRanking("mean", ("t.a", "u.c"))
     assert reasons(scheme, platform) == ()
     (reason,) = reasons(scheme, platform, ("u",))
