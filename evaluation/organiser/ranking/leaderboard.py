@@ -350,15 +350,12 @@ def rank_paths(
     """
     if ground_truth is not None:
         registry.load_beside(ground_truth)
-    read = read_phase_results(paths, metrics, ground_truth)
-    schemes = {role: scheme_named(scheme, one, ground_truth) for role, one in read.results.items()}
-    ranked = {
-        role: rank_phase(one, schemes[role], choices, role or None) for role, one in read.results.items()
-    }
+    results = read_phase_results(paths, metrics, ground_truth)
+    schemes = {role: scheme_named(scheme, one, ground_truth) for role, one in results.items()}
+    ranked = {role: rank_phase(one, schemes[role], choices, role or None) for role, one in results.items()}
     board = leaderboard_of(ranked, schemes)
-    return RankedChallenge(
-        replace(board, notices=(*board.notices, *notices_of_order(board, read.ranks))), ranked
-    )
+    notices = (*board.notices, *notices_of_order(board, results))
+    return RankedChallenge(replace(board, notices=notices), ranked)
 
 
 def _rolled(standing: BoardPlaces, shift: int) -> BoardPlaces:

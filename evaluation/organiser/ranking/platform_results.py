@@ -59,15 +59,7 @@ _HINT = (
 Paths = Mapping[str, Sequence[Path]]
 
 
-@dataclass(frozen=True)
-class ReadResults:
-    """Results by role, and the platform's own ranks of the teams in exported evaluations by role."""
-
-    results: Mapping[str, PhaseResults]
-    ranks: Mapping[str, Mapping[str, int]]
-
-
-def read_phase_results(paths: Paths, metrics: Sequence[str] = (), phase: Path | None = None) -> ReadResults:
+def read_phase_results(paths: Paths, metrics: Sequence[str], phase: Path | None) -> dict[str, PhaseResults]:
     """Return the results by role of folders, tables, and files of exported evaluations.
 
     metrics: of tables, as `read_definitions` takes them, or of evaluations of any container by the dotted
@@ -93,29 +85,29 @@ def read_phase_results(paths: Paths, metrics: Sequence[str] = (), phase: Path | 
     )
     if metrics and not any(file.is_file() for files in paths.values() for file in files):
         raise PhaseError("--metric describes a table, and none is given")
-    found, ranks = dict[str, PhaseResults](), dict[str, Mapping[str, int]]()
+    found: dict[str, PhaseResults] = {}
     for role, files in paths.items():
         if role not in exported:
             path = files[0]
             found[role] = read_results_table(path, described) if path.is_file() else read_results(path)
             continue
         for name, rows in _by_phase(files, role, bool(metrics)).items():
-            found[name], ranks[name] = _Export(files[0], rows, phase, described).read()
+            found[name] = _Export(files[0], rows, phase, described).read()
     if exported:
         tell([f"Note: {_HINT}"])
-    return ReadResults(found, ranks)
+    return found
 
 
-def notices_of_order(board: Leaderboard, ranks_of: Mapping[str, Mapping[str, int]]) -> list[str]:
+def notices_of_order(board: Leaderboard, results: Mapping[str, PhaseResults]) -> list[str]:
     """Return how the places of exported evaluations compare with the platform's own ranks, by role."""
     notices = []
     of_role = {phase.role or "": phase for phase in board.phases}
-    for role, ranks in ranks_of.items():
+    for role, ranks in ((role, one.platform_ranks) for role, one in results.items()):
+        if not any(ranks.values()):
+            continue
         phase = of_role[role]
         overall = phase.scheme["overall"] or next(iter(phase.scheme["boards"]))["name"]
         here = {team.team: place for team in phase.teams if (place := team.boards[overall].place)}
-        if not any(ranks.values()):
-            continue
         differing = [
             f"{team} {ranks.get(team) or '–'} there, {here.get(team) or '–'} here"
             for team in dict.fromkeys([*here, *ranks])
@@ -157,8 +149,8 @@ class _Export:
     phase: Path | None
     metrics: Mapping[str, MetricDefinition]
 
-    def read(self) -> tuple[PhaseResults, dict[str, int]]:
-        """Return the results, and the platform's best rank of each team, 0 for none."""
+    def read(self) -> PhaseResults:
+        """Return the results, with the platform's best rank of each team."""
         every = self._by_submission()
         taken = {one: [row for row in of if _is_published(row)] for one, of in every.items()}
         hidden = Counter(one.team for one, of in every.items() for row in of if not _is_published(row))
@@ -183,7 +175,7 @@ class _Export:
         failed = Counter(one.team for one in submitted if one.absence)
         of_all = f"{failed.total()} of {len(submitted)} submissions"
         self._tell(failed, f"{of_all} have no evaluation that succeeded")
-        return results, ranks
+        return replace(results, platform_ranks=ranks)
 
     def _results(self, submitted: Sequence[Result]) -> PhaseResults:
         """Return the results from whole `metrics.json` of this package."""

@@ -52,7 +52,7 @@ class PhaseResults:
 
     ``compare_with``: the opponents of each team of ``ineligible`` that has any. ``chosen_here``: the
     ensembles whose members were chosen by results on the cases of this phase. ``notices``: what was decided
-    on reading.
+    on reading. ``platform_ranks``: those of the teams in exported evaluations, 0 for none.
     """
 
     challenge: Challenge
@@ -67,6 +67,7 @@ class PhaseResults:
     compare_with: Mapping[str, Sequence[str]] = field(default_factory=dict)
     chosen_here: frozenset[str] = frozenset()
     notices: tuple[str, ...] = ()
+    platform_ranks: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def metrics(self) -> dict[str, Metric]:
