@@ -48,7 +48,7 @@ from evaluation.organiser.ranking.stability import (
 )
 from evaluation.phase import registry
 from evaluation.phase.leaderboard import TEAM
-from evaluation.phase.places import Better, BoardPlaces, Leaderboards, combine_phases, shared_rank
+from evaluation.phase.places import BoardPlaces, Leaderboards, combine_phases, shared_rank
 from evaluation.platform.result_file import render
 from evaluation.stats.figure import Difference, Figure, Interval
 
@@ -82,10 +82,8 @@ def rank_phase(
     """Return the leaderboard of one phase. Raises `PhaseError` where results do not fit together."""
     if results.cases and choices.subgroups:
         require_subgroups(results.cases, choices.subgroups)
-    better: dict[str, Better] = {name: figure.better for name, figure in results.figures.items()}
     _require_known(scheme, results)
-    which = choices.which or results.challenge.counts
-    chosen = select(results.submissions, results.ineligible, which, scheme, better)
+    chosen = select(results, scheme, choices.which)
     ranked = tuple(submission for submission in chosen if submission.team not in results.ineligible)
     if not ranked:
         raise PhaseError(f"{results.phase}: no team is eligible")
@@ -121,7 +119,7 @@ def rank_phase(
         clusters=len(set(clusters.values())) if clusters else None,
         titles=dict(results.titles),
     )
-    annotators = choices.annotator_scores(tuple(better)) if choices.annotator_scores else {}
+    annotators = choices.annotator_scores(tuple(results.figures)) if choices.annotator_scores else {}
     margins = analysis.margin_tests(annotators)
     by_digits = _places_by_published_digits(scores, leaderboards)
     return RankedPhase(
@@ -135,7 +133,7 @@ def rank_phase(
             {team.team: {name: one.value for name, one in team.metrics.items()} for team in board.teams},
             {s.team for s in ranked},
             annotators,
-            better,
+            results.better,
         ),
         submissions=results.submissions,
         margins=margins,

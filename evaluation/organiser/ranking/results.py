@@ -17,6 +17,7 @@ from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import read_json
 from evaluation.phase.cases import organiser_table
 from evaluation.phase.leaderboard import ALL_OTHERS, ELIGIBLE, TEAM, is_yes
+from evaluation.phase.places import Better
 from evaluation.phase.registry import Rules, rules_of
 from evaluation.phase.scores import RecordedCases, RecordedColumns, read_case_records
 from evaluation.phase.validation import InvalidTableError
@@ -83,6 +84,11 @@ class PhaseResults:
     def figures(self) -> dict[str, Metric | Composite]:
         """Metrics and composites by name: everything that can be ranked."""
         return self.challenge.figures_of(self.tasks)
+
+    @property
+    def better(self) -> dict[str, Better]:
+        """The better direction of each of them."""
+        return {name: figure.better for name, figure in self.figures.items()}
 
 
 # --- The file `teams.csv` beside the results: which teams are ranked, listed, and compared with others ---

@@ -18,6 +18,17 @@ from evaluation.organiser.ranking.results import PhaseResults, Submission
 from evaluation.phase.places import Better, Leaderboards, place_teams
 
 
+def _exact_values(
+    submissions: Sequence[Submission], scheme: Scheme, better: Mapping[str, Better]
+) -> dict[str, Floats]:
+    """Return the metrics of a scheme that exist, shape (1, submissions), NaN where a submission has none."""
+    return {
+        name: np.array([[submission.exact.get(name, math.nan) for submission in submissions]])
+        for name in scheme.metrics
+        if name in better
+    }
+
+
 class SchemeScores:
     """The scores of submissions in the metrics of a scheme, and the metrics that they rest on.
 
@@ -29,7 +40,7 @@ class SchemeScores:
     def __init__(self, results: PhaseResults, scheme: Scheme, submissions: Sequence[Submission]) -> None:
         self.results, self.scheme, self.submissions = results, scheme, submissions
         self.by_method: dict[str, TeamScores] = {}
-        self.better: dict[str, Better] = {name: figure.better for name, figure in results.figures.items()}
+        self.better = results.better
         self.cases = TeamCases.of(submissions)
         for name in scheme.metrics:
             if name not in results.metrics:
@@ -48,11 +59,7 @@ class SchemeScores:
 
     def values(self) -> dict[str, Floats]:
         """Return the scores by metric, shape (1, submissions), NaN where a submission has none."""
-        found = {
-            name: np.array([[submission.exact.get(name, math.nan) for submission in self.submissions]])
-            for name in self.scheme.metrics
-            if name in self.better
-        }
+        found = _exact_values(self.submissions, self.scheme, self.better)
         for name, scores in self.by_method.items():
             found[name] = self._wide(name, scores.under(np.ones((1, len(scores.cases)))))
         return found
@@ -118,42 +125,31 @@ class SchemeScores:
 Which = Literal["best", "last"]
 
 
-def select(
-    submissions: Sequence[Submission],
-    ineligible: frozenset[str],
-    which: Which,
-    scheme: Scheme,
-    better: Mapping[str, Better],
-) -> tuple[Submission, ...]:
-    """Return one submission of every team, in the order of the teams.
+def select(results: PhaseResults, scheme: Scheme, which: Which | None = None) -> tuple[Submission, ...]:
+    """Return the submission of every team that counts, in the order of the teams.
 
-    submissions: by team, in order of submission. "last": the last one, even without a result. "best", as on
-    the platform: all submissions of the eligible teams are ranked together, and each team's best place
-    counts, of equal ones the later. The submissions of an ineligible team are ranked among the eligible ones.
+    which: by default the challenge's rule. "last": the last one, even without a result. "best", as on the
+    platform: all submissions of the eligible teams are ranked together, and each team's best place counts, of
+    equal ones the later. The submissions of an ineligible team are ranked among the eligible ones.
     Submissions are compared by overall place, then by the places in the scheme's other boards.
     """
     teams: dict[str, list[Submission]] = {}
-    for submission in submissions:
+    for submission in results.submissions:
         teams.setdefault(submission.team, []).append(submission)
-    if which == "last":
+    if (which or results.challenge.counts) == "last":
         return tuple(team_submissions[-1] for team_submissions in teams.values())
-    eligible = [submission for submission in submissions if submission.team not in ineligible]
+    better = results.better
+    eligible = [one for one in results.submissions if one.team not in results.ineligible]
     found: dict[str, Submission] = _best(eligible, scheme, better) if eligible else {}
-    for team in teams:
-        if team in ineligible:
-            found[team] = _best([*eligible, *teams[team]], scheme, better)[team]
+    for team in results.ineligible & teams.keys():
+        found[team] = _best([*eligible, *teams[team]], scheme, better)[team]
     return tuple(found[team] for team in teams)
 
 
 def _best(
     submissions: Sequence[Submission], scheme: Scheme, better: Mapping[str, Better]
 ) -> dict[str, Submission]:
-    values = {
-        metric: [[submission.exact.get(metric, math.nan) for submission in submissions]]
-        for metric in scheme.metrics
-        if metric in better
-    }
-    leaderboards = place_teams(scheme, values, better)
+    leaderboards = place_teams(scheme, _exact_values(submissions, scheme, better), better)
     boards = sorted(leaderboards.boards, key=lambda name: name != scheme.overall)
     best: dict[str, tuple[list[float], Submission]] = {}
     for position, submission in enumerate(submissions):

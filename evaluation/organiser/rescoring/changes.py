@@ -209,9 +209,7 @@ def _plain(value: Any) -> Any:
 def _places(results: PhaseResults) -> dict[str, dict[str, int]]:
     """Return the places of the teams by leaderboard."""
     scheme = scheme_of(results.challenge, results.options)
-    better = {name: figure.better for name, figure in results.figures.items()}
-    chosen = select(results.submissions, results.ineligible, results.challenge.counts, scheme, better)
-    ranked = [submission for submission in chosen if submission.team not in results.ineligible]
+    ranked = [one for one in select(results, scheme) if one.team not in results.ineligible]
     if not any(submission.values for submission in ranked):
         return {}
     boards = SchemeScores(results, scheme, ranked).places().boards
