@@ -167,16 +167,10 @@ class Analysis:
             margins.append(replace(one, value=score))
         return comparisons.margin_tests(margins, compared, self.intervals)
 
-    def subgroup_tests(self) -> tuple[difficulty.SubgroupTest, ...]:
+    def subgroup_tests(self) -> list[difficulty.SubgroupTest]:
         """Return the tests between subgroups within each team."""
-        cases = self._results.cases
-        if not self._choices.subgroups:
-            return ()
-        if cases is None:
-            raise PhaseError("subgroups need results per case (evaluate --cases)")
-        return tuple(
-            difficulty.subgroup_tests(self._results.metrics, self._all, cases, self._choices.subgroups)
-        )
+        cases, chosen = self._results.cases, self._choices.subgroups
+        return difficulty.subgroup_tests(self._results.metrics, self._all, cases, chosen) if cases else []
 
     @cached_property
     def _readings(self) -> Readings | None:

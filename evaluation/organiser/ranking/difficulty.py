@@ -106,8 +106,10 @@ def subgroup_tests(
 _MOST_NUMBERS = 10
 
 
-def require_subgroups(columns: RecordedColumns, chosen: Sequence[str]) -> None:
+def require_subgroups(columns: RecordedColumns | None, chosen: Sequence[str]) -> None:
     """Raise `PhaseError` for columns that the case table lacks, and for many numbers without bins."""
+    if columns is None:
+        raise PhaseError("subgroups need results per case (evaluate --cases)")
     if unknown := [column for column in chosen if column not in columns.columns]:
         known = ", ".join(columns.columns)
         raise PhaseError(f"{', '.join(unknown)}: no column of the case table; it has {known}")

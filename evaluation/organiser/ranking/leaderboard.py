@@ -80,7 +80,7 @@ def rank_phase(
     results: PhaseResults, scheme: Scheme, choices: RankOptions, role: str | None = None
 ) -> RankedPhase:
     """Return the leaderboard of one phase. Raises `PhaseError` where results do not fit together."""
-    if results.cases and choices.subgroups:
+    if choices.subgroups:
         require_subgroups(results.cases, choices.subgroups)
     _require_known(scheme, results)
     chosen = select(results, scheme, choices.which)
@@ -114,7 +114,7 @@ def rank_phase(
                 if name != scheme.overall
             },
         ),
-        subgroup_tests=analysis.subgroup_tests(),
+        subgroup_tests=tuple(analysis.subgroup_tests()),
         annotators=analysis.annotators(),
         clusters=len(set(clusters.values())) if clusters else None,
         titles=dict(results.titles),

@@ -97,8 +97,7 @@ def variations(
         affected = [name for name in scheme.board_names if change in scheme.metrics_of(name)]
         add("without metric", change, affected, place_teams(other, values, better))
     for column in subgroups if is_complete else ():
-        if cases is None or column not in cases.columns:
-            continue
+        assert cases is not None
         labels = dict(zip(cases.names, cases.labels(column), strict=True))
         for value in cases.values(column):
             members = {case for case, label in labels.items() if label == value}
