@@ -242,6 +242,11 @@ class Challenge:
         tasks = tuple(tasks)
         return {**metrics_of(tasks), **{composite.name: composite for composite in self.composites_of(tasks)}}
 
+    def parts_of(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return names of figures, each once, with each composite replaced by its metrics."""
+        parts = {composite.name: composite.metrics for composite in self.composites}
+        return tuple(dict.fromkeys(metric for name in names for metric in parts.get(name, (name,))))
+
     def titled(self, titles: Mapping[str, str]) -> Challenge:
         """Return the challenge whose composites have the titles that a phase gives them by name."""
         composites = (replace(one, title=titles.get(one.name, one.title)) for one in self.composites)

@@ -71,8 +71,7 @@ def describe_scheme(scheme: Scheme) -> dict[str, Any]:
 
 
 def _describe_term(term: Term) -> dict[str, str]:
-    named = {"rank": term.rank, "place": term.place, "score": term.score}
-    given = {kind: name for kind, name in named.items() if name is not None}
+    given = {name: value for name, value in vars(term).items() if value is not None}
     return {**given, "weight": exact_text(Fraction(term.weight))}
 
 

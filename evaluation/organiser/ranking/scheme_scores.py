@@ -96,7 +96,7 @@ class SchemeScores:
     def metrics(self) -> dict[str, Metric]:
         """Return the metrics that the scheme ranks, including the parts of its composites."""
         metrics = self.results.metrics
-        return {name: metrics[name] for name in self._single(self.scheme.metrics)}
+        return {name: metrics[name] for name in self.results.challenge.parts_of(self.scheme.metrics)}
 
     def given_metrics(self, metrics: Mapping[str, Metric]) -> dict[str, Metric]:
         """Return those of some metrics that any submission has."""
@@ -108,16 +108,11 @@ class SchemeScores:
 
     def are_complete(self, names: Sequence[str]) -> bool:
         """Return whether all submissions with these metrics or composites also have them per case."""
-        for name in self._single(names):
+        for name in self.results.challenge.parts_of(names):
             tables = self.cases.task_tables(name.partition(".")[0])
             if any(name in one.values and one.team not in tables for one in self.submissions):
                 return False
         return True
-
-    def _single(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return names with each composite replaced by its metrics."""
-        parts = {composite.name: composite.metrics for composite in self.results.challenge.composites}
-        return tuple(dict.fromkeys(single for name in names for single in parts.get(name, (name,))))
 
 
 # --- Which of a team's submissions counts ---
