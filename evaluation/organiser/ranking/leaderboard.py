@@ -16,7 +16,6 @@ from evaluation.core.metric import Metric
 from evaluation.core.scheme import Scheme, Ties
 from evaluation.io.files import write_atomically
 from evaluation.organiser.output import csv_bytes, table_row
-from evaluation.organiser.ranking import leaderboard_file
 from evaluation.organiser.ranking.analysis import Analysis, RankOptions
 from evaluation.organiser.ranking.annotators import Beside, beside_teams
 from evaluation.organiser.ranking.comparisons import MarginTest
@@ -24,6 +23,7 @@ from evaluation.organiser.ranking.differences import corrected
 from evaluation.organiser.ranking.difficulty import require_subgroups
 from evaluation.organiser.ranking.leaderboard_file import (
     FORMAT,
+    ORGANISER_FORMAT,
     BoardOfTeam,
     FinalTeam,
     Leaderboard,
@@ -447,7 +447,7 @@ def write_ranked(ranked: RankedChallenge, folder: Path) -> list[Path]:
     return written
 
 
-def write_leaderboard(board: leaderboard_file.Leaderboard, folder: Path) -> list[Path]:
+def write_leaderboard(board: Leaderboard, folder: Path) -> list[Path]:
     """Write leaderboard.json and csv files, over several phases one more csv each; return the paths."""
     tables: dict[str, list[dict[str, Any]]] = {"robustness": [], "comparisons": [], "subgroup-tests": []}
     tables["leaderboard"] = leaderboard_rows(board)
@@ -486,15 +486,15 @@ def write_phase(phase: RankedPhase, folder: Path, suffix: str) -> list[Path]:
     tables[f"operating-points{suffix}"] = list(part.operating_points)
     tables[f"submissions{suffix}"] = _submission_rows(phase)
     documents = {}
-    if part != leaderboard_file.OrganiserPart():
+    if part != OrganiserPart():
         # Operating points may be at infinite scores, which JSON does not have.
         shown = {name: value for name, value in vars(part).items() if name != "operating_points"}
-        content = {"format": leaderboard_file.ORGANISER_FORMAT, **shown}
+        content = {"format": ORGANISER_FORMAT, **shown}
         documents[f"organiser{suffix}.json"] = (json.dumps(content, default=vars) + "\n").encode("ascii")
     return _write(documents, tables, folder)
 
 
-def leaderboard_rows(board: leaderboard_file.Leaderboard, role: str | None = None) -> list[dict[str, Any]]:
+def leaderboard_rows(board: Leaderboard, role: str | None = None) -> list[dict[str, Any]]:
     """Return the rows of `leaderboard.csv`, or of one of several phases. Raises `KeyError`."""
     if role is not None:
         return _phase_rows({phase.role: phase for phase in board.phases}[role])
@@ -529,7 +529,7 @@ def _submission_rows(phase: RankedPhase) -> list[dict[str, Any]]:
     return rows
 
 
-def _phase_rows(phase: leaderboard_file.PhaseLeaderboard) -> list[dict[str, Any]]:
+def _phase_rows(phase: PhaseLeaderboard) -> list[dict[str, Any]]:
     """Return the rows of the csv; metric columns are named as in a phase's `leaderboard.csv`."""
     metrics = [name for name in phase.metrics if any(name in team.metrics for team in phase.teams)]
     rows = []
@@ -553,13 +553,13 @@ def _interval(name: str, of: Interval | PlaceDistribution | None) -> dict[str, f
     return {f"{name} lower": of.lower if of else None, f"{name} upper": of.upper if of else None}
 
 
-def _robustness_row(phase: leaderboard_file.PhaseLeaderboard, variation: Variation) -> dict[str, Any]:
+def _robustness_row(phase: PhaseLeaderboard, variation: Variation) -> dict[str, Any]:
     row = {key: getattr(variation, key) for key in ("board", "kind", "change", "tau_b")}
     ranked = [team.team for team in phase.teams if team.boards[variation.board].place is not None]
     return row | {f"place of {team}": variation.places.get(team) for team in ranked}
 
 
-def _final_rows(final: tuple[leaderboard_file.FinalTeam, ...]) -> list[dict[str, Any]]:
+def _final_rows(final: tuple[FinalTeam, ...]) -> list[dict[str, Any]]:
     return [
         {"place": row.place, "team": row.team, "score": row.exact_score}
         | {f"{role} place": place for role, place in row.phases.items()}
