@@ -71,6 +71,10 @@ def _complaint(fault: Mapping[str, Any], prefix: str, schema: Schema) -> str:
             return f"{key.removesuffix('.[key]')}: expected {expected}"
         case "union_tag_not_found":
             return f"{key}.{context['discriminator'].strip(chr(39))} is missing"
+        case "tuple_type" | "list_type":
+            return f"{key}: expected a list, found {shorten(repr(fault['input']), 300)}"
+        case "dict_type" | "model_type" | "dataclass_type":
+            return f"{key}: expected a table, found {shorten(repr(fault['input']), 300)}"
     message = fault["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
     found = repr(fault["input"])

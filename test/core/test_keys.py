@@ -56,7 +56,7 @@ def test_content_that_is_read(table, content, values):
         (Strict, {"number": "1"}, "f: k.number: input should be a valid number (got '1')"),
         (Strict, {"number": 0}, "f: k.number: input should be greater than 0 (got 0)"),
         (Strict, {"names": [1]}, "f: k.names.0: input should be a valid string (got 1)"),
-        (Strict, {"names": "a"}, "f: k.names: input should be a valid tuple (got 'a')"),
+        (Strict, {"names": "a"}, "f: k.names: expected a list, found 'a'"),
         (Strict, {"weight": -1}, "f: k.weight: input should be greater than or equal to 0 (got -1)"),
         (Lenient, {"colour": 1}, "f: unknown key k.colour"),
         (Lenient, {"name": "a", "listed": {"A": []}}, "f: k.: name is a list too (got "),
