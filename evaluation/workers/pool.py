@@ -11,7 +11,6 @@ import math
 import pickle
 import select
 import time
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -59,37 +58,14 @@ MakeJob = Callable[[int], object]
 Meanwhile = Callable[[], None]
 
 
-class Jobs(ABC):
-    """Runs jobs; a context manager, which ends its processes on leaving."""
-
-    def __enter__(self) -> "Jobs":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leave everything as it is; a pool ends its processes."""
-        return
-
-    @abstractmethod
-    def run(
-        self, numbers: Iterable[int], job: MakeJob, meanwhile: Meanwhile | None = None
-    ) -> Iterator[Answered]:
-        """Yield the number and the answer of every job, as they come.
-
-        Each number is taken, and ``job`` makes its job, once a worker is free and the caller has handled the
-        answers so far. ``meanwhile`` is called once, when the first jobs have been given.
-
-        Raises `DeadlineExceeded`, `MachineTrouble`, and `PhaseError` if workers break again and again.
-        """
-
-
-def open_pool(setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None = None) -> Jobs:
+def open_pool(setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None = None) -> "Pool":
     """Return a pool of one kind of worker; with each job goes a new ``reader`` if one is given.
 
     A reader lives for one job, so that it has seen nothing of what the worker did before.
     """
     if settings.workers:
         return Pool(setup, settings, reader)
-    return InThisProcess(setup, reader)
+    return InThisProcess(setup, settings, reader)
 
 
 @dataclass
@@ -106,8 +82,8 @@ class _Slot:
         return self.worker.channel.fileno()
 
 
-class Pool(Jobs):
-    """Worker processes of one kind."""
+class Pool:
+    """Worker processes of one kind that run jobs; a context manager, which ends them on leaving."""
 
     def __init__(self, setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None = None) -> None:
         self._setup = pickle.dumps(setup)
@@ -117,6 +93,9 @@ class Pool(Jobs):
         self._slots: list[_Slot] = []
         self._fruitless = 0
 
+    def __enter__(self) -> "Pool":
+        return self
+
     def __exit__(self, *_: object) -> None:
         for slot in list(self._slots):
             self._stop(slot)
@@ -124,7 +103,13 @@ class Pool(Jobs):
     def run(
         self, numbers: Iterable[int], job: MakeJob, meanwhile: Meanwhile | None = None
     ) -> Iterator[Answered]:
-        """Yield the number and the answer of every job, as they come; see `Jobs`."""
+        """Yield the number and the answer of every job, as they come.
+
+        Each number is taken, and ``job`` makes its job, once a worker is free and the caller has handled the
+        answers so far. ``meanwhile`` is called once, when the first jobs have been given.
+
+        Raises `DeadlineExceeded`, `MachineTrouble`, and `PhaseError` if workers break again and again.
+        """
         coming = iter(numbers)
         waiting: deque[int] = deque()
         while self._refill(waiting, coming) or self._busy():
@@ -258,10 +243,11 @@ class Pool(Jobs):
 # --- Runs the jobs of workers in the process that asks for them ---
 
 
-class InThisProcess(Jobs):
+class InThisProcess(Pool):
     """Does every job here, for tests and debuggers: nothing is isolated, and no limit of time holds."""
 
-    def __init__(self, setup: WorkerSetup, reader: WorkerSetup | None) -> None:
+    def __init__(self, setup: WorkerSetup, settings: PoolSettings, reader: WorkerSetup | None) -> None:
+        super().__init__(setup, settings)
         handle = None if reader is None else reader.open(None)
         self._handle = setup.open(None if handle is None else lambda job: _joined(handle(job, _no_tick)))
 

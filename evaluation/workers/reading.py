@@ -15,7 +15,7 @@ from evaluation.core.trouble import MEMORY, TIME, MachineTrouble
 from evaluation.io.handover import HandoverError
 from evaluation.phase.registry import tasks_of_form, tasks_to_read
 from evaluation.workers.batches import Batch, Columns, Content
-from evaluation.workers.pool import DeadlineExceeded, Jobs, PoolSettings, open_pool
+from evaluation.workers.pool import DeadlineExceeded, Pool, PoolSettings, open_pool
 from evaluation.workers.processes import KILLED, OUT_OF_TIME
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import (
@@ -85,7 +85,7 @@ class BatchReading:
         """Find the fields, whose kinds check the values."""
         self._fields = {each.name: each for each in fields_of(tasks_to_read(self.setup.form))}
 
-    def run(self, batches: Sequence[Batch], pool: Jobs) -> tuple[ReadBatch, ...]:
+    def run(self, batches: Sequence[Batch], pool: Pool) -> tuple[ReadBatch, ...]:
         """Return the batches that were read.
 
         The open ``pool`` is the first that is used, and is closed here. Raises as `read_submission` does.
@@ -105,7 +105,7 @@ class BatchReading:
             raise said_by_readers(self.problems)
         return tuple(self.done)
 
-    def _read_until_one_dies(self, pool: Jobs, left: dict[int, Batch]) -> list[int]:
+    def _read_until_one_dies(self, pool: Pool, left: dict[int, Batch]) -> list[int]:
         """Read batches until a reader dies, and remove those that were read from ``left``.
 
         Batches begun before the death are read to their end, so that their faults are known. Return the
@@ -347,7 +347,7 @@ def _of_readers(settings: PoolSettings, room_bytes: int | None) -> PoolSettings:
     return replace(settings, answer_bytes=REPORT_BYTES + (room_bytes or 0))
 
 
-def _index(pool: Jobs, form: Form, workers: int, meanwhile: Callable[[], None] | None) -> IndexReport | Died:
+def _index(pool: Pool, form: Form, workers: int, meanwhile: Callable[[], None] | None) -> IndexReport | Died:
     """Return the index of a submission, or how its reader died."""
     job = IndexJob(Columns.of(form.cases), workers)
     ((_, answer),) = pool.run([0], lambda _: job, meanwhile=meanwhile)

@@ -5,17 +5,17 @@ import pytest
 from evaluation.core.fault import Faults
 from evaluation.core.outcome import no_progress
 from evaluation.workers.batches import batches_of
-from evaluation.workers.pool import Jobs, open_pool
+from evaluation.workers.pool import InThisProcess
 from evaluation.workers.reading import BatchReading
 
 from .unruly_cases import case, reader_setup, settings_of
 
 
-class Noting(Jobs):
+class Noting(InThisProcess):
     """Runs jobs one after another in this process, and notes the room of each."""
 
     def __init__(self) -> None:
-        self.jobs = open_pool(reader_setup(), settings_of(workers=0))
+        super().__init__(reader_setup(), settings_of(workers=0), None)
         self.rooms: list[float | None] = []
 
     def run(self, numbers, job, meanwhile=None):
@@ -24,7 +24,7 @@ class Noting(Jobs):
             self.rooms.append(made.room_bytes)
             return made
 
-        return self.jobs.run(numbers, noted, meanwhile)
+        return super().run(numbers, noted, meanwhile)
 
 
 def rooms(room_bytes, workers):
