@@ -76,31 +76,27 @@ class Content:
 
     def packed(self) -> bytes:
         """Return the bytes that `unpacked` reads."""
-        # The cases of a stack share their sources.
-        distinct = {id(of_case): of_case for of_case in self.sources}
-        numbers = {key: number for number, key in enumerate(distinct)}
         fields: dict[str, list[int]] = {}
-        for number, of_case in enumerate(distinct.values()):
+        for number, of_case in enumerate(self.sources):
             for name in of_case:
                 fields.setdefault(name, []).append(number)
-        shared = list(distinct.values())
         columns = {
-            name: (chosen, Columns.of([shared[number][name] for number in chosen]))
+            name: (chosen, Columns.of([self.sources[number][name] for number in chosen]))
             for name, chosen in fields.items()
         }
-        sources = [numbers[id(of_case)] for of_case in self.sources]
-        return pickle.dumps((self.root, Columns.of(self.cases), len(shared), columns, sources))
+        return pickle.dumps((self.root, Columns.of(self.cases), columns))
 
     @classmethod
     def unpacked(cls, data: bytes) -> "Content":
         """Return the content of a batch; to be called in readers alone."""
         # Among readers, which trust no less than each other:
-        root, cases, count, columns, numbers = pickle.loads(data)  # noqa: S301
-        shared: list[dict[str, IndexedSource]] = [{} for _ in range(count)]
-        for name, (chosen, sources) in columns.items():
-            for number, source in zip(chosen, sources.instances(), strict=True):
-                shared[number][name] = source
-        return cls(root, tuple(cases.instances()), tuple(shared[number] for number in numbers))
+        root, cases, columns = pickle.loads(data)  # noqa: S301
+        forms = cases.instances()
+        sources: list[dict[str, IndexedSource]] = [{} for _ in forms]
+        for name, (chosen, of_field) in columns.items():
+            for number, source in zip(chosen, of_field.instances(), strict=True):
+                sources[number][name] = source
+        return cls(root, tuple(forms), tuple(sources))
 
 
 def batches_of(

@@ -12,7 +12,7 @@ import pytest
 from evaluation.core.field import CaseColumns, Field, Files, Kind, Reference
 from evaluation.core.form import CaseForm
 from evaluation.core.outcome import Died, OrganiserFault, Scored
-from evaluation.core.sources import CellsSource, FileSource, JsonFileSource
+from evaluation.core.sources import CellsSource, FileSource, JsonFileSource, StackSource
 from evaluation.workers.batches import (
     Columns,
     Content,
@@ -75,13 +75,13 @@ def test_cases_of_a_stack_stay_together_up_to_the_largest_batch():
     assert [{position % 2 for position in batch.positions} for batch in batches] == [{0}, {0}, {1}, {1}]
 
 
-def test_content_comes_as_it_was_packed_and_shares_what_was_shared():
-    shared = {"x": JsonFileSource("s.json", "here", 9, 2)}
+def test_content_comes_as_it_was_packed_and_shares_the_values_of_a_stack():
+    shared = {"x": StackSource([1, 2], "s.json", "here", 2)}
     cases = tuple(CaseForm(name, columns={"set": name}) for name in "ABCD")
     content = Content("/root", cases, (shared, {"y": FileSource("b")}, shared, {}))
     found = Content.unpacked(content.packed())
     assert found == content
-    assert found.sources[0] is found.sources[2]
+    assert found.sources[0]["x"].values is found.sources[2]["x"].values
 
 
 INSTANCES = {
