@@ -12,7 +12,6 @@ from html import escape
 from pathlib import Path
 
 from evaluation.io.files import write_atomically
-from evaluation.phase.leaderboard import platform_metrics, unranked_metrics
 from evaluation.phase.phase import Phase
 from evaluation.platform.result_file import MetricsFile, render
 
@@ -28,8 +27,7 @@ def column_key(name: str) -> str:
 
 def columns_of(phase: Phase) -> list[str]:
     """Return the metrics and composites of the leaderboard, the score first."""
-    of = phase.config, phase.challenge, phase.tasks
-    return [*platform_metrics(*of), *unranked_metrics(*of)]
+    return [*phase.board.ranked, *phase.board.unranked]
 
 
 def write_results(phase: Phase, metrics: MetricsFile, folder: Path) -> str | None:

@@ -27,7 +27,7 @@ from evaluation.core.metric import Metric
 from evaluation.metrics.classification import roc_table
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
 from evaluation.phase.config import OutputContent
-from evaluation.phase.leaderboard import digits_of, needed_metrics, platform_metrics
+from evaluation.phase.leaderboard import digits_of
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import MetricsFile, render
 
@@ -77,7 +77,7 @@ def _rows(metrics: MetricsFile) -> list[tuple[str, ...]]:
 def _score(scores: Scores, metrics: MetricsFile) -> float:
     """Return the published score, its worst value where a submission left out the task."""
     phase = scores.phase
-    name = platform_metrics(phase.config, phase.challenge, phase.tasks)[0]
+    name = phase.board.ranked[0]
     if (estimate := metrics.figure(name)) is not None:
         return estimate.value
     worst = phase.challenge.figures_of(phase.tasks)[name].worst
@@ -134,7 +134,7 @@ def _metrics(scores: Scores, metrics: MetricsFile) -> Chart:
 def _subgroups(scores: Scores, metrics: MetricsFile) -> Chart:
     """Return the chart of the first metric with public subgroups, those of the leaderboard first."""
     phase = scores.phase
-    wanted = needed_metrics(phase.config, phase.challenge, phase.tasks)
+    wanted = phase.board.needed
     for name, metric in sorted(metrics_of(scores.tasks).items(), key=lambda one: one[0] not in wanted):
         task, _, short = name.partition(".")
         whole = metrics.aggregates.get(task, {}).get(short)

@@ -15,7 +15,7 @@ from evaluation.core.metric import Metric
 from evaluation.evaluate import scores_of_nothing
 from evaluation.organiser.ranking import platform_ranking
 from evaluation.phase.config import Submissions
-from evaluation.phase.leaderboard import digits_of, needed_metrics, platform_metrics, unranked_metrics
+from evaluation.phase.leaderboard import digits_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.places import PLATFORM_METHODS, PlatformMethod, scheme_of
 from evaluation.phase.validation import InvalidTableError, read_table
@@ -93,7 +93,7 @@ def platform_settings(phase: Phase, least: Mapping[str, Any]) -> dict[str, Any]:
     """
     known = _columns(phase, least)
     score, *others = [known[name] for name in columns_of(phase)]
-    unranked = unranked_metrics(phase.config, phase.challenge, phase.tasks)
+    unranked = phase.board.unranked
     titles = Counter(column.figure.title for column in (score, *others))
     try:
         settings = read_table(
@@ -195,7 +195,7 @@ def compared_with_platform(
     phase: Phase, settings: Mapping[str, Any], method: PlatformMethod
 ) -> platform_ranking.PlatformComparison:
     """Return how the places by a method of the platform compare with the challenge's."""
-    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    ranked = phase.board.ranked
     figures = phase.challenge.figures_of(phase.tasks)
     known = {name: figure.title for name, figure in figures.items()}
     return platform_ranking.compared_with(
@@ -215,7 +215,7 @@ def ranking_table(phase: Phase, settings: Mapping[str, Any]) -> list[tuple[str, 
     """
     chosen = _scoring_method(phase)
     # Of two ranks, the median is the mean.
-    columns = len(platform_metrics(phase.config, phase.challenge, phase.tasks))
+    columns = len(phase.board.ranked)
     methods = dict.fromkeys([*PLATFORM_METHODS[:columns], chosen])
     compared = {method: compared_with_platform(phase, settings, method) for method in methods}
     several = len(scheme_of(phase.challenge, phase.options).metrics) > 1
@@ -241,7 +241,7 @@ def _ranked_titles(settings: Mapping[str, Any]) -> list[str]:
 def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     """Return what the platform's leaderboard lacks, in sentences."""
     titles = _ranked_titles(settings)
-    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    ranked = phase.board.ranked
     metrics = metrics_of(phase.tasks)
     notes = []
     if scheme_of(phase.challenge, phase.options).phases:
@@ -253,7 +253,7 @@ def ranking_notes(phase: Phase, settings: Mapping[str, Any]) -> list[str]:
     unordered = [title for name, title in both if name in metrics and not metrics[name].ordered]
     if unordered:
         notes.append(f"useless submissions can have the best value of {', '.join(map(repr, unordered))}")
-    needed = {name.partition(".")[0] for name in needed_metrics(phase.config, phase.challenge, phase.tasks)}
+    needed = {name.partition(".")[0] for name in phase.board.needed}
     notes += [
         f"the platform's leaderboard drops submissions without the optional task {task}; `rank` places them "
         "on the leaderboards of their own tasks"
@@ -267,7 +267,7 @@ def _scoring_method(phase: Phase) -> PlatformMethod:
     if phase.config.platform.scoring_method is not None:
         return phase.config.platform.scoring_method
     closest = platform_ranking.closest_ranking(scheme_of(phase.challenge, phase.options))
-    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    ranked = phase.board.ranked
     return closest.method if closest and set(closest.columns) == set(ranked) else "absolute"
 
 

@@ -22,7 +22,6 @@ from evaluation.evaluate import run_reference, scores_of
 from evaluation.organiser.audit import disclosure_of, faults_of_splits, warnings_of
 from evaluation.phase.cases import subgroup_faults
 from evaluation.phase.config import DECLARED, FILE_NAME
-from evaluation.phase.leaderboard import needed_metrics
 from evaluation.phase.manifest import Manifest
 from evaluation.phase.phase import Phase, load_phase
 from evaluation.phase.reference import OpenReference
@@ -70,7 +69,7 @@ def validate_phase(
         for name, value in metric_values(task.metrics, tables[task.name]).items()
         if math.isnan(value)
     ]
-    required = needed_metrics(phase.config, phase.challenge, phase.tasks)
+    required = phase.board.needed
     problems = [
         f"phase.toml: {name} is always undefined: no case enters it" for name in missing if name in required
     ]

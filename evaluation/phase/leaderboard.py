@@ -2,9 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -73,66 +74,73 @@ def is_yes(row: TableRow, column: str) -> bool:
 # --- The metrics of a phase that the platform's leaderboard shows and ranks by ---
 
 
-def platform_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
-    """Return the metrics ("task.metric") and composites that the leaderboard ranks, the score first.
+@dataclass(frozen=True)
+class PlatformBoard:
+    """The platform's leaderboard of some tasks, by `phase.toml` or by default; metrics are "task.metric"."""
 
-    These are the metrics that `phase.toml` names, or else the challenge's score and the components of its
-    ranking in the compulsory tasks, or in the first task where all are optional. Metrics that are shown
-    without a rank are left out.
-    """
-    compulsory = [task for task in tasks if not task.optional] or tasks[:1]
-    known = {f"{task.name}.{metric.name}" for task in compulsory for metric in task.metrics}
-    known |= {composite.name for composite in challenge.composites_of(compulsory)}
-    components = [name for name in challenge.components if name in known]
-    if not components:
-        components = [f"{task.name}.{task.metrics[0].name}" for task in compulsory]
-    default = challenge.score if challenge.score in known else components[0]
-    columns = components if config.platform.columns is None else config.platform.columns
-    ranked = dict.fromkeys(name for name in columns if name not in (config.platform.unranked_columns or ()))
-    return tuple(dict.fromkeys((config.platform.score or default, *ranked)))
+    config: PhaseConfig
+    challenge: Challenge
+    tasks: Sequence[Task]
 
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """The metrics and composites that the leaderboard ranks, the score first.
 
-def needed_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> set[str]:
-    """Return the metrics without which the leaderboard drops a submission, also the parts of composites."""
-    return _with_parts(platform_metrics(config, challenge, tasks), challenge)
+        By default these are the challenge's score and the components of its ranking in the compulsory tasks,
+        or in the first task where all are optional.
+        """
+        compulsory = [task for task in self.tasks if not task.optional] or self.tasks[:1]
+        known = {f"{task.name}.{metric.name}" for task in compulsory for metric in task.metrics}
+        known |= {composite.name for composite in self.challenge.composites_of(compulsory)}
+        components = [name for name in self.challenge.components if name in known]
+        if not components:
+            components = [f"{task.name}.{task.metrics[0].name}" for task in compulsory]
+        default = self.challenge.score if self.challenge.score in known else components[0]
+        return tuple(dict.fromkeys((self.config.platform.score or default, *self._columns(components))))
 
+    @cached_property
+    def unranked(self) -> tuple[str, ...]:
+        """The metrics and composites that the leaderboard shows without ranking by them.
 
-def _with_parts(names: Collection[str], challenge: Challenge) -> set[str]:
-    """Return metrics by name, each composite replaced by its metrics."""
-    composites = {composite.name: composite.metrics for composite in challenge.composites}
-    return {metric for name in names for metric in composites.get(name, (name,))}
+        By default these are the composites, and the components of the challenge's ranking in optional tasks.
+        """
+        shown = self.config.platform.unranked_columns
+        if shown is None:
+            shown = tuple(composite.name for composite in self.challenge.composites_of(self.tasks))
+            optional = metrics_of(task for task in self.tasks if task.optional)
+            shown += tuple(name for name in self.challenge.components if name in optional)
+        return tuple(name for name in shown if name not in self.ranked)
 
+    @cached_property
+    def needed(self) -> set[str]:
+        """The metrics without which the leaderboard drops a submission, also the parts of composites."""
+        return self._with_parts(self.ranked)
 
-def unranked_metrics(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
-    """Return the metrics and composites that the leaderboard shows without ranking by them.
+    @cached_property
+    def optional_tasks(self) -> tuple[str, ...]:
+        """The tasks that a submission may leave out.
 
-    By default these are the composites, and the components of the challenge's ranking in optional tasks.
-    """
-    ranked = platform_metrics(config, challenge, tasks)
-    shown = config.platform.unranked_columns
-    if shown is None:
-        shown = tuple(composite.name for composite in challenge.composites_of(tasks))
-        optional = metrics_of(task for task in tasks if task.optional)
-        shown += tuple(name for name in challenge.components if name in optional)
-    return tuple(name for name in shown if name not in ranked)
+        By default, a task is optional if the challenge says so, the phase has another one, and it names none
+        of the task's metrics as score or ranked column: the platform drops a submission without them.
+        """
+        if (named := self.config.optional_tasks) is not None:
+            return tuple(task.name for task in self.tasks if named == "all" or task.name in named)
+        if len(self.tasks) == 1:
+            return ()
+        ranked = filter(None, (self.config.platform.score, *self._columns(())))
+        needed = {name.partition(".")[0] for name in self._with_parts(ranked)}
+        return tuple(task.name for task in self.tasks if task.optional and task.name not in needed)
 
+    def _columns(self, default: Sequence[str]) -> list[str]:
+        """Return the ranked columns of `phase.toml`, or the default, without those that have no rank."""
+        platform = self.config.platform
+        columns = default if platform.columns is None else platform.columns
+        return [name for name in columns if name not in (platform.unranked_columns or ())]
 
-def optional_tasks(config: PhaseConfig, challenge: Challenge, tasks: Sequence[Task]) -> tuple[str, ...]:
-    """Return the tasks that a submission may leave out.
-
-    These are the tasks that the phase names. By default, a task is optional if the challenge says so, the
-    phase has another one, and it names none of the task's metrics as score or ranked column: the platform
-    drops a submission without them.
-    """
-    if config.optional_tasks is not None:
-        named = config.optional_tasks
-        return tuple(task.name for task in tasks if named == "all" or task.name in named)
-    columns = [
-        name for name in config.platform.columns or () if name not in (config.platform.unranked_columns or ())
-    ]
-    metrics = _with_parts([*columns, *filter(None, (config.platform.score,))], challenge)
-    needed = {name.partition(".")[0] for name in metrics} if len(tasks) > 1 else {task.name for task in tasks}
-    return tuple(task.name for task in tasks if task.optional and task.name not in needed)
+    def _with_parts(self, names: Iterable[str]) -> set[str]:
+        """Return metrics by name, each composite replaced by its metrics."""
+        composites = {composite.name: composite.metrics for composite in self.challenge.composites}
+        return {metric for name in names for metric in composites.get(name, (name,))}
 
 
 # --- The number of decimals of each published figure ---

@@ -26,15 +26,7 @@ from evaluation.phase.cases import FILE_NAME as CASES
 from evaluation.phase.cases import Cases, read_cases, with_derived_columns
 from evaluation.phase.config import FILE_NAME, PhaseConfig, read_config
 from evaluation.phase.leaderboard import FILE_NAME as LEADERBOARD
-from evaluation.phase.leaderboard import (
-    TeamValues,
-    detail_of,
-    needed_metrics,
-    optional_tasks,
-    platform_metrics,
-    read_leaderboard,
-    unranked_metrics,
-)
+from evaluation.phase.leaderboard import PlatformBoard, TeamValues, detail_of, read_leaderboard
 from evaluation.phase.manifest import Manifest, has_sealed_tables, read_manifest, verify
 from evaluation.phase.reference import ReferenceFiles
 from evaluation.phase.registry import Rules, chosen_rules, rules_of, within_interfaces
@@ -66,8 +58,8 @@ def _unknown_metrics(config: PhaseConfig, challenge: Challenge, tasks: tuple[Tas
         "digits": config.digits,
         "metric_detail": patterns,
     }
-    shown = {*platform_metrics(config, challenge, tasks), *unranked_metrics(config, challenge, tasks)}
-    shown |= needed_metrics(config, challenge, tasks)
+    board = PlatformBoard(config, challenge, tasks)
+    shown = {*board.ranked, *board.unranked, *board.needed}
     return _unknown(named, known, "metric") + [
         f"{FILE_NAME}: metric_detail: the leaderboard shows {name}; expected detail, found 'none'"
         for name in sorted(shown)
@@ -328,6 +320,11 @@ class Phase:
     seal_is_verified: bool = True
 
     @cached_property
+    def board(self) -> PlatformBoard:
+        """The leaderboard of the phase on the platform."""
+        return PlatformBoard(self.config, self.challenge, self.tasks)
+
+    @cached_property
     def form(self) -> Form:
         """The public part of the phase, without labels."""
         return Form(
@@ -339,7 +336,7 @@ class Phase:
             options=self.options.form_options(),
             sockets=self.config.platform.sockets,
             cases=self.cases.forms,
-            optional_tasks=optional_tasks(self.config, self.challenge, self.tasks),
+            optional_tasks=self.board.optional_tasks,
             input_sockets=self.config.input_sockets,
             run_time=self.config.scored_run_time,
             provided=self.challenge.provided if self.config.provided is None else self.config.provided,

@@ -10,15 +10,13 @@ from evaluation.core.fault import PhaseError
 from evaluation.phase.config import PhaseConfig
 from evaluation.phase.leaderboard import (
     Digits,
+    PlatformBoard,
     TeamValues,
     digits_of,
-    optional_tasks,
-    platform_metrics,
     public_estimates,
     public_values,
     read_leaderboard,
     rounded_outwards,
-    unranked_metrics,
 )
 from evaluation.phase.manifest import scan, seal
 from evaluation.phase.phase import load_phase
@@ -111,10 +109,11 @@ SEGMENTATION = (
 def test_metrics_of_the_leaderboard(keys, metrics):
     config = PhaseConfig(challenge="refuge", name="r", title="", submission="archive", **keys)
     tasks = Rules(CHALLENGE, RefugeOptions()).select_tasks(config.tasks, None)
-    assert platform_metrics(config, CHALLENGE, tasks) == metrics
+    board = PlatformBoard(config, CHALLENGE, tasks)
+    assert board.ranked == metrics
     needs_fovea = "fovea.distance" in metrics
     has_fovea = "fovea" in {task.name for task in tasks}
-    assert optional_tasks(config, CHALLENGE, tasks) == (("fovea",) if has_fovea and not needs_fovea else ())
+    assert board.optional_tasks == (("fovea",) if has_fovea and not needs_fovea else ())
 
 
 DISC = ("disc.dice", "disc.f1")
@@ -141,9 +140,10 @@ DISC = ("disc.dice", "disc.f1")
 def test_where_every_task_is_optional_the_first_is_ranked(keys, ranked, shown, optional):
     config = PhaseConfig(challenge="adam", name="a", title="", submission="archive", **keys)
     tasks = Rules(adam.CHALLENGE, adam.AdamOptions()).select_tasks(config.tasks, None)
-    assert platform_metrics(config, adam.CHALLENGE, tasks) == ranked
-    assert unranked_metrics(config, adam.CHALLENGE, tasks) == shown
-    assert optional_tasks(config, adam.CHALLENGE, tasks) == optional
+    board = PlatformBoard(config, adam.CHALLENGE, tasks)
+    assert board.ranked == ranked
+    assert board.unranked == shown
+    assert board.optional_tasks == optional
 
 
 def config(**keys):

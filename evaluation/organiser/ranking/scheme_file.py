@@ -15,7 +15,7 @@ from evaluation.core.scheme import MethodName, Scheme, Term
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.organiser.ranking.results import PhaseResults
 from evaluation.phase.config import PhaseConfig, read_config
-from evaluation.phase.leaderboard import platform_metrics
+from evaluation.phase.leaderboard import PlatformBoard
 from evaluation.phase.places import PLATFORM_METHODS, platform_scheme, scheme_of
 from evaluation.phase.validation import InvalidTableError, read_table
 
@@ -102,4 +102,4 @@ def scheme_named(name: str, results: PhaseResults, phase_folder: Path | None = N
         challenge = results.challenge.name
         # The title of a table is no name of a phase, and no metric depends on it.
         config = PhaseConfig(challenge=challenge, name="results", title="", submission="archive")
-    return platform_scheme(name, platform_metrics(config, results.challenge, results.tasks))
+    return platform_scheme(name, PlatformBoard(config, results.challenge, results.tasks).ranked)

@@ -20,7 +20,6 @@ from evaluation.organiser.report.sentences import names_of
 from evaluation.organiser.report.sources import words_in
 from evaluation.organiser.report.value_figures import averaged_metrics
 from evaluation.organiser.views import left_out
-from evaluation.phase.leaderboard import platform_metrics
 
 # --- How good each case of a task is, to choose the worst, the median and the best ---
 
@@ -46,7 +45,7 @@ def figure_of_cases(results: SubmissionResults, task: Task) -> FigureOfCases:
     the F1 of all hits, at any confidence.
     """
     table = results.tables[task.name]
-    ranked = platform_metrics(results.phase.config, results.phase.challenge, results.phase.tasks)
+    ranked = results.phase.board.ranked
     metrics = [one for one in task.metrics if one.ordered and one.name in results.estimates[task.name]]
     metrics.sort(key=lambda one: f"{task.name}.{one.name}" not in ranked)
     for metric in metrics:

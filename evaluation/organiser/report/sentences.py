@@ -16,7 +16,7 @@ from evaluation.organiser.report.page import listed, shown, shown_ends
 from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sources import words_in
 from evaluation.phase.cases import group_labels, key_of
-from evaluation.phase.leaderboard import digits_of, platform_metrics
+from evaluation.phase.leaderboard import digits_of
 from evaluation.phase.phase import Phase
 from evaluation.platform.result_file import LeaderboardPlace
 
@@ -111,7 +111,7 @@ def task_sentences(results: SubmissionResults, public: bool = False) -> Iterator
     of what is published alone, so that the cases of a task are counted, and not those with a label.
     """
     names = names_of(results.phase)
-    ranked = platform_metrics(results.phase.config, results.phase.challenge, results.phase.tasks)
+    ranked = results.phase.board.ranked
     for task in sorted(results.tasks, key=lambda task: _first_of(task, ranked)):
         found = results.metrics.aggregates.get(task.name, {})
         given = [metric for metric in task.metrics if metric.name in found and metric.ordered]

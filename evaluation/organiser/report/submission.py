@@ -48,7 +48,7 @@ from evaluation.organiser.report.sentences import (
 from evaluation.organiser.report.sources import NOTES
 from evaluation.organiser.report.survival import survival_blocks
 from evaluation.phase.config import DECLARED
-from evaluation.phase.leaderboard import digits_of, platform_metrics, rounded_estimates
+from evaluation.phase.leaderboard import digits_of, rounded_estimates
 
 # --- The head of a report and the table of metrics, in the published digits ---
 
@@ -70,7 +70,7 @@ def facts(results: SubmissionResults) -> Iterator[tuple[str, str]]:
 def _answer(results: SubmissionResults, public: bool) -> Iterator[str]:
     """Yield in words: each task's main figure, the score, the place among known teams, and failed cases."""
     yield from task_sentences(results, public)
-    name = platform_metrics(results.phase.config, results.phase.challenge, results.phase.tasks)[0]
+    name = results.phase.board.ranked[0]
     if name in (results.metrics.ranking.composites or {}):
         yield from (f"{label.removeprefix('Score: ')}: {text}." for label, text in _score(results))
     yield from place_sentence(results)
@@ -106,7 +106,7 @@ def _with_nothing_said(results: SubmissionResults) -> Iterator[MetricRow]:
 
 def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
     config = results.phase.config
-    name = platform_metrics(config, results.phase.challenge, results.phase.tasks)[0]
+    name = results.phase.board.ranked[0]
     digits = digits_of(config, name)
     if estimate := results.metrics.figure(name):
         text = figure_in_words(estimate.value, ends_of(estimate.confidence_interval), digits)
@@ -207,7 +207,7 @@ def _main_columns(results: SubmissionResults, tasks: Sequence[tuple[Task, list[s
 
     Metrics of the leaderboard come first, then the first ones of each task; without any, all columns.
     """
-    ranked = platform_metrics(results.phase.config, results.phase.challenge, results.phase.tasks)
+    ranked = results.phase.board.ranked
     found = [
         (name not in ranked, position, f"{task.name}.{column}")
         for task, names in tasks
@@ -278,7 +278,7 @@ def run_times(results: SubmissionResults) -> Iterator[Chart]:
 def definitions(results: SubmissionResults) -> Iterator[Block]:
     """Yield the definitions of every metric, of missing values and of the intervals."""
     phase, published = results.phase, results.metrics.phase
-    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    ranked = phase.board.ranked
     rows = []
     for row in metric_rows(results):
         metric, interval = row.metric, row.estimate.confidence_interval

@@ -28,7 +28,7 @@ from evaluation.organiser.report.results import SubmissionResults, ends_of
 from evaluation.organiser.report.sentences import Names, names_of
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.config import Subgroup
-from evaluation.phase.leaderboard import digits_of, platform_metrics
+from evaluation.phase.leaderboard import digits_of
 
 # --- The section of values by case: distributions ---
 
@@ -136,7 +136,7 @@ class _SubgroupFigure(Estimated):
 def subgroup_blocks(results: SubmissionResults, public: bool = False) -> Iterator[Block]:
     """Yield all subgroups with intervals and numbers of cases; ``public``: the published figures alone."""
     phase, metrics, names = results.phase, metrics_of(results.tasks), names_of(results.phase)
-    ranked = platform_metrics(phase.config, phase.challenge, phase.tasks)
+    ranked = phase.board.ranked
     main = [name for name in ranked if name in metrics][:_MOST_FORESTS]
     figures = list(_subgroup_figures(results, main, public))
     if not figures:

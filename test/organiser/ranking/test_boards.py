@@ -17,7 +17,7 @@ from evaluation.core.scheme import Board, Method, Scheme, Term
 from evaluation.organiser.ranking.resampling import as_ranked
 from evaluation.organiser.ranking.scheme_file import describe_scheme, read_scheme
 from evaluation.phase.config import PhaseConfig
-from evaluation.phase.leaderboard import platform_metrics
+from evaluation.phase.leaderboard import PlatformBoard
 from evaluation.phase.places import Better, place_teams, platform_scheme
 from evaluation.phase.registry import challenge_named
 from test.faults import faulted
@@ -178,7 +178,7 @@ COMPOSITE = "referral_and_justification_error"
 def test_the_platforms_schemes_leave_out_columns_that_are_excluded_from_the_ranking(keys, ranked):
     challenge = challenge_named("justraigs")
     config = PhaseConfig(challenge="justraigs", name="p", title="P", submission="algorithm", **keys)
-    metrics = platform_metrics(config, challenge, challenge.tasks(challenge.options()))
+    metrics = PlatformBoard(config, challenge, challenge.tasks(challenge.options())).ranked
     (board,) = platform_scheme("mean", metrics).boards
     assert [term.rank for term in board.terms] == ranked
 
