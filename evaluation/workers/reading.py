@@ -47,13 +47,13 @@ class ReadBatch:
     """Cases that have been read: positions by numbers in a batch, and their values as handed over.
 
     ``again`` names the cases that are to be read again, since their values are too large to be kept, with the
-    digests of their files.
+    digests of their files. Of cases without a submission there are the positions alone.
     """
 
     positions: Mapping[int, int]
-    content: bytes
-    values: memoryview
-    again: Mapping[int, Mapping[str, str]]
+    content: bytes = b""
+    values: bytes | memoryview = b""
+    again: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass

@@ -6,7 +6,6 @@ beside it, and a case that dies again takes the worst values.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
@@ -18,19 +17,6 @@ from evaluation.workers.processes import OUT_OF_TIME
 from evaluation.workers.reader import ReaderSetup
 from evaluation.workers.reading import ReadBatch
 from evaluation.workers.scorer import ScoreJob, ScorerSetup, unportable
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Cases that are scored together: their positions by their numbers in a batch, and its values.
-
-    ``mode`` replaces the mode of their jobs. ``again``: the files of its only case are read again.
-    """
-
-    positions: Mapping[int, int]
-    read: ReadBatch | None = None
-    again: bool = False
-    mode: Literal["worst"] | None = None
 
 
 def score_cases(
@@ -49,8 +35,10 @@ def score_cases(
     parts = []
     for batch in batches:
         kept = {number: i for number, i in batch.positions.items() if number not in batch.again}
-        parts += [_Part(kept, batch)] if kept else []
-        parts += [_Part({number: batch.positions[number]}, batch, again=True) for number in batch.again]
+        parts += [replace(batch, positions=kept, again={})] if kept else []
+        for number, digests in batch.again.items():
+            alone = {number: batch.positions[number]}
+            parts.append(replace(batch, positions=alone, again={number: digests}))
     return _Stage(jobs, setup, reader, settings, progress).run(parts)
 
 
@@ -61,7 +49,7 @@ def score_nothing(
     stage = _Stage(jobs, setup, None, settings, progress)
     cases = [job.case for job in jobs]
     parts = parts_of(cases, fields_of(tasks_of_form(setup.form)), settings.workers)
-    return stage.run([_Part(dict(enumerate(positions))) for positions in parts])
+    return stage.run([ReadBatch(dict(enumerate(positions))) for positions in parts])
 
 
 @dataclass
@@ -74,7 +62,7 @@ class _Stage:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     reads_again: bool = False
 
-    def run(self, parts: Sequence[_Part]) -> list[Outcome]:
+    def run(self, parts: Sequence[ReadBatch]) -> list[Outcome]:
         causes: dict[int, str] = {}
         try:
             died = self._run(parts, self.settings, alone=False)
@@ -94,21 +82,16 @@ class _Stage:
             self._fill(causes)
         return [self.outcomes[position] for position in range(len(self.jobs))]
 
-    def _job(self, part: _Part) -> ScoreJob:
+    def _job(self, part: ReadBatch) -> ScoreJob:
         cases = {number: self.jobs[position] for number, position in part.positions.items()}
-        if part.mode is not None:
-            cases = {number: replace(job, mode=part.mode) for number, job in cases.items()}
-        if (batch := part.read) is None:
-            return ScoreJob(cases)
         if part.again:
-            (number,) = part.positions
-            return ScoreJob(cases, content=batch.content, again={number: batch.again[number]})
-        return ScoreJob(cases, batch.values)
+            return ScoreJob(cases, content=part.content, again=part.again)
+        return ScoreJob(cases, part.values)
 
     def _unfinished(self) -> list[int]:
         return [position for position in range(len(self.jobs)) if position not in self.outcomes]
 
-    def _run(self, parts: Sequence[_Part], settings: PoolSettings, alone: bool = True) -> dict[int, str]:
+    def _run(self, parts: Sequence[ReadBatch], settings: PoolSettings, alone: bool = True) -> dict[int, str]:
         """Keep the outcomes of parts and return the positions of the cases that died, with the causes.
 
         Cases whose files are read again come last. Raises `MachineTrouble` if it lets a case die ``alone``.
@@ -121,7 +104,7 @@ class _Stage:
         return died
 
     def _run_with(
-        self, reader: ReaderSetup | None, parts: Sequence[_Part], settings: PoolSettings, alone: bool
+        self, reader: ReaderSetup | None, parts: Sequence[ReadBatch], settings: PoolSettings, alone: bool
     ) -> dict[int, str]:
         died: dict[int, str] = {}
         with open_pool(self.setup, settings, reader) as pool:
@@ -138,7 +121,7 @@ class _Stage:
                 self.progress(len(self.outcomes))
         return died
 
-    def _outcomes_of(self, part: _Part, answer: memoryview | Died) -> Sequence[Outcome]:
+    def _outcomes_of(self, part: ReadBatch, answer: memoryview | Died) -> Sequence[Outcome]:
         """Return the outcomes of a part; if they cannot be unpickled, each case is to be tried alone."""
         if isinstance(answer, Died):
             return [answer] * len(part.positions)
@@ -151,8 +134,8 @@ class _Stage:
 
     def _fill(self, causes: Mapping[int, str]) -> None:
         """Give the cases that failed their worst values, with the cause of each. Raises `PhaseError`."""
-        parts = [_Part({0: position}, mode="worst") for position in causes]
-        died = self._run(parts, replace(self.settings, deadline=None))
+        self.jobs = [replace(job, mode="worst") for job in self.jobs]
+        died = self._run([ReadBatch({0: i}) for i in causes], replace(self.settings, deadline=None))
         for position, reason in died.items():
             name = self.jobs[position].case.name
             raise PhaseError(f"case {name}: even its worst values could not be computed ({reason})")

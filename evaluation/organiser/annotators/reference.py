@@ -142,7 +142,7 @@ def _read_here(phase: Phase, annotator: OpenSubmission, given: AnnotatorsFolder)
                     submitted[name] = found
             values.add(position, submitted)
         document = memoryview(b"".join(encode(values.packed())))
-        batches.append(ReadBatch({position: position for position in positions}, b"", document, {}))
+        batches.append(ReadBatch({position: position for position in positions}, values=document))
     PhaseError.raise_all(faults)
     return tuple(batches)
 
