@@ -24,11 +24,15 @@ _PIXELS_PER_SECOND = 1e6
 
 
 @dataclass(frozen=True)
-class SumLimits:
-    """Sums over a submission: bytes of files, and values such as boxes."""
+class Sums:
+    """Sums over a submission, read so far or allowed: bytes of files, and values such as boxes."""
 
-    bytes: int
-    items: int
+    bytes: int = 0
+    items: int = 0
+
+    def __add__(self, other: "Sums") -> "Sums":
+        """Return the sums of both."""
+        return Sums(self.bytes + other.bytes, self.items + other.items)
 
     def in_words(self) -> str:
         """Return the limits in a sentence for participants."""
@@ -38,7 +42,7 @@ class SumLimits:
         )
 
 
-def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> SumLimits:
+def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> Sums:
     """Return the limits of a submission of those fields for those cases."""
     files = pixels = items = unusual = 0
     for case in cases:
@@ -49,7 +53,7 @@ def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> SumLimits:
                 items += field.kind.average_items
                 unusual += max(0, field.kind.average_items - _USUAL_ITEMS)
     values = pixels * _BYTES_PER_PIXEL + unusual * _BYTES_PER_ITEM
-    return SumLimits(bytes=_SPARE_BYTES + files * _FILE_BYTES + values, items=SPARE_ITEMS + items)
+    return Sums(bytes=_SPARE_BYTES + files * _FILE_BYTES + values, items=SPARE_ITEMS + items)
 
 
 def max_rows(cases: int, field: Field) -> int:

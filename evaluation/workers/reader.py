@@ -14,10 +14,10 @@ from typing import Any, Self
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm, Form
 from evaluation.core.formats import FORMATS
+from evaluation.core.limits import Sums
 from evaluation.phase import registry
 from evaluation.workers.batches import Columns
 from evaluation.workers.confinement import confine, limit_memory
-from evaluation.workers.reports import Used
 from evaluation.workers.worker import AskReader, Handler
 
 _READING = "evaluation.workers.submission_reader"
@@ -44,7 +44,7 @@ class ReadJob:
     field: str | None = None
     room_bytes: float | None = None
     digests: Mapping[str, str] | None = None
-    left: Used | None = None
+    left: Sums | None = None
 
 
 @dataclass(frozen=True)

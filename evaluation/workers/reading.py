@@ -9,7 +9,7 @@ from itertools import takewhile
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable, quotation
 from evaluation.core.form import CaseForm, Form
-from evaluation.core.limits import SumLimits, limits_of
+from evaluation.core.limits import Sums, limits_of
 from evaluation.core.outcome import Died, Progress, no_progress
 from evaluation.core.trouble import MEMORY, TIME, MachineTrouble
 from evaluation.io.handover import HandoverError
@@ -19,12 +19,10 @@ from evaluation.workers.pool import DeadlineExceeded, Pool, PoolSettings, open_p
 from evaluation.workers.processes import KILLED, OUT_OF_TIME
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
 from evaluation.workers.reports import (
-    NOTHING,
     REPORT_BYTES,
     BatchReport,
     IndexReport,
     PackedValues,
-    Used,
     files_of,
     said_by_readers,
 )
@@ -71,8 +69,8 @@ class BatchReading:
     progress: Progress
     faults: Faults
     cases: Sequence[CaseForm] = ()
-    limits: SumLimits | None = None
-    used: Used = NOTHING
+    limits: Sums | None = None
+    used: Sums = field(default_factory=Sums)
     problems: list[str] = field(default_factory=list)
     lies: list[str] = field(default_factory=list)
     done: list[ReadBatch] = field(default_factory=list)
@@ -162,7 +160,7 @@ class BatchReading:
         self._rooms[batch.positions] = room or 0
         left = None
         if self.limits is not None:
-            left = Used(self.limits.bytes - self.used.bytes, self.limits.items - self.used.items)
+            left = Sums(self.limits.bytes - self.used.bytes, self.limits.items - self.used.items)
         return ReadJob(batch.content, only, field, room, left=left)
 
     def _report(self, batch: Batch, answer: memoryview | Died) -> tuple[BatchReport, memoryview] | Died:

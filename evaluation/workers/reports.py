@@ -14,6 +14,7 @@ import numpy as np
 from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable, quotation, shorten
 from evaluation.core.field import Field, Kind
 from evaluation.core.form import CaseForm
+from evaluation.core.limits import Sums
 from evaluation.core.trouble import WORDS_FOR_LACKS, MachineTrouble
 from evaluation.io.handover import (
     HandoverError,
@@ -97,21 +98,6 @@ class IndexReport:
 
 
 @dataclass(frozen=True)
-class Used:
-    """The size of files that were read: bytes, and values such as boxes (see `SumLimits`)."""
-
-    bytes: int = 0
-    items: int = 0
-
-    def __add__(self, other: "Used") -> "Used":
-        """Return the sums."""
-        return Used(self.bytes + other.bytes, self.items + other.items)
-
-
-NOTHING = Used()
-
-
-@dataclass(frozen=True)
 class BatchReport:
     """The report on the cases of a batch, by their number in it.
 
@@ -124,7 +110,7 @@ class BatchReport:
     died: Mapping[int, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     again: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
-    used: Used = NOTHING
+    used: Sums = field(default_factory=Sums)
     read: Mapping[str, int] = field(default_factory=dict)
 
     def packed(self, values: Packed) -> Parts:
@@ -148,7 +134,7 @@ class BatchReport:
             {whole_number(key, last): printable(text_of(value)) for key, value in map(_pair, list_of(died))},
             tuple(printable(text_of(each), MAX_PROBLEM) for each in list_of(problems)[:_MAX_PROBLEMS]),
             {whole_number(key, last): _texts_by_name(value) for key, value in map(_pair, list_of(again))},
-            Used(*(whole_number(number, _MAX_COUNT) for number in list_of(used, 2))),
+            Sums(*(whole_number(number, _MAX_COUNT) for number in list_of(used, 2))),
             {name: whole_number(count, cases) for name, count in _items(read)},
         )
         return report, data[end:]

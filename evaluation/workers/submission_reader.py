@@ -14,7 +14,7 @@ from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, FaultKind, Faults, FormFault, PhaseError, ReadError, counted
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import format_of_content
-from evaluation.core.limits import case_seconds
+from evaluation.core.limits import Sums, case_seconds
 from evaluation.core.sources import (
     FileAccess,
     FileSource,
@@ -36,7 +36,7 @@ from evaluation.platform.submission import index_submission
 from evaluation.workers.batches import Content, batches_of
 from evaluation.workers.own_code import problem_of, raise_refusal, telling_of_home
 from evaluation.workers.reader import FilesJob, IndexJob, ReaderSetup, ReadJob
-from evaluation.workers.reports import BatchReport, IndexReport, Used, ValuesOfBatch
+from evaluation.workers.reports import BatchReport, IndexReport, ValuesOfBatch
 from evaluation.workers.worker import Reply, Tick
 
 # --- The value of one case from JSON that may hold a whole stack of cases ---
@@ -353,7 +353,7 @@ class SubmissionReader:
                 problems += error.problems
             except Exception as error:
                 problems.append(problem_of(case.name, error))
-        used = Used(reader.files.bytes - bytes_before, items)
+        used = Sums(reader.files.bytes - bytes_before, items)
         try:
             report = BatchReport(faults, died, tuple(problems), again, used, read)
             return report.packed(values.packed())
