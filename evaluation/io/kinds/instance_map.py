@@ -1,13 +1,13 @@
 """Instance maps, in which each object, such as a cell, has a number of its own, and their classes."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import FormFault, ReadError, in_digits
+from evaluation.core.fault import FaultKind, FormFault, ReadError, in_digits
 from evaluation.core.field import Variant, varied
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import PNG
@@ -69,6 +69,18 @@ def _with_none(values: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([np.zeros(1, values.dtype), values])
 
 
+def _whole_numbers(values: NDArray[Any]) -> Crop:
+    """Return the numbers of objects, cropped to those. Raises `ReadError` for others."""
+    bad = outside(values, 0, LARGEST_NUMBER)
+    if bad is None and values.dtype.kind == "f" and (broken := values % 1 != 0).any():
+        bad = values[broken].flat[0]
+    if bad is not None:
+        found = in_digits(float(bad), 0, 1, LARGEST_NUMBER) if values.dtype.kind == "f" else str(bad)
+        raise ReadError(FaultKind.WRONG_VALUE, f"whole numbers from 0 to {LARGEST_NUMBER}", found)
+    box = box_of_content(values)
+    return Crop(values[box.slices].astype(np.uint32), box.top, box.left)
+
+
 @dataclass(frozen=True)
 class InstanceMap(LabelMap):
     """The number of an object for every pixel of an image of the case's geometry, 0 elsewhere.
@@ -84,8 +96,7 @@ class InstanceMap(LabelMap):
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> InstanceMapValue:
         if not self.class_plane:
             planes = volumes.case_planes(path, case, files, self.dimensions, in_parts=True)
-            numbers = stack_of(self._numbers(planes, path), np.uint32, of_one=self.dimensions == 2)
-            return self._found(numbers, case, path)
+            return self._found(self._numbers(planes, path), case, path)
         size = Size(case.width, case.height)
         try:
             data = files.read(path, volumes.limit_bytes(case, 2) * 2)
@@ -94,24 +105,12 @@ class InstanceMap(LabelMap):
             classes = self.listed.positions(second)
         except ReadError as error:
             raise FormFault(error.fault(path)) from None
-        found = stack_of(self._numbers([Crop(first)], path), np.uint32)
-        value = self._found(found, case, path)
+        value = self._found(self._numbers([Crop(first)], path), case, path)
         return value.of_classes(self._classes_in(classes, value, path))
 
-    def _numbers(self, parts: Iterable[Crop], path: str) -> Iterator[Crop]:
-        for z, part in enumerate(parts, start=1):
-            values = part.values
-            bad = outside(values, 0, LARGEST_NUMBER)
-            if bad is None and values.dtype.kind == "f" and (broken := values % 1 != 0).any():
-                bad = values[broken].flat[0]
-            if bad is not None:
-                found = in_digits(float(bad), 0, 1, LARGEST_NUMBER) if values.dtype.kind == "f" else str(bad)
-                place = f" in plane {z}" if self.dimensions == 3 else ""
-                raise fault_at(
-                    FileSource(path), f"whole numbers from 0 to {LARGEST_NUMBER}", f"{found}{place}"
-                )
-            box = box_of_content(values)
-            yield Crop(values[box.slices].astype(np.uint32), part.top + box.top, part.left + box.left)
+    def _numbers(self, planes: Iterable[Crop], path: str) -> VolumeCrop:
+        parts = (part for _, part in self.parts(planes, path, _whole_numbers))
+        return stack_of(parts, np.uint32, of_one=self.dimensions == 2)
 
     def _classes_in(
         self, classes: NDArray[np.uint8], value: InstanceMapValue, path: str

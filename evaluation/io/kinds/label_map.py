@@ -5,7 +5,7 @@ labels, cropped to the foreground.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
@@ -223,6 +223,23 @@ class MapKind(Kind):
     def pixels(self, case: CaseForm) -> int:
         return math.prod(self.geometry(case).shape)
 
+    def parts(
+        self, planes: Iterable[Crop], path: str, checked: Callable[[NDArray[Any]], Crop]
+    ) -> Iterator[tuple[int, Crop]]:
+        """Yield every part of a file in its place, and the plane that it is of, with ``checked`` values.
+
+        Raises `FormFault` where ``checked`` raises `ReadError`, with the plane of a volume.
+        """
+        for number, part in enumerate(planes):
+            z = number if self.dimensions == 3 else 0
+            try:
+                found = checked(part.values)
+            except ReadError as error:
+                place = f" in plane {z + 1}" if self.dimensions == 3 else ""
+                told = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
+                raise FormFault(told.fault(path)) from None
+            yield z, Crop(found.values, part.top + found.top, part.left + found.left)
+
     def pack(self, value: Any) -> Packed:
         return pack_any(value.crop)
 
@@ -261,21 +278,10 @@ class LabelMap(MapKind):
         planes = volumes.case_planes(
             path, case, files, self.dimensions, background=self.background, in_parts=True
         )
-        parts = self._parts(planes, path)
+        parts = self.parts(planes, path, lambda values: crop(self.listed.positions(values), 0))
         if self.pixels(case) >= (tiff.LARGE_PIXELS if self.dimensions == 2 else LARGE_VOXELS):
             return self._value(packed_of(parts, LARGE_VOXELS), case)
         return self._value(stack_of((part.copy() for _, part in parts), np.uint8), case)
-
-    def _parts(self, parts: Iterator[Crop], path: str) -> Iterator[tuple[int, Crop]]:
-        for number, part in enumerate(parts):
-            z = number if self.dimensions == 3 else 0
-            try:
-                found = crop(self.listed.positions(part.values), 0)
-            except ReadError as error:
-                place = f" in plane {z + 1}" if self.dimensions == 3 else ""
-                unlisted = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
-                raise FormFault(unlisted.fault(path)) from None
-            yield z, Crop(found.values, part.top + found.top, part.left + found.left)
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
         return LabelMapValue(cropped, *self.placed(case), labels=self.listed.values)

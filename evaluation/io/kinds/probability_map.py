@@ -1,13 +1,12 @@
 """Probability maps and detection maps: images and volumes of probabilities or of findings."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.fault import apart, in_digits
+from evaluation.core.fault import FaultKind, ReadError, apart, in_digits
 from evaluation.core.field import Variant, grow_by_a_pixel, varied
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
@@ -48,8 +47,7 @@ class ProbabilityMap(MapKind):
     foreground: int = 1
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> ProbabilityMapValue:
-        bounds = (self.highest, self.lowest)
-        return self._value(read_probabilities(path, case, files, self.dimensions, *bounds), case)
+        return self._value(read_probabilities(self, path, case, files, self.lowest, self.highest), case)
 
     def _value(self, cropped: VolumeCrop, case: CaseForm) -> ProbabilityMapValue:
         return ProbabilityMapValue(cropped, *self.placed(case))
@@ -135,28 +133,21 @@ def as_kept(lowest: float, highest: float) -> tuple[float, float]:
 
 
 def read_probabilities(
-    path: str,
-    case: CaseForm,
-    files: FileAccess,
-    dimensions: Dimensions,
-    highest: float = 1.0,
-    lowest: float = 0.0,
+    kind: MapKind, path: str, case: CaseForm, files: FileAccess, lowest: float, highest: float
 ) -> VolumeCrop:
     """Return the values of an image as float32 within bounds, cropped to those that are not 0.
 
     Raises `FormFault`.
     """
 
-    def crops() -> Iterator[Crop]:
-        for z, part in enumerate(case_planes(path, case, files, dimensions), start=1):
-            if (bad := outside(part.values, *as_kept(lowest, highest))) is not None:
-                place = f" in plane {z}" if dimensions == 3 else ""
-                text = in_digits(float(bad), lowest, highest)
-                raise fault_at(FileSource(path), numbers_in_words(lowest, highest), f"{text}{place}")
-            found = _cropped(part.values)  # values above 0 may become 0 as float32
-            yield Crop(found.values, part.top + found.top, part.left + found.left)
+    def checked(values: NDArray[Any]) -> Crop:
+        if (bad := outside(values, *as_kept(lowest, highest))) is not None:
+            found = in_digits(float(bad), lowest, highest)
+            raise ReadError(FaultKind.WRONG_VALUE, numbers_in_words(lowest, highest), found)
+        return _cropped(values)  # values above 0 may become 0 as float32
 
-    return stack_of(crops(), np.float32)
+    planes = case_planes(path, case, files, kind.dimensions)
+    return stack_of((part for _, part in kind.parts(planes, path, checked)), np.float32)
 
 
 def rehearsed_mask(reference: LabelMapValue, foreground: int, variant: Variant) -> NDArray[np.bool_]:
@@ -213,7 +204,7 @@ class DetectionMap(MapKind):
         return float(np.finfo(np.float32).max) if self.any_confidence else 1.0
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> DetectionMapValue:
-        found = read_probabilities(path, case, files, self.dimensions, self.highest)
+        found = read_probabilities(self, path, case, files, 0.0, self.highest)
         labelled, count = components_of(found.values > 0)
         if count > MOST_CANDIDATES:
             raise fault_at(FileSource(path), f"at most {MOST_CANDIDATES} connected components", str(count))
