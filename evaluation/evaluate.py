@@ -11,7 +11,6 @@ built here; `evaluation.workers` says how the two stages are kept apart.
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -97,7 +96,8 @@ def read_and_score(
     """Return the scores of a submission without figures; see `evaluate`."""
     settings = _pool_settings(phase, workers, started)
     limits = phase.config.limits
-    reader = _reader_setup(phase.form, submission, workers, limits.worker_memory_mb, limits.case_seconds)
+    memory = machine.worker_memory(workers, limits.worker_memory_mb)
+    reader = ReaderSetup.of(phase.form, submission, memory, limits.case_seconds or math.inf)
     room, half = machine.held_memory(), _half(progress, 0)
     read = read_submission(phase.form, reader, settings, room, half, partial(_meanwhile, phase))
     if read.faults:
@@ -119,7 +119,7 @@ def _meanwhile(phase: Phase) -> None:
 
 def check(form: Form, submission: Path, workers: int, progress: Progress = no_progress) -> ReadSubmission:
     """Return the faults of a submission, exactly as `evaluate` would find them, without any label."""
-    setup = _reader_setup(form, submission, workers)
+    setup = ReaderSetup.of(form, submission, machine.worker_memory(workers, None))
     settings = PoolSettings(workers, _MIN_CASE_SECONDS)
     return read_submission(form, setup, settings, None, progress)
 
@@ -184,18 +184,6 @@ def scorer_setup(phase: Phase, tasks: tuple[str, ...], workers: int) -> ScorerSe
         home=registry.file_of(phase.challenge.name),
         functions=registry.functions_of(phase.folder, phase.challenge.name),
     )
-
-
-def _reader_setup(
-    form: Form,
-    submission: Path,
-    workers: int,
-    memory_mb: int | None = None,
-    case_seconds: float | None = None,
-) -> ReaderSetup:
-    memory = machine.worker_memory(workers, memory_mb)
-    seconds = math.inf if case_seconds is None else case_seconds
-    return ReaderSetup.of(form, os.path.realpath(submission), memory, seconds)
 
 
 def _half(progress: Progress, done_before: int) -> Progress:

@@ -90,8 +90,7 @@ class PlatformBoard:
         or in the first task where all are optional.
         """
         compulsory = [task for task in self.tasks if not task.optional] or self.tasks[:1]
-        known = {f"{task.name}.{metric.name}" for task in compulsory for metric in task.metrics}
-        known |= {composite.name for composite in self.challenge.composites_of(compulsory)}
+        known = self.challenge.figures_of(compulsory)
         components = [name for name in self.challenge.components if name in known]
         if not components:
             components = [f"{task.name}.{task.metrics[0].name}" for task in compulsory]

@@ -5,6 +5,7 @@ A reader gets form and submission, and nothing of the reference. It is confined 
 
 import importlib
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -77,7 +78,7 @@ class ReaderSetup:
     def of(
         cls,
         form: Form,
-        folder: str,
+        folder: str | Path,
         memory_bytes: int | None = None,
         case_seconds: float = math.inf,
     ) -> Self:
@@ -85,7 +86,7 @@ class ReaderSetup:
         reading = registry.reading_of(form)
         return cls(
             replace(form, challenge=reading.challenge, options=reading.options, cases=()),
-            folder,
+            os.path.realpath(folder),
             memory_bytes,
             case_seconds,
             home=registry.file_of(form.challenge),
