@@ -23,10 +23,13 @@ Instance = TypeVar("Instance")
 
 @dataclass(frozen=True, slots=True)
 class Columns(Generic[Instance]):
-    """Instances of a dataclass or named tuple as one column per field; others, and a mixture, unchanged."""
+    """Instances of a dataclass or named tuple as one column per field; others, and a mixture, unchanged.
+
+    A column of such instances is itself in columns.
+    """
 
     kind: type[Instance] | None
-    values: tuple[Sequence[Any], ...]
+    values: "tuple[Columns[Any], ...] | list[Instance]"
 
     @classmethod
     def of(cls, instances: Sequence[Instance]) -> "Columns[Instance]":
@@ -37,12 +40,15 @@ class Columns(Generic[Instance]):
         else:
             names = list(getattr(kind, "_fields", ()))
         if not names or set(map(type, instances)) != {kind}:
-            return cls(None, (list(instances),))
-        return cls(kind, tuple(list(map(attrgetter(name), instances)) for name in names))
+            return cls(None, list(instances))
+        return cls(kind, tuple(Columns.of(list(map(attrgetter(name), instances))) for name in names))
 
     def instances(self) -> list[Instance]:
         """Return the instances."""
-        return list(self.values[0]) if self.kind is None else list(map(self.kind, *self.values))
+        if isinstance(self.values, list):
+            return self.values
+        assert self.kind is not None
+        return list(map(self.kind, *(column.instances() for column in self.values)))
 
 
 _MAX_CASES = 512

@@ -39,29 +39,13 @@ _CASES_TOGETHER = 128
 
 @dataclass(frozen=True)
 class ScoreJob:
-    """The job to score cases of a batch, by their numbers in it."""
+    """The job to score cases of a batch, with their numbers in it."""
 
-    cases: Mapping[int, CaseJob]
-    values: bytes | memoryview = b""
+    numbers: Sequence[int]
+    cases: Columns[CaseJob]
+    values: bytes = b""
     content: bytes = b""
     again: Mapping[int, Mapping[str, str]] = dataclasses.field(default_factory=dict)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the cases as columns."""
-        jobs = self.cases.values()
-        columns = (
-            Columns.of([job.case for job in jobs]),
-            Columns.of([job.reference for job in jobs]),
-            [job.mode for job in jobs],
-            [job.run_seconds for job in jobs],
-        )
-        return _score_job, (list(self.cases), columns, bytes(self.values), self.content, self.again)
-
-
-def _score_job(numbers: list[int], columns: Any, *rest: Any) -> ScoreJob:
-    forms, rows, modes, run_seconds = columns
-    jobs = map(CaseJob, forms.instances(), rows.instances(), modes, run_seconds)
-    return ScoreJob(dict(zip(numbers, jobs, strict=True)), *rest)
 
 
 @dataclass(frozen=True)
@@ -114,14 +98,16 @@ class CaseScorer:
         """Return the packed outcomes of the cases of a job."""
         outcomes: list[Outcome] = []
         kept = cache(lambda: PackedValues(job.values, self._fields))  # once for all cases of the batch
-        cases = iter(job.cases.items())
-        while together := list(islice(cases, _CASES_TOGETHER)):
+        jobs = job.cases.instances()
+        numbered = zip(job.numbers, jobs, strict=True)
+        while together := list(islice(numbered, _CASES_TOGETHER)):
             tick(math.inf)
             all_known = self._known_of([case_job for _, case_job in together])
             for (number, case_job), known in zip(together, all_known, strict=True):
                 tick(math.inf)
-                outcomes.append(self._run(case_job, partial(self._submitted, job, number, kept), known))
-        return [_portable(job, outcomes)]
+                submitted = partial(self._submitted, job, number, case_job, kept)
+                outcomes.append(self._run(case_job, submitted, known))
+        return [_portable(jobs, outcomes)]
 
     def _known_of(self, jobs: Sequence[CaseJob]) -> list[dict[str, Any]]:
         """Return the reference values of several cases that can be read together."""
@@ -207,9 +193,10 @@ class CaseScorer:
             rows[task.name] = row
         return Scored(rows, tuple(worst), undefined=tuple(undefined))
 
-    def _submitted(self, job: ScoreJob, number: int, kept: Callable[[], PackedValues]) -> dict[str, Any]:
+    def _submitted(
+        self, job: ScoreJob, number: int, case_job: CaseJob, kept: Callable[[], PackedValues]
+    ) -> dict[str, Any]:
         """Return the submitted values of a case. Raises `UnreadableError`, `HandoverError`."""
-        case_job = job.cases[number]
         if case_job.mode != "score" or not (job.values or number in job.again):
             return {}
         values = self._read_again(job, number) if number in job.again else kept()
@@ -259,12 +246,12 @@ def _is_no_number(column: str, value: object, task: Task) -> bool:
     return value is None or isinstance(value, complex) or column in task.number_columns
 
 
-def _portable(job: ScoreJob, outcomes: list[Outcome]) -> bytes:
+def _portable(jobs: Sequence[CaseJob], outcomes: list[Outcome]) -> bytes:
     """Return the packed outcomes; an outcome that cannot be pickled becomes an organiser's fault."""
     with suppress(Exception):
         return packed_outcomes(outcomes)
     portable: list[Outcome] = []
-    for case_job, outcome in zip(job.cases.values(), outcomes, strict=True):
+    for case_job, outcome in zip(jobs, outcomes, strict=True):
         try:
             pickle.dumps(outcome)
         except Exception as error:

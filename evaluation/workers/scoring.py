@@ -11,7 +11,7 @@ from evaluation.core.challenge import fields_of
 from evaluation.core.fault import PhaseError
 from evaluation.core.outcome import CaseJob, Died, Outcome, Progress, Scored, no_progress
 from evaluation.phase.registry import tasks_of_form
-from evaluation.workers.batches import parts_of, unpacked_outcomes
+from evaluation.workers.batches import Columns, parts_of, unpacked_outcomes
 from evaluation.workers.pool import DeadlineExceeded, PoolSettings, open_pool
 from evaluation.workers.processes import OUT_OF_TIME
 from evaluation.workers.reader import ReaderSetup
@@ -83,10 +83,10 @@ class _Stage:
         return [self.outcomes[position] for position in range(len(self.jobs))]
 
     def _job(self, part: ReadBatch) -> ScoreJob:
-        cases = {number: self.jobs[position] for number, position in part.positions.items()}
+        cases = Columns.of([self.jobs[position] for position in part.positions.values()])
         if part.again:
-            return ScoreJob(cases, content=part.content, again=part.again)
-        return ScoreJob(cases, part.values)
+            return ScoreJob([*part.positions], cases, content=part.content, again=part.again)
+        return ScoreJob([*part.positions], cases, bytes(part.values))
 
     def _unfinished(self) -> list[int]:
         return [position for position in range(len(self.jobs)) if position not in self.outcomes]
