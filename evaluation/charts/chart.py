@@ -28,7 +28,7 @@ DASHED: Record = {"type": "line", "color": GREY, "strokeDash": [3, 3], "tooltip"
 COMPARED: Record = {"type": "rule", "color": GREY, "strokeDash": [4, 3], "tooltip": None}
 """The same along one axis, such as that of a value over all cases."""
 
-FALSE_POSITIVE_RATE = "false-positive rate (1 − specificity)"
+FALSE_POSITIVE_RATE = "1 − specificity"
 """The title of an axis."""
 
 INK, DOT = "ink", "dot"
