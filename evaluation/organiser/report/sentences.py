@@ -18,7 +18,6 @@ from evaluation.organiser.report.sources import words_in
 from evaluation.phase.cases import group_labels, key_of
 from evaluation.phase.leaderboard import digits_of
 from evaluation.phase.phase import Phase
-from evaluation.platform.result_file import LeaderboardPlace
 
 _WORDS = words_in("phrases.toml")
 _MOST_FIGURES = 6
@@ -213,15 +212,11 @@ def _value(results: SubmissionResults, task: Task, metric: Metric) -> str:
     return shown(value, digits) + (f" {unit}" if unit else "")
 
 
-def places_of(results: SubmissionResults) -> list[tuple[str, LeaderboardPlace]]:
-    """Return the places among known teams by leaderboard, overall before its parts."""
-    return sorted((results.metrics.ranking.places or {}).items(), key=lambda one: one[0] != "overall")
-
-
 def place_sentence(results: SubmissionResults) -> Iterator[str]:
-    """Yield the places among known teams, with those that are as good."""
+    """Yield the places among known teams, overall before its parts, with those that are as good."""
     names, parts = names_of(results.phase), list[str]()
-    for name, place in places_of(results):
+    places = results.metrics.ranking.places or {}
+    for name, place in sorted(places.items(), key=lambda one: one[0] != "overall"):
         where = name if name == "overall" else f"in {names.of(name)}"
         tied = f" (as good as {place.tied} more)" if place.tied else ""
         better = place.teams - place.place - place.tied

@@ -42,7 +42,6 @@ from evaluation.organiser.report.sentences import (
     failure_sentence,
     names_of,
     place_sentence,
-    places_of,
     task_sentences,
 )
 from evaluation.organiser.report.sources import NOTES
@@ -53,26 +52,14 @@ from evaluation.phase.leaderboard import digits_of, rounded_estimates
 # --- The head of a report and the table of metrics, in the published digits ---
 
 
-def facts(results: SubmissionResults) -> Iterator[tuple[str, str]]:
-    """Yield the facts in the head: phase, cases, score, and the place among known teams."""
-    phase, published, cases = results.phase, results.metrics.phase, results.metrics.cases
-    yield "Task" if phase.challenge.name == DECLARED else "Challenge", phase.challenge.title
-    yield "Phase", f"{published.name}, version {published.version}"
-    yield "Cases", f"{cases.scored} of {cases.expected} scored, {cases.worst} with worst values"
-    yield from _score(results)
-    for name, place in places_of(results):
-        yield (
-            f"Place, {names_of(results.phase).of(name)}",
-            f"{place.place} of {place.teams} teams" + (f", with {place.tied} more" if place.tied else ""),
-        )
-
-
 def _answer(results: SubmissionResults, public: bool) -> Iterator[str]:
     """Yield in words: each task's main figure, the score, the place among known teams, and failed cases."""
     yield from task_sentences(results, public)
     name = results.phase.board.ranked[0]
-    if name in (results.metrics.ranking.composites or {}):
-        yield from (f"{label.removeprefix('Score: ')}: {text}." for label, text in _score(results))
+    if found := (results.metrics.ranking.composites or {}).get(name):
+        digits = digits_of(results.phase.config, name)
+        text = figure_in_words(found.value, ends_of(found.confidence_interval), digits)
+        yield f"{results.phase.challenge.figures_of(results.tasks)[name].title}: {text}."
     yield from place_sentence(results)
     yield failure_sentence(results)
 
@@ -102,15 +89,6 @@ def _with_nothing_said(results: SubmissionResults) -> Iterator[MetricRow]:
         decision, table = row.metric.estimator.decision, results.tables[row.task.name]
         absent = decision is not None and not (table[decision.present] > 0).any()
         yield replace(row, title=row.title + _NOTHING) if absent else row
-
-
-def _score(results: SubmissionResults) -> Iterator[tuple[str, str]]:
-    config = results.phase.config
-    name = results.phase.board.ranked[0]
-    digits = digits_of(config, name)
-    if estimate := results.metrics.figure(name):
-        text = figure_in_words(estimate.value, ends_of(estimate.confidence_interval), digits)
-        yield f"Score: {results.phase.challenge.figures_of(results.tasks)[name].title}", text
 
 
 _ARROWS = {"higher": "↑", "lower": "↓"}
@@ -368,12 +346,13 @@ def public_page(results: SubmissionResults) -> Page:
 
 
 def _page(results: SubmissionResults, banner: str, *sections: Section) -> Page:
-    name = results.metrics.phase.name
+    published, challenge = results.metrics.phase, results.phase.challenge
+    kind = "Task" if challenge.name == DECLARED else "Challenge"
     return Page(
-        title=results.phase.config.title or name,
-        subtitle=f"Results of a submission to {name}",
+        title=results.phase.config.title or published.name,
+        subtitle=f"Results of a submission to {published.name}, version {published.version}",
         banner=banner,
-        facts=tuple(facts(results)),
+        facts=((kind, challenge.title),),
         answer=tuple(_answer(results, public=not banner)),
         sections=sections,
     )

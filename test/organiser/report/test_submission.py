@@ -145,12 +145,10 @@ def test_run_times_are_shown_where_they_are_known(page_of):
 def test_the_first_screen_names_score_and_place_and_the_end_the_seal(bundled_phase, page_of):
     results = bundled_phase("refuge-onsite").results
     page = page_of("refuge-onsite")
-    facts = dict(page.facts)
+    assert page.facts == (("Challenge", results.phase.challenge.title),)
+    first, outlines, places, better, scored = page.answer
     # The organiser sees the interval that metrics.json leaves out.
     assert results.metrics.aggregates["classification"]["auc"].confidence_interval is None
-    assert facts["Score: AUC"] == "0.9494 (0.703 to 0.994)"
-    assert facts["Place, overall"] == "4 of 13 teams"
-    first, outlines, places, better, scored = page.answer
     assert re.findall(r"\d+\.?\d*", first) == ["40", "0.9494", "40", "0.703", "0.994", "95"]
     assert ("optic cup" in outlines, "fovea" in places) == (True, True)
     assert re.findall(r"\d+", better) == ["9", "12", "5", "12", "11", "12"]
