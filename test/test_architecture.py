@@ -59,7 +59,7 @@ FLOORS_OF_THE_ORGANISER = (
         "validate",
     ),
     ("annotation_files", "score"),
-    ("annotators", "describe_tables", "inference", "library", "rehearsal", "rescoring"),
+    ("annotators", "inference", "library", "rehearsal", "rescoring"),
     ("image", "settings"),
     ("report",),
     ("report_library",),

@@ -24,9 +24,9 @@ from evaluation.organiser.ranking.leaderboard import rank_paths, write_ranked
 from evaluation.organiser.ranking.leaderboard_file import Leaderboard, OrganiserPart
 from evaluation.organiser.report.board import cases
 from evaluation.organiser.report.board.leaderboard import leaderboard_page, reported_phases
-from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.reading import LEADERBOARD_FILE, ReportedPhase, read_leaderboard
 from evaluation.organiser.report.case_images import CaseReading, Request, is_read
+from evaluation.organiser.report.data import data_section
 from evaluation.organiser.report.page import WIDTH, Page, Section, render_page, write_figures
 from evaluation.organiser.report.pictures import chosen_cases, classified_cases
 from evaluation.organiser.report.results import SubmissionResults, read_submission_results, results_of

@@ -10,8 +10,7 @@ from evaluation.cli.common import JSON, PHASES, Argument, command, progress_bar,
 from evaluation.cli.console import TableConsole, one_line
 from evaluation.core.fault import PhaseError
 from evaluation.organiser.describe import Description, describe
-from evaluation.organiser.describe_tables import write_description
-from evaluation.organiser.report.board.methods import tables_in_words
+from evaluation.organiser.report.data import tables_in_words, write_description
 from evaluation.organiser.report.sentences import names_of
 from evaluation.phase.named import named_phase
 from evaluation.phase.phase import Phase
@@ -61,9 +60,9 @@ def _print(description: Description, phases: Iterable[Phase]) -> None:
     console = TableConsole(_LOG_WIDTH)
     for table in tables_in_words(description, names_of(*phases)):
         shown = Table(title=one_line(table.title), title_justify="left")
-        for title, is_right in zip(table.columns, table.right, strict=True):
-            shown.add_column(one_line(title), justify="right" if is_right else "left")
-        for row in table.rows:
+        for column, is_right in zip(table.columns, table.right, strict=True):
+            shown.add_column(one_line(column.title), justify="right" if is_right else "left")
+        for row in table.shown:
             shown.add_row(*map(one_line, row))
         console.print(shown)
         if table.note:

@@ -12,7 +12,6 @@ from typing import Any
 from evaluation import __version__
 from evaluation.core.outcome import Progress
 from evaluation.io.files import sha256_of
-from evaluation.organiser.describe_tables import write_description
 from evaluation.organiser.output import csv_bytes, escaped, of_extra
 from evaluation.organiser.paper.exhibits import Exhibit, exhibits_of
 from evaluation.organiser.paper.facts import Study, facts_in, facts_of
@@ -25,6 +24,7 @@ from evaluation.organiser.paper.questions import (
     packaged,
 )
 from evaluation.organiser.ranking.leaderboard import write_leaderboard
+from evaluation.organiser.report.data import write_description
 from evaluation.organiser.report.page import Table, vector_files
 
 with of_extra("report"):

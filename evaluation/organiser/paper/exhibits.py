@@ -9,8 +9,8 @@ from evaluation.io.tables import DECIMAL
 from evaluation.organiser.leaves import found_leaf
 from evaluation.organiser.paper.facts import TEXTS, Study, upper_first
 from evaluation.organiser.report.board.leaderboard import leaderboard_page
-from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.reading import ReportedPhase, read_rows, words_of
+from evaluation.organiser.report.data import data_section
 from evaluation.organiser.report.page import Cell, SortableCaseTable, Table, identifier
 
 Part = Literal["data", "results", "supplement"]

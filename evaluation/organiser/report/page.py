@@ -37,13 +37,15 @@ Cell = str | int | float | None
 class Column:
     """A column of a table; ``digits``: number of decimals, None to show numbers unchanged.
 
-    Of cases: ``is_main`` ones are shown at first, others with their ``group`` or all.
+    Of cases: ``is_main`` ones are shown at first, others with their ``group`` or all. ``right``: its texts
+    are aligned right, as numbers always are, in LaTeX and on the terminal.
     """
 
     title: str
     digits: int | None = None
     group: str = ""
     is_main: bool = True
+    right: bool = False
 
 
 Title = str | tuple[str, int] | Column
@@ -108,11 +110,17 @@ class Table:
         ]
 
     @property
+    def right(self) -> list[bool]:
+        """Which columns are aligned right: those of numbers."""
+        return [
+            column.right or any(isinstance(row[place], int | float) for row in self.rows)
+            for place, column in enumerate(self.columns)
+        ]
+
+    @property
     def latex(self) -> str:
-        """The table for LaTeX (booktabs); columns of numbers are aligned right."""
-        titles = [column.title for column in self.columns]
-        numeric = [any(isinstance(row[i], int | float) for row in self.rows) for i in range(len(titles))]
-        return tabular(titles, self.shown, numeric)
+        """The table for LaTeX (booktabs)."""
+        return tabular([column.title for column in self.columns], self.shown, self.right)
 
 
 @dataclass(frozen=True)
@@ -416,7 +424,10 @@ def _environment() -> Environment:
     environment.filters["specification"] = lambda chart: as_script(_keys_once(layered(chart)))
     environment.filters["viewed"] = lambda viewer, folder: as_script(viewer.content(folder))
     environment.filters["case_rows"] = lambda table: as_script(
-        {"columns": [list(vars(column).values()) for column in table.columns], "rows": table.rows}
+        {
+            "columns": [(one.title, one.digits, one.group, one.is_main) for one in table.columns],
+            "rows": table.rows,
+        }
     )
     return environment
 

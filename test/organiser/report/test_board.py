@@ -19,9 +19,9 @@ from evaluation.organiser.ranking.leaderboard_file import (
     OrganiserPart,
 )
 from evaluation.organiser.report.board.leaderboard import BANNER, leaderboard_page, reported_phases
-from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.board.metrics import time_charts
 from evaluation.organiser.report.board.reading import identifier, read_leaderboard
+from evaluation.organiser.report.data import data_section
 from evaluation.organiser.report.page import (
     Section,
     SortableCaseTable,
@@ -29,6 +29,7 @@ from evaluation.organiser.report.page import (
     render_page,
     shown,
 )
+from evaluation.organiser.report.sentences import names_in, names_of
 from evaluation.platform.result_file import as_written
 from test.challenges.declared.phases import declared_phase, write_table
 from test.charts.vega_lite import invalid
@@ -375,7 +376,7 @@ def charts_of(section):
 
 
 def test_each_quantity_is_shown_by_phase_and_where_groups_differ(described):
-    section = data_section(described)
+    section = data_section(described, names_in(described.challenge))
     shown = charts_of(section)
     # Ages differ by phase alone: the cases with glaucoma are the first four of both.
     assert {"Age by phase", "Area of optic disc by phase"} <= set(shown)
@@ -389,7 +390,7 @@ def test_each_quantity_is_shown_by_phase_and_where_groups_differ(described):
 
 def test_without_groups_the_whole_is_shown(tmp_path):
     phase = loaded_phase(tmp_path / "phase", tiny_cases(4, positives=0))
-    shown = charts_of(data_section(describe([phase])))
+    shown = charts_of(data_section(describe([phase]), names_of(phase)))
     assert set(shown) >= {"Area of optic disc"}
     (box,) = shown["Area of optic disc"].data["boxes"]
     assert (box["name"], box["cases"]) == ("all cases", 4)

@@ -23,7 +23,6 @@ from evaluation.organiser.describe import (
     QuantityValues,
 )
 from evaluation.organiser.describe_data import Quantity
-from evaluation.organiser.report.board.methods import data_section
 from evaluation.organiser.report.case_images import CaseReading
 from evaluation.organiser.report.charts.curves import (
     calibration_chart,
@@ -40,9 +39,11 @@ from evaluation.organiser.report.charts.values import (
     error_cloud_chart,
 )
 from evaluation.organiser.report.classification import classification_charts, detection_charts
+from evaluation.organiser.report.data import data_section
 from evaluation.organiser.report.objects import Location
 from evaluation.organiser.report.overlays import ComparedNumber
 from evaluation.organiser.report.results import CaseRecord, SubmissionResults, results_of
+from evaluation.organiser.report.sentences import names_in
 from evaluation.organiser.report.submission import metric_blocks, run_times
 from evaluation.organiser.report.survival import survival_charts
 from evaluation.organiser.report.value_figures import size_charts, subgroup_blocks, value_charts
@@ -398,7 +399,7 @@ def test_data_of_phases_by_group():
         (),
         (QuantityValues(Quantity("age", "years"), (0, 1, 3), (10.0, 20.0, 40.0)),),
     )
-    found = charts(data_section(description).blocks)
+    found = charts(data_section(description, names_in(description.challenge)).blocks)
     ages = found["data-age-phase"]
     assert marks(ages, "tick", "boxes", "y", "x") == [("train", 15), ("test", 40)]
     points = [(row["name"], row["case"], row["value"]) for row in ages.data["points"]]

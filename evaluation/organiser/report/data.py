@@ -1,11 +1,14 @@
-"""A description as tables of texts, and as JSON, csv and LaTeX files."""
+"""A description of data as tables, as a section of a report, and as JSON, csv and LaTeX files."""
 
 import dataclasses
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from evaluation.charts.chart import Chart
 from evaluation.io.files import write_atomically
 from evaluation.organiser.describe import (
     ALL,
@@ -15,32 +18,21 @@ from evaluation.organiser.describe import (
     Description,
     Grouping,
     NumberRow,
+    QuantityValues,
 )
 from evaluation.organiser.describe_data import Quantity
-from evaluation.organiser.output import csv_bytes, p_text, tabular
+from evaluation.organiser.output import csv_bytes, p_text
+from evaluation.organiser.report.charts.values import Distribution, distribution_chart
+from evaluation.organiser.report.page import Column, Section, Table, Text, identifier
+from evaluation.organiser.report.sentences import Names
 from evaluation.platform.result_file import render
+
+# --- The tables of a description; their cells are texts ---
 
 _PAIRS = "pairs that differ"
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """A table of texts; ``left`` are the columns of words, the others hold numbers."""
-
-    name: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    left: tuple[str, ...] = ()
-    note: str = ""
-
-    @property
-    def right(self) -> tuple[bool, ...]:
-        """Which columns are aligned right."""
-        return tuple(column not in self.left for column in self.columns)
-
-
-def tables_of(description: Description) -> list[TextTable]:
+def tables_of(description: Description) -> list[Table]:
     """Return the tables of a description: cases, classes, numbers, then one for each grouping."""
     tables = [_cases(description), _classes(description), _numbers(description)]
     tables += [_grouped(description, grouping) for grouping in description.groupings]
@@ -52,28 +44,27 @@ def number_text(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def _cases(description: Description) -> TextTable:
-    clustered = any(group.clusters is not None for group in description.groups)
-    columns = ("grouping", "group", "cases", "share", "clusters")[: 5 if clustered else 4]
+def _cases(description: Description) -> Table:
+    columns = _columns(["grouping", "group"], ["cases", "share", "clusters"])
     rows = (
         (one.grouping or "all", one.group, str(one.cases), _percent(one.share), _count(one.clusters))
         for one in description.groups
     )
-    shown = tuple(row[: len(columns)] for row in rows)
-    return TextTable("cases", f"Cases of {', '.join(description.phases)}", columns, shown, columns[:2])
+    table = Table.of("cases", f"Cases of {', '.join(description.phases)}", columns, rows)
+    return table.without_empty("clusters")
 
 
-def _classes(description: Description) -> TextTable:
-    rows = tuple(
+def _classes(description: Description) -> Table:
+    rows = (
         (row.quantity.title, row.value, f"{row.cases} of {row.of}", _percent(row.share))
         for row in description.classes
         if row.grouping == ALL
     )
-    return TextTable("classes", "Classes", ("column", "value", "cases", "share"), rows, ("column", "value"))
+    return Table.of("classes", "Classes", _columns(["column", "value"], ["cases", "share"]), rows)
 
 
-def _numbers(description: Description) -> TextTable:
-    rows = tuple(
+def _numbers(description: Description) -> Table:
+    rows = (
         (
             *(row.quantity.title, f"{row.cases} of {row.of}"),
             str(row.values) if row.quantity.per == "object" else "",
@@ -85,21 +76,27 @@ def _numbers(description: Description) -> TextTable:
         for row in description.numbers
         if row.grouping == ALL
     )
-    columns = ("quantity", "cases", "objects", "mean ± SD", "median (quartiles)", "range")
+    numbers = ["cases", "objects", "mean ± SD", "median (quartiles)", "range"]
     note = "Of cases with the structure. SD: standard deviation of a sample; quartiles are interpolated."
-    return TextTable("numbers", "Distributions", columns, rows, columns[:1], note)
+    return Table.of("numbers", "Distributions", _columns(["quantity"], numbers), rows, note)
 
 
-def _grouped(description: Description, grouping: Grouping) -> TextTable:
+def _grouped(description: Description, grouping: Grouping) -> Table:
     rows = [*_class_lines(description, grouping), *_number_lines(description, grouping)]
     several = len(grouping.groups) > 2
-    columns = ("quantity", *grouping.groups, f"p ({KRUSKAL_WALLIS if several else RANK_SUM})")
+    tested = f"p ({KRUSKAL_WALLIS if several else RANK_SUM})"
+    columns = _columns(["quantity"], [*grouping.groups, tested])
+    columns += [Column(_PAIRS)] if several else []
     pairs = f"; {_PAIRS}: p of the two-sided rank-sum test times the number of pairs (Bonferroni) below "
     note = "Number and share of the cases; of numbers median (quartiles; how many values)"
     note += f"{pairs}{description.alpha:g}" if several else "; the test is two-sided"
     note += ". Classes and objects are not tested."
-    shown, left = (*columns, _PAIRS) if several else columns, (columns[0], _PAIRS)
-    return TextTable(f"by-{grouping.name}", f"By {grouping.name}", shown, tuple(rows), left, note)
+    return Table.of(f"by-{grouping.name}", f"By {grouping.name}", columns, rows, note)
+
+
+def _columns(words: Iterable[str], numbers: Iterable[str]) -> list[Column]:
+    """Return columns of words, then of numbers."""
+    return [*map(Column, words), *(Column(title, right=True) for title in numbers)]
 
 
 def _class_lines(description: Description, grouping: Grouping) -> Iterator[tuple[str, ...]]:
@@ -152,6 +149,85 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+# --- The section on the data of the phases: counts, distributions by group, and tests between groups ---
+
+
+def data_section(description: Description, names: Names) -> Section:
+    """Return the section: a figure of each quantity by its groups, then all tables.
+
+    A quantity is shown by the first grouping, by each other one with significant differences, and without any
+    grouping for all cases. ``names``: the words of the phases.
+    """
+    tables = (
+        replace(table, name=identifier("data", table.name)).without_empty()
+        for table in tables_in_words(description, names)
+    )
+    notices = [Text(description.notices)] if description.notices else []
+    return Section("data", "Data", (*_charts(description, names), *tables, *notices), 0)
+
+
+def tables_in_words(description: Description, names: Names) -> Iterator[Table]:
+    """Yield the tables of a description with words for names of columns, groups and values."""
+    for table in tables_of(description):
+        by = table.name.removeprefix("by-")
+        words = {one.title: names.words.get(f"{by}={one.title}", one.title) for one in table.columns}
+        yield replace(
+            table,
+            title=table.title if by == table.name else f"By {names.of(by)}",
+            columns=tuple(replace(one, title=words[one.title]) for one in table.columns),
+            rows=tuple(tuple(_in_words(row, names)) for row in table.shown),
+        )
+
+
+def _in_words(row: Sequence[str], names: Names) -> Iterator[str]:
+    """Yield the cells of a table of data; a value beside its column is one of its groups of cases."""
+    of_column = "", *row[:-1]
+    for column, cell in zip(of_column, row, strict=True):
+        yield names.words.get(f"{column}={cell}") or names.words.get(cell, cell)
+
+
+def _charts(description: Description, names: Names) -> Iterator[Chart]:
+    for column in description.columns:
+        if column.quantity.per == "object" or not column.values:
+            continue
+        differing = {
+            row.grouping for row in description.tests if row.quantity == column.quantity and row.significant
+        }
+        shown: list[Grouping | None] = [
+            grouping
+            for position, grouping in enumerate(description.groupings)
+            if grouping.name != column.quantity.name and (position == 0 or grouping.name in differing)
+        ]
+        for grouping in shown or [None]:
+            name, by = column.quantity.name, grouping.name if grouping else ""
+            title = names.of(name) + (f" by {names.of(by)}" if by else "")
+            yield distribution_chart(
+                identifier("data", name, by),
+                f"{title[0].upper()}{title[1:]}",
+                list(_distributions(description, column, grouping)),
+                names.of(column.quantity.title),
+            )
+
+
+def _distributions(
+    description: Description, column: QuantityValues, grouping: Grouping | None
+) -> Iterator[Distribution]:
+    cases = np.array(column.cases, dtype=np.int64)
+    values = np.array(column.values, dtype=np.float64)
+    names: Sequence[str] = [description.cases[case] for case in column.cases]
+    if grouping is None:
+        yield Distribution("all cases", values, names)
+        return
+    of_value = np.array(grouping.of_case, dtype=np.str_)[cases]
+    for group in grouping.groups:
+        chosen = np.flatnonzero(of_value == group)
+        if len(chosen):
+            yield Distribution(group, values[chosen], [names[position] for position in chosen.tolist()])
+
+
+# --- All of a description as files: JSON, csv and LaTeX ---
+
+
 def write_description(description: Description, folder: Path) -> list[Path]:
     """Write all files of a description into a folder, and return their paths. Raises `OSError`."""
     groups = {one.name: one.of_case for one in description.groupings}
@@ -180,10 +256,7 @@ def write_description(description: Description, folder: Path) -> list[Path]:
 
 def latex_of(description: Description) -> str:
     """Return all tables for LaTeX (booktabs), each below a comment with its title."""
-    return "\n".join(
-        f"% {table.title}\n{tabular(table.columns, table.rows, table.right)}"
-        for table in tables_of(description)
-    )
+    return "\n".join(f"% {table.title}\n{table.latex}" for table in tables_of(description))
 
 
 def _cells(row: Any) -> dict[str, Any]:
