@@ -6,6 +6,7 @@ from typing import Any
 
 from evaluation.charts import chart as vl
 from evaluation.charts.chart import Chart, Estimated
+from evaluation.core.aggregation import ConfidenceInterval
 
 
 def forest_chart(
@@ -27,6 +28,12 @@ def forest_chart(
 
 
 _NUMBERS = ("value", "lower", "upper")
+
+
+def ends_of(interval: ConfidenceInterval | None) -> tuple[float | None, float | None]:
+    """Return the ends of an interval, None without one."""
+    return (interval.lower, interval.upper) if interval else (None, None)
+
 
 # --- All metrics with their intervals: those from 0 to 1 on one axis, the others as numbers ---
 

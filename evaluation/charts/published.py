@@ -9,7 +9,9 @@ import csv
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from io import BytesIO, StringIO
 from textwrap import wrap
@@ -20,14 +22,14 @@ from PIL import Image, ImageDraw, ImageFont
 
 from evaluation.charts import chart as vl
 from evaluation.charts.chart import Chart, Estimated, NamedCurve
-from evaluation.charts.intervals import MetricInterval, forest_chart, metric_intervals_chart
+from evaluation.charts.intervals import MetricInterval, ends_of, forest_chart, metric_intervals_chart
 from evaluation.core.aggregation import Estimate
 from evaluation.core.challenge import Task, metrics_of
 from evaluation.core.metric import Metric
 from evaluation.metrics.classification import roc_table
 from evaluation.metrics.operating_points import weighted_sensitivity_at_specificity
-from evaluation.phase.config import OutputContent
-from evaluation.phase.leaderboard import digits_of
+from evaluation.phase.config import OutputContent, PhaseConfig
+from evaluation.phase.leaderboard import Digits, digits_of
 from evaluation.phase.scores import Scores
 from evaluation.platform.result_file import MetricsFile, render
 
@@ -94,12 +96,45 @@ def _json(value: object) -> bytes:
     return f"{json.dumps(value, allow_nan=False)}\n".encode("ascii")
 
 
-def _published(scores: Scores, metrics: MetricsFile) -> Iterator[tuple[Task, Metric, Estimate]]:
-    """Yield the published metrics with their estimates."""
-    for task in scores.tasks:
-        for metric in task.metrics:
-            if estimate := metrics.aggregates.get(task.name, {}).get(metric.name):
-                yield task, metric, estimate
+@dataclass(frozen=True)
+class MetricRow:
+    """A metric of a task with its published value and their decimals.
+
+    ``title``: of the metric, with its task where another has the same.
+    """
+
+    task: Task
+    metric: Metric
+    title: str
+    estimate: Estimate
+    digits: Digits
+
+    @property
+    def interval(self) -> MetricInterval:
+        """The metric as the chart of all metrics draws it."""
+        ends = ends_of(self.estimate.confidence_interval)
+        return MetricInterval(self.title, self.estimate.value, *ends, self.metric.best, self.metric.worst)
+
+
+def metric_rows(config: PhaseConfig, tasks: Iterable[Task], metrics: MetricsFile) -> list[MetricRow]:
+    """Return the published metrics of tasks in the order of `metrics.json`."""
+    published = [
+        (task, metric, estimate)
+        for task in tasks
+        for metric in task.metrics
+        if (estimate := metrics.aggregates.get(task.name, {}).get(metric.name))
+    ]
+    titles = Counter(metric.title for _, metric, _ in published)
+    return [
+        MetricRow(
+            task,
+            metric,
+            metric.title if titles[metric.title] == 1 else f"{metric.title} ({task.title})",
+            estimate,
+            digits_of(config, f"{task.name}.{metric.name}"),
+        )
+        for task, metric, estimate in published
+    ]
 
 
 def has_curve(metric: Metric) -> bool:
@@ -115,19 +150,8 @@ def _document(chart: Chart) -> bytes:
 
 
 def _metrics(scores: Scores, metrics: MetricsFile) -> Chart:
-    titles = [metric.title for metric in metrics_of(scores.tasks).values()]
-    found = [
-        MetricInterval(
-            metric.title if titles.count(metric.title) == 1 else f"{metric.title} ({task.title})",
-            estimate.value,
-            interval.lower if (interval := estimate.confidence_interval) else None,
-            interval.upper if interval else None,
-            metric.best,
-            metric.worst,
-        )
-        for task, metric, estimate in _published(scores, metrics)
-    ]
-    chart = metric_intervals_chart("metrics", "Metrics", found)
+    rows = metric_rows(scores.phase.config, scores.tasks, metrics)
+    chart = metric_intervals_chart("metrics", "Metrics", [row.interval for row in rows])
     return chart or _nothing("metrics", "Metrics")
 
 
@@ -158,18 +182,17 @@ def _roc(scores: Scores, metrics: MetricsFile) -> Chart:
 def _curves(scores: Scores, metrics: MetricsFile) -> Iterator[NamedCurve]:
     """Yield each curve at ten steps of the specificity, with the published digits of spreads."""
     rates = [Fraction(step, _STEPS) for step in range(1, _STEPS)]
-    for task, metric, estimate in _published(scores, metrics):
-        if (curve := metric.estimator.curve) is None or not curve.is_area:
+    for row in metric_rows(scores.phase.config, scores.tasks, metrics):
+        if (curve := row.metric.estimator.curve) is None or not curve.is_area:
             continue
-        labels = scores.tables[task.name][curve.label]
-        entering = ~np.isnan(labels)
-        roc = roc_table(scores.tables[task.name][curve.score][entering], labels[entering] > 0)
+        table = scores.tables[row.task.name]
+        entering = ~np.isnan(table[curve.label])
+        roc = roc_table(table[curve.score][entering], table[curve.label][entering] > 0)
         weights = np.ones((1, roc.score.size))
-        digits = digits_of(scores.phase.config, f"{task.name}.{metric.name}").spread
         found = [weighted_sensitivity_at_specificity(roc, weights, 1 - rate)[0] for rate in rates]
-        sensitivities = [round(float(one), digits) for one in found]
+        sensitivities = [round(float(one), row.digits.spread) for one in found]
         ends = (np.array([0.0, *map(float, inner), 1.0]) for inner in (rates, sensitivities))
-        yield NamedCurve(f"{task.title}: {metric.title} {estimate.value:g}", *ends)
+        yield NamedCurve(f"{row.task.title}: {row.metric.title} {row.estimate.value:g}", *ends)
 
 
 def coarse_roc_chart(name: str, title: str, curves: Sequence[NamedCurve]) -> Chart:

@@ -1,6 +1,6 @@
 """The results of one submission as a report needs them, from an evaluation or from its files."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter, ValidationError
 
-from evaluation.core.aggregation import ConfidenceInterval, Estimate, Estimates
+from evaluation.charts.published import MetricRow, metric_rows
+from evaluation.core.aggregation import Estimates
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task
 from evaluation.core.fault import PhaseError
-from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling, units_of
 from evaluation.io.json_files import read_json
 from evaluation.library import CASES_FILE
-from evaluation.phase.leaderboard import Digits, digits_of
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import read_case_records
 from evaluation.platform.result_file import FILE_NAME, MetricsFile
@@ -54,6 +53,11 @@ class SubmissionResults:
     estimates: Estimates
     subgroups: Subgroups
     resampling: Resampling
+
+    @property
+    def metric_rows(self) -> list[MetricRow]:
+        """The published metrics of all tasks in the order of `metrics.json`."""
+        return metric_rows(self.phase.config, self.tasks, self.metrics)
 
 
 def results_of(phase: Phase, metrics: Mapping[str, Any], records: Mapping[str, Any]) -> SubmissionResults:
@@ -100,43 +104,6 @@ def read_submission_results(phase: Phase, folder: Path) -> SubmissionResults:
             problems += error.problems
     PhaseError.raise_all(problems)
     return results_of(phase, contents[0], contents[1])
-
-
-# --- The metrics of a submission with titles, directions, units and intervals, for tables and charts ---
-
-
-@dataclass(frozen=True)
-class MetricRow:
-    """A metric of a task with its published value and their decimals.
-
-    ``title``: of the metric, with its task where another has the same.
-    """
-
-    task: Task
-    metric: Metric
-    title: str
-    estimate: Estimate
-    digits: Digits
-
-
-def metric_rows(results: SubmissionResults) -> Iterator[MetricRow]:
-    """Yield the published metrics of all tasks in the order of `metrics.json`."""
-    published = [
-        (task, metric, estimate)
-        for task in results.tasks
-        for metric in task.metrics
-        if (estimate := results.metrics.aggregates.get(task.name, {}).get(metric.name))
-    ]
-    titles = [metric.title for _, metric, _ in published]
-    for task, metric, estimate in published:
-        title = metric.title if titles.count(metric.title) == 1 else f"{metric.title} ({task.name})"
-        digits = digits_of(results.phase.config, f"{task.name}.{metric.name}")
-        yield MetricRow(task, metric, title, estimate, digits)
-
-
-def ends_of(interval: ConfidenceInterval | None) -> tuple[float | None, float | None]:
-    """Return the ends of an interval, None without one."""
-    return (interval.lower, interval.upper) if interval else (None, None)
 
 
 # --- The case weights of the band around a curve, as in the phase's intervals ---

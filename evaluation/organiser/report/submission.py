@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from evaluation.charts.chart import Chart
-from evaluation.charts.intervals import MetricInterval, metric_intervals_chart
+from evaluation.charts.intervals import ends_of, metric_intervals_chart
+from evaluation.charts.published import MetricRow
 from evaluation.core.case_table import CaseTable as Values
 from evaluation.core.challenge import Task
 from evaluation.organiser.audit import label_columns
@@ -33,10 +34,7 @@ from evaluation.organiser.report.page import (
 from evaluation.organiser.report.pictures import fields_left_out, galleries, viewer_of
 from evaluation.organiser.report.results import (
     CaseRecord,
-    MetricRow,
     SubmissionResults,
-    ends_of,
-    metric_rows,
 )
 from evaluation.organiser.report.sentences import (
     failure_sentence,
@@ -68,12 +66,8 @@ def metric_blocks(
     results: SubmissionResults, told: str = "", rows: Sequence[MetricRow] = ()
 ) -> Iterator[Block]:
     """Yield the figure and the tables of all published metrics, or ``rows``; ``told``: who may see them."""
-    rows = rows or list(metric_rows(results))
-    intervals = [
-        MetricInterval(row.title, found.value, *ends_of(found.confidence_interval), metric.best, metric.worst)
-        for row, metric, found in ((row, row.metric, row.estimate) for row in rows)
-        if metric.ordered and not row.title.endswith(_NOTHING)
-    ]
+    rows = rows or results.metric_rows
+    intervals = [row.interval for row in rows if row.metric.ordered and not row.title.endswith(_NOTHING)]
     if chart := metric_intervals_chart("metric-intervals", "Metrics", intervals):
         yield chart
     yield _table(rows, told)
@@ -85,7 +79,7 @@ _NOTHING = " (in no case: nothing to find)"
 
 def _with_nothing_said(results: SubmissionResults) -> Iterator[MetricRow]:
     """Yield the rows of metrics; the title says where no case has what a metric wants to be found."""
-    for row in metric_rows(results):
+    for row in results.metric_rows:
         decision, table = row.metric.estimator.decision, results.tables[row.task.name]
         absent = decision is not None and not (table[decision.present] > 0).any()
         yield replace(row, title=row.title + _NOTHING) if absent else row
@@ -258,7 +252,7 @@ def definitions(results: SubmissionResults) -> Iterator[Block]:
     phase, published = results.phase, results.metrics.phase
     ranked = phase.board.ranked
     rows = []
-    for row in metric_rows(results):
+    for row in results.metric_rows:
         metric, interval = row.metric, row.estimate.confidence_interval
         direction = f"{metric.better} is better" if metric.ordered else "neither is better"
         method = interval.method if interval else row.estimate.interval
@@ -276,7 +270,7 @@ def definitions(results: SubmissionResults) -> Iterator[Block]:
         text = json.dumps(known, indent=1, ensure_ascii=False, default=str)
         yield CopyableText("Options of the challenge", text)
     told = "Intervals hold 95 %; the table names the method of each."
-    used = (row.estimate.confidence_interval for row in metric_rows(results))
+    used = (row.estimate.confidence_interval for row in results.metric_rows)
     if any(one and one.method in ("Wilson-bootstrap", "percentile") for one in used):
         drawn = results.resampling
         told += f" A bootstrap draws {drawn.resamples} samples of the cases with the seed {drawn.seed}."

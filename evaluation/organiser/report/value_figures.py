@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.charts.chart import Chart, Estimated
-from evaluation.charts.intervals import forest_chart
+from evaluation.charts.intervals import ends_of, forest_chart
 from evaluation.core.case_table import CaseTable
 from evaluation.core.challenge import Task, fields_of, metrics_of
 from evaluation.core.intervals import intervals
@@ -24,7 +24,7 @@ from evaluation.organiser.report.charts.values import (
     error_cloud_chart,
 )
 from evaluation.organiser.report.page import Block, Table, identifier, listed, shown
-from evaluation.organiser.report.results import SubmissionResults, ends_of
+from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sentences import Names, names_of
 from evaluation.phase.cases import key_of, subgroup_masks
 from evaluation.phase.config import Subgroup
