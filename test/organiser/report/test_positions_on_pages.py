@@ -384,7 +384,7 @@ def test_figures_of_a_further_analysis():
     assert marks(chart, "rule", "intervals", "y", "x", "x2") == [("left (at the edge)", 0.25, 0.75)]
 
 
-@by_hand(distribution_chart, page=f"{REPORT}/board/methods.py")
+@by_hand(distribution_chart, page=f"{REPORT}/data.py")
 def test_data_of_phases_by_group():
     description = Description(
         "description/1",
