@@ -25,15 +25,6 @@ class ContainerRun:
     metrics: bytes | None
 
 
-@dataclass(frozen=True)
-class Views:
-    """The lines that each audience sees."""
-
-    participant: tuple[str, ...]
-    public: tuple[str, ...]
-    organiser: tuple[str, ...]
-
-
 def recorded_run(folder: Path) -> ContainerRun:
     """Return a run that `scripts/platform.sh` has recorded in a folder. Raises `OSError`, `ValueError`."""
     stdout, stderr = (
@@ -44,8 +35,8 @@ def recorded_run(folder: Path) -> ContainerRun:
     return ContainerRun(status, stdout, stderr, metrics.read_bytes() if metrics.exists() else None)
 
 
-def views_of(run: ContainerRun, settings: Mapping[str, Any]) -> Views:
-    """Return the lines that each audience sees of a run under a phase's settings on the platform."""
+def views_of(run: ContainerRun, settings: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the lines that participant, public and organiser see of a run under a phase's settings."""
     errors, log = run.stderr[-LOG_LINES:], run.stdout[-LOG_LINES:]
     metrics = _metrics(run, errors)
     if isinstance(metrics, str):
@@ -67,7 +58,7 @@ def views_of(run: ContainerRun, settings: Mapping[str, Any]) -> Views:
         f"stderr ({len(errors)} lines):",
         *(f"  {line}" for line in errors),
     ]
-    return Views(tuple(participant), tuple(public), tuple(organiser))
+    return {"participant": participant, "public": public, "organiser": organiser}
 
 
 def _metrics(run: ContainerRun, errors: Sequence[str]) -> Mapping[str, Any] | str:

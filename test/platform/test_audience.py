@@ -25,17 +25,17 @@ def views(status=0, stdout=(), stderr=(), metrics=METRICS, **settings):
 def test_success():
     seen = views(stdout=("scored",))
     row = ("On the leaderboard:", "  AUC: 0.912 ± 0.050", "  Dice: 1.000")
-    assert views(display_all_metrics=False).public[-1] == "metrics.json is not shown."
+    assert views(display_all_metrics=False)["public"][-1] == "metrics.json is not shown."
     shown = "metrics.json as a whole; values by section: aggregates (3)."
-    assert seen.public == (*row, shown)
-    assert seen.participant == ("The evaluation succeeded; it uses up an attempt.", *row, shown)
-    assert seen.organiser == (
+    assert seen["public"] == [*row, shown]
+    assert seen["participant"] == ["The evaluation succeeded; it uses up an attempt.", *row, shown]
+    assert seen["organiser"] == [
         "The same, and:",
         "exit status 0",
         "stdout (1 lines):",
         "  scored",
         "stderr (0 lines):",
-    )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -54,32 +54,32 @@ def test_success():
 )
 def test_failure(run, message):
     seen = views(**run)
-    assert seen.participant == (
+    assert seen["participant"] == [
         "The evaluation failed; it does not use up an attempt.",
         f"Message: {message}",
-    )
-    assert seen.public == (
+    ]
+    assert seen["public"] == [
         "Nothing on the leaderboard.",
         f"On the evaluation's own page, the message: {message}",
-    )
+    ]
 
 
 def test_only_the_organiser_sees_stdout():
     seen = views(status=1, stdout=("case R0007 is positive",), stderr=("rejected",))
-    assert "  case R0007 is positive" in seen.organiser
-    assert not [line for line in (*seen.participant, *seen.public) if "R0007" in line]
+    assert "  case R0007 is positive" in seen["organiser"]
+    assert not [line for line in (*seen["participant"], *seen["public"]) if "R0007" in line]
 
 
 @pytest.mark.parametrize("value", [None, True, "0.9", [0.9], {"value": 1}])
 def test_a_score_that_is_no_number_leaves_the_leaderboard_in_silence(value):
     metrics = {"aggregates": {**METRICS["aggregates"], "dice": value}}
     expected = "Not on the leaderboard, without a message: no number for Dice."
-    assert views(metrics=metrics).public[0] == expected
+    assert views(metrics=metrics)["public"][0] == expected
     del metrics["aggregates"]["dice"]
-    assert views(metrics=metrics).public[0] == expected
+    assert views(metrics=metrics)["public"][0] == expected
 
 
 def test_the_last_500_lines_of_a_log_are_kept():
     seen = views(stdout=tuple(map(str, range(600))))
-    log = seen.organiser[3:-1]
-    assert log == tuple(f"  {number}" for number in range(100, 600))
+    log = seen["organiser"][3:-1]
+    assert log == [f"  {number}" for number in range(100, 600)]

@@ -153,10 +153,6 @@ def run_audience(arguments: argparse.Namespace) -> int:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise_trouble_of(error, "read", folder)
         raise PhaseError(f"{folder}: holds no recorded run ({error})") from None
-    for title, lines in (
-        ("PARTICIPANT", views.participant),
-        ("PUBLIC", views.public),
-        ("ORGANISER", views.organiser),
-    ):
-        sys.stdout.write("\n".join([title, *(f"  {line}" for line in lines), "", ""]))
+    for audience, lines in views.items():
+        sys.stdout.write("\n".join([audience.upper(), *(f"  {line}" for line in lines), "", ""]))
     return 0
