@@ -1,7 +1,6 @@
 """A report's page: its content, one HTML file without outside references, and its figures as files."""
 
 import base64
-import csv
 import hashlib
 import io
 import json
@@ -17,7 +16,7 @@ from evaluation import __version__
 from evaluation.charts.chart import SCHEMA, SELECTED_CASE, Chart, complete, layered, theme
 from evaluation.core.fault import without_controls
 from evaluation.io.files import write_atomically
-from evaluation.organiser.output import of_extra, plain_cell, table_row, tabular
+from evaluation.organiser.output import csv_bytes, of_extra, table_row, tabular
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, Viewer
 from evaluation.organiser.report.sources import words_in
 from evaluation.phase.leaderboard import Digits, rounded_outwards
@@ -523,7 +522,7 @@ def write_figures(charts: Iterable[Chart], folder: Path) -> list[Path]:
         specification = complete(chart, width=WIDTH)
         files = {
             "vl.json": f"{json.dumps(specification, indent=1, ensure_ascii=False)}\n".encode(),
-            "csv": csv_of(chart).encode(),
+            "csv": csv_of(chart),
             **vector_files(chart),
             "png": vl_convert.vegalite_to_png(
                 drawable(specification), vl_version=_VEGA_LITE_VERSION, scale=_PIXELS_PER_POINT
@@ -536,12 +535,6 @@ def write_figures(charts: Iterable[Chart], folder: Path) -> list[Path]:
     return paths
 
 
-def csv_of(chart: Chart) -> str:
+def csv_of(chart: Chart) -> bytes:
     """Return the data of a chart as one table; its first column names the part of the figure."""
-    columns = dict.fromkeys(column for rows in chart.data.values() for row in rows for column in row)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(["table", *map(plain_cell, columns)])
-    for name, rows in chart.data.items():
-        writer.writerows([name, *(plain_cell(row.get(column)) for column in columns)] for row in rows)
-    return text.getvalue()
+    return csv_bytes([{"table": name, **row} for name, rows in chart.data.items() for row in rows])

@@ -215,7 +215,7 @@ def test_every_format_is_written(tmp_path):
 def test_a_csv_has_a_row_for_each_row_of_each_table_and_no_formula():
     points = [{"case": "a", "x": 1, "y": 0.5}, {"case": "=1+1", "x": -1.5}]
     chart = replace(examples()["roc"], data={"points": points, "lines": [{"y": 2}]})
-    assert csv_of(chart).splitlines() == [
+    assert csv_of(chart).decode().splitlines() == [
         "table,case,x,y",
         "points,a,1,0.5",
         "points,'=1+1,-1.5,",
