@@ -25,10 +25,17 @@
     return { ...content, datasets: Object.fromEntries(tables) };
   };
   const say = (text) => { document.getElementById("status").textContent = text; };
+  const made = (tag, properties = {}, ...content) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...content);
+    return element;
+  };
 
   // --- Figures ---------------------------------------------------------------------------------------------
 
-  const complete = (specification, theme, sizes) => ({ config: settings.themes[theme], ...sizes, ...specification });
+  const complete = (specification, theme, width) => ({
+    config: settings.themes[theme], width, autosize: { type: "fit-x", contains: "padding" }, ...specification,
+  });
 
   async function draw(figure) {
     const name = figure.dataset.chart;
@@ -40,7 +47,7 @@
       const width = Math.max(available, content.usermeta?.leastWidth ?? 0); // a wider one is scrolled
       const narrow = available < 500; // a phone: one name a line
       const legend = { ...settings.themes[root.dataset.theme].legend, columns: narrow ? 1 : 2, labelLimit: narrow ? available - 90 : 260 };
-      const specification = complete(content, root.dataset.theme, { width, autosize: { type: "fit-x", contains: "padding" } });
+      const specification = complete(content, root.dataset.theme, width);
       const many = Object.values(content.datasets).some((rows) => rows.length > 3000);
       const renderer = many ? "canvas" : "svg";
       specification.config = { ...specification.config, legend };
@@ -92,11 +99,9 @@
   // --- Downloads -------------------------------------------------------------------------------------------
 
   function save(name, content, type) {
-    const link = document.createElement("a");
-    link.href = content.startsWith("data:") ? content : URL.createObjectURL(new Blob([content], { type }));
-    link.download = name;
-    link.click();
-    if (!content.startsWith("data:")) setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    const href = content.startsWith("data:") ? content : URL.createObjectURL(new Blob([content], { type }));
+    made("a", { href, download: name }).click();
+    if (!content.startsWith("data:")) setTimeout(() => URL.revokeObjectURL(href), 1000);
   }
 
   const csvCell = (value) => {
@@ -124,8 +129,7 @@
     if (format === "PNG") save(`${name}.png`, await view.toImageURL("png", 3), "image/png");
     if (format === "CSV") save(`${name}.csv`, csvOf(contentOf(figure).datasets), "text/csv");
     if (format === "Vega-Lite") {
-      const sizes = { width: 480, autosize: { type: "fit-x", contains: "padding" } };
-      const specification = { $schema: settings.schema, ...complete(contentOf(figure), "light", sizes) };
+      const specification = { $schema: settings.schema, ...complete(contentOf(figure), "light", 480) };
       save(`${name}.vl.json`, JSON.stringify(specification, null, 1), "application/json");
     }
   }
@@ -137,26 +141,13 @@
     for (const [name, rows] of Object.entries(contentOf(details.closest("figure")).datasets)) {
       if (!rows.length) continue;
       const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-      const box = document.createElement("div");
-      box.className = "scroll long";
-      box.tabIndex = 0;
-      const table = document.createElement("table");
-      const shownRows = rows.slice(0, MOST_ROWS);
+      const table = made("table");
       table.createCaption().textContent = rows.length > MOST_ROWS ? `${name}: ${MOST_ROWS} of ${rows.length} rows; the CSV holds all` : name;
-      const head = table.createTHead().insertRow();
-      for (const column of columns) {
-        const cell = document.createElement("th");
-        cell.scope = "col";
-        cell.textContent = column.replaceAll("_", " ");
-        head.append(cell);
-      }
-      const body = table.createTBody();
-      for (const row of shownRows) {
-        const line = body.insertRow();
-        for (const column of columns) line.insertCell().textContent = row[column] ?? "–";
-      }
-      box.append(table);
-      details.append(box);
+      table.createTHead().insertRow().append(...columns.map((column) => made("th", { scope: "col" }, column.replaceAll("_", " "))));
+      table.createTBody().append(...rows.slice(0, MOST_ROWS).map((row) => (
+        made("tr", {}, ...columns.map((column) => made("td", { textContent: row[column] ?? "–" })))
+      )));
+      details.append(made("div", { className: "scroll long", tabIndex: 0 }, table));
     }
   }
 
@@ -180,11 +171,7 @@
     const names = [...teams, ...new Set(cases)];
     if (!names.length) return;
     input.hidden = false;
-    document.getElementById("names").replaceChildren(...names.slice(0, 2000).map((name) => {
-      const option = document.createElement("option");
-      option.value = name;
-      return option;
-    }));
+    document.getElementById("names").replaceChildren(...names.slice(0, 2000).map((value) => made("option", { value })));
     input.addEventListener("change", () => {
       const wanted = input.value.trim().toLowerCase();
       const matches = (name) => name.toLowerCase() === wanted;
@@ -231,10 +218,8 @@
     if (teams.size < 3) return;
     choice.hidden = false;
     const boxes = [...teams].map((team) => {
-      const label = document.createElement("label");
-      const box = Object.assign(document.createElement("input"), { type: "checkbox", value: team });
-      label.append(box, ` ${team}`);
-      choice.querySelector("div").append(label);
+      const box = made("input", { type: "checkbox", value: team });
+      choice.querySelector("div").append(made("label", {}, box, ` ${team}`));
       return box;
     });
     let waiting = 0;
@@ -260,7 +245,7 @@
     const view = { zoom: 1, x: 0, y: 0, plane: 0 };
     let order = [];
     let at = 0;
-    const option = (text, value = text) => Object.assign(document.createElement("option"), { textContent: text, value });
+    const option = (text, value = text) => made("option", { value }, text);
     part.task.replaceChildren(...[...new Set(cases.map((one) => one.task))].map((task) => option(task)));
 
     function fillOrder() {
@@ -291,28 +276,21 @@
       const ground = one.sides.map((side) => side[0]).find((source) => source);
       const rows = Math.ceil(one.planes.length / one.columns);
       stage.replaceChildren(...one.sides.map(([image, areas, outlines], number) => {
-        const figure = document.createElement("figure");
-        const frame = document.createElement("div");
-        frame.className = "frame";
+        const moved = made("div", { className: "moved" });
+        const frame = made("div", { className: "frame" }, moved);
         // A limit of the height would change the ratio of the sides: the width follows from it instead.
         const ratio = one.size[1] / (one.size[0] * one.aspect);
         Object.assign(frame.style, { aspectRatio: ratio, width: `min(100%, calc(70vh * ${ratio}))` });
-        const moved = document.createElement("div");
-        moved.className = "moved";
         for (const [name, source] of Object.entries({ image: areas ? image ?? ground : image, areas, outlines })) {
           if (!source) continue;
-          const layer = document.createElement("div");
-          layer.className = `layer ${name}`;
+          const layer = made("div", { className: `layer ${name}` });
           layer.style.backgroundImage = `url("${source}")`;
           layer.style.backgroundSize = `${100 * one.columns}% ${100 * rows}%`;
           moved.append(layer);
         }
-        frame.append(moved);
-        const caption = document.createElement("figcaption");
         const values = Object.entries(one.values).map(([metric, of]) => `${metric} ${of[number] === null || of[number] === undefined ? "–" : shown(of[number], 3)}`);
-        caption.textContent = [sides[number], ...values].filter((text) => text).join(" · ");
-        figure.append(frame, caption);
-        return figure;
+        const caption = [sides[number], ...values].filter((text) => text).join(" · ");
+        return made("figure", {}, frame, made("figcaption", {}, caption));
       }));
       block.dataset.case = one.case;
       move();
@@ -438,29 +416,22 @@
     let limit = AT_FIRST;
     let visible = []; // the positions of the columns that are chosen
     const groups = [...new Set(columns.map(([, , group]) => group).filter((group) => group))];
-    choice.replaceChildren(...["main ones", ...groups, "all"].map((name) => Object.assign(document.createElement("option"), { textContent: name, value: name })));
+    choice.replaceChildren(...["main ones", ...groups, "all"].map((value) => made("option", { value }, value)));
     choice.parentElement.hidden = columns.every(([, , , main]) => main);
     const isVisible = ([, , group, main]) => choice.value === "all" || (choice.value === "main ones" ? main : !group || group === choice.value);
     const heads = columns.map(([title], position) => {
-      const cell = document.createElement("th");
-      cell.scope = "col";
-      if (numeric[position]) cell.classList.add("number");
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = title;
+      const button = made("button", { type: "button" }, title);
+      const cell = made("th", { scope: "col", className: numeric[position] ? "number" : "" }, button);
       button.addEventListener("click", () => {
         ordered = sorted(rows, (row) => row[position], turn(heads, cell));
         fill();
       });
-      cell.append(button);
       return cell;
     });
 
     function showColumns() {
       visible = [...columns.keys()].filter((position) => isVisible(columns[position]));
-      const head = document.createElement("tr");
-      head.append(...visible.map((position) => heads[position]));
-      table.tHead.replaceChildren(head);
+      table.tHead.replaceChildren(made("tr", {}, ...visible.map((position) => heads[position])));
       fill();
     }
 
@@ -476,7 +447,7 @@
     }
 
     function rowOf(row) {
-      const line = document.createElement("tr");
+      const line = made("tr");
       line.dataset.case = row[0];
       line.setAttribute("aria-selected", String(row[0] === chosenCase));
       for (const position of visible) {
@@ -487,9 +458,7 @@
           if (numeric[position]) place.classList.add("number");
           continue;
         }
-        const button = document.createElement("button");
-        button.type = "button";
-        button.textContent = cell;
+        const button = made("button", { type: "button" }, cell);
         button.addEventListener("click", () => choose(cell === chosenCase ? "" : cell, false));
         place.append(button);
       }
