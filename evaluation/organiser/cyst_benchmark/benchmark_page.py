@@ -121,17 +121,16 @@ def benchmark_page(name: str, tables: Tables) -> Page:
         title="Cyst benchmark",
         subtitle=name,
         banner=BANNER,
-        facts=tuple(_facts(tables)),
+        answer=tuple(_answer(tables)),
         sections=tuple(Section(name, title, tuple(blocks) or not_run) for name, title, blocks in sections),
     )
 
 
-def _facts(tables: Tables) -> Iterator[tuple[str, str]]:
-    cysts = tables["distinctions"]
-    if cysts:
-        yield "Annotators", ", ".join(sorted({str(row["reader"]) for row in cysts}))
-        yield "Marked cysts", str(len(cysts))
-        yield "Volumes of the evaluation set", str(len({row["volume"] for row in cysts}))
+def _answer(tables: Tables) -> Iterator[str]:
+    if cysts := tables["distinctions"]:
+        readers = ", ".join(sorted({str(row["reader"]) for row in cysts}))
+        volumes = len({row["volume"] for row in cysts})
+        yield f"{len(cysts)} cysts are marked in {volumes} volumes of the evaluation set, by {readers}."
 
 
 def _table(name: str, title: str, rows: Sequence[Record], note: str = "") -> Iterator[Table]:

@@ -195,7 +195,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A page: title, what it shows in sentences, facts (label and value), a warning on top, and sections.
+    """A page: title, what it shows in sentences, a warning on top, and sections.
 
     Sections without blocks are left out; names of figures, tables and sections that would repeat get a
     number.
@@ -204,7 +204,6 @@ class Page:
     """
 
     title: str
-    facts: tuple[tuple[str, str], ...]
     sections: tuple[Section, ...]
     subtitle: str = ""
     banner: str = ""

@@ -44,7 +44,6 @@ from evaluation.organiser.report.sentences import (
 )
 from evaluation.organiser.report.sources import NOTES
 from evaluation.organiser.report.survival import survival_charts
-from evaluation.phase.config import DECLARED
 from evaluation.phase.leaderboard import digits_of, rounded_estimates
 
 # --- The head of a report and the table of metrics, in the published digits ---
@@ -340,13 +339,11 @@ def public_page(results: SubmissionResults) -> Page:
 
 
 def _page(results: SubmissionResults, banner: str, *sections: Section) -> Page:
-    published, challenge = results.metrics.phase, results.phase.challenge
-    kind = "Task" if challenge.name == DECLARED else "Challenge"
+    published, challenge = results.metrics.phase, results.phase.challenge.title
     return Page(
         title=results.phase.config.title or published.name,
-        subtitle=f"Results of a submission to {published.name}, version {published.version}",
+        subtitle=f"Results of a submission to {published.name}, version {published.version} ({challenge})",
         banner=banner,
-        facts=((kind, challenge.title),),
         answer=tuple(_answer(results, public=not banner)),
         sections=sections,
     )

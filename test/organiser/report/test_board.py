@@ -183,7 +183,7 @@ def test_words_of_a_declared_phase_reach_its_leaderboard_with_its_units(tmp_path
     options = RankOptions(subgroups=("eye_side",))
     evaluation.rank(tmp_path / "results", options=options).write(tmp_path / "board")
     page = leaderboard_page(*read_leaderboard(tmp_path / "board"))
-    assert page.facts == (("Phase", "declared: 2 teams, 12 eyes"),)
+    assert page.subtitle == "declared: 2 teams, 12 eyes"
     by_team = chart_of(page, "apex-mean-radial-error-by-team")
     assert by_team.title == "Distance of the apex: near has the best value"
     assert by_team.subtitle == "in pixels, lower is better"

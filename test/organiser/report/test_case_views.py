@@ -52,7 +52,7 @@ def structure(predicted, reference, spacing=None):
 
 def report_of(cases):
     section = Section("viewer", "All cases", (Viewer(("A", "B"), tuple(cases)),))
-    return Report(Page("Cases", (), (section,)))
+    return Report(Page("Cases", (section,)))
 
 
 def test_areas_and_outlines_by_hand():

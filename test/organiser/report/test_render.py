@@ -62,7 +62,7 @@ def page_of(names, subtitle="") -> Page:
         title=f"Report {names[0]}",
         subtitle=subtitle,
         banner="Holds labels",
-        facts=((names[0], names[1]),),
+        answer=(names[0], names[1]),
         sections=(
             Section("first", names[0], (points, roc, Text(names), CopyableText("LaTeX", names[0]))),
             Section(
@@ -122,7 +122,7 @@ def test_a_missing_interval_has_its_reason_below_the_table():
     columns, rows = ("metric", "value", "lower", "unit"), [("a", 1.0, None, None), ("b", 2.0, 1.5, None)]
     table = Table.of("t", "T", columns, [*rows, ("c", 3.0, None, "mm")])
     table = replace(table, reasons=("few <cases>", None, "biased"))
-    html = render_page(Page("P", (), (Section("s", "S", (table,)),)))
+    html = render_page(Page("P", (Section("s", "S", (table,)),)))
     cells = re.findall(r"<td[^>]*>(.*?)</td>", html)
     marks = [f'<abbr title="{reason}">–<sup>{number}</sup></abbr>' for number, reason in _REASONS.items()]
     assert cells[2::4] == [marks[0], "1.5", marks[1]]
@@ -171,7 +171,7 @@ def test_the_chosen_teams_alone_are_in_tables_and_figures(chromium, tmp_path):
         place_lines_chart("places", "Places", "", {"a": dict.fromkeys(names, 1), "b": {"one": 1}}, marks),
     )
     table = Table.of("teams", "Teams", ("team", "value"), [(name, 1) for name in names])
-    page = Page("Board", (), (Section("board", "Board", (*charts, table)),))
+    page = Page("Board", (Section("board", "Board", (*charts, table)),))
     path = tmp_path / "page.html"
     path.write_text(render_page(page), encoding="utf-8")
     shown = opened(chromium, path).page
@@ -253,11 +253,11 @@ def test_a_figure_has_one_name_and_stands_once():
     def copies(rows):
         table = [{"team": "A team of a long name", "x": number} for number in range(rows)]
         points = Chart("points", "t", "d", {"teams": table}, {"data": {"name": "teams"}, "mark": "point"})
-        return render_page(Page("t", (), (Section("s", "S", (points,)),))).count("A team of a long name")
+        return render_page(Page("t", (Section("s", "S", (points,)),))).count("A team of a long name")
 
     assert copies(2) == copies(200) == 1
     page = page_of(USUAL)
-    twice = Page("t", (), (page.sections[0], Section("third", "3", page.sections[0].blocks[:1])))
+    twice = Page("t", (page.sections[0], Section("third", "3", page.sections[0].blocks[:1])))
     assert [chart.name for chart in twice.charts()] == ["points", "roc", "points-2"]
     assert 'id="figure-points-2"' in render_page(twice)
 

@@ -145,7 +145,8 @@ def test_run_times_are_shown_where_they_are_known(page_of):
 def test_the_first_screen_names_score_and_place_and_the_end_the_seal(bundled_phase, page_of):
     results = bundled_phase("refuge-onsite").results
     page = page_of("refuge-onsite")
-    assert page.facts == (("Challenge", results.phase.challenge.title),)
+    told = "Results of a submission to refuge-onsite, version 1"
+    assert page.subtitle == f"{told} ({results.phase.challenge.title})"
     first, outlines, places, better, scored = page.answer
     # The organiser sees the interval that metrics.json leaves out.
     assert results.metrics.aggregates["classification"]["auc"].confidence_interval is None

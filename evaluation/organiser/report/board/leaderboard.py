@@ -72,9 +72,8 @@ def leaderboard_page(
     challenges = {phase.challenge or phase.board.phase for phase in phases}
     return Page(
         title=f"Leaderboard of {title or listed(sorted(challenges))}",
-        subtitle=listed([phase.phase for phase in board.phases]),
+        subtitle="; ".join(map(_in_words, phases)),
         banner=BANNER if secret else "",
-        facts=tuple(_facts(phases)),
         answer=tuple(_answer(board, phases)),
         sections=tuple(sections),
     )
@@ -157,9 +156,8 @@ def _counted(teams: Sequence[str]) -> str:
     return listed(teams) if len(teams) <= 6 else f"{listed(teams[:3])} and {len(teams) - 3} more"
 
 
-def _facts(phases: Sequence[ReportedPhase]) -> Iterator[tuple[str, str]]:
-    for phase in phases:
-        board = phase.board
-        label = f"Phase {board.role}" if board.role else "Phase"
-        cases = "" if board.cases is None else f", {phase.names.cases(board.cases)}"
-        yield label, f"{board.phase}: {len(board.teams)} teams{cases}"
+def _in_words(phase: ReportedPhase) -> str:
+    board = phase.board
+    role = f" ({board.role})" if board.role else ""
+    cases = "" if board.cases is None else f", {phase.names.cases(board.cases)}"
+    return f"{board.phase}{role}: {len(board.teams)} teams{cases}"
