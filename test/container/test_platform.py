@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.organiser.audience import Views, recorded_run, views_of
+from evaluation.organiser.audience import recorded_run, views_of
 from evaluation.organiser.settings import metrics_of_empty_submission, platform_settings
 from evaluation.phase.phase import load_phase
 
@@ -30,7 +30,7 @@ def settings_of(image: str) -> dict:
         return platform_settings(phase, metrics_of_empty_submission(phase, 0))
 
 
-def views(folder: Path, image: str) -> Views:
+def views(folder: Path, image: str) -> dict[str, list[str]]:
     return views_of(recorded_run(folder), settings_of(image))
 
 
@@ -74,15 +74,15 @@ def test_a_phase_of_folders_and_one_of_jobs_are_scored_and_reject(phase, image_o
     seen = views(first, image)
     assert (first / "status").read_text() == "0\n"
     assert (first / "stderr").read_text() == ""
-    assert seen.public[0] == "On the leaderboard:"
+    assert seen["public"][0] == "On the leaderboard:"
     assert any(line.strip().startswith("Scored ") for line in seen.organiser)
     # Nothing beside the result, no link and no hidden file: all of /output is uploaded.
     assert [path.name for path in (first / "output").rglob("*")] == ["metrics.json"]
 
     seen = views(rejected, image)
-    assert seen.participant[1].startswith("Message: Submission rejected, ")
-    assert named in seen.participant[1]
-    assert seen.public[0] == "Nothing on the leaderboard."
+    assert seen["participant"][1].startswith("Message: Submission rejected, ")
+    assert named in seen["participant"][1]
+    assert seen["public"][0] == "Nothing on the leaderboard."
     assert "exit status 1" in seen.organiser
     assert list((rejected / "output").iterdir()) == []
 
@@ -98,7 +98,7 @@ def test_what_is_no_zip_or_cannot_be_unpacked(image, tmp_path):
             archive.writestr("two.csv", b"x")
     paths = tmp_path / "results.rar", absolute, outside
     runs = [run for path in paths for run in on_platform(image, tmp_path, path, absolute)]
-    assert [views(run, image).participant[1] for run in runs] == [
+    assert [views(run, image)["participant"][1] for run in runs] == [
         "Message: Input zip file could not be extracted",
         "Message: An unexpected error occurred",
         "Message: Zip file contains invalid paths",
@@ -225,7 +225,7 @@ def test_streams_and_statuses(image, tmp_path):
     # A line over 64 KiB, of either stream, becomes a warning on stderr, which is then the last.
     skipped = "WARNING: A log line was skipped as it was too long"
     assert sorted((runs[0] / "stderr").read_text().splitlines()) == [skipped, skipped, "our message"]
-    messages = [views_of(recorded_run(run), settings_of(image)).participant[1] for run in runs]
+    messages = [views_of(recorded_run(run), settings_of(image))["participant"][1] for run in runs]
     killed = "The container was killed as it exceeded the memory limit"
     assert messages == [f"Message: {message}" for message in (skipped, killed, skipped)]
 
@@ -250,8 +250,8 @@ def test_the_time_limit(image, tmp_path):
         (stopped,) = on_platform(probe, tmp_path, submission, submission, seconds=2)
         took = time.monotonic() - started
     seen = views(stopped, image)
-    assert seen.participant[1] == "Message: Time limit exceeded"
-    assert seen.public[0] == "Nothing on the leaderboard."
+    assert seen["participant"][1] == "Message: Time limit exceeded"
+    assert seen["public"][0] == "Nothing on the leaderboard."
     # What it had written is discarded; parent and child were both asked, and killed five seconds later.
     assert list((stopped / "output").iterdir()) == []
     assert len(list(stopped.parent.glob("asked-*"))) == 2
