@@ -43,7 +43,7 @@ from evaluation.organiser.report.sentences import (
     task_sentences,
 )
 from evaluation.organiser.report.sources import NOTES
-from evaluation.organiser.report.survival import survival_charts
+from evaluation.organiser.report.survival import survival_blocks
 from evaluation.phase.leaderboard import digits_of, rounded_estimates
 
 # --- The head of a report and the table of metrics, in the published digits ---
@@ -305,7 +305,7 @@ def organiser_page(
         Section("metrics", "Metrics", tuple(metric_blocks(results, told, list(_with_nothing_said(results))))),
         Section("cases", "Cases", (case_table(results),), 0),
         Section("classification", "Classification", tuple(classification_charts(results)), 1),
-        Section("survival", "Survival", tuple(survival_charts(results)), 1),
+        Section("survival", "Survival", tuple(survival_blocks(results)), 1),
         Section("values", "Values of the cases", tuple(value_figures.value_charts(results)), 0),
         Section(
             "sizes", "Numbers, sizes and positions", tuple(value_figures.size_charts(results, values)), 0

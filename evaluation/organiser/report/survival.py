@@ -12,22 +12,24 @@ from evaluation.core.field import Field
 from evaluation.io.kinds.survival import SurvivalPrediction, TimeToEvent
 from evaluation.metrics.arrays import Bools, Floats
 from evaluation.organiser.report.charts import curves as curve_charts
-from evaluation.organiser.report.page import identifier
+from evaluation.organiser.report.page import Block, Table, identifier
 from evaluation.organiser.report.results import SubmissionResults
 from evaluation.organiser.report.sources import NOTES
 
 _GROUPS = {"thirds": ("low risk", "middle risk", "high risk"), "halves": ("low risk", "high risk")}
 _FEWEST_IN_GROUP = 5
 _BINS = 5
+_TIMES = 5
+"""How many times the table of cases at risk shows."""
 
 
-def survival_charts(results: SubmissionResults) -> Iterator[Chart]:
-    """Yield the figures of all tasks that predict survival."""
+def survival_blocks(results: SubmissionResults) -> Iterator[Block]:
+    """Yield the figures and tables of all tasks that predict survival."""
     for task in results.tasks:
         for field in task.fields:
             # This room is about this one kind: whether it predicts times or risks, and until when.
             if isinstance(field.kind, SurvivalPrediction):
-                yield from _charts(results, task, field, field.kind)
+                yield from _blocks(results, task, field, field.kind)
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,9 @@ class _Observed:
         return curve_charts.kaplan_meier(self.time[members], self.event[members])
 
 
-def _charts(
+def _blocks(
     results: SubmissionResults, task: Task, field: Field, kind: SurvivalPrediction
-) -> Iterator[Chart]:
+) -> Iterator[Block]:
     table = results.tables[task.name]
     columns = [f"{field.name}_{part}" for part in ("predicted", "time", "event")]
     if not {*columns} <= set(table.column_names):
@@ -73,6 +75,7 @@ def _charts(
     drawn = curve_charts.survival_chart(f"{start}-survival", title, described, curves, unit)
     yield drawn.measured_in("", f"time in {unit}") if unit else drawn
     yield from _calibrations(start, field.title, kind, found, unit)
+    yield _table(start, curves, {group: found.event[members] for group, members in groups.items()}, unit)
 
 
 def _equal_parts(values: Floats, number: int) -> NDArray[np.int64]:
@@ -121,3 +124,20 @@ def _calibration_bins(found: _Observed, horizon: float) -> Iterator[curve_charts
             alive, lower, upper = found.curve(members).at(horizon)
             mean = float(found.predicted[members].mean())
             yield curve_charts.CalibrationBin(int(members.sum()), mean, 1 - alive, 1 - upper, 1 - lower)
+
+
+def _table(
+    start: str, curves: dict[str, curve_charts.KaplanMeier], events: dict[str, Bools], unit: str
+) -> Table:
+    """Return the numbers of cases, events and cases at risk of each group."""
+    longest = max(float(one.time[-1]) for one in curves.values())
+    times = [float(f"{longest * step / _TIMES:.2g}") for step in range(_TIMES)]
+    rows = []
+    for group, one in curves.items():
+        at = np.searchsorted(one.time, times)
+        at_risk = (int(one.at_risk[row]) if row < one.time.size else 0 for row in at)
+        rows.append((group, events[group].size, int(events[group].sum()), one.median, *at_risk))
+    titles = ("group", "cases", "events", "median time", *(f"at risk at {time:g}" for time in times))
+    note = f"Times in {unit}. " if unit else ""
+    note += "A group has no median time while more than half of it are without the event."
+    return Table.of(f"{start}-at-risk", "Cases at risk", titles, rows, note)

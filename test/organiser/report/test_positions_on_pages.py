@@ -45,7 +45,7 @@ from evaluation.organiser.report.overlays import ComparedNumber
 from evaluation.organiser.report.results import CaseRecord, SubmissionResults, results_of
 from evaluation.organiser.report.sentences import names_in
 from evaluation.organiser.report.submission import metric_blocks, run_times
-from evaluation.organiser.report.survival import survival_charts
+from evaluation.organiser.report.survival import survival_blocks
 from evaluation.organiser.report.value_figures import size_charts, subgroup_blocks, value_charts
 from evaluation.phase.phase import load_phase
 from test.challenges.declared.phases import declared_phase, write_table
@@ -324,7 +324,7 @@ def test_survival_by_predicted_risk_and_predicted_survival(tmp_path):
     # Twice the true times: the five shortest are those with the highest risk.
     times = {"survival": [2 * time for time in TEN["time"]]}
     _, results = scored(tmp_path, SURVIVAL.format(more=""), TEN, "", predictions=times)
-    groups, predicted = survival_charts(results)
+    groups, predicted = (one for one in survival_blocks(results) if isinstance(one, Chart))
     rows = marks(groups, "line", "curves", "x", "y", "color")
     # Of each five one has the event at each time. By the alphabet "high risk" is blue.
     shares = [1, 0.8, 0.6, 0.4, 0.2, 0]
@@ -345,7 +345,7 @@ def test_calibration_of_risks_at_their_horizon(tmp_path):
     more = "risk = true\nminimum = 0\nmaximum = 1\nhorizon = 5\n"
     risks = {"survival": [0.75] * 4 + [0.25] * 5 + [0.75]}
     _, results = scored(tmp_path, SURVIVAL.format(more=more), TEN, "", predictions=risks)
-    _, calibration = survival_charts(results)
+    _, calibration = (one for one in survival_blocks(results) if isinstance(one, Chart))
     low, high = pytest.approx(0.2), pytest.approx(0.8)
     assert marks(calibration, "point", "bins", "x", "y", "size") == [(0.25, low, 5), (0.75, high, 5)]
     # Greenwood: d / (n · (n − d)) summed over the events, on the scale of log(−log) of the shares alive.

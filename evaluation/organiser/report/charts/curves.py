@@ -368,20 +368,27 @@ def thinned(x: Floats, y: Floats, steps: int = _STEPS) -> NDArray[np.intp]:
 class KaplanMeier:
     """The share of cases without the event after each distinct observed time, begun with time 0 and share 1.
 
-    All arrays have shape (times,). ``lower``, ``upper``: pointwise 95 % limits; ``censored``: the cases
-    observed no longer without the event.
+    All arrays have shape (times,). ``lower``, ``upper``: pointwise 95 % limits; ``at_risk``: the cases that
+    are observed up to each time; ``censored``: those observed no longer without the event.
     """
 
     time: Floats
     alive: Floats
     lower: Floats
     upper: Floats
+    at_risk: Floats
     censored: Floats
 
     def at(self, time: float) -> tuple[float, float, float]:
         """Return the share and its limits at a time; after the last time, those at the last."""
         row = int(np.searchsorted(self.time, time, side="right")) - 1
         return float(self.alive[row]), float(self.lower[row]), float(self.upper[row])
+
+    @property
+    def median(self) -> float | None:
+        """The first time at which at most half of the cases are without the event, None if there is none."""
+        reached = np.flatnonzero(self.alive <= 0.5 + 1e-12)
+        return float(self.time[reached[0]]) if reached.size else None
 
 
 def kaplan_meier(time: Floats, event: Bools) -> KaplanMeier:
@@ -401,7 +408,7 @@ def kaplan_meier(time: Floats, event: Bools) -> KaplanMeier:
         lower, upper = (alive ** np.exp(sign * width) for sign in (1, -1))
     inner = (alive > 0) & (alive < 1)
     lower, upper = (np.where(inner, end, alive) for end in (lower, upper))
-    return KaplanMeier(times, alive, lower, upper, censored)
+    return KaplanMeier(times, alive, lower, upper, at_risk, censored)
 
 
 def logrank_p(time: Floats, event: Bools, group: Sequence[int]) -> float | None:
