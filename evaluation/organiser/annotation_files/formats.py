@@ -170,7 +170,6 @@ def _corners(values: Any) -> Floats:
 def _of_coco(file: str, content: Mapping[str, Any], faults: list[str], name: str) -> Annotations:
     images: dict[Any, str] = {}
     labels: dict[Any, str] = {}
-    keypoints: dict[Any, list[Any]] = {}
     read = Annotations(name)
     try:
         for image in content["images"]:
@@ -179,7 +178,6 @@ def _of_coco(file: str, content: Mapping[str, Any], faults: list[str], name: str
             read.images[str(image["file_name"])] = told
         for category in content["categories"]:
             labels[category["id"]] = str(category["name"])
-            keypoints[category["id"]] = category.get("keypoints", [])
     except (KeyError, TypeError, ValueError) as error:
         raise PhaseError(f"{file}: expected images and categories of COCO, found none: {error}") from None
 
@@ -191,13 +189,6 @@ def _of_coco(file: str, content: Mapping[str, Any], faults: list[str], name: str
         confidence = None if score is None else float(_numbers([score])[0])
         image, label = images[item["image_id"]], labels[item["category_id"]]
         one = ImageAnnotation(image, label, "box", place, (), (), confidence, bool(item.get("iscrowd")))
-        points = _numbers(item.get("keypoints", [])).reshape(-1, 3)
-        titles = keypoints[item["category_id"]]
-        if len(points) != len(titles) and len(points):
-            raise PhaseError(f"keypoints: expected {len(titles)}, found {len(points)}")
-        for title, (x, y, visible) in zip(titles, points, strict=False):
-            if visible:
-                yield replace(one, label=str(title), shape="point", parts=(np.array([x, y]),))
         segmentation = item.get("segmentation")
         if isinstance(segmentation, dict):
             height, width = map(int, segmentation["size"])
@@ -209,7 +200,7 @@ def _of_coco(file: str, content: Mapping[str, Any], faults: list[str], name: str
             yield replace(one, shape="run lengths", runs=runs)
         elif segmentation:
             yield replace(one, shape="polygon", parts=tuple(map(_corners, segmentation)))
-        if "bbox" in item and not len(points):
+        if "bbox" in item:
             x, y, width, height = _numbers(item["bbox"], 4).tolist()
             if width < 0 or height < 0:
                 raise PhaseError(f"bbox: expected a width and a height, found {width:g} and {height:g}")
