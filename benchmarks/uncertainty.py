@@ -38,7 +38,7 @@ from evaluation.core.resampling import Resampling
 from evaluation.metrics.confusion import cohen_kappa_of_confusion, f_beta_of_confusion
 from evaluation.metrics.regression import weighted_pearson_correlation
 from evaluation.organiser.ranking.differences import Compared
-from evaluation.stats.bootstrap import bootstrap_weights
+from evaluation.stats.bootstrap import bootstrap_of
 from evaluation.stats.figure import Figure, Interval
 from evaluation.stats.intervals import percentile_interval
 from evaluation.stats.student import student_quantile
@@ -391,7 +391,7 @@ def _rivals(
         yield "Student", Interval(figure.value - half, figure.value + half)
         return
     strata = np.zeros(len(table), dtype=int) if estimator.drawn_together else estimator.strata(table)
-    weights = np.concatenate(list(bootstrap_weights(strata, units, 1, _RESAMPLES)))
+    weights = np.concatenate(list(bootstrap_of(strata, units, 1, _RESAMPLES).case_weights()))
     values = estimator.values(WeightedCases(table, weights))
     if not np.isnan(values).all():
         yield "percentiles", percentile_interval(values)

@@ -11,7 +11,7 @@ from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.estimator import Strata
 from evaluation.core.metric import Metric
 from evaluation.metrics.arrays import Floats, distinct
-from evaluation.stats.bootstrap import UnitWeights, bootstrap_weights
+from evaluation.stats.bootstrap import UnitWeights, bootstrap_of
 from evaluation.stats.columns import weighted_means
 from evaluation.stats.figure import LEVEL, IntervalChoice
 
@@ -267,7 +267,7 @@ def joint_weights(strata: Strata, units: Units | None, resampling: Resampling) -
         [row == stratum for row in strata for stratum in distinct(row[row >= 0])[:, np.newaxis]]
     ).reshape(-1, strata.shape[1])
     wanted = resampling.resamples
-    for block in bootstrap_weights(combination, units, resampling.seed, wanted * _MOST_DRAWS):
+    for block in bootstrap_of(combination, units, resampling.seed, wanted * _MOST_DRAWS).case_weights():
         complete = (block @ present.T.astype(np.float64) > 0).all(axis=1)
         rows = block[complete][:wanted]
         wanted -= len(rows)

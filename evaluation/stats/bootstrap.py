@@ -142,17 +142,6 @@ def bootstrap_of(strata: ArrayLike, clusters: ArrayLike | None, seed: int, resam
     return Bootstrap(unit_of_case, sizes[sizes > 0], seed, resamples)
 
 
-def bootstrap_weights(
-    strata: ArrayLike, clusters: ArrayLike | None, seed: int, resamples: int
-) -> Iterator[Floats]:
-    """Yield case weights of a stratified bootstrap, block by block: shape (rows, cases), whole numbers.
-
-    The rows depend on strata, clusters and seed only, not on the number of resamples. Arguments and errors as
-    of `bootstrap_of`.
-    """
-    return bootstrap_of(strata, clusters, seed, resamples).case_weights()
-
-
 def _cluster_groups(stratum: Integers, cluster: Integers) -> tuple[Integers, Positions]:
     """Return each cluster's group (one per set of strata that its cases have) and each case's cluster."""
     unit_of_case, kind_of_case = _numbered(cluster), _numbered(stratum)

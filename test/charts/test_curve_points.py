@@ -18,7 +18,7 @@ from evaluation.organiser.report.charts.curves import (
     thinned,
     thinned_curve,
 )
-from evaluation.stats.bootstrap import bootstrap_weights
+from evaluation.stats.bootstrap import bootstrap_of
 
 GENERATOR = np.random.default_rng(7)
 LABELS = np.repeat([True, False], [20, 40])
@@ -46,7 +46,7 @@ def test_the_precision_recall_curve_is_that_of_scikit_learn():
 
 
 def test_the_roc_band_holds_95_percent_of_resampled_curves():
-    weights = np.vstack(list(bootstrap_weights(LABELS.astype(int), None, 3, 200)))
+    weights = np.vstack(list(bootstrap_of(LABELS.astype(int), None, 3, 200).case_weights()))
     band = roc_band("s", TABLE, [weights[:50], weights[50:]])
     at = 15  # a false-positive rate of 0.3
     sensitivities = []

@@ -14,7 +14,7 @@ from evaluation.core.estimator import ByGroup, FunctionOfCases, Mean
 from evaluation.core.metric import Metric
 from evaluation.core.resampling import Resampling
 from evaluation.stats import figure
-from evaluation.stats.bootstrap import bootstrap_weights
+from evaluation.stats.bootstrap import bootstrap_of
 from evaluation.stats.columns import weighted_mean
 from evaluation.stats.intervals import steady
 
@@ -79,7 +79,7 @@ ONLY_PLAIN = replace(TASK, metrics=(PLAIN,))
 def loop(cases, strata, statistic, resamples=200, clusters=None, seed=3):
     """Return the interval by repeating the cases of each resample and calling the oracle on them."""
     values = []
-    for weights in bootstrap_weights(strata, clusters, seed, resamples):
+    for weights in bootstrap_of(strata, clusters, seed, resamples).case_weights():
         for row in weights.astype(int):
             drawn = np.repeat(np.arange(len(cases)), row)
             values.append(statistic(drawn))

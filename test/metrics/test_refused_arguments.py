@@ -93,9 +93,9 @@ OF_INTERVALS = [
     ("prevalence", lambda: intervals.auc_sample_size(0.9, 0.1, 0.0)),
     ("prevalence", lambda: intervals.auc_sample_size(0.9, 0.1, 1)),
     ("half_width", lambda: intervals.auc_sample_size(0.9, 0.6, 0.5)),
-    ("strata", lambda: bootstrap.bootstrap_weights([0, -2], None, 1, 5)),
-    ("strata and clusters", lambda: bootstrap.bootstrap_weights([0, 0], [1], 1, 5)),
-    ("resamples", lambda: bootstrap.bootstrap_weights([0, 0], None, 1, 0)),
+    ("strata", lambda: bootstrap.bootstrap_of([0, -2], None, 1, 5)),
+    ("strata and clusters", lambda: bootstrap.bootstrap_of([0, 0], [1], 1, 5)),
+    ("resamples", lambda: bootstrap.bootstrap_of([0, 0], None, 1, 0)),
 ]
 OF_MASKS = [
     ("prediction", lambda: metrics.dice([0, 255], [0, 1])),

@@ -2,11 +2,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.stats.bootstrap import bootstrap_of, bootstrap_weights
+from evaluation.stats.bootstrap import bootstrap_of
 
 
 def drawn(strata, clusters=None, seed=1, resamples=50):
-    return np.concatenate(list(bootstrap_weights(strata, clusters, seed, resamples)))
+    return np.concatenate(list(bootstrap_of(strata, clusters, seed, resamples).case_weights()))
 
 
 @settings(max_examples=25)
@@ -24,7 +24,7 @@ def test_rows_sum_to_the_size_of_every_stratum(strata, seed):
 
 def test_blocks_are_bounded_and_do_not_show():
     strata = np.arange(10_000) % 2
-    blocks = list(bootstrap_weights(strata, None, 3, 230))
+    blocks = list(bootstrap_of(strata, None, 3, 230).case_weights())
     assert [block.shape for block in blocks] == [(50, 10_000)] * 4 + [(30, 10_000)]
     whole = np.concatenate(blocks)
     np.testing.assert_array_equal(whole[:9], drawn(strata, None, 3, 9))

@@ -12,7 +12,7 @@ from evaluation.metrics.arrays import Floats
 from evaluation.organiser.ranking.annotators import Readings
 from evaluation.organiser.ranking.differences import OF_BOOTSTRAP, corrected, student_difference
 from evaluation.stats.areas import Components, area_variance, components
-from evaluation.stats.bootstrap import bootstrap_weights
+from evaluation.stats.bootstrap import bootstrap_of
 from evaluation.stats.figure import Difference
 
 # --- The sensitivity of every team at every annotator's specificity (REFUGE, sections 4.1, 5.3 and 6) ---
@@ -195,7 +195,7 @@ class _Read:
         """Return `gains` in the resamples, shape (annotators, resamples); each finds its own threshold."""
         found, strata = [], self.positive.astype(np.int64)
         given = self.resampling.seed, self.resampling.resamples
-        for weights in bootstrap_weights(strata, self.units, *given):
+        for weights in bootstrap_of(strata, self.units, *given).case_weights():
             drawn = weights[:, self.positive].any(axis=1) & weights[:, ~self.positive].any(axis=1)
             found.append(self.gains(score, weights[drawn]))
         return np.concatenate(found, axis=1)

@@ -20,7 +20,7 @@ from evaluation.library import CASES_FILE
 from evaluation.phase.phase import Phase
 from evaluation.phase.scores import read_case_records
 from evaluation.platform.result_file import FILE_NAME, MetricsFile
-from evaluation.stats.bootstrap import bootstrap_weights
+from evaluation.stats.bootstrap import bootstrap_of
 from evaluation.summary import Subgroups
 
 
@@ -124,4 +124,4 @@ def curve_weights(
     if not resampling.resamples or not most or resampling.resamples * most > _LARGEST_BAND:
         return []
     units = units_of(resampling.clusters, names)
-    return list(bootstrap_weights(strata, units, resampling.seed, resampling.resamples))
+    return list(bootstrap_of(strata, units, resampling.seed, resampling.resamples).case_weights())

@@ -19,7 +19,7 @@ from evaluation.organiser.ranking.methods import (
 )
 from evaluation.organiser.ranking.rank_tests import mid_ranks
 from evaluation.phase.places import competition_ranks, shared_rank, shared_ranks
-from evaluation.stats.bootstrap import bootstrap_weights
+from evaluation.stats.bootstrap import bootstrap_of
 
 SCORES = np.array(
     [[0.9, 0.5, np.nan, 0.1], [0.9, 0.7, 0.2, 0.1], [0.4, 0.7, np.inf, 0.3], [0.8, 0.1, 0.2, 0.1]]
@@ -173,7 +173,7 @@ def test_ranks_are_those_of_r(row):
 def test_scores_are_resampled_with_the_weights_of_the_metric():
     tables = tables_of("random")
     found = team_scores(METRIC, tables, Method("rank-then-mean"), "min")
-    resampled = found.resampled(bootstrap_weights(np.zeros(50, dtype=int), None, 1, 300))
+    resampled = found.resampled(bootstrap_of(np.zeros(50, dtype=int), None, 1, 300).case_weights())
     assert resampled.shape == (300, 5)
     # The mean of the ranks is linear in the weights, so its resamples scatter about the value.
     np.testing.assert_allclose(resampled.mean(axis=0), found.under(np.ones((1, 50)))[0], atol=0.1)
