@@ -16,7 +16,7 @@ from evaluation.challenges.declared.label_maps import Dice
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.io.kinds.displacement import Displacement
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 
 SHAPE = (192, 192, 192)
 LABELS = 30
@@ -33,7 +33,7 @@ def rows(runs: int) -> list[Row]:
     table = DisplacementFieldTable(kind="displacement_field", labels=labels)
     measure = Dice(metric="dice", absent="exclude").measure("dice", "field", table)
     spacing = (1.0, 1.0, 1.0)
-    maps = (LabelMapValue(VolumeCrop(of, (0, 0, 0)), SHAPE, spacing) for of in (fixed, moving))
+    maps = (LabelMapValue(Crop(of, (0, 0, 0)), SHAPE, spacing) for of in (fixed, moving))
     names = ("field_fixed_labels", "field_moving_labels")
     references = {"field": None, **dict(zip(names, maps, strict=True))}
 

@@ -23,7 +23,7 @@ from evaluation.challenges.declared.lesions import LesionWiseDice, LesionWiseHau
 from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 
 Positions = NDArray[np.uint8]
 
@@ -73,7 +73,7 @@ def _time(
     """Return the median of the seconds that the columns of a case take, after one round."""
     measures = [metric.measure(metric.metric, "map", table) for metric in metrics]
     values = [
-        LabelMapValue(VolumeCrop(map_, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0)) for map_ in (prediction, reference)
+        LabelMapValue(Crop(map_, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0)) for map_ in (prediction, reference)
     ]
     seconds = []
     for _ in range(runs + 1):

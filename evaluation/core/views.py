@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.form import CaseForm
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.crops import Crop, VolumeCrop
+from evaluation.metrics.crops import Crop
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Regions:
     """
 
     names: tuple[str, ...]
-    of: Callable[[Any], Iterable[VolumeCrop]]
-    value: Callable[[Sequence[VolumeCrop], CaseForm], Any] | None = None
+    of: Callable[[Any], Iterable[Crop]]
+    value: Callable[[Sequence[Crop], CaseForm], Any] | None = None
     dimensions: Literal[2, 3] = 2
     nested: Literal["column_count", "extent"] | None = None
 
@@ -57,7 +57,7 @@ class Objects:
     inclusive: bool = False
     most: int = 10_000
     sizes: Callable[[Any], Floats] | None = None
-    numbered: Callable[[Any], VolumeCrop] | None = None
+    numbered: Callable[[Any], Crop] | None = None
     of_numbered: Callable[[NDArray[np.integer], Floats, CaseForm], Any] | None = None
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.crops import Crop, PackedVolume, VolumeCrop
+from evaluation.metrics.crops import Crop, PackedVolume
 
 Packed = Any
 """None, a bool, int, float or str, an array of `DTYPES`, or a list, tuple or str-keyed dict of these.
@@ -170,15 +170,14 @@ def text_of(packed: Packed) -> str:
 def pack_crop(crop: Crop) -> list[Packed]:
     """Return a crop as its corner and values; booleans are packed, eight to a byte."""
     if crop.values.dtype == np.bool_:
-        height, width = crop.values.shape
-        return [crop.top, crop.left, height, width, np.packbits(crop.values)]
-    return [crop.top, crop.left, crop.values]
+        return [*crop.corner, *crop.values.shape, np.packbits(crop.values)]
+    return [*crop.corner, crop.values]
 
 
-def unpack_crop(packed: Packed, dtypes: Sequence[str], height: int, width: int) -> Crop:
-    """Return a crop that lies in an image of the given size. Raises `HandoverError` for any other."""
-    top, left, values = list_of(packed, 3)
-    return _placed(Crop(array_of(values, dtypes, 2), top, left), height, width)
+def unpack_crop(packed: Packed, dtypes: Sequence[str], shape: tuple[int, ...]) -> Crop:
+    """Return a crop that lies in an image or a volume of a shape. Raises `HandoverError` for any other."""
+    *corner, values = list_of(packed, len(shape) + 1)
+    return _placed(Crop(array_of(values, dtypes, len(shape)), tuple(corner)), shape)
 
 
 def unpack_region(packed: Packed, height: int, width: int) -> Crop:
@@ -188,25 +187,25 @@ def unpack_region(packed: Packed, height: int, width: int) -> Crop:
     if len(array_of(bits, ["|u1"], 1)) != (count + 7) // 8:
         raise HandoverError("expected a bit for each pixel")
     values = np.unpackbits(bits, count=count).view(np.bool_).reshape(rows, columns)
-    return _placed(Crop(values, top, left), height, width)
+    return _placed(Crop(values, (top, left)), (height, width))
 
 
-def _placed(crop: Crop, height: int, width: int) -> Crop:
-    rows, columns = crop.values.shape
-    if whole_number(crop.top, height) + rows > height or whole_number(crop.left, width) + columns > width:
-        raise HandoverError(f"expected a crop within {width} × {height} pixels")
+def _placed(crop: Crop, shape: tuple[int, ...]) -> Crop:
+    for start, count, limit in zip(crop.corner, crop.values.shape, shape, strict=True):
+        if whole_number(start, limit) + count > limit:
+            raise HandoverError(f"expected a crop within {' × '.join(map(str, shape[::-1]))} pixels")
     return crop
 
 
-def pack_any(crop: VolumeCrop) -> list[Packed]:
+def pack_any(crop: Crop) -> list[Packed]:
     """Return a crop of a volume, or the pieces of a packed one."""
-    return [crop.table, crop.marks, crop.content] if isinstance(crop, PackedVolume) else pack_volume(crop)
+    return [crop.table, crop.marks, crop.content] if isinstance(crop, PackedVolume) else pack_crop(crop)
 
 
-def unpack_positions(packed: Packed, shape: tuple[int, int, int], highest: int) -> VolumeCrop:
+def unpack_positions(packed: Packed, shape: tuple[int, int, int], highest: int) -> Crop:
     """Return 8-bit numbers up to ``highest`` in a volume of shape (z, y, x). Raises `HandoverError`."""
     if not isinstance(packed, list) or len(packed) != 3:
-        crop = unpack_volume(packed, "|u1", shape)
+        crop = unpack_crop(packed, ["|u1"], shape)
         if crop.values.size and crop.values.max() > highest:
             raise HandoverError(f"expected numbers up to {highest}")
         return crop
@@ -219,21 +218,6 @@ def unpack_positions(packed: Packed, shape: tuple[int, int, int], highest: int) 
         found.check()
     except ValueError as error:
         raise HandoverError(str(error)) from None
-    if min(found.corner) < 0 or any(map(operator.gt, found.end, shape)):
+    if min(found.corner) < 0 or any(map(operator.gt, found.box.end, shape)):
         raise HandoverError(f"expected pieces within {' × '.join(map(str, shape[::-1]))} voxels")
     return found
-
-
-def pack_volume(crop: VolumeCrop) -> list[Packed]:
-    """Return a crop of a volume as its corner and values."""
-    return [*crop.corner, crop.values]
-
-
-def unpack_volume(packed: Packed, dtype: str, shape: tuple[int, int, int]) -> VolumeCrop:
-    """Return a crop that lies in a volume of shape (z, y, x). Raises `HandoverError` for any other."""
-    *corner, values = list_of(packed, 4)
-    crop = VolumeCrop(array_of(values, [dtype], 3), (corner[0], corner[1], corner[2]))
-    for start, count, limit in zip(crop.corner, crop.values.shape, shape, strict=True):
-        if whole_number(start, limit) + count > limit:
-            raise HandoverError(f"expected a crop within {' × '.join(map(str, shape[::-1]))} voxels")
-    return crop

@@ -276,7 +276,7 @@ def decode_parts(data: FileContent, tags: Tags, background: int) -> Iterator[Cro
         differs = inside != background
         box = crop(differs.view(np.uint8), 0).box
         if not box.is_empty:
-            yield Crop(inside[box.slices], top + box.top, left + box.left)
+            yield Crop(inside[box.slices], box.corner).moved((top, left))
         elif (block == background).all():
             segments.leave_out_such()
 

@@ -78,12 +78,12 @@ def read_cropped(data: memoryview, path: str, size: Size, background: int) -> Cr
     """
     key = (bytes(data), size, background) if len(data) <= _MAX_REMEMBERED_BYTES else None
     if key in _known_empty:
-        return Crop(np.empty((0, 0), _known_empty[key]))
+        return Crop(np.empty((0, 0), _known_empty[key]), (0, 0))
     values = read_numbers(data, path, size)
     if values.dtype == np.uint8:
         mask = crop(values, background)
     else:
-        mask = Crop(values) if background else whole_plane(values).crop
+        mask = Crop(values, (0, 0)) if background else whole_plane(values).crop
     if key is not None and not mask.values.size:
         if len(_known_empty) == _MAX_REMEMBERED:
             del _known_empty[next(iter(_known_empty))]
@@ -182,7 +182,7 @@ def case_values(source: Source, case: CaseForm, files: FileAccess, dimensions: D
         raise TypeError(f"no image can be read from {type(source).__name__}")
     _, height, width = case_geometry(case, dimensions).shape
     planes = case_planes(source.file, case, files, dimensions)
-    return np.stack([plane.in_image(height, width).copy() for plane in planes])
+    return np.stack([plane.whole((height, width)).copy() for plane in planes])
 
 
 def limit_bytes(case: CaseForm, dimensions: Dimensions) -> int:
@@ -226,7 +226,7 @@ def case_planes(
             if problems:
                 raise FormFault(problem.fault(path) for problem in problems)
             for one in volume.planes():
-                yield Crop(one.values) if background else one.crop
+                yield Crop(one.values, (0, 0)) if background else one.crop
     except ReadError as error:
         raise FormFault(error.fault(path)) from None
 
@@ -283,4 +283,4 @@ class StackedImage:
 
     def _plane(self, geometry: Geometry) -> NDArray[Any]:
         self._next += 1
-        return next(self._planes).crop.in_image(*geometry.shape[1:]).copy()
+        return next(self._planes).crop.whole(geometry.shape[1:]).copy()

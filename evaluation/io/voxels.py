@@ -14,7 +14,7 @@ from evaluation.core.fault import FaultKind, ReadError
 from evaluation.core.formats import HEAD_BYTES
 from evaluation.core.sources import ByteStream, FileContent
 from evaluation.io.volume_header import UPRIGHT, Geometry, VolumeHeader
-from evaluation.metrics.crops import Crop, box_of_content
+from evaluation.metrics.crops import Crop, content_of
 
 # --- A plane of a volume with known rows of zeros ---
 
@@ -33,11 +33,7 @@ class Plane:
     @property
     def crop(self) -> Crop:
         """A view of the plane, cropped to the box of its nonzero bits."""
-        rows = self.values[self.top : self.bottom]
-        box = box_of_content(rows)
-        if box.is_empty:
-            return Crop(self.values[:0, :0])
-        return Crop(rows[box.slices], self.top + box.top, box.left)
+        return content_of(self.values[self.top : self.bottom]).moved((self.top, 0))
 
 
 def whole_plane(values: NDArray[Any]) -> Plane:

@@ -15,85 +15,94 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.arrays import Bools
 
-Three = tuple[int, int, int]
+Place = tuple[int, ...]
+"""A position along each axis: (y, x) in an image, (z, y, x) in a volume."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle of an image, ``top ≤ y < bottom``, ``left ≤ x < right``; it may be empty."""
+    """A box of an image or a volume, ``corner ≤ position < end`` along each axis; it may be empty."""
 
-    top: int
-    bottom: int
-    left: int
-    right: int
+    corner: Place
+    end: Place
 
-    @property
-    def slices(self) -> tuple[slice, slice]:
-        """The rectangle as an index of an image (y, x)."""
-        return slice(self.top, self.bottom), slice(self.left, self.right)
-
-    def slices_in(self, outer: Box) -> tuple[slice, slice]:
-        """Return the rectangle as an index of the pixels (y, x) of an outer one."""
-        rows = slice(self.top - outer.top, self.bottom - outer.top)
-        return rows, slice(self.left - outer.left, self.right - outer.left)
+    @classmethod
+    def whole(cls, shape: Place) -> Box:
+        """Return the box of a whole image or volume."""
+        return cls((0,) * len(shape), shape)
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Height and width in pixels."""
-        return self.bottom - self.top, self.right - self.left
+    def slices(self) -> tuple[slice, ...]:
+        """The box as an index of the image or volume."""
+        return tuple(map(slice, self.corner, self.end))
+
+    def slices_in(self, outer: Box) -> tuple[slice, ...]:
+        """Return the box as an index of the values of an outer one."""
+        inside = zip(outer.corner, self.corner, self.end, strict=True)
+        return tuple(slice(start - first, stop - first) for first, start, stop in inside)
+
+    @property
+    def shape(self) -> Place:
+        """The number of pixels or voxels along each axis."""
+        return tuple(max(0, stop - start) for start, stop in zip(self.corner, self.end, strict=True))
 
     @property
     def is_empty(self) -> bool:
-        """Whether the rectangle has no pixel."""
-        return self.top >= self.bottom or self.left >= self.right
+        """Whether the box has no pixel."""
+        return any(map(operator.ge, self.corner, self.end))
 
     def union(self, other: Box) -> Box:
-        """Return the smallest rectangle around both; an empty one adds nothing."""
-        if self.is_empty or other.is_empty:
-            return other if self.is_empty else self
-        return Box(
-            min(self.top, other.top),
-            max(self.bottom, other.bottom),
-            min(self.left, other.left),
-            max(self.right, other.right),
-        )
+        """Return the smallest box around both; an empty one adds nothing."""
+        if other.is_empty:
+            return self
+        if self.is_empty:
+            return other
+        return Box(tuple(map(min, self.corner, other.corner)), tuple(map(max, self.end, other.end)))
 
     def intersection(self, other: Box) -> Box:
-        """Return the rectangle that both share, possibly an empty one."""
-        return Box(
-            max(self.top, other.top),
-            min(self.bottom, other.bottom),
-            max(self.left, other.left),
-            min(self.right, other.right),
-        )
-
-
-NOTHING = Box(0, 0, 0, 0)
+        """Return the box that both share, possibly an empty one."""
+        corner = tuple(map(max, self.corner, other.corner))
+        return Box(corner, tuple(map(max, corner, map(min, self.end, other.end))))
 
 
 @dataclass(frozen=True, slots=True)
 class Crop:
-    """The values (y, x) of an image inside a box with the corner (top, left); outside is the background.
+    """The values of an image (y, x) or a volume (z, y, x) from ``corner`` on; outside is the background.
 
-    An image that is all background has values of shape (0, 0) at (0, 0).
+    One that is all background has values of no pixel at the origin.
     """
 
     values: NDArray[Any]
-    top: int = 0
-    left: int = 0
+    corner: Place
 
     @property
     def box(self) -> Box:
-        """The position of the values in the image."""
-        height, width = self.values.shape
-        return Box(self.top, self.top + height, self.left, self.left + width)
+        """The position of the values."""
+        return Box(self.corner, tuple(map(operator.add, self.corner, self.values.shape)))
 
     def copy(self) -> Crop:
         """Return a copy, which does not keep the whole image in memory as a view does."""
-        return Crop(self.values.copy(), self.top, self.left)
+        return Crop(self.values.copy(), self.corner)
+
+    def moved(self, by: Place) -> Crop:
+        """Return the crop of the image of which this one's is the part that begins at a position."""
+        return Crop(self.values, tuple(map(operator.add, self.corner, by))) if self.values.size else self
+
+    def where(self, holds: Callable[[NDArray[Any]], Bools]) -> Crop:
+        """Return where a condition holds, which it does not for 0."""
+        return Crop(holds(self.values), self.corner)
+
+    def any(self) -> bool:
+        """Return whether any value is not 0."""
+        return bool(self.values.any())
+
+    def part(self, box: Box) -> Crop:
+        """Return a view of the values in a box."""
+        shared = self.box.intersection(box)
+        return Crop(self.values[shared.slices_in(self.box)], shared.corner)
 
     def within(self, box: Box) -> NDArray[Any]:
-        """Return the values in a rectangle that contains this crop's box; around it they are 0."""
+        """Return the values in a box that contains this crop's; around it they are 0."""
         own = self.box
         if box == own:
             return self.values
@@ -102,12 +111,12 @@ class Crop:
             values[own.slices_in(box)] = self.values
         return values
 
-    def in_image(self, height: int, width: int) -> NDArray[Any]:
-        """Return the whole image (y, x), in which the background is 0."""
-        return self.within(Box(0, height, 0, width))
+    def whole(self, shape: Place) -> NDArray[Any]:
+        """Return the whole image or volume, in which the background is 0."""
+        return self.within(Box.whole(shape))
 
 
-EMPTY = Crop(np.zeros((0, 0), dtype=np.uint8))
+EMPTY = Crop(np.zeros((0, 0), dtype=np.uint8), (0, 0))
 
 
 def crop(image: NDArray[np.uint8], background: int) -> Crop:
@@ -117,11 +126,11 @@ def crop(image: NDArray[np.uint8], background: int) -> Crop:
     """
     rows = np.flatnonzero(_differs(image, background, axis=1))
     if not len(rows):
-        return Crop(image[:0, :0])
+        return Crop(image[:0, :0], (0, 0))
     top, bottom = int(rows[0]), int(rows[-1]) + 1
     columns = np.flatnonzero(_differs(image[top:bottom], background, axis=0))
     left, right = int(columns[0]), int(columns[-1]) + 1
-    return Crop(image[top:bottom, left:right], top, left)
+    return Crop(image[top:bottom, left:right], (top, left))
 
 
 def _differs(image: NDArray[np.uint8], background: int, axis: int) -> Bools:
@@ -139,12 +148,13 @@ def _differs(image: NDArray[np.uint8], background: int, axis: int) -> Bools:
     return found
 
 
-def box_of_content(plane: NDArray[Any]) -> Box:
-    """Return the smallest box of a plane (y, x) of any type outside which every bit is 0.
+def content_of(plane: NDArray[Any]) -> Crop:
+    """Return a view of a plane (y, x) of any type in the smallest box outside which every bit is 0.
 
     Comparing bits instead of values takes one vectorised pass and treats NaN and −0.0 as content.
     """
-    return crop(plane.view(f"u{plane.dtype.itemsize}"), 0).box
+    box = crop(plane.view(f"u{plane.dtype.itemsize}"), 0).box
+    return Crop(plane[box.slices], box.corner)
 
 
 def distinct_values(values: NDArray[np.uint8]) -> tuple[int, ...]:
@@ -177,69 +187,24 @@ def intersection_of(prediction: Crop, reference: Crop) -> int:
     return int(np.count_nonzero(first & second))
 
 
-@dataclass(frozen=True, slots=True)
-class VolumeCrop:
-    """The values (z, y, x) of a volume from ``corner`` (z, y, x) on; everything else is 0.
-
-    A volume of zeros has values of shape (0, 0, 0) at (0, 0, 0).
-    """
-
-    values: NDArray[Any]
-    corner: Three
-
-    @property
-    def end(self) -> Three:
-        """The corner opposite to ``corner``, just behind the last voxel."""
-        z, y, x = self.corner
-        planes, rows, columns = self.values.shape
-        return z + planes, y + rows, x + columns
-
-    def where(self, holds: Callable[[NDArray[Any]], Bools]) -> VolumeCrop:
-        """Return where a condition holds, which it does not for 0."""
-        return VolumeCrop(holds(self.values), self.corner)
-
-    def any(self) -> bool:
-        """Return whether any value is not 0."""
-        return bool(self.values.any())
-
-    def part(self, corner: Three, end: Three) -> VolumeCrop:
-        """Return a view of the values in a box."""
-        low = _three(map(max, zip(corner, self.corner, strict=True)))
-        high = _three(map(min, zip(end, self.end, strict=True)))
-        inside = zip(self.corner, low, high, strict=True)
-        values = self.values[tuple(slice(start - own, max(start, stop) - own) for own, start, stop in inside)]
-        return VolumeCrop(values, low)
-
-    def within(self, corner: Three, end: Three) -> NDArray[Any]:
-        """Return the values in a box that contains this crop; around it they are 0."""
-        if (corner, end) == (self.corner, self.end):
-            return self.values
-        shape = tuple(stop - start for start, stop in zip(corner, end, strict=True))
-        values = np.zeros(shape, dtype=self.values.dtype)
-        if self.values.size:
-            inside = zip(corner, self.corner, self.end, strict=True)
-            values[tuple(slice(start - first, stop - first) for first, start, stop in inside)] = self.values
-        return values
-
-
 def stack_of(
     planes: Iterable[Crop], dtype: np.dtype[Any] | type[np.generic], *, of_one: bool = False
-) -> VolumeCrop:
+) -> Crop:
     """Return the volume whose planes those are, in order, or ``of_one`` plane the parts.
 
     The first is at z = 0.
     """
     filled = [(0 if of_one else z, plane) for z, plane in enumerate(planes) if not plane.box.is_empty]
     if not filled:
-        return VolumeCrop(np.zeros((0, 0, 0), dtype=dtype), (0, 0, 0))
-    box = reduce(Box.union, (plane.box for _, plane in filled), NOTHING)
+        return Crop(np.zeros((0, 0, 0), dtype=dtype), (0, 0, 0))
+    box = around(*(plane for _, plane in filled))
     first, only = filled[0]
     if len(filled) == 1 and only.values.dtype == dtype:
-        return VolumeCrop(only.values[np.newaxis], (first, box.top, box.left))
+        return Crop(only.values[np.newaxis], (first, *box.corner))
     values = np.zeros((filled[-1][0] + 1 - first, *box.shape), dtype=dtype)
     for z, plane in filled:
         values[z - first][plane.box.slices_in(box)] = plane.values
-    return VolumeCrop(values, (first, box.top, box.left))
+    return Crop(values, (first, *box.corner))
 
 
 # --- Large images and volumes, packed piece by piece ---
@@ -249,7 +214,7 @@ LARGE_VOXELS = 1 << 28
 _SLAB_VOXELS = 1 << 22
 
 
-class PackedVolume(VolumeCrop):
+class PackedVolume(Crop):
     """The 8-bit values (z, y, x) of a large image or volume in packed pieces; everything else is 0.
 
     ``values`` alone takes the memory of the whole.
@@ -266,7 +231,7 @@ class PackedVolume(VolumeCrop):
     content: NDArray[np.uint8]
     highest: int
     _holds: Callable[[NDArray[Any]], Bools] | None
-    _opened: dict[int, VolumeCrop]
+    _opened: dict[int, Crop]
 
     def __init__(
         self,
@@ -308,19 +273,20 @@ class PackedVolume(VolumeCrop):
         return count
 
     @property
-    def corner(self) -> Three:
-        """The corner of the smallest box around the pieces."""
-        return _three(self.table[:, :3].min(axis=0).tolist())
+    def box(self) -> Box:
+        """The smallest box around the pieces."""
+        ends = self.table[:, :3] + self.table[:, 3:6]
+        return Box(tuple(self.table[:, :3].min(axis=0).tolist()), tuple(ends.max(axis=0).tolist()))
 
     @property
-    def end(self) -> Three:
-        """The corner opposite to ``corner``, just behind the last voxel."""
-        return _three((self.table[:, :3] + self.table[:, 3:6]).max(axis=0).tolist())
+    def corner(self) -> Place:
+        """The corner of that box."""
+        return self.box.corner
 
     @property
     def values(self) -> NDArray[Any]:
-        """The values in the smallest box around the pieces."""
-        return self.part(self.corner, self.end).values
+        """The values in that box."""
+        return self.part(self.box).values
 
     def where(self, holds: Callable[[NDArray[Any]], Bools]) -> PackedVolume:
         """Return where a condition holds, which it does not for 0."""
@@ -330,27 +296,25 @@ class PackedVolume(VolumeCrop):
         """Return whether any value is not 0."""
         return any(self._piece(number).any() for number in range(len(self.table)))
 
-    def part(self, corner: Three, end: Three) -> VolumeCrop:
+    def part(self, box: Box) -> Crop:
         """Return the values in a box."""
         starts, stops = self.table[:, :3], self.table[:, :3] + self.table[:, 3:6]
-        touched = np.flatnonzero(((starts < end) & (stops > corner)).all(axis=1)).tolist()
+        touched = np.flatnonzero(((starts < box.end) & (stops > box.corner)).all(axis=1)).tolist()
         # The next part mostly touches the same pieces.
         opened = {number: self._opened.get(number) or self._piece(number) for number in touched}
         self._opened.clear()
         self._opened.update(opened)
-        shape = tuple(max(0, stop - start) for start, stop in zip(corner, end, strict=True))
-        values: NDArray[Any] = np.zeros(shape, np.uint8 if self._holds is None else np.bool_)
+        values: NDArray[Any] = np.zeros(box.shape, np.uint8 if self._holds is None else np.bool_)
         for piece in opened.values():
-            shared = piece.part(corner, end)
-            inside = zip(corner, shared.corner, shared.end, strict=True)
-            values[tuple(slice(start - low, stop - low) for low, start, stop in inside)] = shared.values
-        return VolumeCrop(values, corner)
+            shared = piece.part(box)
+            values[shared.box.slices_in(box)] = shared.values
+        return Crop(values, box.corner)
 
-    def within(self, corner: Three, end: Three) -> NDArray[Any]:
-        """Return the values in a box that contains this crop; around it they are 0."""
-        return self.part(corner, end).values
+    def within(self, box: Box) -> NDArray[Any]:
+        """Return the values in a box that contains this crop's; around it they are 0."""
+        return self.part(box).values
 
-    def _piece(self, number: int) -> VolumeCrop:
+    def _piece(self, number: int) -> Crop:
         z, y, x, *shape, bits, count = self.table[number].tolist()
         last, end = int(self._mark_ends[number]), int(self._content_ends[number])
         plane_bytes = int(self._plane_bytes[number])
@@ -363,10 +327,10 @@ class PackedVolume(VolumeCrop):
         for bit in range(1, bits):
             values |= np.unpackbits(planes[bit], count=values.size) << np.uint8(bit)
         values = np.minimum(values, np.uint8(self.highest)).reshape(shape)
-        return VolumeCrop(values if self._holds is None else self._holds(values), (z, y, x))
+        return Crop(values if self._holds is None else self._holds(values), (z, y, x))
 
 
-def packed_of(pieces: Iterable[tuple[int, Crop]], large_voxels: int = LARGE_VOXELS) -> VolumeCrop:
+def packed_of(pieces: Iterable[tuple[int, Crop]], large_voxels: int = LARGE_VOXELS) -> Crop:
     """Return the volume of 8-bit pieces, each with its z; it stays packed if the box around them is large.
 
     That is one of more than ``large_voxels``. At most a piece is in memory besides. Pieces do not overlap;
@@ -381,63 +345,51 @@ def packed_of(pieces: Iterable[tuple[int, Crop]], large_voxels: int = LARGE_VOXE
         planes = np.concatenate([np.packbits(piece.values & np.uint8(1 << bit)) for bit in range(bits)])
         planes[1:] ^= planes[:-1].copy()
         found = planes[planes != 0]
-        rows.append((z, piece.top, piece.left, 1, *piece.values.shape, bits, len(found)))
+        rows.append((z, *piece.corner, 1, *piece.values.shape, bits, len(found)))
         marks += np.packbits(planes != 0).data
         content += found.data
     if not rows:
         return stack_of((), np.uint8)
     marked, kept = (np.frombuffer(of, np.uint8) for of in (marks, content))
     packed = PackedVolume(np.array(rows, np.int64), marked, kept)
-    box = packed.corner, packed.end
-    is_large = math.prod(stop - start for start, stop in zip(*box, strict=True)) > large_voxels
-    return packed if is_large else packed.part(*box)
+    return packed if math.prod(packed.box.shape) > large_voxels else packed.part(packed.box)
 
 
-def inside(volume: VolumeCrop, mask: VolumeCrop) -> VolumeCrop:
+def inside(volume: Crop, mask: Crop) -> Crop:
     """Return the 8-bit values where a mask is not 0, piece by piece; a large volume stays packed."""
 
     def pieces() -> Iterator[tuple[int, Crop]]:
-        (first, top, left), (last, bottom, right) = volume.corner, volume.end
+        (first, top, left), (last, bottom, right) = volume.box.corner, volume.box.end
         rows = max(1, _SLAB_VOXELS // max(1, right - left))
         for z, y in product(range(first, last), range(top, bottom, rows)):
-            box = (z, y, left), (z + 1, min(y + rows, bottom), right)
-            values, counted = (of.part(*box).within(*box)[0] for of in (volume, mask))
-            found = crop(np.where(counted, values, np.uint8(0)), 0)
-            yield z, Crop(found.values, y + found.top, left + found.left)
+            box = Box((z, y, left), (z + 1, min(y + rows, bottom), right))
+            values, counted = (of.part(box).within(box)[0] for of in (volume, mask))
+            yield z, crop(np.where(counted, values, np.uint8(0)), 0).moved((y, left))
 
     return packed_of(pieces())
 
 
-def together(*crops: VolumeCrop) -> tuple[NDArray[Any], ...]:
-    """Return crops of one volume in the smallest box around all of them."""
+def together(*crops: Crop) -> tuple[NDArray[Any], ...]:
+    """Return crops of one image or volume in the smallest box around all of them."""
     box = around(*crops)
-    return tuple(crop.within(*box) for crop in crops)
+    return tuple(crop.within(box) for crop in crops)
 
 
-def in_slabs(*crops: VolumeCrop, slab_voxels: int = _SLAB_VOXELS) -> Iterator[tuple[NDArray[Any], ...]]:
+def in_slabs(*crops: Crop, slab_voxels: int = _SLAB_VOXELS) -> Iterator[tuple[NDArray[Any], ...]]:
     """Yield the smallest box around crops of one volume in slabs, as `together` does the whole of it.
 
     A slab has whole planes, or of one plane whole rows: about ``slab_voxels``, or a single one of these.
     """
-    corner, end = around(*crops)
-    axis = 0 if end[0] - corner[0] > 1 else 1
-    voxels = math.prod(stop - start for start, stop in zip(corner, end, strict=True))
-    length = end[axis] - corner[axis]
-    step = max(1, slab_voxels * length // max(1, voxels))
-    for start in range(corner[axis], max(end[axis], corner[axis] + 1), step):
-        first, last = list(corner), list(end)
-        first[axis], last[axis] = start, min(start + step, end[axis])
-        box = _three(first), _three(last)
-        yield tuple(crop.part(*box).within(*box) for crop in crops)
+    box = around(*crops)
+    axis = 0 if box.shape[0] > 1 else 1
+    step = max(1, slab_voxels * box.shape[axis] // max(1, math.prod(box.shape)))
+    for start in range(box.corner[axis], max(box.end[axis], box.corner[axis] + 1), step):
+        first, last = list(box.corner), list(box.end)
+        first[axis], last[axis] = start, min(start + step, box.end[axis])
+        slab = Box(tuple(first), tuple(last))
+        yield tuple(crop.part(slab).within(slab) for crop in crops)
 
 
-def around(*crops: VolumeCrop) -> tuple[Three, Three]:
-    """Return the corner and the end of the smallest box around crops of one volume."""
-    filled = [one for one in crops if all(map(operator.lt, one.corner, one.end))] or crops[:1]
-    corner = _three(map(min, zip(*(crop.corner for crop in filled), strict=True)))
-    return corner, _three(map(max, zip(*(crop.end for crop in filled), strict=True)))
-
-
-def _three(numbers: Iterable[int]) -> Three:
-    z, y, x = numbers
-    return z, y, x
+def around(*crops: Crop) -> Box:
+    """Return the smallest box around crops of one image or volume."""
+    return reduce(Box.union, (crop.box for crop in crops))

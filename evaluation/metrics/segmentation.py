@@ -106,7 +106,7 @@ def region_of(mask: Crop, labels: Sequence[int]) -> Crop:
     pixels = mask.values == labels[0]
     for label in labels[1:]:
         pixels |= mask.values == label
-    return Crop(pixels, mask.top, mask.left)
+    return Crop(pixels, mask.corner)
 
 
 def overlap_of(prediction: Crop, reference: Crop) -> OverlapCounts[int]:

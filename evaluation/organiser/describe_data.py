@@ -19,7 +19,7 @@ from evaluation.core.resampling import CLUSTER_COLUMN
 from evaluation.core.views import Objects, Regions, Voxels
 from evaluation.io.tables import is_number, parse_number
 from evaluation.io.volumes import case_geometry
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 from evaluation.organiser.views import vertical_ratios, voxel_of
 from evaluation.phase.cases import FILE_NAME
 from evaluation.phase.phase import Phase
@@ -95,7 +95,7 @@ def _sizes(view: Regions, value: Any, case: CaseForm) -> Iterator[Measurement]:
     voxel, unit = voxel_of(case, view.dimensions)
     whole = math.prod(case_geometry(case, view.dimensions).shape)
     numbers: list[int] = []
-    nested: list[VolumeCrop] = []
+    nested: list[Crop] = []
     for structure, mask in zip(view.names, view.of(value), strict=True):
         numbers.append(number := int(np.count_nonzero(mask.values)))
         nested += [mask] if view.nested else []

@@ -11,7 +11,7 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.views import Regions
 from evaluation.io.volumes import case_geometry
-from evaluation.metrics.crops import Crop, VolumeCrop, stack_of, together
+from evaluation.metrics.crops import Crop, stack_of, together
 from evaluation.metrics.segmentation import (
     OverlapCounts,
     count_overlap,
@@ -27,11 +27,9 @@ def regions_of(kind: Kind) -> Regions | None:
         return kind.regions
     planes_of = voxels.of
 
-    def marked(value: object) -> list[VolumeCrop]:
+    def marked(value: object) -> list[Crop]:
         # A plane is valid until the next one is read: comparisons copy it.
-        return [
-            stack_of((Crop(plane.values > 0, plane.top, plane.left) for plane in planes_of(value)), np.bool_)
-        ]
+        return [stack_of((Crop(plane.values > 0, plane.corner) for plane in planes_of(value)), np.bool_)]
 
     return Regions(("",), marked, dimensions=voxels.dimensions)
 
@@ -41,13 +39,12 @@ def left_out(name: str, kind: Kind, doing: str, views: str) -> str:
     return f"{name}: left out of {doing}, since a {type(kind).__name__} has no {views}"
 
 
-def plane_of(mask: VolumeCrop) -> Crop:
+def plane_of(mask: Crop) -> Crop:
     """Return the only plane of a mask of an image."""
-    _, top, left = mask.corner
-    return Crop(mask.values[0] if len(mask.values) else np.zeros((0, 0), np.bool_), top, left)
+    return Crop(mask.values[0] if len(mask.values) else np.zeros((0, 0), np.bool_), mask.corner[1:])
 
 
-def vertical_ratios(view: Regions, masks: Sequence[VolumeCrop]) -> Iterator[tuple[str, str, float]]:
+def vertical_ratios(view: Regions, masks: Sequence[Crop]) -> Iterator[tuple[str, str, float]]:
     """Yield the names of each nested structure and of the one around it, and the ratio of their diameters.
 
     The ratio is that of the vertical diameters, 0 where the outer structure is empty.
@@ -67,6 +64,6 @@ def voxel_of(case: CaseForm, dimensions: Literal[2, 3]) -> tuple[float, str]:
     return math.prod(spacing), "mm²" if dimensions == 2 else "mm³"
 
 
-def overlap_of_masks(one: VolumeCrop, other: VolumeCrop) -> OverlapCounts[int]:
+def overlap_of_masks(one: Crop, other: Crop) -> OverlapCounts[int]:
     """Return the counts of pixels in both of two masks of a case, in the first, and in the other."""
     return count_overlap(*together(one, other))

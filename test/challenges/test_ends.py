@@ -34,7 +34,7 @@ def mask(*, disc: int = 255, cup: int | None = None) -> LabelMapValue:
 
 EMPTY = mask()
 BOXES = Boxes(np.array([[label, 1, 1, 1, 4, 4] for label in range(len(CLASSES))], float))
-REGION, NOTHING = (Crop(np.ones(shape, np.bool_), 1, 1) for shape in ((2, 3), (0, 0)))
+REGION, NOTHING = (Crop(np.ones(shape, np.bool_), (1, 1)) for shape in ((2, 3), (0, 0)))
 INSIDE, OUTSIDE = ({"set": name} for name in ("in-sample", "out-of-sample"))
 
 # For each task the references of its cases, with the columns of the form; each class occurs and is lacking.

@@ -115,7 +115,7 @@ def test_a_cropped_mask_is_the_crop_of_the_image_however_often_it_is_read(images
         mask = read_cropped(data, f"a{extension}", Size(3, 2), background)
         expected = crop(image, background)
         np.testing.assert_array_equal(mask.values, expected.values)
-        assert (mask.top, mask.left) == (expected.top, expected.left)
+        assert mask.corner == expected.corner
 
 
 @pytest.fixture

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,11 +7,9 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from evaluation.io.handover import HandoverError, unpack_positions
 from evaluation.metrics.crops import (
     EMPTY,
-    NOTHING,
     Box,
-    Crop,
     PackedVolume,
-    box_of_content,
+    content_of,
     crop,
     distinct_values,
     in_slabs,
@@ -39,7 +35,7 @@ def test_crop_is_the_bounding_box_of_what_is_not_background(image, background, f
     cropped = crop(view, background)
     rows, columns = np.nonzero(view != background)
     if len(rows):
-        assert (cropped.top, cropped.left) == (rows.min(), columns.min())
+        assert cropped.corner == (rows.min(), columns.min())
         np.testing.assert_array_equal(
             cropped.values, view[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
         )
@@ -49,7 +45,7 @@ def test_crop_is_the_bounding_box_of_what_is_not_background(image, background, f
         assert copied.box == cropped.box
         np.testing.assert_array_equal(copied.values, cropped.values)
     else:
-        assert (cropped.values.shape, cropped.top, cropped.left) == ((0, 0), 0, 0)
+        assert (cropped.values.shape, cropped.corner) == ((0, 0), (0, 0))
 
 
 @settings(max_examples=25)
@@ -71,20 +67,19 @@ def test_distinct_values_are_those_of_numpy(image, repeats):
 )
 def test_a_box_holds_everything_and_no_empty_border(mask, dtype):
     plane = mask.astype(dtype)
-    box = box_of_content(plane)
+    cropped = content_of(plane)
+    box = cropped.box
     rows, columns = np.nonzero(mask)
     if len(rows):
-        assert box == Box(rows.min(), rows.max() + 1, columns.min(), columns.max() + 1)
+        assert box == Box((rows.min(), columns.min()), (rows.max() + 1, columns.max() + 1))
     else:
-        assert box == NOTHING
+        assert box == EMPTY.box
         assert box.is_empty
-    cropped = Crop(plane[box.slices], box.top, box.left)
-    whole = Box(0, mask.shape[0], 0, mask.shape[1])
-    np.testing.assert_array_equal(cropped.within(whole), plane)
-    np.testing.assert_array_equal(EMPTY.within(whole), 0 * plane)
-    assert box.union(NOTHING) == NOTHING.union(box) == box
+    np.testing.assert_array_equal(cropped.whole(plane.shape), plane)
+    np.testing.assert_array_equal(EMPTY.whole(plane.shape), 0 * plane)
+    assert box.union(EMPTY.box) == EMPTY.box.union(box) == box
     if dtype in (np.float32, np.float64):
-        assert box_of_content(np.where(mask, np.nan, 0).astype(dtype)) == box
+        assert content_of(np.where(mask, np.nan, 0).astype(dtype)).box == box
 
 
 # Mostly zeros, so that boxes are smaller than their volumes.
@@ -103,12 +98,12 @@ def test_a_stack_is_the_smallest_box_of_the_volume(volume):
     filled = np.argwhere(volume)
     if len(filled):
         assert found.corner == tuple(filled.min(axis=0))
-        assert found.end == tuple(filled.max(axis=0) + 1)
+        assert found.box.end == tuple(filled.max(axis=0) + 1)
     else:
         assert (found.values.shape, found.values.dtype, found.corner) == ((0, 0, 0), np.uint8, (0, 0, 0))
-    assert found.within(found.corner, found.end) is found.values  # the own box is not copied
+    assert found.within(found.box) is found.values  # the own box is not copied
     assert stack_of([crop(volume[0], 0)], np.float32).values.dtype == np.float32
-    np.testing.assert_array_equal(found.within((0, 0, 0), volume.shape), volume)
+    np.testing.assert_array_equal(found.whole(volume.shape), volume)
 
 
 @given(VOLUMES, st.randoms(use_true_random=False))
@@ -144,7 +139,7 @@ def test_packed_pieces_are_the_volume_that_they_were_made_of(data):
     volume = data.draw(arrays(np.uint8, shape, elements=st.sampled_from([0, 0, 1, 2, 255])))
     side = data.draw(st.integers(1, 21))
     pieces = [
-        (z, replace(part, top=part.top + top, left=part.left + left))
+        (z, part.moved((top, left)))
         for z, plane in enumerate(volume)
         for top in range(0, shape[1], side)
         for left in range(0, shape[2], side)
@@ -156,12 +151,12 @@ def test_packed_pieces_are_the_volume_that_they_were_made_of(data):
     slabs, expected_slabs = (list(in_slabs(one, one, slab_voxels=of_slab)) for one in (packed, expected))
     assert isinstance(packed, PackedVolume) == bool(volume.any())
     for found in (whole, packed):
-        assert (found.corner, found.end, found.any()) == (expected.corner, expected.end, bool(volume.any()))
+        assert (found.box, found.any()) == (expected.box, bool(volume.any()))
         np.testing.assert_array_equal(found.values, expected.values)
         np.testing.assert_array_equal(found.where(lambda of: of == 2).values, expected.values == 2)
     mask = data.draw(arrays(np.uint8, shape, elements=st.sampled_from([0, 1])))
     counted = inside(packed, stack_of([crop(plane, 0) for plane in mask], np.uint8))
-    np.testing.assert_array_equal(counted.within((0, 0, 0), shape), volume * mask)
+    np.testing.assert_array_equal(counted.whole(shape), volume * mask)
     for one, other in zip(slabs, expected_slabs, strict=True):
         np.testing.assert_array_equal(one, other)
     if isinstance(packed, PackedVolume):

@@ -95,7 +95,7 @@ def test_regions_by_hand():
     cup, disc = region_of(mask, [0]), region_of(mask, [0, 128])
     assert cup.values.tolist() == [[False, True, False], [False, False, False]]
     assert disc.values.all()
-    assert (cup.top, cup.left) == (disc.top, disc.left) == (1, 1)
+    assert cup.corner == disc.corner == (1, 1)
     shifted = np.roll(image, 1, axis=1)
     counts = overlap_of(region_of(crop(shifted, 255), [0, 128]), disc)
     assert (counts.intersection, counts.prediction, counts.reference) == (4, 6, 6)

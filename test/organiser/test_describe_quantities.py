@@ -14,7 +14,7 @@ from evaluation.io.kinds.points import Keypoints, Points, point_set
 from evaluation.io.kinds.probability_map import DetectionMap
 from evaluation.io.kinds.volume import MultilabelMask, ReferenceVolume, Volume
 from evaluation.io.volume_header import Geometry
-from evaluation.metrics.crops import Crop, VolumeCrop
+from evaluation.metrics.crops import Crop
 from evaluation.organiser.describe_data import flags_of, is_measured, measurements_of
 from test.io.memory import InMemory, read_image
 
@@ -50,19 +50,19 @@ def test_nested_mask():
 def test_labels_side_by_side_have_no_ratios_and_no_millimetres_without_a_spacing():
     image = np.zeros((8, 10), np.uint8)
     image[0, :3], image[1, :2] = 1, 2
-    value = LabelMapValue(VolumeCrop(image[np.newaxis], (0, 0, 0)), (1, 8, 10), None)
+    value = LabelMapValue(Crop(image[np.newaxis], (0, 0, 0)), (1, 8, 10), None)
     found = measured(LabelMap({1: "a", 2: "b"}, dimensions=2), value)
     assert list(found.values()) == [3.0, 3.75, 2.0, 2.5]
 
 
 def test_channels_that_may_overlap():
-    full, none = Crop(np.ones((8, 10), dtype=np.bool_)), Crop(np.zeros((0, 0), dtype=np.bool_))
+    full, none = Crop(np.ones((8, 10), np.bool_), (0, 0)), Crop(np.zeros((0, 0), np.bool_), (0, 0))
     found = measured(MultilabelMask(("all", "none")), (full, none))
     assert list(found.values()) == [80.0, 100.0, None, None]
 
 
 def label_map(positions):
-    return LabelMapValue(VolumeCrop(np.array(positions, np.uint8), (0, 0, 0)), (2, 2, 5), (2.0, 0.5, 0.5))
+    return LabelMapValue(Crop(np.array(positions, np.uint8), (0, 0, 0)), (2, 2, 5), (2.0, 0.5, 0.5))
 
 
 POSITIONS = [[[1, 0, 1, 0, 0], [0, 0, 0, 0, 0]], [[1, 0, 0, 0, 2], [0, 0, 0, 0, 2]]]

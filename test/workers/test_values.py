@@ -12,7 +12,7 @@ from evaluation.core.sources import JsonFileSource, JsonSource, StackSource
 from evaluation.io.handover import HandoverError, encode
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.number import Number
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 from evaluation.workers.reports import PackedValues, ValuesOfBatch
 from evaluation.workers.submission_reader import JsonValues
 
@@ -27,7 +27,7 @@ FIELDS = {
     "mask": field_of("mask", LabelMap({0: "disc"}, 255, dimensions=2)),
 }
 CASE = CaseForm("A", 4, 4)
-MASK = LabelMapValue(VolumeCrop(np.ones((1, 2, 2), np.uint8), (0, 1, 1)), (1, 4, 4), None)
+MASK = LabelMapValue(Crop(np.ones((1, 2, 2), np.uint8), (0, 1, 1)), (1, 4, 4), None)
 
 
 def handed_over(values):

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from math import inf, nan
 from typing import Annotated, Any
 
@@ -38,7 +38,7 @@ from evaluation.io.kinds.volume import ConfidenceVolume, ReferenceVolume
 from evaluation.io.volume_header import B_SCAN_COLUMNS, geometry_of
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Bools
-from evaluation.metrics.crops import EMPTY, Box, Crop, box_of_content, stack_of, together
+from evaluation.metrics.crops import EMPTY, Box, Crop, around, content_of, stack_of, together
 
 Counts = NDArray[np.int64]
 
@@ -86,7 +86,7 @@ def compare_planes(
     voxels, found = np.zeros((2, LEVELS), dtype=np.int64)
     distinct = Counter[float]()
     for z, (prediction, level, confidence, *annotators) in enumerate(planes, start=1):
-        box = reduce(Box.union, (plane.box for plane in (prediction, level, confidence, *annotators)))
+        box = around(prediction, level, confidence, *annotators)
         predicted, levels, true = (plane.within(box) for plane in (prediction, level, confidence))
         marked, annotated = predicted >= marked_from, levels > 0
         if ((true > 0) & ~annotated).any():
@@ -150,8 +150,7 @@ def _component_counts(mask: Bools, touching: Bools, levels: NDArray[np.uint8], a
 
 def _cropped(values: NDArray[Any], box: Box) -> Crop:
     """Return values in a box as a plane cropped to its content. They are copied to release the full plane."""
-    own = box_of_content(values)
-    return Crop(values[own.slices].copy(), own.top + box.top, own.left + box.left)
+    return content_of(values).copy().moved(box.corner)
 
 
 def _counts(prediction: NDArray[np.bool_], reference: NDArray[np.bool_]) -> Counts:

@@ -19,7 +19,7 @@ from evaluation.io.kinds.displacement import EXTENSIONS, Displacement, Displacem
 from evaluation.io.kinds.objects import Space
 from evaluation.io.kinds.volume import NO_REFERENCE
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 from evaluation.metrics.displacement import (
     LARGEST_DEVIATION,
     jacobian_determinants,
@@ -95,11 +95,11 @@ class DisplacementFieldTable(maps.LabelMapField):
             raise ValueError(f"expected labels in field {name!r}")
         fixed, moving = (references[_labels_of(name, side)] for side in _SIDES)
         kept = np.isin(np.arange(len(self.labels) + 1), moving.positions).astype(np.uint8)
-        reference = replace(fixed, crop=VolumeCrop(kept[fixed.positions] * fixed.positions, fixed.corner))
+        reference = replace(fixed, crop=Crop(kept[fixed.positions] * fixed.positions, fixed.corner))
         submitted = reference
         if isinstance(comparison.submitted, Displacement):
             warped = warp_labels(moving.whole_positions, comparison.submitted.vectors)
-            submitted = replace(fixed, crop=VolumeCrop(warped, (0, 0, 0)))
+            submitted = replace(fixed, crop=Crop(warped, (0, 0, 0)))
         return tables.FieldComparison(name, submitted, ChainMap({name: reference}, references))  # type: ignore[arg-type]  # read only
 
 

@@ -19,7 +19,7 @@ from evaluation.io.kinds.instance_map import (
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.components import Neighbours
-from evaluation.metrics.crops import VolumeCrop, together
+from evaluation.metrics.crops import Crop, together
 from evaluation.metrics.matching import Overlaps, overlaps_of
 
 Number = Annotated[int, Key(ge=1, le=LARGEST_NUMBER)]
@@ -118,7 +118,7 @@ class InstanceComparison(MapComparison):
     @cached_property
     def all_objects(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """All objects of both maps in the smallest box around them; an image has two axes."""
-        crops = (VolumeCrop(value.objects, value.corner) for value in (self.submitted, self.reference))
+        crops = (Crop(value.objects, value.corner) for value in (self.submitted, self.reference))
         made, true = (one.reshape(one.shape[3 - self.table.dimensions :]) for one in together(*crops))
         return made, true
 

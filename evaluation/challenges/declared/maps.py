@@ -21,7 +21,7 @@ from evaluation.io.kinds.label_map import LabelMap, LabelMapValue, MapKind
 from evaluation.metrics import segmentation
 from evaluation.metrics.arrays import Bools
 from evaluation.metrics.components import Neighbours, components_of
-from evaluation.metrics.crops import VolumeCrop, in_slabs, inside, together
+from evaluation.metrics.crops import Crop, in_slabs, inside, together
 
 if TYPE_CHECKING:
     from evaluation.metrics.matching import Overlaps
@@ -377,7 +377,7 @@ class MapComparison(tables.FieldComparison):
     def whole_masks(self, structure: Structure) -> tuple[Bools, Bools]:
         """Return a structure in prediction and reference in the whole image."""
         shape, axes = self.reference.shape, self.table.dimensions
-        wholes = (value.crop.within((0, 0, 0), shape) for value in (self.submitted, self.reference))
+        wholes = (value.crop.whole(shape) for value in (self.submitted, self.reference))
         made, true = (structure.mask(one.reshape(shape[3 - axes :])) for one in wholes)
         return made, true
 
@@ -421,7 +421,7 @@ class MapComparison(tables.FieldComparison):
         return self.derive(("objects", structure.positions, neighbours), find)
 
     def agreement(
-        self, structures: Sequence[Structure], values: VolumeCrop
+        self, structures: Sequence[Structure], values: Crop
     ) -> tuple[NDArray[Any], list[tuple[Bools, Bools]]]:
         """Return where all annotators and where any annotator has each structure, beside given values.
 

@@ -304,7 +304,7 @@ def _findings(value: Any, table: Any) -> Any:
     if not hasattr(value, "confidences"):
         return _image(value.whole, table)
     confidences = np.concatenate([np.zeros(1), value.confidences])
-    return _image(confidences[value.crop.within((0, 0, 0), value.shape)], table)
+    return _image(confidences[value.crop.whole(value.shape)], table)
 
 
 def _class(value: Any, table: Any) -> Any:

@@ -14,14 +14,14 @@ from evaluation.core.formats import PNG
 from evaluation.core.sources import CellsSource, FileAccess, FileSource, JsonSource, fault_at
 from evaluation.core.views import Objects, Regions
 from evaluation.io import volumes
-from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
+from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_crop, unpack_crop
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.probability_map import rows_of_components
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import Size, outside
 from evaluation.io.volume_header import Geometry
 from evaluation.metrics.arrays import Bools, Floats
-from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, stack_of
+from evaluation.metrics.crops import Crop, content_of, stack_of
 from evaluation.metrics.matching import in_order, overlaps_of
 
 LARGEST_NUMBER = int(np.iinfo(np.uint32).max)
@@ -49,13 +49,13 @@ class InstanceMapValue(LabelMapValue):
 
     @property
     def _whole_places(self) -> Numbered:
-        places: Numbered = VolumeCrop(self.objects, self.corner).within((0, 0, 0), self.shape)
+        places: Numbered = Crop(self.objects, self.corner).whole(self.shape)
         return places
 
     def of_classes(self, classes: NDArray[np.uint8]) -> "InstanceMapValue":
         """Return the same objects with other classes."""
         positions = _with_none(classes)[self.objects]
-        return replace(self, crop=VolumeCrop(positions, self.corner), classes=classes)
+        return replace(self, crop=Crop(positions, self.corner), classes=classes)
 
     def among(self, stay: Bools) -> "InstanceMapValue":
         """Return some of the objects, shape (objects,)."""
@@ -77,8 +77,8 @@ def _whole_numbers(values: NDArray[Any]) -> Crop:
     if bad is not None:
         found = in_digits(float(bad), 0, 1, LARGEST_NUMBER) if values.dtype.kind == "f" else str(bad)
         raise ReadError(FaultKind.WRONG_VALUE, f"whole numbers from 0 to {LARGEST_NUMBER}", found)
-    box = box_of_content(values)
-    return Crop(values[box.slices].astype(np.uint32), box.top, box.left)
+    kept = content_of(values)
+    return Crop(kept.values.astype(np.uint32), kept.corner)
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,10 @@ class InstanceMap(LabelMap):
             classes = self.listed.positions(second)
         except ReadError as error:
             raise FormFault(error.fault(path)) from None
-        value = self._found(self._numbers([Crop(first)], path), case, path)
+        value = self._found(self._numbers([Crop(first, (0, 0))], path), case, path)
         return value.of_classes(self._classes_in(classes, value, path))
 
-    def _numbers(self, planes: Iterable[Crop], path: str) -> VolumeCrop:
+    def _numbers(self, planes: Iterable[Crop], path: str) -> Crop:
         parts = (part for _, part in self.parts(planes, path, _whole_numbers))
         return stack_of(parts, np.uint32, of_one=self.dimensions == 2)
 
@@ -116,15 +116,14 @@ class InstanceMap(LabelMap):
         self, classes: NDArray[np.uint8], value: InstanceMapValue, path: str
     ) -> NDArray[np.uint8]:
         """Return the class of most pixels of each object. Raises `FormFault` for one without a class."""
-        inside = zip(value.corner[1:], value.objects.shape[1:], strict=True)
-        part = classes[tuple(slice(start, start + size) for start, size in inside)][np.newaxis]
+        part = classes[np.newaxis][value.crop.box.slices]
         found = class_of_most(value, part, len(self.labels))
         if not found.all():
             expected = "a class for each instance, in the second plane"
             raise fault_at(FileSource(path), expected, f"none for {value.numbers[found == 0][0]}")
         return found
 
-    def _found(self, numbers: VolumeCrop, case: CaseForm, path: str) -> InstanceMapValue:
+    def _found(self, numbers: Crop, case: CaseForm, path: str) -> InstanceMapValue:
         objects, listed = in_order(numbers.values)
         classes = np.full(len(listed), len(self.labels) == 1, np.uint8)
         for place, of in enumerate(self.labels, start=1):
@@ -134,13 +133,13 @@ class InstanceMap(LabelMap):
         if self.ranges is not None and not classes.all():
             spans = ", ".join(f"{first} to {last}" for first, last in self.ranges.values())
             raise fault_at(FileSource(path), f"instances {spans}", str(listed[classes == 0][0]))
-        return self._instances(VolumeCrop(objects, numbers.corner), listed, classes, case)
+        return self._instances(Crop(objects, numbers.corner), listed, classes, case)
 
     def _instances(
-        self, objects: VolumeCrop, numbers: NDArray[Any], classes: NDArray[np.uint8], case: CaseForm
+        self, objects: Crop, numbers: NDArray[Any], classes: NDArray[np.uint8], case: CaseForm
     ) -> InstanceMapValue:
         return InstanceMapValue(
-            VolumeCrop(_with_none(classes)[objects.values], objects.corner),
+            Crop(_with_none(classes)[objects.values], objects.corner),
             *self.placed(case),
             objects.values,
             numbers.astype(np.uint32),
@@ -149,13 +148,13 @@ class InstanceMap(LabelMap):
         )
 
     def pack(self, value: InstanceMapValue) -> Packed:
-        return [*pack_volume(VolumeCrop(value.objects, value.corner)), value.numbers, value.classes]
+        return [*pack_crop(Crop(value.objects, value.corner)), value.numbers, value.classes]
 
     def unpack(self, packed: Packed, case: CaseForm) -> InstanceMapValue:
         *placed, numbers, classes = list_of(packed, 6)
         numbers, classes = array_of(numbers, ["<u4"], 1), array_of(classes, ["|u1"], 1)
         dtype = "<u2" if len(numbers) <= np.iinfo(np.uint16).max else "<u4"
-        objects = unpack_volume(placed, dtype, self.geometry(case).shape)
+        objects = unpack_crop(placed, [dtype], self.geometry(case).shape)
         fits = objects.values.max(initial=0) <= len(numbers) == len(classes)
         if not fits or classes.max(initial=0) > len(self.labels):
             raise HandoverError(f"expected {len(numbers)} instances of {len(self.labels)} classes")
@@ -175,7 +174,7 @@ class InstanceMap(LabelMap):
             # The first number of the first class stands for the whole.
             first = next(iter((self.ranges or {0: (1, 1)}).values()))[0]
             numbers, classes = np.full(objects.max(), first, np.uint32), np.ones(objects.max(), np.uint8)
-        return self._instances(VolumeCrop(objects, (0, 0, 0)), numbers, classes, case)
+        return self._instances(Crop(objects, (0, 0, 0)), numbers, classes, case)
 
     def example(self, case: CaseForm, random: np.random.Generator) -> InstanceMapValue:
         shape = self.geometry(case).shape
@@ -190,7 +189,7 @@ class InstanceMap(LabelMap):
         chosen[: len(self.labels) + 1] = True
         objects, numbers = in_order(cells * chosen[cells])
         classes = (np.arange(len(numbers)) % len(self.labels) + 1).astype(np.uint8)
-        value = self._instances(VolumeCrop(objects, (0, 0, 0)), numbers, classes, case)
+        value = self._instances(Crop(objects, (0, 0, 0)), numbers, classes, case)
         if self.ranges is None:
             return value
         # One object of each class, with the first of its numbers.
@@ -229,7 +228,7 @@ class InstanceMap(LabelMap):
             return replace(super().regions, value=None)
         return Regions(
             ("instance",),
-            lambda value: iter([VolumeCrop(value.objects > 0, value.corner)]),
+            lambda value: iter([Crop(value.objects > 0, value.corner)]),
             None,
             self.dimensions,
         )
@@ -246,7 +245,7 @@ class InstanceMap(LabelMap):
             classes=tuple(self.labels.values()) if self._knows_classes else (),
             axes=self.dimensions,
             sizes=lambda value: np.bincount(value.objects.ravel(), minlength=1)[1:].astype(np.float64),
-            numbered=lambda value: VolumeCrop(value.objects, value.corner),
+            numbered=lambda value: Crop(value.objects, value.corner),
             of_numbered=self._of_numbered,
         )
 
@@ -259,7 +258,7 @@ class InstanceMap(LabelMap):
         classes = np.zeros(len(numbers), np.uint8)
         if self._knows_classes:
             classes[np.searchsorted(numbers, given)] = rows[:, 0] + 1
-        return self._instances(VolumeCrop(objects, (0, 0, 0)), numbers, classes, case)
+        return self._instances(Crop(objects, (0, 0, 0)), numbers, classes, case)
 
     def _rows(self, value: InstanceMapValue) -> Floats:
         rows = rows_of_components(value.objects, value.corner, np.ones(len(value.numbers)), self.dimensions)

@@ -31,7 +31,7 @@ from evaluation.metrics.components import components_of
 from evaluation.metrics.crops import (
     LARGE_VOXELS,
     Crop,
-    VolumeCrop,
+    Place,
     crop,
     packed_of,
     stack_of,
@@ -136,19 +136,19 @@ class MapValue:
     None where the phase gives none; an image of two dimensions has 1 along z.
     """
 
-    crop: VolumeCrop
+    crop: Crop
     shape: Shape
     spacing_mm: Spacing | None
 
     @property
-    def corner(self) -> Shape:
+    def corner(self) -> Place:
         """The corner of the crop."""
         return self.crop.corner
 
     @property
     def whole(self) -> NDArray[Any]:
         """The values in the whole image, shape ``shape``."""
-        return self.crop.within((0, 0, 0), self.shape)
+        return self.crop.whole(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +170,13 @@ class LabelMapValue(MapValue):
 
     def region(self, *positions: int) -> Crop:
         """Return where an image of two dimensions has one of several labels, by their positions."""
-        _, top, left = self.corner
         plane = self.positions.reshape(self.positions.shape[1:])
-        return region_of(Crop(plane, top, left), positions)
+        return region_of(Crop(plane, self.corner[1:]), positions)
 
     @property
     def whole_positions(self) -> NDArray[np.uint8]:
         """The positions in the whole image, shape ``shape``."""
-        return self.crop.within((0, 0, 0), self.shape)
+        return self.crop.whole(self.shape)
 
     @property
     def whole(self) -> NDArray[np.unsignedinteger[Any]]:
@@ -238,7 +237,7 @@ class MapKind(Kind):
                 place = f" in plane {z + 1}" if self.dimensions == 3 else ""
                 told = ReadError(error.kind, error.expected, f"{error.found}{place}", hint=error.hint)
                 raise FormFault(told.fault(path)) from None
-            yield z, Crop(found.values, part.top + found.top, part.left + found.left)
+            yield z, found.moved(part.corner)
 
     def pack(self, value: Any) -> Packed:
         return pack_any(value.crop)
@@ -283,7 +282,7 @@ class LabelMap(MapKind):
             return self._value(packed_of(parts, LARGE_VOXELS), case)
         return self._value(stack_of((part.copy() for _, part in parts), np.uint8), case)
 
-    def _value(self, cropped: VolumeCrop, case: CaseForm) -> LabelMapValue:
+    def _value(self, cropped: Crop, case: CaseForm) -> LabelMapValue:
         return LabelMapValue(cropped, *self.placed(case), labels=self.listed.values)
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> LabelMapValue:
@@ -310,19 +309,18 @@ class LabelMap(MapKind):
         names = tuple(self.labels.values())
         return Regions(names, self._regions, self._of_regions, self.dimensions, self.nested)
 
-    def _regions(self, value: LabelMapValue) -> Iterator[VolumeCrop]:
+    def _regions(self, value: LabelMapValue) -> Iterator[Crop]:
         numbers = range(1, len(self.labels) + 1)
         if self.nested:
             return (value.crop.where(partial(_up_to, number)) for number in numbers)
         return (value.crop.where(partial(np.equal, number)) for number in numbers)
 
-    def _of_regions(self, masks: Sequence[VolumeCrop], case: CaseForm) -> LabelMapValue:
+    def _of_regions(self, masks: Sequence[Crop], case: CaseForm) -> LabelMapValue:
         """Return the map; of structures that overlap the last one wins, of nested ones the inner one."""
         planes = np.zeros(self.geometry(case).shape, np.uint8)
         in_order = list(enumerate(masks, start=1))
         for position, mask in reversed(in_order) if self.nested else in_order:
-            inside = zip(mask.corner, mask.end, strict=True)
-            planes[tuple(slice(start, stop) for start, stop in inside)][mask.values] = position
+            planes[mask.box.slices][mask.values] = position
         return self._of_planes(planes, case)
 
     def _of_planes(self, planes: NDArray[np.uint8], case: CaseForm) -> LabelMapValue:

@@ -12,14 +12,14 @@ from evaluation.core.form import CaseForm
 from evaluation.core.formats import Dimensions
 from evaluation.core.sources import FileAccess, FileSource, fault_at
 from evaluation.core.views import Objects, Voxels
-from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_volume, unpack_volume
-from evaluation.io.kinds.label_map import LabelMapValue, MapKind, MapValue, Shape
+from evaluation.io.handover import HandoverError, Packed, array_of, list_of, pack_crop, unpack_crop
+from evaluation.io.kinds.label_map import LabelMapValue, MapKind, MapValue
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.pixels import outside
 from evaluation.io.volumes import case_planes
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.components import components_of
-from evaluation.metrics.crops import Crop, VolumeCrop, box_of_content, crop, stack_of
+from evaluation.metrics.crops import Crop, Place, content_of, crop, stack_of
 
 # --- Probability maps: images and volumes that hold a probability for every pixel or voxel ---
 
@@ -49,7 +49,7 @@ class ProbabilityMap(MapKind):
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> ProbabilityMapValue:
         return self._value(read_probabilities(self, path, case, files, self.lowest, self.highest), case)
 
-    def _value(self, cropped: VolumeCrop, case: CaseForm) -> ProbabilityMapValue:
+    def _value(self, cropped: Crop, case: CaseForm) -> ProbabilityMapValue:
         return ProbabilityMapValue(cropped, *self.placed(case))
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> ProbabilityMapValue:
@@ -58,14 +58,16 @@ class ProbabilityMap(MapKind):
         return self._value(stack_of(map(_cropped, mask), np.float32), case)
 
     def unpack(self, packed: Packed, case: CaseForm) -> ProbabilityMapValue:
-        cropped = unpack_volume(packed, "<f4", self.geometry(case).shape)
+        cropped = unpack_crop(packed, ["<f4"], self.geometry(case).shape)
         if outside(cropped.values, *as_kept(self.lowest, self.highest)) is not None:
             raise HandoverError(f"expected {numbers_in_words(self.lowest, self.highest)}")
         return self._value(cropped, case)
 
     @property
     def voxels(self) -> Voxels:
-        return Voxels(lambda value: map(Crop, value.whole), self._of_voxels, self.dimensions)
+        return Voxels(
+            lambda value: (Crop(plane, (0, 0)) for plane in value.whole), self._of_voxels, self.dimensions
+        )
 
     def _of_voxels(self, array: NDArray[np.floating], case: CaseForm) -> ProbabilityMapValue:
         return self._value(stack_of(map(_cropped, array), np.float32), case)
@@ -134,7 +136,7 @@ def as_kept(lowest: float, highest: float) -> tuple[float, float]:
 
 def read_probabilities(
     kind: MapKind, path: str, case: CaseForm, files: FileAccess, lowest: float, highest: float
-) -> VolumeCrop:
+) -> Crop:
     """Return the values of an image as float32 within bounds, cropped to those that are not 0.
 
     Raises `FormFault`.
@@ -159,8 +161,7 @@ def rehearsed_mask(reference: LabelMapValue, foreground: int, variant: Variant) 
 def _cropped(plane: NDArray[Any]) -> Crop:
     """Return a copy of a plane as float32, cropped to the nonzero values."""
     values = plane.astype(np.float32) + np.float32(0)  # turns −0 to 0
-    box = box_of_content(values)
-    return Crop(values[box.slices].copy(), box.top, box.left)
+    return content_of(values).copy()
 
 
 # --- Detection maps: images and volumes whose connected components each carry one confidence ---
@@ -221,9 +222,9 @@ class DetectionMap(MapKind):
         return self._value(labelled, found.corner, highest[1:].astype(np.float64), case)
 
     def _value(
-        self, candidates: NDArray[np.integer], corner: Shape, confidences: Floats, case: CaseForm
+        self, candidates: NDArray[np.integer], corner: Place, confidences: Floats, case: CaseForm
     ) -> DetectionMapValue:
-        crop = VolumeCrop(candidates.astype(np.uint16), corner)
+        crop = Crop(candidates.astype(np.uint16), corner)
         return DetectionMapValue(crop, *self.placed(case), confidences)
 
     def rehearse(self, reference: LabelMapValue, case: CaseForm, variant: Variant) -> DetectionMapValue:
@@ -234,12 +235,12 @@ class DetectionMap(MapKind):
         return self._value(labelled, found.corner, np.ones(count), case)
 
     def pack(self, value: DetectionMapValue) -> Packed:
-        return [*pack_volume(value.crop), value.confidences]
+        return [*pack_crop(value.crop), value.confidences]
 
     def unpack(self, packed: Packed, case: CaseForm) -> DetectionMapValue:
         """Return the map, checked; whether candidates are connected is not. Raises `HandoverError`."""
         *placed, confidences = list_of(packed, 5)
-        cropped = unpack_volume(placed, "<u2", self.geometry(case).shape)
+        cropped = unpack_crop(placed, ["<u2"], self.geometry(case).shape)
         confidences = array_of(confidences, ["<f8"], 1)
         if len(confidences) > MOST_CANDIDATES or outside(confidences, 0, self.highest) is not None:
             raise HandoverError(f"expected up to {MOST_CANDIDATES} confidences up to {self.highest:g}")
@@ -284,7 +285,7 @@ class DetectionMap(MapKind):
 
 
 def rows_of_components(
-    components: NDArray[np.integer], corner: Shape, confidences: Floats, dimensions: Dimensions
+    components: NDArray[np.integer], corner: Place, confidences: Floats, dimensions: Dimensions
 ) -> Floats:
     """Return the rows of an `Objects` view for numbered components of a crop (z, y, x), of class 0."""
     from scipy.ndimage import find_objects

@@ -24,7 +24,7 @@ from evaluation.io.pixels import Size, outside, values_in_words
 from evaluation.io.tiff import read_channels
 from evaluation.io.volume_header import Geometry, geometry_of
 from evaluation.io.volumes import case_planes, open_planes, write_volume
-from evaluation.metrics.crops import EMPTY, Crop, VolumeCrop, box_of_content, crop, distinct_values
+from evaluation.metrics.crops import EMPTY, Crop, content_of, crop, distinct_values
 
 _LEVELS = 5
 """Confidences are often given in as many levels."""
@@ -81,14 +81,14 @@ class ConfidenceVolume(VolumeKind):
 
     def read_file(self, path: str, case: CaseForm, files: FileAccess) -> tuple[Crop, ...]:
         stored = ReferenceVolume(0.0, 1.0, False).read_file(path, case, files)
-        return tuple(Crop(_compact(plane.values), plane.top, plane.left) for plane in stored.planes())
+        return tuple(Crop(_compact(plane.values), plane.corner) for plane in stored.planes())
 
     def pack(self, value: tuple[Crop, ...]) -> Packed:
         return [pack_crop(plane) for plane in value]
 
     def unpack(self, packed: Packed, case: CaseForm) -> tuple[Crop, ...]:
-        depth, height, width = geometry_of(case).shape
-        planes = tuple(unpack_crop(plane, ["|u1", "<f4"], height, width) for plane in list_of(packed, depth))
+        depth, *size = geometry_of(case).shape
+        planes = tuple(unpack_crop(plane, ["|u1", "<f4"], tuple(size)) for plane in list_of(packed, depth))
         for plane in planes:
             values = plane.values
             if outside(values, 0, 1) is not None:
@@ -105,7 +105,7 @@ class ConfidenceVolume(VolumeKind):
         planes = []
         grown = variant is not Variant.NEAR
         for plane in reference.planes():
-            image = plane.in_image(case.height, case.width)
+            image = plane.whole((case.height, case.width))
             if variant is Variant.INVERTED:
                 image = (image == 0).view(np.uint8)
             elif not grown and image.any():
@@ -121,7 +121,7 @@ class ConfidenceVolume(VolumeKind):
 
     def writable(self, value: tuple[Crop, ...], case: CaseForm) -> Volume:
         geometry = geometry_of(case)
-        return Volume(np.stack([plane.in_image(*geometry.shape[1:]) for plane in value]), geometry)
+        return Volume(np.stack([plane.whole(geometry.shape[1:]) for plane in value]), geometry)
 
     def pixels(self, case: CaseForm) -> int:
         return math.prod(geometry_of(case).shape)
@@ -200,8 +200,8 @@ class StoredVolume:
 
 
 def _cropped(plane: NDArray[Any]) -> Crop:
-    box = box_of_content(plane)
-    return Crop(_compact(plane[box.slices]), box.top, box.left)
+    found = content_of(plane)
+    return Crop(_compact(found.values), found.corner)
 
 
 def _compact(values: NDArray[Any]) -> NDArray[Any]:
@@ -215,12 +215,12 @@ _ON = 255
 _HEADER_ALLOWANCE = 1 << 20
 
 
-def _in_a_plane(region: Crop) -> VolumeCrop:
-    return VolumeCrop(region.values[np.newaxis], (0, region.top, region.left))
+def _in_a_plane(region: Crop) -> Crop:
+    return Crop(region.values[np.newaxis], (0, *region.corner))
 
 
 def _region_of(mask: Crop) -> Crop:
-    return Crop(mask.values != 0, mask.top, mask.left)
+    return Crop(mask.values != 0, mask.corner)
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class MultilabelMask(Kind):
 
     def rehearse(self, reference: tuple[Crop, ...], case: CaseForm, variant: Variant) -> tuple[Crop, ...]:
         """Return the classes: unchanged, each with one pixel more, none anywhere, or each inverted."""
-        images = (varied(region.in_image(case.height, case.width), variant) for region in reference)
+        images = (varied(region.whole((case.height, case.width)), variant) for region in reference)
         return tuple(_region_of(crop(image.view(np.uint8), 0)) for image in images)
 
     def pack(self, value: tuple[Crop, ...]) -> Packed:
@@ -284,12 +284,12 @@ class MultilabelMask(Kind):
     def regions(self) -> Regions:
         return Regions(self.classes, lambda value: list(map(_in_a_plane, value)), self._of_regions)
 
-    def _of_regions(self, masks: Sequence[VolumeCrop], case: CaseForm) -> tuple[Crop, ...]:
-        images = (mask.within((0, 0, 0), (1, case.height, case.width))[0] for mask in masks)
+    def _of_regions(self, masks: Sequence[Crop], case: CaseForm) -> tuple[Crop, ...]:
+        images = (mask.whole((1, case.height, case.width))[0] for mask in masks)
         return tuple(_region_of(crop(image.view(np.uint8), 0)) for image in images)
 
     def writable(self, value: tuple[Crop, ...], case: CaseForm) -> NDArray[np.bool_]:
-        return np.stack([region.in_image(case.height, case.width) for region in value])
+        return np.stack([region.whole((case.height, case.width)) for region in value])
 
     def write_file(self, value: NDArray[np.bool_], extension: str) -> bytes:
         values = value.astype(np.uint8) * np.uint8(_ON)

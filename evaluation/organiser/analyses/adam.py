@@ -12,7 +12,7 @@ from evaluation.challenges.adam import FOVEA, LESIONS
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.points import PointSet
 from evaluation.metrics.arrays import Integers
-from evaluation.metrics.crops import Crop
+from evaluation.metrics.crops import Crop, around
 from evaluation.organiser.analyses import plain_mean, texts_of
 from evaluation.organiser.analyses.analysis import FurtherAnalysis, Measured
 from evaluation.organiser.report.case_views import OpenCase
@@ -28,7 +28,8 @@ def pixels_by_ring(region: Crop, fovea: PointSet, disc_diameter: float) -> Integ
     """
     rows, columns = np.nonzero(region.values)
     ((x, y),) = fovea.positions
-    distances = np.hypot(rows + region.top - y, columns + region.left - x) / disc_diameter
+    top, left = region.corner
+    distances = np.hypot(rows + top - y, columns + left - x) / disc_diameter
     counts: Integers = np.bincount(np.searchsorted([*RINGS.values()], distances), minlength=len(RINGS))
     return counts
 
@@ -45,8 +46,8 @@ def _measure(case: OpenCase) -> Iterator[Measured]:
             yield Measured("grid", name, left_out=f"no mask of {lesion} was submitted")
             continue
         own, true = (values[lesion].region(1) for values in (case.submitted, case.references))
-        box = own.box.union(true.box)
-        shared = Crop(own.within(box) & true.within(box), box.top, box.left)
+        box = around(own, true)
+        shared = Crop(own.within(box) & true.within(box), box.corner)
         counts = [pixels_by_ring(one, fovea, 2 * sqrt(area / pi)).tolist() for one in (own, true, shared)]
         for ring, submitted, reference, hit in zip(RINGS, *counts, strict=True):
             values = {
@@ -65,7 +66,7 @@ def _unknown_grid(disc: Crop, fovea: PointSet, form: CaseForm) -> str:
         return "the reference has no optic disc"
     if not FOVEA.is_visible(fovea):
         return "the fovea of the reference is invisible"
-    cut = min(box.top, box.left) == 0 or box.bottom == form.height or box.right == form.width
+    cut = min(box.corner) == 0 or box.end[0] == form.height or box.end[1] == form.width
     return "the border of the image cuts the optic disc" if cut else ""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import reduce
 
 import numpy as np
 from scipy import ndimage
@@ -12,7 +11,7 @@ from evaluation.challenges.cysts.rules import CystsOptions
 from evaluation.io.tables import is_number, parse_number
 from evaluation.io.volume_header import geometry_of
 from evaluation.metrics.arrays import Bools, Floats
-from evaluation.metrics.crops import Box, Crop
+from evaluation.metrics.crops import Crop, around
 from evaluation.organiser.analyses import plain_mean, texts_of
 from evaluation.organiser.analyses.analysis import FurtherAnalysis, Measured
 from evaluation.organiser.report.case_views import OpenCase
@@ -46,7 +45,7 @@ def ring_volumes(planes: Iterable[Crop], distances_mm: Floats, voxel_mm3: float)
     """
     counts = np.zeros(distances_mm.shape)
     for z, plane in enumerate(planes):
-        counts[z, plane.left : plane.left + plane.values.shape[1]] += plane.values.sum(axis=0)
+        counts[z, plane.box.slices[1]] += plane.values.sum(axis=0)
     rings = np.searchsorted(_RADII_MM, distances_mm)
     volumes: list[float] = (np.bincount(rings.ravel(), counts.ravel(), len(_PARTS)) * voxel_mm3).tolist()
     return volumes
@@ -62,13 +61,13 @@ def _measure(case: OpenCase) -> Iterator[Measured]:
     x_mm, y_mm, z_mm = geometry.spacing_mm
     # A plane is valid until the next one is read: comparisons copy it.
     marked, annotated = (
-        [Crop(plane.values >= least, plane.top, plane.left) for plane in planes]
+        [Crop(plane.values >= least, plane.corner) for plane in planes]
         for least, planes in (
             (case.options.marked_from, case.submitted["cysts"]),
             (1, case.references["level"].planes()),
         )
     )
-    box = reduce(Box.union, (plane.box for plane in (*annotated, *marked)))
+    box = around(*annotated, *marked)
     true, own = (np.stack([plane.within(box) for plane in planes]) for planes in (annotated, marked))
     for height, found in heights_of(true, own, 1000 * y_mm, z_mm < case.options.continuity_mm):
         values = {"found": float(found), "height_um": height}

@@ -79,7 +79,7 @@ def rim_of(mask: LabelMapValue) -> Rim | None:
         np.where(np.pad(region, 1)[places], distances + _STEP, 0).max(axis=1) for region in (disc, cup)
     )
     diameter = outer + np.roll(outer, 180)
-    return Rim((outer - inner) / np.where(diameter > 0, diameter, nan), disc_region.left + x)
+    return Rim((outer - inner) / np.where(diameter > 0, diameter, nan), disc_region.corner[1] + x)
 
 
 # --- Both analyses ---

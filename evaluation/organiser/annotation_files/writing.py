@@ -17,7 +17,7 @@ from evaluation.core.field import AnyField, Field, Files, Kind, TableRows
 from evaluation.core.form import CaseForm, name_key
 from evaluation.io.pixels import Size, values_in_words
 from evaluation.io.tables import write_csv
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 from evaluation.organiser.annotation_files.formats import Annotations, ImageAnnotation, read_annotations
 from evaluation.organiser.submission_writer import write_case_file
 from evaluation.phase import registry
@@ -144,7 +144,7 @@ def _value(kind: Kind, target: str, taken: Sequence[tuple[int, ImageAnnotation]]
         masks = np.zeros((len(kind.regions.names), case.height, case.width), np.bool_)
         for position, one in taken:
             masks[position] |= _mask(one, case)
-        return kind.regions.value([VolumeCrop(mask[np.newaxis], (0, 0, 0)) for mask in masks], case)
+        return kind.regions.value([Crop(mask[np.newaxis], (0, 0, 0)) for mask in masks], case)
     assert kind.objects is not None
     assert kind.objects.value is not None
     rows = [

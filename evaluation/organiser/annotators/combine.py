@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from evaluation.core.views import Choices, Numbers, Objects, Voxels
 from evaluation.io.volumes import case_geometry
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import fuse_boxes, iou_of_corners, suppress_boxes
-from evaluation.metrics.crops import Box, VolumeCrop, around
+from evaluation.metrics.crops import Crop, around
 
 # --- Combine the masks of several annotators by majority vote ---
 
@@ -49,12 +48,12 @@ def majority_vote(votes: NDArray[np.bool_], tie_is_foreground: bool = False) -> 
     return np.asarray(twice >= len(votes) if tie_is_foreground else twice > len(votes))
 
 
-def _voted(masks: Sequence[VolumeCrop], rules: CombinationRules) -> VolumeCrop:
+def _voted(masks: Sequence[Crop], rules: CombinationRules) -> Crop:
     """Return the majority vote for a region."""
     # Pixels that nobody marked need no vote.
-    corner, end = around(*masks)
-    votes = np.stack([mask.within(corner, end) for mask in masks])
-    return VolumeCrop(majority_vote(votes, rules.tie_is_foreground), corner)
+    box = around(*masks)
+    votes = np.stack([mask.within(box) for mask in masks])
+    return Crop(majority_vote(votes, rules.tie_is_foreground), box.corner)
 
 
 # --- Combine the boxes of several submissions or annotators in one image, class by class ---
@@ -202,7 +201,7 @@ def _combine_objects(view: Objects, given: Sequence[Floats], rules: CombinationR
 def _mean_voxels(view: Voxels, values: Sequence[Any], case: CaseForm) -> NDArray[np.float32]:
     mean = np.zeros(case_geometry(case, view.dimensions).shape, np.float32)
     for plane, crops in zip(mean, zip(*map(view.of, values), strict=True), strict=True):
-        box = reduce(Box.union, (cropped.box for cropped in crops))
+        box = around(*crops)
         if not box.is_empty:
             plane[box.slices] = _mean(np.stack([cropped.within(box).astype(np.float64) for cropped in crops]))
     return mean

@@ -19,7 +19,7 @@ from evaluation.core.field import Field, Files
 from evaluation.core.form import CaseForm, name_key
 from evaluation.core.formats import extension_of_masks
 from evaluation.core.sources import CellsSource, JsonSource, Source
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 from evaluation.organiser.annotators.annotations import ANNOTATORS, read_like_references
 from evaluation.organiser.reader_study import Question, ReaderAnswer, ReaderStudy, letters_of, read_study
 from evaluation.organiser.submission_writer import ArchiveWriter, write_case_file
@@ -204,7 +204,7 @@ def _draw(place: Path, field: Field, case: CaseForm, polygons: Mapping[int, Any]
         for polygon in answer.get("polygons", [answer]):
             points = polygon.get("path_points")
             mask |= rasterised(points, case.width, case.height, _spacing_of(case))
-        masks.append(VolumeCrop(mask & ~inside, (0, 0, 0)))
+        masks.append(Crop(mask & ~inside, (0, 0, 0)))
         inside |= mask
     extension = extension_of_masks(layout.extensions)
     image = kind.writable(view.value(masks, case), case)

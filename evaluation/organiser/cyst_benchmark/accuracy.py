@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from evaluation.challenges.cysts.confidence import weighted_dice_of_sums
 from evaluation.core.fault import PhaseError
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.crops import Box, box_of_content
+from evaluation.metrics.crops import around, content_of
 from evaluation.organiser.cyst_benchmark import data, transform
 from evaluation.organiser.cyst_benchmark.transform import Interval, Scale
 from evaluation.organiser.output import write_rows
@@ -74,7 +73,7 @@ def valued(
     b_scan: data.AnnotatedBScan, scale: Scale, measured: Mapping[transform.CystKey, Mapping[int, float]]
 ) -> ValuedBScan:
     """Return the values of a B-scan. Raises `PhaseError` where its cysts are not those that were measured."""
-    box = reduce(Box.union, map(box_of_content, b_scan.levels.values()))
+    box = around(*map(content_of, b_scan.levels.values()))
     values = {}
     for (annotator, run), levels in b_scan.levels.items():
         cysts = data.cysts_of(levels)

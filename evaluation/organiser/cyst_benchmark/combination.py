@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.io.kinds.volume import Volume
 from evaluation.io.volume_header import Geometry, geometry_columns
 from evaluation.metrics.arrays import Floats
-from evaluation.metrics.crops import Box, box_of_content
+from evaluation.metrics.crops import around, content_of
 from evaluation.organiser.cyst_benchmark import accuracy, data, transform
 from evaluation.organiser.cyst_benchmark.accuracy import ValuedBScan
 from evaluation.organiser.cyst_benchmark.assignment import read_assignment
@@ -193,7 +192,7 @@ def _combined(
         for annotator, annotator_scans in single.items():
             annotator_scans[z] = levels[annotator]
         # Nothing is marked outside of the box.
-        box = reduce(Box.union, map(box_of_content, levels.values())).slices
+        box = around(*map(content_of, levels.values())).slices
         values = []
         for annotator, marked_levels in levels.items():
             cysts = data.cysts_of(marked_levels) if measured else []

@@ -16,7 +16,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.metric import Metric
 from evaluation.io.volumes import case_geometry
 from evaluation.metrics.arrays import Floats, Integers
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 
 WHOLE = "whole image"
 """One structure, object or box that fills each image."""
@@ -67,18 +67,18 @@ def made_value(name: str, kind: Kind, of: Mapping[Variant, Any], case: CaseForm)
     cube[middle] = 1
     if (view := kind.regions) and view.value:
         if name == SMALLEST:
-            nothing = VolumeCrop(np.zeros((0, 0, 0), np.bool_), (0, 0, 0))
+            nothing = Crop(np.zeros((0, 0, 0), np.bool_), (0, 0, 0))
             shown = [position for position, mask in enumerate(view.of(perfect)) if mask.any()][:1]
-            small = VolumeCrop(cube.astype(np.bool_), (0, 0, 0))
+            small = Crop(cube.astype(np.bool_), (0, 0, 0))
             masks = [small if position in shown else nothing for position in range(len(view.names))]
             return view.value(masks, case)
         if name == WHOLE:
-            return view.value([VolumeCrop(np.ones(shape, np.bool_), (0, 0, 0))] * len(view.names), case)
+            return view.value([Crop(np.ones(shape, np.bool_), (0, 0, 0))] * len(view.names), case)
         masks = list(view.of(near))
-        first = masks[0].within((0, 0, 0), shape).copy()
+        first = masks[0].whole(shape).copy()
         for z, y, x in _grid(masks, shape):
             first[z, y, x] = True
-        return view.value([VolumeCrop(first, (0, 0, 0)), *masks[1:]], case)
+        return view.value([Crop(first, (0, 0, 0)), *masks[1:]], case)
     if objects and objects.of_numbered and objects.numbered and view:
         if name == WHOLE:
             return objects.of_numbered(np.ones(shape, np.uint8), np.array([[0.0, 1.0]]), case)
@@ -86,7 +86,7 @@ def made_value(name: str, kind: Kind, of: Mapping[Variant, Any], case: CaseForm)
             first = objects.of(perfect)[:1, :2]
             return objects.of_numbered(cube if len(first) else 0 * cube, first, case)
         rows = objects.of(near)[:, :2]
-        numbered = objects.numbered(near).within((0, 0, 0), shape).astype(np.int64)
+        numbered = objects.numbered(near).whole(shape).astype(np.int64)
         places = _grid(list(view.of(near)), shape)
         numbered[tuple(places.T)] = len(rows) + 1 + np.arange(len(places))
         return objects.of_numbered(numbered, np.vstack([rows, np.tile([0.0, 1.0], (len(places), 1))]), case)
@@ -99,12 +99,11 @@ def made_value(name: str, kind: Kind, of: Mapping[Variant, Any], case: CaseForm)
     return objects.value(_beside(objects.of(near), objects.axes, objects.form == "box"), case)
 
 
-def _grid(masks: list[VolumeCrop], shape: tuple[int, int, int]) -> Integers:
+def _grid(masks: list[Crop], shape: tuple[int, int, int]) -> Integers:
     """Return voxels (z, y, x) in a grid, two or more from all structures; shape (voxels, 3)."""
     near = np.zeros(shape, np.bool_)
     for mask in masks:
-        inside = tuple(slice(start, stop) for start, stop in zip(mask.corner, mask.end, strict=True))
-        near[inside] |= mask.values
+        near[mask.box.slices] |= mask.values
     for axis in range(3):
         along = np.moveaxis(near, axis, 0)
         along[1:] |= along[:-1].copy()

@@ -254,20 +254,20 @@ def object_panels(
     if not (found.in_pixels and all(size)):
         return _on_nothing(found, (0, 1))
     window = _window(found, size)
-    view = _View((0, 1), window.left, window.right, window.top, window.bottom)
+    (top, left), (bottom, right) = window.corner, window.end
+    view = _View((0, 1), left, right, top, bottom)
     return _drawn(found, view, overlays.fitted(overlays.ground(window, photograph)))
 
 
 def _window(found: DrawnObjects, size: tuple[int, int]) -> Box:
     """Return the part of an image that is shown, in whole pixels."""
-    height, width = size
-    whole = Box(0, height, 0, width)
+    whole = Box.whole(size)
     if not found.surroundings:
         return whole
     reach = _SURROUNDINGS * max(size)
     (left, right), (top, bottom) = _ends(found, 0), _ends(found, 1)
-    part = Box(int(top - reach), int(bottom + reach) + 1, int(left - reach), int(right + reach) + 1)
-    return part.intersection(whole)
+    end = int(bottom + reach) + 1, int(right + reach) + 1
+    return Box((int(top - reach), int(left - reach)), end).intersection(whole)
 
 
 def _ends(found: DrawnObjects, axis: int) -> tuple[float, float]:
@@ -334,8 +334,8 @@ def instance_panel(
     if not (own and true and own.numbered and true.numbered):
         return None
     maps = own.numbered(predicted), true.numbered(reference)
-    corner, end = around(*maps)
-    made, given = (one.within(corner, end) for one in maps)
+    box = around(*maps)
+    made, given = (one.within(box) for one in maps)
     classes = own.of(predicted)[:, 0], true.of(reference)[:, 0]
     pairs = overlaps_of(made, given, *map(len, classes))
     same = classes[0][pairs.pair_prediction] == classes[1][pairs.pair_reference]
@@ -345,9 +345,9 @@ def instance_panel(
     wrong = ((made > 0) & ~hit[made]) | ((given > 0) & ~found[given])
     counted = wrong if wrong.any() else given > 0
     plane = int(np.argmax(counted.sum(axis=(1, 2)))) if counted.size else 0
-    content, sides = Box(corner[1], end[1], corner[2], end[2]), size if all(size) else end[1:]
+    content, sides = Box(box.corner[1:], box.end[1:]), size if all(size) else box.end[1:]
     window = overlays.window_of(content, sides)
-    crops = (Crop(one[plane] if one.size else EMPTY.values, *corner[1:]) for one in (made, given))
+    crops = (Crop(one[plane] if one.size else EMPTY.values, content.corner) for one in (made, given))
     predicted, reference = (crop.within(window) for crop in crops)
     is_hit, is_found = hit[predicted], found[reference]
     edges = overlays.edge(predicted), overlays.edge(reference)

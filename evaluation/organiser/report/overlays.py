@@ -4,7 +4,7 @@ import base64
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.views import Regions
 from evaluation.io.kinds.label_map import spacing_of
 from evaluation.io.volumes import case_geometry
-from evaluation.metrics.crops import NOTHING, Box, VolumeCrop
+from evaluation.metrics.crops import Box, Crop, around
 from evaluation.organiser.views import (
     overlap_of_masks,
     plane_of,
@@ -39,15 +39,15 @@ class ComparedStructure:
     """
 
     name: str
-    predicted: VolumeCrop
-    reference: VolumeCrop
+    predicted: Crop
+    reference: Crop
     shape: tuple[int, int, int]
     spacing_mm: tuple[float, float, float] | None = None
 
     @property
     def whole(self) -> tuple[Mask, Mask]:
         """Prediction and reference in the whole volume."""
-        one, other = (mask.within((0, 0, 0), self.shape) for mask in (self.predicted, self.reference))
+        one, other = (mask.whole(self.shape) for mask in (self.predicted, self.reference))
         return one.astype(np.bool_, copy=False), other.astype(np.bool_, copy=False)
 
     @property
@@ -138,8 +138,7 @@ def region_panels(found: Sequence[ComparedStructure], photograph: Colours | None
     photograph: None, or colours of shape (height, width, 3).
     """
     pairs = [(plane_of(one.predicted), plane_of(one.reference)) for one in found]
-    content = reduce(Box.union, (crop.box for pair in pairs for crop in pair), NOTHING)
-    part = window_of(content, found[0].shape[1:])
+    part = window_of(around(*chain(*pairs)), found[0].shape[1:])
     below = ground(part, photograph)
     panels = []
     for pair in pairs:
@@ -174,15 +173,14 @@ def solid_panels(volume: ComparedStructure, original: Greys | None = None) -> Im
     return beside(panels)
 
 
-def window_of(around: Box, size: tuple[int, int]) -> Box:
+def window_of(content: Box, size: tuple[int, ...]) -> Box:
     """Return a rectangle with a margin, within the image; the whole image where there is nothing."""
-    height, width = size
-    whole = Box(0, height, 0, width)
-    if around.is_empty:
+    whole = Box.whole(size)
+    if content.is_empty:
         return whole
-    margin = int(_MARGIN * max(around.shape)) + 4
-    wide = Box(around.top - margin, around.bottom + margin, around.left - margin, around.right + margin)
-    return wide.intersection(whole)
+    margin = int(_MARGIN * max(content.shape)) + 4
+    ends = tuple(end + margin for end in content.end)
+    return Box(tuple(start - margin for start in content.corner), ends).intersection(whole)
 
 
 def ground(window: Box, photograph: Colours | None) -> Colours:

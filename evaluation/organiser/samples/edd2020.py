@@ -17,7 +17,7 @@ from evaluation.cli.common import Argument
 from evaluation.core.challenge import Values
 from evaluation.io.kinds.boxes import Boxes
 from evaluation.io.pixels import Size
-from evaluation.metrics.crops import Crop, box_of_content
+from evaluation.metrics.crops import Crop, content_of
 from evaluation.organiser.samples import images
 from evaluation.organiser.samples.images import DEVIATIONS, Ellipse, Quality, jitter
 from evaluation.organiser.submission_writer import SampleCase
@@ -137,5 +137,6 @@ def _values(lesions: Sequence[Lesion], size: Size, out_of_sample: bool) -> dict[
 
 def _corners(patch: Crop) -> tuple[int, int, int, int]:
     """Return the first and last pixel of a region as x1, y1, x2, y2, both inclusive."""
-    box = box_of_content(patch.values)
-    return patch.left + box.left, patch.top + box.top, patch.left + box.right - 1, patch.top + box.bottom - 1
+    box = content_of(patch.values).moved(patch.corner).box
+    (top, left), (bottom, right) = box.corner, box.end
+    return left, top, right - 1, bottom - 1

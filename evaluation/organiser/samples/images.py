@@ -138,7 +138,7 @@ def rasterise(ellipse: Ellipse, size: Size) -> Crop:
     y, x = y - ellipse.center_y, x - ellipse.center_x
     along, across = x * cosine + y * sine, y * cosine - x * sine
     values = (along / ellipse.semi_axis_x) ** 2 + (across / ellipse.semi_axis_y) ** 2 <= 1
-    return Crop(values, top, left)
+    return Crop(values, (top, left))
 
 
 def _pixel_span(center: float, half_extent: float, size: int) -> tuple[int, int]:

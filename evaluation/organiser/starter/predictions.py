@@ -17,7 +17,7 @@ from evaluation.io.kinds.label_map import spacing_of
 from evaluation.io.kinds.survival import ObservedTime
 from evaluation.io.volumes import case_geometry
 from evaluation.metrics.arrays import Bools, Floats
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 
 ORDINARY, POOR = 1.0, 3.0
 """Deviations of predictions as people know them, and of a case that went wrong."""
@@ -148,8 +148,8 @@ class Predictor:
     def _regions(self, view: Regions, value: Any) -> Any:
         assert view.value is not None
         shape, sides = self._grid(view.dimensions)
-        masks = [self._deviating(mask.within((0, 0, 0), shape) > 0, sides) for mask in view.of(value)]
-        return view.value([VolumeCrop(mask, (0, 0, 0)) for mask in masks], self.case)
+        masks = [self._deviating(mask.whole(shape) > 0, sides) for mask in view.of(value)]
+        return view.value([Crop(mask, (0, 0, 0)) for mask in masks], self.case)
 
     def _grid(self, axes: int) -> tuple[tuple[int, int, int], tuple[float, ...]]:
         """Return the shape (z, y, x) of the image, and the sides of its voxels."""
@@ -180,7 +180,7 @@ class Predictor:
         assert view.numbered is not None
         assert view.of_numbered is not None
         shape, _ = self._grid(view.axes)
-        whole = view.numbered(value).within((0, 0, 0), shape).astype(np.int32)
+        whole = view.numbered(value).whole(shape).astype(np.int32)
         given = view.of(value)
         drawn: NDArray[np.int32] = np.zeros(shape, np.int32)
         rows: list[tuple[float, float]] = []
@@ -220,7 +220,7 @@ class Predictor:
 
         assert view.value is not None
         (_, height, width), _ = self._grid(view.dimensions)
-        given = np.stack([plane.in_image(height, width).astype(float) for plane in view.of(value)])
+        given = np.stack([plane.whole((height, width)).astype(float) for plane in view.of(value)])
         found = shift(given, [0, *self._noise(2)], order=1, mode="nearest")
         found = gaussian_filter(found, self.deviation * (np.array(found.shape) > 1))
         if given.min() == 0:

@@ -3,20 +3,15 @@ import pytest
 from scipy import ndimage
 
 from evaluation.challenges.cysts.rules import compare_planes
-from evaluation.metrics.crops import Crop, box_of_content
+from evaluation.metrics.crops import Crop, content_of
 
 SHAPE = (6, 20, 30)
 
 
 def compared(prediction, level, confidence, annotators=(), across_planes=True):
     volumes = prediction, level, confidence, *annotators
-    planes = ([cropped(volume[z]) for volume in volumes] for z in range(SHAPE[0]))
+    planes = ([content_of(volume[z]) for volume in volumes] for z in range(SHAPE[0]))
     return compare_planes(planes, 0.01, across_planes)
-
-
-def cropped(plane):
-    box = box_of_content(plane)
-    return Crop(plane[box.slices], box.top, box.left)
 
 
 def random_volumes(seed, share=0.1):
@@ -72,7 +67,7 @@ def test_components_join_planes_only_where_these_are_near(share, across_planes):
 def test_planes_that_are_given_cut_keep_their_place():
     marks = np.zeros((4, 3), np.float32)
     marks[1:, 2] = 1
-    planes = Crop(marks, 5, 6), Crop(marks[1:].astype(np.uint8), 7, 9), Crop(marks[1:], 7, 9)
+    planes = Crop(marks, (5, 6)), Crop(marks[1:].astype(np.uint8), (7, 9)), Crop(marks[1:], (7, 9))
     result = compare_planes([planes], marked_from=0.5, across_planes=True)
     # Rows 6 to 8 of column 8, and rows 7 to 9 of column 11.
     assert np.argwhere(result.marked).tolist() == [[0, row, 0] for row in (0, 1, 2)]

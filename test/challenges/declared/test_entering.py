@@ -19,7 +19,7 @@ from evaluation.io.kinds.points import PointSet
 from evaluation.io.kinds.probability_map import DetectionMapValue, ProbabilityMapValue
 from evaluation.io.kinds.survival import ObservedTime
 from evaluation.metrics.components import components_of
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 from test.catalogue import measures_of
 
 SHAPE = (9, 10, 11)
@@ -62,7 +62,7 @@ LESIONS = [REGIONS[name] for name in ("empty", "one voxel", "cube of 8", "block 
 
 def label_map(mask):
     kept = mask if mask.any() else mask[:0, :0, :0]
-    return LabelMapValue(VolumeCrop(kept, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0))
+    return LabelMapValue(Crop(kept, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0))
 
 
 def label_maps(field):
@@ -72,7 +72,7 @@ def label_maps(field):
 
 
 def probability_map(values):
-    return ProbabilityMapValue(VolumeCrop(values, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0))
+    return ProbabilityMapValue(Crop(values, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0))
 
 
 def probabilities():
@@ -86,7 +86,7 @@ def candidates():
     for confidence, mask in product((1.0, 1e-300), REGIONS.values()):
         found, count = components_of(mask > 0)
         kept = found.astype(np.uint16) if mask.any() else np.zeros((0, 0, 0), np.uint16)
-        crop = VolumeCrop(kept, (0, 0, 0))
+        crop = Crop(kept, (0, 0, 0))
         yield DetectionMapValue(crop, SHAPE, (1.0, 1.0, 1.0), np.full(count, confidence))
 
 

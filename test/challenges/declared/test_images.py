@@ -13,7 +13,7 @@ from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.io.kinds.label_map import LabelMapValue
 from evaluation.io.kinds.probability_map import ProbabilityMapValue
 from evaluation.metrics import image_similarity
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 from test.challenges.declared.images import figures_of, volume_phase, write_images
 from test.challenges.declared.phases import declared_phase
 from test.oracles import checked
@@ -115,8 +115,8 @@ def test_a_figure_of_one_image_in_its_mask(metric, cut):
     table = METRICS.named(metric)
     of_field = table.model_validate({"metric": metric, "clip": cut})
     measure = of_field.measure("figure", "map", field)
-    values = [ProbabilityMapValue(VolumeCrop(of, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0)) for of in (made, true)]
-    inside_of = LabelMapValue(VolumeCrop(mask, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0))
+    values = [ProbabilityMapValue(Crop(of, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0)) for of in (made, true)]
+    inside_of = LabelMapValue(Crop(mask, (0, 0, 0)), SHAPE, (1.0, 1.0, 1.0))
     references = {"map": values[1], mask_of("map"): inside_of}
     found = measure.row(FieldComparison("map", values[0], references))["figure"]
     expected = plain_figures(made, true, mask > 0, *(cut or (-4000, 5000)))

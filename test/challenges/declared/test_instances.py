@@ -14,7 +14,7 @@ from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.io.kinds.instance_map import InstanceMapValue
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 from evaluation.metrics.matching import in_order
 from test.challenges.declared.images import figures_of, volume_phase, write_images
 from test.oracles import checked
@@ -30,7 +30,7 @@ def value_of(numbers):
     classes = np.where(listed < 100, 1, 2).astype(np.uint8)
     positions = np.append(np.uint8(0), classes)[objects]
     return InstanceMapValue(
-        VolumeCrop(positions, (0, 0, 0)), objects.shape, None, objects, listed.astype(np.uint32), classes
+        Crop(positions, (0, 0, 0)), objects.shape, None, objects, listed.astype(np.uint32), classes
     )
 
 
@@ -68,7 +68,7 @@ def test_which_neighbours_join_the_objects_of_a_label_map(neighbours, objects):
     field = LabelMapField(kind="label_map", labels={"1": "a"})
     both, one = np.zeros((2, 3, 6, 6), np.uint8)
     both[1, 2, 2] = both[1, 3, 3] = one[1, 2, 2] = 1
-    made, true = (LabelMapValue(VolumeCrop(of, (0, 0, 0)), of.shape, (1.0, 1.0, 1.0)) for of in (one, both))
+    made, true = (LabelMapValue(Crop(of, (0, 0, 0)), of.shape, (1.0, 1.0, 1.0)) for of in (one, both))
     comparison = FieldComparison("map", made, {"map": true})
     counts = instances.CountDetermination(metric="count_determination", neighbours=neighbours)
     row = counts.measure("figure", "map", field).row(comparison)
@@ -150,7 +150,7 @@ def test_surfaces_of_instances_and_of_components_alike():
     assert row_of(table, made, true)["figure_a"] == pytest.approx(np.mean(apart))
     field = LabelMapField(kind="label_map", labels={"1": "a"}, dimensions=2)
     values = [
-        LabelMapValue(VolumeCrop((numbers[np.newaxis] > 0).view(np.uint8), (0, 0, 0)), (1, 30, 30), None)
+        LabelMapValue(Crop((numbers[np.newaxis] > 0).view(np.uint8), (0, 0, 0)), (1, 30, 30), None)
         for numbers in (made, true)
     ]
     comparison = FieldComparison("map", values[0], {"map": values[1]})

@@ -14,7 +14,7 @@ from evaluation.challenges.declared.label_surfaces import HausdorffDistance
 from evaluation.challenges.declared.maps import LabelMapField
 from evaluation.challenges.declared.tables import FieldComparison
 from evaluation.io.kinds.label_map import LabelMapValue
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 from test.challenges.declared.images import SPACING_MM, figures_of, volume_phase
 from test.challenges.declared.scalars import rehearsed
 from test.oracles import checked
@@ -143,9 +143,9 @@ def test_an_image_has_a_contour_not_a_surface(spacing_mm):
     )
     images = RANDOM.integers(0, 2, (2, 6, 7)).astype(np.uint8)
     prediction, reference = (
-        LabelMapValue(VolumeCrop(image[np.newaxis], (0, 1, 2)), (1, 9, 9), spacing_mm) for image in images
+        LabelMapValue(Crop(image[np.newaxis], (0, 1, 2)), (1, 9, 9), spacing_mm) for image in images
     )
-    nothing = LabelMapValue(VolumeCrop(np.zeros((0, 0, 0), np.uint8), (0, 0, 0)), (1, 9, 9), spacing_mm)
+    nothing = LabelMapValue(Crop(np.zeros((0, 0, 0), np.uint8), (0, 0, 0)), (1, 9, 9), spacing_mm)
     measure = HausdorffDistance(metric="hausdorff_distance", percentile=95).measure("far", "map", table)
 
     def far(submitted, true):

@@ -15,7 +15,7 @@ EMPTY = np.zeros((3, 4, 5), bool)
 
 def regions(mask):
     crops = [crop(channel.astype(np.uint8), 0) for channel in mask]
-    return [Crop(cropped.values != 0, cropped.top, cropped.left) for cropped in crops]
+    return [Crop(cropped.values != 0, cropped.corner) for cropped in crops]
 
 
 def columns(predicted, true):

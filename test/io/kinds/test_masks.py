@@ -77,7 +77,7 @@ def test_each_class_is_a_region_of_its_own():
     mask[2, 2, 2] = True
     files = InMemory({PATH: KIND.write_file(mask, ".tif")})
     regions = KIND.read(FileSource(PATH), CaseForm("E1", 5, 4), files)
-    assert [(region.values.shape, (region.top, region.left)) for region in regions] == [
+    assert [(region.values.shape, region.corner) for region in regions] == [
         ((2, 3), (1, 2)),
         ((0, 0), (0, 0)),
         ((1, 1), (2, 2)),

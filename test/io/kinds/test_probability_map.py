@@ -49,7 +49,7 @@ def read_findings(values, kind=KIND, extension=".mha"):
 
 def confidences_of(found):
     """Return the value of every voxel in the whole image."""
-    candidates = found.crop.within((0, 0, 0), found.shape)
+    candidates = found.crop.whole(found.shape)
     return np.concatenate([[0], found.confidences])[candidates]
 
 
@@ -67,7 +67,7 @@ def test_every_component_has_its_confidence(mask, extension, random):
     assert len(found.confidences) == count
     np.testing.assert_array_equal(confidences_of(found), values)
     # The same components under other numbers.
-    pairs = {*zip(found.crop.within((0, 0, 0), SHAPE).ravel(), components.ravel(), strict=True)}
+    pairs = {*zip(found.crop.whole(SHAPE).ravel(), components.ravel(), strict=True)}
     assert len(pairs) == len(np.unique(components))
 
 

@@ -16,7 +16,7 @@ from evaluation.io.kinds.probability_map import DetectionMap, ProbabilityMap
 from evaluation.io.kinds.survival import SurvivalPrediction
 from evaluation.io.kinds.volume import ConfidenceVolume, MultilabelMask, ReferenceVolume, Volume
 from evaluation.io.volume_header import DEPTH, UPRIGHT, Geometry, geometry_columns
-from evaluation.metrics.crops import Crop, VolumeCrop
+from evaluation.metrics.crops import Crop
 from test.io.memory import InMemory, read_image
 
 GRADES = ClassLabel((0, 1, 2, 3, 4))
@@ -82,7 +82,7 @@ def of_labels(mask):
     """Return a label map in which the mask has the first two labels, beside a third one."""
     positions = np.where(mask, 2, 0).astype(np.uint8)
     positions[1, 1, 1], positions[..., 2, 1] = 1, 3
-    return LabelMapValue(VolumeCrop(positions, (0, 0, 0)), mask.shape, (2.0, 0.25, 0.5))
+    return LabelMapValue(Crop(positions, (0, 0, 0)), mask.shape, (2.0, 0.25, 0.5))
 
 
 def of_planes():
@@ -96,12 +96,12 @@ def of_grey(mask):
 
 GREY = LabelMap({0: "cup", 128: "disc"}, 255, dimensions=2)
 MAPS = {
-    "label map": (LabelMap({1: "a"}), LabelMapValue(VolumeCrop(np.uint8(MASK), (0, 0, 0)), MASK.shape, None)),
+    "label map": (LabelMap({1: "a"}), LabelMapValue(Crop(np.uint8(MASK), (0, 0, 0)), MASK.shape, None)),
     "probability map": (ProbabilityMap(foreground=2), of_labels(MASK)),
     "detection map": (DetectionMap(foreground=2), of_labels(MASK)),
     "confidences": (ConfidenceVolume(), of_planes()),
     "grey values": (GREY, of_grey(PLANE)),
-    "channels": (MultilabelMask(("a",)), (Crop(PLANE[0, 1:3, 1:4], 1, 1),)),
+    "channels": (MultilabelMask(("a",)), (Crop(PLANE[0, 1:3, 1:4], (1, 1)),)),
 }
 
 
@@ -134,7 +134,7 @@ def test_masks_of_nothing_and_of_everything(fill):
 def test_the_further_pixel_has_the_value_beside_it():
     near = ConfidenceVolume().rehearse(of_planes(), CASE, Variant.NEAR)
     assert ConfidenceVolume().writable(near, CASE).values[1, 1, 3] == 0.5
-    positions = VolumeCrop(np.where(MASK, np.uint8(2), np.uint8(0)), (0, 0, 0))
+    positions = Crop(np.where(MASK, np.uint8(2), np.uint8(0)), (0, 0, 0))
     kind = LabelMap({1: "a", 2: "b"})
     near = kind.rehearse(LabelMapValue(positions, MASK.shape, None), CASE, Variant.NEAR)
     assert kind.writable(near, CASE).values[1, 1, 3] == 2

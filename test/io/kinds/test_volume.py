@@ -19,7 +19,7 @@ from test.faults import faulted
 GEOMETRY = Geometry((2, 3, 4), (0.5, 0.25, 0.125), (1.0, 2.0, 3.0), UPRIGHT)
 COLUMNS = geometry_columns(GEOMETRY)
 CASE = CaseForm("V1", 4, 3, COLUMNS)
-WHOLE = Box(0, 3, 0, 4)
+WHOLE = Box((0, 0), (3, 4))
 
 
 def values(at=None, value=0.0, dtype=np.float32):
@@ -49,7 +49,7 @@ def test_a_volume_is_kept_cut_to_its_content(tmp_path, extension, dtype, kept):
     array = values((1, 2, slice(1, 3)), 1, dtype)
     empty, plane = read(tmp_path, array, extension=extension)
     assert empty.box.is_empty
-    assert plane.box == Box(2, 3, 1, 3)
+    assert plane.box == Box((2, 1), (3, 3))
     assert plane.values.dtype == kept
     np.testing.assert_array_equal(plane.within(WHOLE), array[1])
 

@@ -85,13 +85,13 @@ def test_the_rows_that_are_looked_at_change_nothing():
     values = np.zeros((5, 6), dtype=np.float32)
     values[2:4, [1, 4]] = 0.5
     for plane in (whole_plane(values), Plane(values, 2, 4), Plane(values, 1, 5)):
-        assert plane.crop.box == Box(2, 4, 1, 5)
+        assert plane.crop.box == Box((2, 1), (4, 5))
         np.testing.assert_array_equal(plane.crop.values, values[2:4, 1:5])
 
 
 @pytest.mark.parametrize("plane", [whole_plane(np.zeros((5, 6))), Plane(np.zeros((5, 6)), 3, 3)])
 def test_an_empty_plane_lies_at_the_corner(plane):
-    assert plane.crop.box == Box(0, 0, 0, 0)
+    assert plane.crop.box == Box((0, 0), (0, 0))
     assert plane.crop.values.shape == (0, 0)
 
 
@@ -105,7 +105,7 @@ def test_nothing_lies_outside_the_rows_of_a_file(extension, values, planes):
     with mock.patch.object(voxels, "SLAB_BYTES", planes * values[0].nbytes):
         for expected, plane in zip(values, volume.planes(), strict=True):
             np.testing.assert_array_equal(plane.values, expected)
-            np.testing.assert_array_equal(plane.crop.in_image(*expected.shape), expected)
+            np.testing.assert_array_equal(plane.crop.whole(expected.shape), expected)
 
 
 def test_empty_planes_are_known_without_looking_at_them():

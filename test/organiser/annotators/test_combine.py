@@ -51,10 +51,10 @@ def test_flags_are_voted_by_those_who_give_them():
 def test_classes_that_overlap_are_voted_one_by_one():
     kind = MultilabelMask(("one", "two"))
     square, dot = np.ones((2, 2), bool), np.ones((1, 1), bool)
-    nothing = Crop(np.zeros((0, 0), bool), 0, 0)
+    nothing = Crop(np.zeros((0, 0), bool), (0, 0))
     annotators = [
-        (Crop(square, 0, 0), Crop(dot, 2, 3)),
-        (Crop(dot, 1, 1), Crop(dot, 2, 3)),
+        (Crop(square, (0, 0)), Crop(dot, (2, 3))),
+        (Crop(dot, (1, 1)), Crop(dot, (2, 3))),
         (nothing, nothing),
     ]
     found = combine(kind, annotators, CASE, CombinationRules())
@@ -68,7 +68,7 @@ def test_confidences_are_averaged_voxel_by_voxel():
     case = CaseForm("V01", 4, 3, geometry_columns(geometry))
     first, second = np.zeros((2, 3, 4), np.float32), np.zeros((2, 3, 4), np.float32)
     first[0, 0, 0], second[0, 2, 3], second[0, 0, 0] = 0.25, 1.0, 0.75
-    kind, given = ConfidenceVolume(), [tuple(Crop(plane, 0, 0) for plane in one) for one in (first, second)]
+    kind, given = ConfidenceVolume(), [tuple(Crop(plane, (0, 0)) for plane in one) for one in (first, second)]
     for order in (given, given[::-1]):
         found = kind.writable(combine(kind, order, case, CombinationRules()), case)
         np.testing.assert_allclose(found.values, (first + second) / 2)

@@ -87,7 +87,7 @@ def test_agreement_on_places_and_classes():
     )
     assert seen["x in pixels: mean difference", "a", "b"] == (-2.0, 2)
     assert seen["y in pixels: ICC(2,1)", "a", "b"] == (1.0, 2)
-    dot, nothing = Crop(np.ones((1, 1), bool), 0, 0), Crop(np.zeros((0, 0), bool), 0, 0)
+    dot, nothing = Crop(np.ones((1, 1), bool), (0, 0)), Crop(np.zeros((0, 0), bool), (0, 0))
     cases = {"a": (dot, nothing), "b": (dot, nothing)}, {"a": (nothing, dot), "b": (dot, dot)}
     found = agreement(MultilabelMask(("one", "two")), *cases)
     assert found["mean one Dice", "a", "b"] == (0.5, 2)

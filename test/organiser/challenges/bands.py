@@ -25,7 +25,7 @@ from evaluation.define import (
     Voxels,
     mean_metric,
 )
-from evaluation.metrics.crops import Crop, VolumeCrop
+from evaluation.metrics.crops import Crop
 
 
 def content_of(source: Source):
@@ -50,10 +50,10 @@ class Band(Kind):
 
     def _masks(self, value):
         top, bottom = value
-        return [VolumeCrop(np.ones((1, bottom - top, 8), bool), (0, top, 0))]
+        return [Crop(np.ones((1, bottom - top, 8), bool), (0, top, 0))]
 
     def _of_masks(self, masks, case):
-        rows = np.flatnonzero(masks[0].within((0, 0, 0), (1, case.height, case.width)).any(axis=(0, 2)))
+        rows = np.flatnonzero(masks[0].whole((1, case.height, case.width)).any(axis=(0, 2)))
         return (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
 
     def unpack(self, packed, case):
@@ -100,7 +100,9 @@ class Shade(Mood):
 
     @property
     def voxels(self) -> Voxels:
-        return Voxels(lambda value: [Crop(np.full((2, 2), float(value)))], self._of_voxels, dimensions=2)
+        return Voxels(
+            lambda value: [Crop(np.full((2, 2), float(value)), (0, 0))], self._of_voxels, dimensions=2
+        )
 
     def _of_voxels(self, array, case):
         return f"{array.max():g}"

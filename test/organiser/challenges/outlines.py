@@ -17,7 +17,7 @@ from evaluation.define import (
     case_values,
     mean_metric,
 )
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 from test.io.images import write_grey
 
 
@@ -34,7 +34,7 @@ class Outline(Kind):
 
     @property
     def regions(self) -> Regions:
-        return Regions(("outline",), lambda value: [VolumeCrop(value[np.newaxis] > 0, (0, 0, 0))])
+        return Regions(("outline",), lambda value: [Crop(value[np.newaxis] > 0, (0, 0, 0))])
 
     def rehearse(self, reference, case, variant):
         return {Variant.PERFECT: reference, Variant.EMPTY: np.zeros_like(reference)}.get(variant)

@@ -10,7 +10,7 @@ from PIL import Image
 
 import evaluation
 from evaluation.cli.main import main
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 from evaluation.organiser.report.case_images import Request, read_cases
 from evaluation.organiser.report.case_views import MOST_IN_PAGE, CaseView, ViewedCase, Viewer, _view
 from evaluation.organiser.report.overlays import ComparedStructure
@@ -46,7 +46,7 @@ def ct_view():
 
 
 def structure(predicted, reference, spacing=None):
-    masks = (VolumeCrop(mask, (0, 0, 0)) for mask in (predicted, reference))
+    masks = (Crop(mask, (0, 0, 0)) for mask in (predicted, reference))
     return ComparedStructure("organ", *masks, reference.shape, spacing)
 
 

@@ -18,7 +18,7 @@ from evaluation.core.fault import PhaseError
 from evaluation.core.field import Field, Files, Reference
 from evaluation.core.form import CaseForm
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
-from evaluation.metrics.crops import VolumeCrop
+from evaluation.metrics.crops import Crop
 from evaluation.organiser.report.case_images import Photographs, Request, read_cases
 from evaluation.organiser.report.objects import Drawn, DrawnObjects, object_panels, objects_of
 from evaluation.organiser.report.overlays import (
@@ -410,7 +410,7 @@ def test_three_axes_are_seen_along_each_and_z_points_up():
         assert places(view, FALSE)[3] < places(view, AGREEMENT)[2]
 
 
-EMPTY = VolumeCrop(np.zeros((0, 0, 0), bool), (0, 0, 0))
+EMPTY = Crop(np.zeros((0, 0, 0), bool), (0, 0, 0))
 
 
 def colours(picture):
@@ -424,7 +424,7 @@ def rgb(colour):
 
 
 def block(top, left, size=8):
-    return VolumeCrop(np.ones((1, size, size), bool), (0, top, left))
+    return Crop(np.ones((1, size, size), bool), (0, top, left))
 
 
 @pytest.mark.parametrize(
@@ -455,7 +455,7 @@ def test_a_photograph_is_seen_around_and_through_the_regions():
 
 
 def solid(predicted, reference, spacing=None):
-    masks = (VolumeCrop(mask, (0, 0, 0)) for mask in (predicted, reference))
+    masks = (Crop(mask, (0, 0, 0)) for mask in (predicted, reference))
     return ComparedStructure("cyst", *masks, reference.shape, spacing)
 
 
@@ -486,7 +486,7 @@ def mask(rows_of_cup, rows_of_disc):
     positions = np.zeros((1, 12, 10), np.uint8)
     positions[0, 2 : 2 + rows_of_disc, 2:6] = 2
     positions[0, 3 : 3 + rows_of_cup, 3:5] = 1
-    return LabelMapValue(VolumeCrop(positions, (0, 0, 0)), positions.shape, None)
+    return LabelMapValue(Crop(positions, (0, 0, 0)), positions.shape, None)
 
 
 PREDICTED, REFERENCE = mask(2, 6), mask(4, 8)
@@ -510,7 +510,7 @@ def labelled(dimensions):
 
 
 def value(positions, corner, shape, spacing=None):
-    return LabelMapValue(VolumeCrop(np.array(positions, np.uint8), corner), shape, spacing)
+    return LabelMapValue(Crop(np.array(positions, np.uint8), corner), shape, spacing)
 
 
 @pytest.mark.parametrize(

@@ -56,14 +56,14 @@ BY_HAND = {
 @pytest.mark.parametrize(("ellipse", "width", "height", "expected"), BY_HAND.values(), ids=BY_HAND.keys())
 def test_rasterise_by_hand(ellipse, width, height, expected):
     np.testing.assert_array_equal(
-        rasterise(ellipse, Size(width, height)).in_image(height, width), mask_of(expected)
+        rasterise(ellipse, Size(width, height)).whole((height, width)), mask_of(expected)
     )
 
 
 @settings(max_examples=40)
 @given(ellipse=ellipses, width=st.integers(1, 50), height=st.integers(1, 50))
 def test_rasterise_agrees_with_the_quadratic_form(ellipse, width, height):
-    mask = rasterise(ellipse, Size(width, height)).in_image(height, width)
+    mask = rasterise(ellipse, Size(width, height)).whole((height, width))
     form = quadratic_form(ellipse, width, height)
     assert mask[form < 1 - 1e-6].all()
     assert not mask[form > 1 + 1e-6].any()
