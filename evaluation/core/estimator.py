@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evaluation.core.case_table import CaseTable, Row, WeightedCases
 from evaluation.core.keys import Key, KeyTable
-from evaluation.metrics.arrays import Bools, Floats, ratio_or_nan
+from evaluation.metrics.arrays import Bools, Floats, mean_of_defined, ratio_or_nan
 from evaluation.stats.columns import weighted_deviation, weighted_mean, weighted_quantile
 from evaluation.stats.figure import IntervalMethod
 from evaluation.stats.unseen import FigureOfSums
@@ -486,8 +486,7 @@ class MeanOfFigures(Estimator):
         return MeanOfFigures(tuple(figure.of_each(other) for figure in self.figures), self.by_reference)
 
     def values(self, cases: WeightedCases, /) -> Floats:
-        found = np.array([figure.values(cases) for figure in self.figures])
-        return ratio_or_nan(np.nansum(found, axis=0), (~np.isnan(found)).sum(axis=0) * 1.0)
+        return mean_of_defined(np.array([figure.values(cases) for figure in self.figures]), axis=0)
 
     def strata(self, table: CaseTable, /) -> Strata:
         absent = np.all([figure.strata(table) < 0 for figure in self.figures], axis=0)
@@ -521,8 +520,7 @@ class MeanOfMeans(_OfSums):
 
         def figure(sums: Floats) -> Floats:
             pairs = sums.reshape(*sums.shape[:-1], -1, 2)
-            means = ratio_or_nan(pairs[..., 0], pairs[..., 1])
-            return np.asarray(np.nansum(means, axis=-1) / (~np.isnan(means)).sum(axis=-1))
+            return mean_of_defined(ratio_or_nan(pairs[..., 0], pairs[..., 1]), axis=-1)
 
         lowest, highest = (
             np.concatenate(rows, axis=1)

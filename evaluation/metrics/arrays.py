@@ -9,6 +9,7 @@ from evaluation.stats.numbers import Bools as Bools
 from evaluation.stats.numbers import Floats as Floats
 from evaluation.stats.numbers import Integers as Integers
 from evaluation.stats.numbers import distinct as distinct
+from evaluation.stats.numbers import mean_of_defined as mean_of_defined
 from evaluation.stats.numbers import quantiles as quantiles
 from evaluation.stats.numbers import ratio_or_nan as ratio_or_nan
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Floats, booleans, ratio_or_nan, weights_row
+from evaluation.metrics.arrays import Floats, booleans, mean_of_defined, ratio_or_nan, weights_row
 
 __all__ = [
     "accuracy",
@@ -375,7 +375,7 @@ def accuracy_of_confusion(cases: Confusion) -> Floats:
 
 def balanced_accuracy_of_confusion(cases: Confusion) -> Floats:
     """`balanced_accuracy`."""
-    return _mean_of_defined(ratio_or_nan(cases.correct, cases.truth))
+    return mean_of_defined(ratio_or_nan(cases.correct, cases.truth), axis=1)
 
 
 def sensitivity_of_confusion(cases: Confusion, class_index: int = 1) -> Floats:
@@ -429,7 +429,7 @@ def mean_f1_of_confusion(cases: Confusion, averaging: Averaging = "macro") -> Fl
     """`macro_f1`, or `weighted_f1` with the classes weighted by their shares of the reference."""
     scores = _f_beta_of_classes(cases, 1.0)
     if averaging == "macro":
-        return _mean_of_defined(scores)
+        return mean_of_defined(scores, axis=1)
     return ratio_or_nan(np.nansum(scores * cases.truth, axis=1), cases.truth.sum(axis=1))
 
 
@@ -512,11 +512,6 @@ def _f_beta_of_classes(cases: Confusion, beta: float) -> Floats:
     return ratio_or_nan((1.0 + squared) * right, squared * truth + made)
 
 
-def _mean_of_defined(values: Floats) -> Floats:
-    defined = ~np.isnan(values)
-    return ratio_or_nan(np.where(defined, values, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
-
-
 # --- Sets of labels: the Hamming distance of each case ---
 
 
@@ -542,8 +537,7 @@ def hamming_distance(predicted: ArrayLike, reference: ArrayLike) -> float:
         modified_hamming_distance(label_errors(*rows))
         for rows in zip(np.atleast_2d(found).tolist(), np.atleast_2d(true).tolist(), strict=True)
     ]
-    defined = [distance for distance in distances if distance == distance]
-    return sum(defined) / len(defined) if defined else float("nan")
+    return modified_hamming_distance(distances)
 
 
 def _optional_booleans(values: ArrayLike) -> NDArray[Any]:
@@ -567,6 +561,6 @@ def label_errors(predicted: Sequence[bool | None], agreed: Sequence[bool | None]
 
 
 def modified_hamming_distance(errors: Sequence[float]) -> float:
-    """Return `hamming_distance` of the result of `label_errors`."""
+    """Return the mean of the errors of `label_errors`, or of such means, that are not NaN."""
     counted = [error for error in errors if not math.isnan(error)]
     return sum(counted) / len(counted) if counted else math.nan

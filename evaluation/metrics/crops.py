@@ -175,18 +175,6 @@ def distinct_values(values: NDArray[np.uint8]) -> tuple[int, ...]:
     return tuple(np.flatnonzero(counts).tolist())
 
 
-def intersection_of(prediction: Crop, reference: Crop) -> int:
-    """Return in how many pixels two boolean crops of one image are both true.
-
-    Only the intersection of the two boxes is read.
-    """
-    shared = prediction.box.intersection(reference.box)
-    if shared.is_empty:
-        return 0
-    first, second = (region.values[shared.slices_in(region.box)] for region in (prediction, reference))
-    return int(np.count_nonzero(first & second))
-
-
 def stack_of(
     planes: Iterable[Crop], dtype: np.dtype[Any] | type[np.generic], *, of_one: bool = False
 ) -> Crop:

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.arrays import Bools, Floats, Integers, distinct, ratio_or_nan
+from evaluation.metrics.arrays import Bools, Floats, Integers, distinct, mean_of_defined, ratio_or_nan
 from evaluation.metrics.boxes import corners_of, match_at_thresholds, match_boxes, overlapping_boxes
 from evaluation.metrics.free_response import Candidates
 
@@ -103,7 +103,7 @@ def box_average_precision(
         image[chosen], kind[chosen], confidence[chosen], found, counts, thresholds, together=together
     )
     values = table.average_precision(np.ones((1, image_count)), curve)
-    return float(np.mean(mean_over_classes(values)))
+    return float(np.mean(mean_of_defined(values, axis=-2)))
 
 
 def hits_at_thresholds(
@@ -314,14 +314,6 @@ class DetectionTable:
         else:
             made = made[:, position]
         return np.divide(right, made, out=np.zeros_like(right), where=made > 0), weight
-
-
-def mean_over_classes(values: Floats) -> Floats:
-    """Mean over the classes that exist: (…, classes, thresholds) to (…, thresholds); NaN where none does."""
-    existing = ~np.isnan(values)
-    return ratio_or_nan(
-        np.where(existing, values, 0.0).sum(axis=-2), existing.sum(axis=-2).astype(np.float64)
-    )
 
 
 def _levels_passed(found: Floats, boxes: Floats, starts: Integers, rule: CurveReading) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Bools, Floats, check_shapes, mask_of
-from evaluation.metrics.crops import Crop, intersection_of
+from evaluation.metrics.crops import Crop
 
 __all__ = ["dice", "jaccard", "voxel_precision", "voxel_sensitivity", "weighted_dice"]
 
@@ -101,18 +101,20 @@ def count_overlap(prediction: Bools, reference: Bools) -> OverlapCounts[int]:
     )
 
 
-def region_of(mask: Crop, labels: Sequence[int]) -> Crop:
-    """Return the pixels of a mask that carry any of the labels, as booleans."""
-    pixels = mask.values == labels[0]
+def has_any(values: NDArray[Any], labels: Sequence[int]) -> Bools:
+    """Return where an array has any of the labels."""
+    found: Bools = values == labels[0]
     for label in labels[1:]:
-        pixels |= mask.values == label
-    return Crop(pixels, mask.corner)
+        found |= values == label
+    return found
 
 
 def overlap_of(prediction: Crop, reference: Crop) -> OverlapCounts[int]:
-    """Return the pixel counts of two regions of one image."""
+    """Return the counts of two boolean regions of one image or volume; what both boxes share is compared."""
+    shared = prediction.box.intersection(reference.box)
+    first, second = (region.part(shared).values for region in (prediction, reference))
     return OverlapCounts(
-        intersection=intersection_of(prediction, reference),
+        intersection=int(np.count_nonzero(first & second)),
         prediction=int(np.count_nonzero(prediction.values)),
         reference=int(np.count_nonzero(reference.values)),
     )

@@ -11,10 +11,8 @@ from evaluation.core.field import Kind
 from evaluation.core.form import CaseForm
 from evaluation.core.views import Regions
 from evaluation.io.volumes import case_geometry
-from evaluation.metrics.crops import Crop, stack_of, together
+from evaluation.metrics.crops import Crop, stack_of
 from evaluation.metrics.segmentation import (
-    OverlapCounts,
-    count_overlap,
     vertical_cup_to_disc_ratio,
     vertical_diameter,
 )
@@ -62,8 +60,3 @@ def voxel_of(case: CaseForm, dimensions: Literal[2, 3]) -> tuple[float, str]:
     if spacing is None:
         return 1.0, "pixels" if dimensions == 2 else "voxels"
     return math.prod(spacing), "mm²" if dimensions == 2 else "mm³"
-
-
-def overlap_of_masks(one: Crop, other: Crop) -> OverlapCounts[int]:
-    """Return the counts of pixels in both of two masks of a case, in the first, and in the other."""
-    return count_overlap(*together(one, other))

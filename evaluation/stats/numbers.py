@@ -49,3 +49,9 @@ def ratio_or_nan(numerator: Floats, denominator: Floats) -> Floats:
     result = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
     np.divide(numerator, denominator, out=result, where=denominator > 0)
     return result
+
+
+def mean_of_defined(values: Floats, axis: int) -> Floats:
+    """Return the means along an axis over the values that are not NaN; NaN where all are."""
+    defined = ~np.isnan(values)
+    return ratio_or_nan(np.where(defined, values, 0.0).sum(axis=axis), defined.sum(axis=axis) * 1.0)

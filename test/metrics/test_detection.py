@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluation.metrics.arrays import mean_of_defined
 from evaluation.metrics.boxes import match_boxes
-from evaluation.metrics.detection import DetectionTable, mean_over_classes
+from evaluation.metrics.detection import DetectionTable
 from test.metrics import plain_detection as plain
 
 CLASSES = 3
@@ -118,8 +119,8 @@ def test_blocks_of_resamples_do_not_change_the_result():
 
 def test_mean_over_classes_leaves_out_those_that_do_not_exist():
     values = np.array([[[0.5, 1], [math.nan, math.nan], [1, 0]]])
-    assert mean_over_classes(values).tolist() == [[0.75, 0.5]]
-    assert np.isnan(mean_over_classes(np.full((1, 2, 1), math.nan))).all()
+    assert mean_of_defined(values, axis=-2).tolist() == [[0.75, 0.5]]
+    assert np.isnan(mean_of_defined(np.full((1, 2, 1), math.nan), axis=-2)).all()
 
 
 def test_the_table_of_one_class_keeps_what_its_own_has():

@@ -24,7 +24,7 @@ from evaluation.core.estimator import DetectionCurves, FunctionOfCases, Mean, Me
 from evaluation.core.keys import Key
 from evaluation.core.metric import Metric
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Floats, mean_of_defined
 from evaluation.metrics.boxes import iou_of_corners
 from evaluation.metrics.detection import (
     COCO_THRESHOLDS,
@@ -33,7 +33,6 @@ from evaluation.metrics.detection import (
     DetectionTable,
     Ties,
     hits_at_thresholds,
-    mean_over_classes,
     most_confident,
 )
 from evaluation.metrics.near_pairs import NearPairs
@@ -324,7 +323,7 @@ class _AverageOfBoxes(MetricTable):
             return np.asarray(cases.derive(columns, values).mean(axis=2))
 
         def mean(cases: WeightedCases) -> Floats:
-            return mean_over_classes(of_classes(cases)[..., np.newaxis])[:, 0]
+            return mean_of_defined(of_classes(cases), axis=1)
 
         def metric(of: str, title: str, values: Callable[[WeightedCases], Floats]) -> Metric:
             detections = curves if of == name else None

@@ -157,10 +157,7 @@ class Structure:
 
     def mask(self, positions: NDArray[np.uint8]) -> Bools:
         """Return where a map of positions has the structure."""
-        mask: Bools = positions == self.positions[0]
-        for position in self.positions[1:]:
-            mask |= positions == position
-        return mask
+        return segmentation.has_any(positions, self.positions)
 
 
 class StructureField(ImageFieldTable):

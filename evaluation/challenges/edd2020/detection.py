@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from evaluation.core.case_table import CaseTable, WeightedCases
 from evaluation.core.estimator import CaseFigure, DetectionCurves, Estimator, FunctionOfCases, Strata
 from evaluation.core.metric import Metric
-from evaluation.metrics.arrays import Floats
+from evaluation.metrics.arrays import Floats, mean_of_defined
 from evaluation.metrics.boxes import match_boxes
-from evaluation.metrics.detection import DetectionTable, mean_over_classes
+from evaluation.metrics.detection import DetectionTable
 
 OfCases = Callable[[WeightedCases], Floats]
 MAX_CASES = 2000
@@ -103,12 +103,12 @@ class DetectionRules:
 
     def mean_average_precisions(self, cases: WeightedCases) -> Floats:
         """Return AP averaged over the classes of the reference, shape (resamples, averaged thresholds)."""
-        return mean_over_classes(self.average_precision(cases)[..., self.averaged_positions])
+        return mean_of_defined(self.average_precision(cases)[..., self.averaged_positions], axis=-2)
 
     def mean_average_precision_at(self, threshold: float, cases: WeightedCases) -> Floats:
         """Return mAP at one of the thresholds, shape (resamples,)."""
         position = self.thresholds.index(threshold)
-        return mean_over_classes(self.average_precision(cases)[..., [position]])[:, 0]
+        return mean_of_defined(self.average_precision(cases)[..., position], axis=-1)
 
     def mean_iou(self, with_missed: bool, cases: WeightedCases) -> Floats:
         """Return the mean IoU over classes, then thresholds, shape (resamples,); see `DetectionTable`."""
@@ -116,7 +116,7 @@ class DetectionRules:
             ("mean IoU", self, with_missed),
             lambda cases: self.table(cases.table).mean_iou(cases.weights, with_missed),
         )
-        return np.asarray(mean_over_classes(per_class[..., self.averaged_positions]).mean(axis=1))
+        return np.asarray(mean_of_defined(per_class[..., self.averaged_positions], axis=-2).mean(axis=1))
 
     def boxes_of_absent_classes(self, cases: WeightedCases) -> Floats:
         """Return the number of predicted boxes of classes that the reference lacks, shape (resamples,)."""
@@ -277,7 +277,7 @@ class TwoSets:
             return Metric(name, title, estimator, best, worst=1, ordered=False)
 
         def of_second(cases: WeightedCases) -> Floats:
-            return _mean(self._precisions(cases, 1))
+            return mean_of_defined(self._precisions(cases, 1), axis=-1)
 
         mean_of_second = FunctionOfCases(
             of_second,
@@ -309,7 +309,7 @@ class TwoSets:
             if common_classes:
                 absent = np.isnan(first) | np.isnan(second)
                 first, second = (np.where(absent, np.nan, set_values) for set_values in (first, second))
-            difference = _mean(first) - _mean(second)
+            difference = mean_of_defined(first, axis=-1) - mean_of_defined(second, axis=-1)
             return difference if signed else np.abs(difference)
 
         return FunctionOfCases(values, lambda table: table[self.column].astype(np.int64), max_cases=MAX_CASES)
@@ -334,8 +334,3 @@ class TwoSets:
         """Return the AP of each class in one of the sets, shape (resamples, classes), NaN for absent ones."""
         found = self.rules.average_precision(cases, self.column, value)
         return np.asarray(found[..., self.rules.averaged_positions].mean(axis=2))
-
-
-def _mean(class_values: Floats) -> Floats:
-    """Return the mean over the classes that exist, (resamples, classes) to (resamples,)."""
-    return mean_over_classes(class_values[..., np.newaxis])[:, 0]

@@ -36,7 +36,7 @@ from evaluation.metrics.crops import (
     packed_of,
     stack_of,
 )
-from evaluation.metrics.segmentation import region_of
+from evaluation.metrics.segmentation import has_any
 
 # --- Labels that a phase lists, and their positions in that list, in values of any numeric type ---
 
@@ -171,7 +171,7 @@ class LabelMapValue(MapValue):
     def region(self, *positions: int) -> Crop:
         """Return where an image of two dimensions has one of several labels, by their positions."""
         plane = self.positions.reshape(self.positions.shape[1:])
-        return region_of(Crop(plane, self.corner[1:]), positions)
+        return Crop(has_any(plane, positions), self.corner[1:])
 
     @property
     def whole_positions(self) -> NDArray[np.uint8]:

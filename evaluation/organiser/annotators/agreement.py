@@ -18,8 +18,8 @@ from evaluation.metrics.confusion import cohen_kappa, fleiss_kappa
 from evaluation.metrics.near_pairs import NearPairs
 from evaluation.metrics.points import euclidean_distance, match_pairs
 from evaluation.metrics.regression import intraclass_correlation
-from evaluation.metrics.segmentation import dice_of_counts
-from evaluation.organiser.views import left_out, overlap_of_masks
+from evaluation.metrics.segmentation import dice_of_counts, overlap_of
+from evaluation.organiser.views import left_out
 
 # --- Agreement of two annotators on the boxes of an image ---
 
@@ -104,7 +104,7 @@ def measures(kind: Kind, first: Any, second: Any) -> Mapping[str, float]:
         masks = zip(regions.names, regions.of(first), regions.of(second), strict=True)
         # Undefined where neither annotator marked the region.
         found |= {
-            f"{name} Dice": dice_of_counts(overlap_of_masks(one, other), both_empty=nan)
+            f"{name} Dice": dice_of_counts(overlap_of(one, other), both_empty=nan)
             for name, one, other in masks
         }
     objects = kind.objects

@@ -18,8 +18,8 @@ from evaluation.core.views import Regions
 from evaluation.io.kinds.label_map import spacing_of
 from evaluation.io.volumes import case_geometry
 from evaluation.metrics.crops import Box, Crop, around
+from evaluation.metrics.segmentation import overlap_of
 from evaluation.organiser.views import (
-    overlap_of_masks,
     plane_of,
     regions_of,
     vertical_ratios,
@@ -58,7 +58,7 @@ class ComparedStructure:
     @property
     def difference(self) -> int:
         """The number of voxels in which prediction and reference differ."""
-        counts = overlap_of_masks(self.predicted, self.reference)
+        counts = overlap_of(self.predicted, self.reference)
         return counts.prediction + counts.reference - 2 * counts.intersection
 
 
