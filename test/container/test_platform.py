@@ -75,7 +75,7 @@ def test_a_phase_of_folders_and_one_of_jobs_are_scored_and_reject(phase, image_o
     assert (first / "status").read_text() == "0\n"
     assert (first / "stderr").read_text() == ""
     assert seen["public"][0] == "On the leaderboard:"
-    assert any(line.strip().startswith("Scored ") for line in seen.organiser)
+    assert any(line.strip().startswith("Scored ") for line in seen["organiser"])
     # Nothing beside the result, no link and no hidden file: all of /output is uploaded.
     assert [path.name for path in (first / "output").rglob("*")] == ["metrics.json"]
 
@@ -83,7 +83,7 @@ def test_a_phase_of_folders_and_one_of_jobs_are_scored_and_reject(phase, image_o
     assert seen["participant"][1].startswith("Message: Submission rejected, ")
     assert named in seen["participant"][1]
     assert seen["public"][0] == "Nothing on the leaderboard."
-    assert "exit status 1" in seen.organiser
+    assert "exit status 1" in seen["organiser"]
     assert list((rejected / "output").iterdir()) == []
 
     assert (again / "output/metrics.json").read_bytes() == (first / "output/metrics.json").read_bytes()

@@ -99,6 +99,14 @@ def run_build(arguments: argparse.Namespace) -> int:
         "of --for: where Codabench pulls the image from (default: evaluation-<phase>-codabench)",
         metavar="NAME",
     ),
+    Argument(
+        "--compression",
+        "of gzip, from 1 (fast) to 9 (default: %(default)s)",
+        type=int,
+        choices=range(1, 10),
+        default=6,
+        metavar="LEVEL",
+    ),
 )
 def run_export(arguments: argparse.Namespace) -> int:
     """Build the image, write the files, print their sizes and what to do with them. Raises `PhaseError`."""
@@ -128,7 +136,7 @@ def run_export(arguments: argparse.Namespace) -> int:
     _tell_built(image)
     tell(f"Note: {note}" for note in settings.notes_of_export(phase, chosen))
     content = settings.settings_file(chosen)
-    for path in export_image(image, content, output, _tell_terminal):
+    for path in export_image(image, content, output, _tell_terminal, arguments.compression):
         size = path.stat().st_size
         say(f"{path}: {size // 1_000_000} MB" if path.suffix == ".gz" else path)
     if rows := settings.ranking_table(phase, chosen):

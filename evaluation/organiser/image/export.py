@@ -24,11 +24,13 @@ _PIECE = 1 << 20
 _RUN = ("run", "--rm", "--network=none", "--read-only")
 
 
-def export_image(image: BuiltImage, settings: bytes, output: Path, tell: Tell) -> list[Path]:
+def export_image(
+    image: BuiltImage, settings: bytes, output: Path, tell: Tell, compression: int = 6
+) -> list[Path]:
     """Write the files for the platform into a folder and return their paths, the two to upload last.
 
     settings: what `evaluation settings` prints; the image has no code for it. A file whose making fails stays
-    as it was. Raises `PhaseError` and `OSError`.
+    as it was. ``compression`` is the level of gzip. Raises `PhaseError` and `OSError`.
     """
     output.mkdir(parents=True, exist_ok=True)
     files: dict[str, Callable[[], bytes]] = {
@@ -53,7 +55,7 @@ def export_image(image: BuiltImage, settings: bytes, output: Path, tell: Tell) -
     for kind, command in packed.items():
         paths.append(output / f"{kind}-{image.name.removeprefix('evaluation-')}.tar.gz")
         tell(f"writing {paths[-1]}")
-        _write_compressed(paths[-1], ["docker", *command])
+        _write_compressed(paths[-1], ["docker", *command], compression)
     return paths
 
 
@@ -64,13 +66,13 @@ def next_steps(image: BuiltImage, output: Path) -> str:
     return Template(text).substitute(phase=phase, output=printable(output, 1000))
 
 
-def _write_compressed(path: Path, command: Sequence[str]) -> None:
+def _write_compressed(path: Path, command: Sequence[str], level: int) -> None:
     """Write a command's output, compressed; if it fails, the last file stays as it was."""
     partial = path.with_name(f"{path.name}.partial")
     try:
         with (
             partial.open("wb") as raw,
-            gzip_ng.GzipNGFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as file,  # type: ignore[no-untyped-call]
+            gzip_ng.GzipNGFile(filename="", mode="wb", compresslevel=level, fileobj=raw, mtime=0) as file,  # type: ignore[no-untyped-call]
             subprocess.Popen(command, stdout=subprocess.PIPE) as process,  # noqa: S603
         ):
             assert process.stdout is not None
