@@ -236,7 +236,7 @@ def _distances(
     here: Codes, there: Codes, sizes: Floats | None, spacing_mm: Sequence[float]
 ) -> WeightedDistances:
     """Return the distances from every part of one surface, where it is not 0, to the nearest of another."""
-    parts = np.flatnonzero(here)
+    parts = np.flatnonzero(here != 0)  # booleans are far faster to find
     weights = None if sizes is None else sizes[here.reshape(-1)[parts]]
     apart = there.reshape(-1)[parts] == 0
     del parts  # as large as the surface, and for noise as the volume

@@ -33,7 +33,7 @@ Marks = NDArray[np.uint8]
 
 def coordinates(marks: Marks) -> NDArray[np.int32]:
     """Return the voxels (z, y, x) that are not 0, in their order, shape (n, 3)."""
-    places = np.unravel_index(np.flatnonzero(marks), marks.shape)
+    places = np.unravel_index(np.flatnonzero(marks != 0), marks.shape)  # booleans are far faster to find
     return np.stack([axis.astype(np.int32) for axis in places], axis=1)
 
 
@@ -120,7 +120,7 @@ def _in_box(here: Marks, there: Marks, first: int, spacing_mm: Spacing) -> Float
     )
     distances = [np.zeros(0)]
     for z, plane in enumerate(here, first):
-        places = np.flatnonzero(plane)
+        places = np.flatnonzero(plane != 0)
         y, x = np.divmod(places, plane.shape[1])
         found = nearest[:, z].reshape(3, -1).take(places, axis=1)
         distances.append(_lengths((np.int64(z) - found[0], y - found[1], x - found[2]), spacing_mm))

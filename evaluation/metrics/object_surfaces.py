@@ -94,7 +94,7 @@ def _near_distances(
 
 def _points(surface: AnyIntegers, of_pair: Integers) -> tuple[Integers, Integers]:
     """Return the pair and the flat index of each surface voxel of the object of each pair."""
-    places = np.flatnonzero(surface)
+    places = np.flatnonzero(surface != 0)
     owner = surface.reshape(-1)[places]
     rest, found = np.arange(len(of_pair)), []
     while rest.size:  # an object in several pairs is taken several times
