@@ -269,15 +269,16 @@ class OneClassMetric(DecisionMetric, ABC):
 class _ShareOfCases(DecisionMetric, ABC):
     """The share of right cases among those that enter, by their true classes."""
 
-    def is_right(self, predicted: float, true: float, classes: Sequence[str]) -> float:
-        """Return whether a case is right, as 0 or 1; NaN where it does not enter."""
+    def is_right(self, predicted: float, true: float, of: int | None) -> float:
+        """Return whether a case is right, as 0 or 1; NaN if it does not enter. of: the class meant."""
         return float(predicted == true)
 
     def measure(self, name: str, field_name: str, table: FieldTable) -> Measure:
         decided = self.decided(name, field_name, table)
+        of = self.decisive_class(decided.classes)
 
         def share(predicted: float, true: float) -> Row:
-            right = math.nan if math.isnan(true) else self.is_right(predicted, true, decided.classes)
+            right = math.nan if math.isnan(true) else self.is_right(predicted, true, of)
             if math.isnan(predicted) and not math.isnan(right):
                 right = 0.0
             return {name: right}
@@ -317,8 +318,7 @@ class _ShareOfAClass(_ShareOfCases, OneClassMetric, ABC):
 
     has_class: ClassVar[bool]
 
-    def is_right(self, predicted: float, true: float, classes: Sequence[str]) -> float:
-        of = self.class_index(classes)
+    def is_right(self, predicted: float, true: float, of: int | None) -> float:
         if (true == of) != self.has_class:
             return math.nan
         return float((predicted == of) == self.has_class)

@@ -108,6 +108,8 @@ OPTIONS = {
     ("class", GRADES): {
         "f1 = {}": ("f1: of", "none"),
         'f1 = { of = "Mild" }': ("f1: of", "Mild"),
+        "sensitivity = {}": ("sensitivity: of", "none"),
+        'specificity = { of = "Mild" }': ("specificity: of", "Mild"),
         "accuracy = { threshold = 1 }": ("accuracy: threshold",),
         "accuracy = { above = 1 }": ("accuracy: above",),
         "expected_cost = { costs = [[0, 1], [2, 0]] }": ("costs",),
