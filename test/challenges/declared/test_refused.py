@@ -53,7 +53,9 @@ KEYS = {
         'negative = ["NRG"]': ("f",),
         f'{PRESENT}\nexcluded = ["RG"]': ("f",),
         f"minimum = 0\nmaximum = 0\n{PRESENT}": ("f", "0 and 0"),
+        'stacked = "name"': ("f.stacked", "'name'"),
     },
+    "boxes": {'dimensions = 3\nstacked = "third_coordinate"': ("f: stacked", "'third_coordinate'")},
     "survival": {"minimum = 1\nmaximum = 0": ("f", "1 and 0")},
     "points": {
         'dimensions = 2\nunit = "pixels"\nclasses = ["cell", "cell"]\nprobability = true': (
