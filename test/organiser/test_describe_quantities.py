@@ -8,6 +8,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
 from evaluation.io.kinds.boxes import Boxes, BoxesInSpace, BoxList
 from evaluation.io.kinds.classes import FlagSet
+from evaluation.io.kinds.instance_map import InstanceMap
 from evaluation.io.kinds.label_map import LabelMap, LabelMapValue
 from evaluation.io.kinds.objects import Attributes, Space
 from evaluation.io.kinds.points import Keypoints, Points, point_set
@@ -88,6 +89,13 @@ def test_lesions_are_the_components_of_the_foreground():
     assert sorted(found["volume of a lesion (mm³)"]) == [0.5, 1.0]
     none = measured(kind, label_map(np.zeros((2, 2, 5))), submitted, SCAN)
     assert (none["number of lesions"], none["volume of a lesion (mm³)"]) == (None, ())
+
+
+def test_an_image_without_any_instance_has_no_lesions():
+    kind = InstanceMap({1: "cell"}, dimensions=2)
+    found = measured(kind, read_image(kind, np.zeros((8, 10), np.uint8)), kind)
+    assert found["number of lesions"] is None
+    assert not any(found.values())
 
 
 def stored(values, kind):

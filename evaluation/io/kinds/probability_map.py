@@ -290,7 +290,10 @@ def rows_of_components(
     """Return the rows of an `Objects` view for numbered components of a crop (z, y, x), of class 0."""
     from scipy.ndimage import find_objects
 
-    found = find_objects(components.astype(np.int32, copy=False), len(confidences))
+    # Asked for no more than none, it would look for the largest number in an array that may be empty.
+    found = (
+        find_objects(components.astype(np.int32, copy=False), len(confidences)) if len(confidences) else []
+    )
     nothing = (slice(0, 0),) * 3
     boxes = [[(part.start, part.stop) for part in box or nothing] for box in found]
     ends = np.array(boxes, float).reshape(-1, 3, 2) + np.reshape(corner, (3, 1))
