@@ -1,6 +1,6 @@
 """The first stage as a whole: a submission is read to its end, or to the first file that kills its reader."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -13,6 +13,7 @@ from evaluation.core.limits import Sums, limits_of
 from evaluation.core.outcome import Died, Progress, no_progress
 from evaluation.core.trouble import MEMORY, TIME, MachineTrouble
 from evaluation.io.handover import HandoverError
+from evaluation.io.oddities import LACKS
 from evaluation.phase.registry import tasks_of_form, tasks_to_read
 from evaluation.workers.batches import Batch, Columns, Content
 from evaluation.workers.pool import DeadlineExceeded, Pool, PoolSettings, open_pool
@@ -74,7 +75,7 @@ class BatchReading:
     problems: list[str] = field(default_factory=list)
     lies: list[str] = field(default_factory=list)
     done: list[ReadBatch] = field(default_factory=list)
-    read: Counter[str] = field(default_factory=Counter)
+    tallies: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     count: int = 0
     ended: bool = False
     _rooms: dict[tuple[int, ...], int] = field(default_factory=dict)
@@ -182,7 +183,8 @@ class BatchReading:
         if not self.faults:
             self.lies += self._lies(batch, numbers, values)
         self.used += report.used
-        self.read.update(report.read)
+        for name, counts in report.tallies.items():
+            self.tallies[name].update(counts)
         self.problems += report.problems
         positions = {number: batch.positions[number] for number in numbers}
         if not self.faults:
@@ -308,7 +310,7 @@ def read_submission(
                 return ReadSubmission(Faults([_MISLED]), notes=(_NOTE, *sorted(stage.lies)))
             notices = index.notices
             if room_bytes is None and not stage.faults:
-                notices += tuple(_missing_values(form, index.tasks, stage.read))
+                notices += tuple(_remarks(form, index.tasks, stage.tallies))
             about = (index.tasks, notices, index.run_seconds)
             return ReadSubmission(stage.faults, *about, done)
     require_sound_readers(setup, settings)
@@ -317,13 +319,22 @@ def read_submission(
     return ReadSubmission(Faults([Fault(FaultKind.TOO_LARGE, ".", *_DEADLY_INDEX)]))
 
 
-def _missing_values(form: Form, tasks: Sequence[str], found: Mapping[str, int]) -> Iterator[str]:
-    """Yield a sentence about each field of which cases have no value; of one without any the index tells."""
+def _remarks(form: Form, tasks: Sequence[str], tallies: Mapping[str, Counter[str]]) -> Iterator[str]:
+    """Yield a sentence about each field whose values are missing, or look wrong in all cases.
+
+    `oddities` tells what looks wrong. Of a field without any value the index tells.
+    """
     for each in fields_of(task for task in tasks_of_form(form) if task.name in tasks):
-        expected, read = sum(map(each.cases, form.cases)), found.get(each.name, 0)
+        counts = tallies.get(each.name, Counter[str]())
+        expected, read = sum(map(each.cases, form.cases)), counts[""]
         if read < expected and (read or form.submission == "algorithm"):
             missing = f"{expected - read} of {expected} images have no value"
             yield f"{each.title}: {missing} and take the worst one"
+        if lacking := counts.get(LACKS):
+            yield f"{each.title}: {lacking} of {read} images {LACKS}"
+        clauses = [clause for clause, count in counts.items() if clause not in ("", LACKS) and count == read]
+        if clauses and read > 1:
+            yield f"{each.title}: of all {read} images, {clauses[0]}"
 
 
 def read_batches(

@@ -102,8 +102,9 @@ class BatchReport:
     """The report on the cases of a batch, by their number in it.
 
     ``died`` says why a case was not read to its end, ``problems`` lists faults of the form. ``again`` names
-    the cases whose values are too large to be handed over, with the digests of their files. ``read``: by
-    field the number of values.
+    the cases whose values are too large to be handed over, with the digests of their files. ``tallies``, of a
+    check alone: by field the number of values, under the empty text, and of those of which each clause of
+    `oddities` holds.
     """
 
     faults: Faults = field(default_factory=Faults)
@@ -111,13 +112,13 @@ class BatchReport:
     problems: tuple[str, ...] = ()
     again: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     used: Sums = field(default_factory=Sums)
-    read: Mapping[str, int] = field(default_factory=dict)
+    tallies: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def packed(self, values: Packed) -> Parts:
         """Return the parts of the report, followed by the parts of the values, which others unpack."""
         died, again = ([[key, value] for key, value in of.items()] for of in (self.died, self.again))
         used = [self.used.bytes, self.used.items]
-        report = encode([pack_faults(self.faults), died, self.problems, again, used, self.read])
+        report = encode([pack_faults(self.faults), died, self.problems, again, used, self.tallies])
         return [_LENGTH.pack(sum(map(len, report))), *report, *encode(values)]
 
     @classmethod
@@ -127,7 +128,7 @@ class BatchReport:
             raise HandoverError("cut short")
         (length,) = _LENGTH.unpack(data[: _LENGTH.size])
         end = _LENGTH.size + length
-        faults, died, problems, again, used, read = list_of(decode(data[_LENGTH.size : end]), 6)
+        faults, died, problems, again, used, tallies = list_of(decode(data[_LENGTH.size : end]), 6)
         last = cases - 1
         report = cls(
             unpack_faults(faults),
@@ -135,7 +136,7 @@ class BatchReport:
             tuple(printable(text_of(each), MAX_PROBLEM) for each in list_of(problems)[:_MAX_PROBLEMS]),
             {whole_number(key, last): _texts_by_name(value) for key, value in map(_pair, list_of(again))},
             Sums(*(whole_number(number, _MAX_COUNT) for number in list_of(used, 2))),
-            {name: whole_number(count, cases) for name, count in _items(read)},
+            {name: _counts(found, cases) for name, found in _items(tallies)},
         )
         return report, data[end:]
 
@@ -144,6 +145,10 @@ def _items(packed: Packed) -> list[tuple[str, Packed]]:
     if not isinstance(packed, dict) or len(packed) > _MAX_PROBLEMS:
         raise HandoverError("expected a few parts by name")
     return list(packed.items())
+
+
+def _counts(packed: Packed, cases: int) -> dict[str, int]:
+    return {printable(text, _MAX_NOTICE): whole_number(count, cases) for text, count in _items(packed)}
 
 
 def packed_trouble(trouble: MachineTrouble) -> Parts:

@@ -12,6 +12,7 @@ from typing import Any
 
 from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import Fault, FaultKind, Faults, FormFault, PhaseError, ReadError, counted
+from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import format_of_content
 from evaluation.core.limits import Sums, case_seconds
@@ -29,6 +30,7 @@ from evaluation.core.sources import (
 from evaluation.core.trouble import MachineTrouble, raise_trouble_of
 from evaluation.io.files import FileStream, OpenFolder, ReadBuffer, digest_below, head_of
 from evaluation.io.json_files import json_kind, parse_json
+from evaluation.io.oddities import oddities
 from evaluation.io.stacked import divided
 from evaluation.io.volumes import StackedImage
 from evaluation.phase.registry import tasks_to_read
@@ -312,7 +314,7 @@ class SubmissionReader:
         again: dict[int, Mapping[str, str]] = {}
         values = ValuesOfBatch(reader.fields, job.room_bytes)
         items, bytes_before = 0, reader.files.bytes
-        read = Counter[str]()
+        tallies: dict[str, Counter[str]] = {}
         numbers = range(len(content.cases)) if job.only is None else job.only
         if job.only is None and (quick := self._read_quickly(reader, content, job, tick)) is not None:
             if values.add_all(quick):
@@ -320,7 +322,8 @@ class SubmissionReader:
                     sum(map(reader.fields[name].kind.items, of_field.values()))
                     for name, of_field in quick.items()
                 )
-                read.update({name: len(of_field) for name, of_field in quick.items()})
+                if job.room_bytes is None:
+                    _tally(tallies, reader.fields, quick, content.cases)
                 numbers = ()
             else:
                 reader.files.bytes = bytes_before
@@ -339,7 +342,9 @@ class SubmissionReader:
                     continue
                 predictions, found = reader.read(case, sources)
                 faults.add(found)
-                read.update(predictions.keys())
+                if job.room_bytes is None and not faults:
+                    of_case = {name: {0: value} for name, value in predictions.items()}
+                    _tally(tallies, reader.fields, of_case, (case,))
                 items += sum(reader.fields[name].kind.items(value) for name, value in predictions.items())
                 if faults:
                     values.drop()  # a rejected submission is not scored
@@ -355,7 +360,7 @@ class SubmissionReader:
                 problems.append(problem_of(case.name, error))
         used = Sums(reader.files.bytes - bytes_before, items)
         try:
-            report = BatchReport(faults, died, tuple(problems), again, used, read)
+            report = BatchReport(faults, died, tuple(problems), again, used, tallies)
             return report.packed(values.packed())
         except (MachineTrouble, MemoryError):
             raise
@@ -379,6 +384,19 @@ class SubmissionReader:
         begin_file()
         limit_bytes = _QUICK_BYTES if job.left is None else min(_QUICK_BYTES, job.left.bytes)
         return reader.read_all(content.cases, content.sources, limit_bytes, begin_file)
+
+
+def _tally(
+    tallies: dict[str, Counter[str]],
+    fields: Mapping[str, Field],
+    values: Mapping[str, Mapping[int, Any]],
+    cases: Sequence[CaseForm],
+) -> None:
+    """Count by field the values that are read, and those that look wrong in the same way."""
+    for name, of_field in values.items():
+        for number, value in of_field.items():
+            counts = tallies.setdefault(name, Counter())
+            counts.update(("", *oddities(fields[name].kind, value, cases[number])))
 
 
 def _digests_of(root: str, sources: Mapping[str, IndexedSource]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Probability maps and detection maps: images and volumes of probabilities or of findings."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,7 +20,7 @@ from evaluation.io.pixels import outside
 from evaluation.io.volumes import case_planes
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.components import components_of
-from evaluation.metrics.crops import Crop, Place, content_of, crop, stack_of
+from evaluation.metrics.crops import EMPTY, Crop, Place, content_of, crop, stack_of
 
 # --- Probability maps: images and volumes that hold a probability for every pixel or voxel ---
 
@@ -65,9 +66,7 @@ class ProbabilityMap(MapKind):
 
     @property
     def voxels(self) -> Voxels:
-        return Voxels(
-            lambda value: (Crop(plane, (0, 0)) for plane in value.whole), self._of_voxels, self.dimensions
-        )
+        return Voxels(_planes, self._of_voxels, self.dimensions)
 
     def _of_voxels(self, array: NDArray[np.floating], case: CaseForm) -> ProbabilityMapValue:
         return self._value(stack_of(map(_cropped, array), np.float32), case)
@@ -156,6 +155,13 @@ def rehearsed_mask(reference: LabelMapValue, foreground: int, variant: Variant) 
     """Return the foreground of a reference in the whole image, changed by the variant."""
     whole = reference.whole_positions
     return varied((whole > 0) & (whole <= foreground), variant)
+
+
+def _planes(value: ProbabilityMapValue) -> Iterator[Crop]:
+    """Yield the planes of a map in order, without the memory of the whole."""
+    first, *corner = value.corner
+    for z in range(-first, value.shape[0] - first):
+        yield Crop(value.probabilities[z], tuple(corner)) if 0 <= z < len(value.probabilities) else EMPTY
 
 
 def _cropped(plane: NDArray[Any]) -> Crop:

@@ -17,6 +17,7 @@ from evaluation.core.form import CaseForm
 from evaluation.core.sources import FileSource
 from evaluation.io.kinds.instance_map import InstanceMap
 from evaluation.io.kinds.label_map import LabelMap, ListedLabels
+from evaluation.io.oddities import oddities
 from evaluation.io.volume_header import DEPTH, Geometry, geometry_columns
 from evaluation.metrics.crops import PackedVolume
 from test.faults import faulted
@@ -152,15 +153,22 @@ def test_a_large_volume_is_read_and_counted_as_any_other(labels, fill, counts_as
     def scored():
         values = [kind.unpack(kind.pack(read(one, ".nii.gz", kind)), CASE) for one in (data, other)]
         field = LabelMapField(kind="label_map", labels={str(number): name for number, name in labels.items()})
-        return (
+        row = (
             Dice(metric="dice")
             .measure("dice", "map", field)
             .row(FieldComparison("map", values[0], {"map": values[1]}))
         )
+        return dict(row), [list(oddities(kind, value, CASE)) for value in values]
 
     expected = scored()
+    noted = {
+        "all": ["all corners of the image are labelled (inverted?)"],
+        "none": ["nothing is labelled"],
+        "inside": ["no label but liver occurs"] if len(labels) > 1 else [],
+    }
+    assert expected[1][0][:1] == noted[fill]
     counts_as_large("io.kinds.label_map.LARGE_VOXELS")
-    np.testing.assert_equal(dict(scored()), dict(expected))
+    np.testing.assert_equal(scored(), expected)
 
 
 ORGANS_LISTED = ListedLabels((1, 2, 3), 0)
