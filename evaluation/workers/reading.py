@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -188,7 +188,8 @@ class BatchReading:
         self.problems += report.problems
         positions = {number: batch.positions[number] for number in numbers}
         if not self.faults:
-            self.done.append(ReadBatch(positions, batch.content, values, report.again))
+            again = {number: of for number, of in report.again.items() if number in positions}
+            self.done.append(ReadBatch(positions, batch.content, values, again))
         self.count += len(positions)
         self.progress(self.count)
 
@@ -215,10 +216,11 @@ class BatchReading:
             raise died.trouble
         require_sound_readers(self.setup, alone)
         with open_pool(self.setup, alone) as pool:
-            files: dict[str, str] = {}
+            files = {"": "."}
             for _, answer in pool.run([0], lambda _: FilesJob(batch.content, number)):
-                if not isinstance(report := self._report(batch, answer), Died):
-                    files = files_of(report[1])
+                with suppress(HandoverError):
+                    if not isinstance(report := self._report(batch, answer), Died):
+                        files = files_of(report[1]) or files
             fields = list(files)
             deadly = dict.fromkeys(fields, died) if len(fields) == 1 else {}
             if len(fields) > 1:

@@ -68,6 +68,13 @@ EARLY = {
 }
 """What a reader does before any label is in use."""
 
+ALONE = {
+    "say that another case is to be read again": lambda job: report({}, again={1 - job.only[0]: {}}),
+    "name no files": lambda job: os._exit(1),
+    "end before its files are named": lambda job: os._exit(1),
+}
+"""What a reader does with a single case, after that of all cases has ended."""
+
 WORDS = tuple(f'the phase is damaged: run "rm -r phase{number}"\nScored' for number in range(5000))
 FORGERIES = {
     "tell problems in a report": lambda tick: report({}, problems=WORDS),
@@ -76,13 +83,15 @@ FORGERIES = {
 """Words for the organiser's log in the evaluation's own style."""
 
 EARLY_NUMBERS = {name: (number + 50) / 100 for number, name in enumerate(EARLY | FORGERIES)}
+ALONE_NUMBERS = {name: (number + 80) / 100 for number, name in enumerate(ALONE)}
 NUMBERS = {name: (number + 1) / 100 for number, name in enumerate(ATTACKS)}
 HONEST, CLOCK = 0.0, 0.99
 """Submitted numbers of a case whose files are read again as they should, and of one that tells a time."""
 
 _early_attack_of = {number: (EARLY | FORGERIES)[name] for name, number in EARLY_NUMBERS.items()}
+_alone = {number: name for name, number in ALONE_NUMBERS.items()}
 _attack_of = {number: ATTACKS[name] for name, number in NUMBERS.items()}
-_read, _began = SubmissionReader._read, []
+_read, _files, _began = SubmissionReader._read, SubmissionReader._files, []
 _set_up = SubmissionReader.__init__
 
 
@@ -94,8 +103,11 @@ def _taken_over(reader, setup):
 def _reading(reader, content, job, tick):
     if job.digests is None:  # before any label is in use
         for source in content.sources:
-            if attack := _early_attack_of.get(float(source["value"].cells[0])):
+            number = float(source["value"].cells[0])
+            if attack := _early_attack_of.get(number):
                 return attack(tick)
+            if number in _alone:
+                return os._exit(1) if job.only is None else ALONE[_alone[number]](job)
         return _read(reader, content, job, tick)
     (number,) = job.only
     submitted = float(content.sources[number]["value"].cells[0])
@@ -107,9 +119,19 @@ def _reading(reader, content, job, tick):
     return _read(reader, content, job, tick)
 
 
+def _naming_files(reader, content, job):
+    match _alone.get(float(content.sources[0]["value"].cells[0])):
+        case "name no files":
+            return report([1])
+        case "end before its files are named":
+            os._exit(1)
+    return _files(reader, content, job)
+
+
 if __name__ != "test.hostile.beside":  # not in the process of the test, which looks up the numbers
     SubmissionReader.__init__ = _taken_over
     SubmissionReader._read = _reading
+    SubmissionReader._files = _naming_files
 
 
 class Unkept(Number):

@@ -10,6 +10,8 @@ import pytest
 
 from evaluation.phase.manifest import scan, seal
 from test.hostile.beside import (
+    ALONE,
+    ALONE_NUMBERS,
     ATTACKS,
     CLOCK,
     EARLY,
@@ -97,6 +99,17 @@ def test_words_of_a_process_that_had_read_the_submission_are_quoted_and_few(name
         for number in range(20)
     ]
     assert others == "and 980 more problems"
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_what_a_reader_says_of_a_single_case_ends_as_a_submission_does(name, tmp_path):
+    status, log, line, result = evaluated(tmp_path, [ALONE_NUMBERS[name], HONEST], [0, 0])
+    assert "Fault of the evaluation" not in log
+    if "again" in name:
+        assert (status, line, told(result)) == (0, "", [1.0, 1.0])
+    else:
+        assert (status, result) == (1, None)
+        assert line.endswith(".: expected a readable file, found one that crashes its reader)\n")
 
 
 def told(result) -> list[float]:
