@@ -106,22 +106,23 @@ def names_of(*phases: Phase) -> Names:
 def task_sentences(results: SubmissionResults, public: bool = False) -> Iterator[str]:
     """Yield a sentence for each task: its main metric, over how many cases, and between which ends.
 
-    The main metric is the first one of the leaderboard, else of the task, that has a value. ``public``: made
-    of what is published alone, so that the cases of a task are counted, and not those with a label.
+    The main metric is the first one of the leaderboard, whose score comes first, else of the task, that has a
+    value. ``public``: made of what is published alone, so that the cases of a task are counted, and not those
+    with a label.
     """
     names = names_of(results.phase)
     ranked = results.phase.board.ranked
-    for task in sorted(results.tasks, key=lambda task: _first_of(task, ranked)):
+    place_of = {name: place for place, name in enumerate(ranked)}
+
+    def place(task: Task, metric: Metric) -> int:
+        return place_of.get(f"{task.name}.{metric.name}", len(ranked))
+
+    for task in sorted(results.tasks, key=lambda task: min(place(task, metric) for metric in task.metrics)):
         found = results.metrics.aggregates.get(task.name, {})
-        given = [metric for metric in task.metrics if metric.name in found and metric.ordered]
-        given.sort(key=lambda metric: f"{task.name}.{metric.name}" not in ranked)
+        given = [one for one in task.metrics if one.name in found and (one.ordered or not place(task, one))]
         if given:
+            given.sort(key=lambda metric: place(task, metric))
             yield _sentence(results, names, task, given, public)
-
-
-def _first_of(task: Task, ranked: Sequence[str]) -> int:
-    places = [place for place, name in enumerate(ranked) if name.partition(".")[0] == task.name]
-    return min(places, default=len(ranked))
 
 
 def _sentence(

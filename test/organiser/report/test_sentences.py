@@ -85,3 +85,25 @@ def test_a_region_of_several_labels_is_called_as_in_the_tables(bundled_phase):
     tasks = tuple(replace(task, metrics=tuple(metrics)) if one is task else one for one in results.tasks)
     told = list(task_sentences(replace(results, tasks=tasks)))
     assert "(disc 0.9389)" in told[1]
+
+
+@pytest.mark.parametrize(
+    ("phase", "score", "told"),
+    [
+        (
+            "refuge-onsite",
+            "segmentation.dice_disc",
+            "the algorithm outlines the optic disc with a Dice coefficient of ",
+        ),
+        # Its value alone does not tell good submissions from useless ones: it is told as the score alone.
+        ("edd2020", "detection.sigma_score_d", "“Standard deviation of mAP over the thresholds” is "),
+    ],
+)
+def test_the_score_is_told_first_whatever_its_place_in_its_task(bundled_phase, phase, score, told):
+    results = bundled_phase(phase).results
+    config = results.phase.config
+    config = config.model_copy(update={"platform": config.platform.model_copy(update={"score": score})})
+    assert told not in " ".join(task_sentences(results))
+    first = next(task_sentences(replace(results, phase=replace(results.phase, config=config))))
+    assert told in first
+    assert "95 % interval" in first
