@@ -219,9 +219,9 @@ def place_sentence(results: SubmissionResults) -> Iterator[str]:
     places = results.metrics.ranking.places or {}
     for name, place in sorted(places.items(), key=lambda one: one[0] != "overall"):
         where = name if name == "overall" else f"in {names.of(name)}"
-        tied = f" (as good as {place.tied} more)" if place.tied else ""
-        better = place.teams - place.place - place.tied
-        parts.append(f"{better} of {place.teams - 1} {'' if parts else 'known teams '}{where}{tied}")
+        tied = f", as good as {place.tied} more" if place.tied else ""
+        better, known = place.teams - place.place - place.tied, "" if parts else "known teams "
+        parts.append(f"{better} of {place.teams - 1} {known}{where} (place {place.place}{tied})")
     if parts:
         yield f"It is better than {listed(parts)}."
 

@@ -8,9 +8,10 @@ import pytest
 import evaluation
 from evaluation.challenges.declared.declarable import METRICS, name_of
 from evaluation.core.aggregation import ConfidenceInterval
-from evaluation.organiser.report.sentences import names_of, task_sentences
+from evaluation.organiser.report.sentences import names_of, place_sentence, task_sentences
 from evaluation.organiser.report.sources import words_in
 from evaluation.phase.phase import load_phase
+from evaluation.platform.result_file import LeaderboardPlace
 from test.challenges.declared.phases import SCREENING, declared_phase
 
 
@@ -107,3 +108,12 @@ def test_the_score_is_told_first_whatever_its_place_in_its_task(bundled_phase, p
     first = next(task_sentences(replace(results, phase=replace(results.phase, config=config))))
     assert told in first
     assert "95 % interval" in first
+
+
+def test_the_place_stands_beside_the_teams_that_are_worse_or_as_good(bundled_phase):
+    results = bundled_phase("refuge-onsite").results
+    places = {"fovea": LeaderboardPlace(2, 0.5, 5, 2), "overall": LeaderboardPlace(5, 0.1, 5, 0)}
+    ranking = replace(results.metrics.ranking, places=places)
+    told = place_sentence(replace(results, metrics=replace(results.metrics, ranking=ranking)))
+    better = "0 of 4 known teams overall (place 5) and 1 of 4 in fovea (place 2, as good as 2 more)"
+    assert [*told] == [f"It is better than {better}."]
