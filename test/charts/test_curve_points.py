@@ -59,6 +59,17 @@ def test_the_roc_band_holds_95_percent_of_resampled_curves():
     )
 
 
+@pytest.mark.parametrize("is_best", [False, True])
+def test_resamples_without_an_object_tell_no_precision(is_best):
+    """One of three cases holds the object, and another the surest detection, which is false."""
+    found = Candidates(np.array([1, 0]), np.array([0.9, 0.8]), np.array([False, True]), np.array([1, 0, 0]))
+    weights = np.array([[1.0, 1.0, 1.0], [2.0, 1.0, 0.0], [0.0, 2.0, 1.0]])
+    band = precision_band("s", [recall_and_precision(FrocTable(found), weights, is_best=is_best)])
+    # One true of two, and two of three; the third knows none.
+    assert band.lower == pytest.approx(1 / 2 + 0.025 / 6)
+    assert band.upper == pytest.approx(2 / 3 - 0.025 / 6)
+
+
 def test_the_precision_band_is_taken_where_a_recall_is_first_reached():
     weights = np.ones((3, len(LABELS)))
     band = precision_band("s", [recall_and_precision(FOUND, weights)])

@@ -301,12 +301,12 @@ def recall_and_precision(
 ) -> tuple[Floats, Floats]:
     """Return recall, ascending, and precision under case weights; both of shape (rows, thresholds).
 
-    ``is_best``: the precision is the best at that recall or above.
+    ``is_best``: the precision is the best at that recall or above. It is unknown where no object has weight.
     """
     precision, recall = table.precision_recall(weights)
     if is_best:
         precision = np.fmax.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
-    return recall, precision
+    return recall, np.where(np.isnan(recall), np.nan, precision)
 
 
 def precision_band(name: str, curves: Iterable[tuple[Floats, Floats]], reached: float = 1.0) -> NamedBand:
