@@ -137,7 +137,7 @@ class FrocTable:
         order = np.argsort(-candidates.confidence, kind="stable")
         self._case, self._hit = candidates.case[order], candidates.hit[order]
         self._confidence = candidates.confidence[order]
-        differs = np.diff(self._confidence, append=-np.inf) != 0
+        differs = np.append(self._confidence[1:] != self._confidence[:-1], True)[: order.size]
         # Tied candidates are above a threshold together.
         self._ends = np.flatnonzero(differs)[: -1 if candidates.without_lowest else None]
         sizes = candidates.sizes

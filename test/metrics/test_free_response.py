@@ -78,6 +78,13 @@ def test_no_candidate_has_no_sensitivity():
     assert nothing.average_precision(np.ones((1, 2)))[0] == 0.0
 
 
+def test_cases_without_a_score_are_above_a_threshold_together():
+    """A report takes missing scores of negative cases for infinite ones."""
+    found = table([0, 1, 2], [np.inf, np.inf, 0.5], [False, False, True], [0, 0, 1])
+    precision, recall = found.precision_recall(np.ones((1, 3)))
+    assert (precision.tolist(), recall.tolist()) == ([[0, 1 / 3]], [[0, 1]])
+
+
 CANDIDATES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6), st.booleans()), min_size=1, max_size=20)
 
 
