@@ -347,7 +347,9 @@ def _precision(
     for of, table in tables.items():
         recall, precision = curves.recall_and_precision(table, np.ones((1, table.cases)), is_best=is_best)
         if recall.any():
-            lines.append(curves.thinned_curve(of, recall[0], precision[0]))
+            # The best precision at a recall is that of the first threshold that reaches it.
+            kept = np.diff(recall[0], prepend=0.0) > 0 if is_best else slice(None)
+            lines.append(curves.thinned_curve(of, recall[0][kept], precision[0][kept]))
             if weights:
                 blocks = (curves.recall_and_precision(table, block, is_best=is_best) for block in weights)
                 bands.append(curves.precision_band(of, blocks, float(recall.max())))

@@ -316,6 +316,34 @@ def test_curves_of_detections(tmp_path):
     assert marks(precision, "line", "curves", "x", "y") == points
 
 
+POLYPS = """\
+[fields.polyps]
+kind = "boxes"
+classes = ["polyp"]
+table = "polyps.csv"
+probability = true
+
+[tasks.polyps.metrics]
+box_average_precision = { field = "polyps" }
+"""
+
+
+@by_hand(precision_recall_chart, page=f"{REPORT}/classification.py")
+def test_the_precision_of_a_class_is_the_best_at_a_recall_or_above(tmp_path):
+    phase = declared_phase(tmp_path / "phase", POLYPS, {"name": ["p", "q"]}, keys="resamples = 0")
+    # By falling probability: false in the other case, found, found, false.
+    table = {"case": ["q", "p", "p", "q"], "x1": [0, 0, 50, 50], "y1": [0, 0, 50, 50]}
+    table |= {"x2": [9, 9, 59, 59], "y2": [9, 9, 59, 59], "class": ["polyp"] * 4}
+    write_table(phase / "polyps.csv", {name: cells[1:3] for name, cells in table.items()})
+    evaluation.seal(phase)
+    found = table | {"probability": [0.9, 0.8, 0.7, 0.6]}
+    write_table(tmp_path / "submission" / "polyps.csv", found)
+    scores = evaluation.evaluate(phase, tmp_path / "submission", workers=0)
+    drawn = charts(detection_charts(results_of(load_phase(phase), scores.to_dict(), scores.records)))
+    thirds = [(one, pytest.approx(2 / 3)) for one in (0, 0.5, 1)]
+    assert marks(drawn["polyps-precision-recall-50"], "line", "curves", "x", "y") == thirds
+
+
 TEN = {"name": [f"c{number}" for number in range(10)], "time": range(1, 11), "event": [1] * 10}
 
 
