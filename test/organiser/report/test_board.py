@@ -234,6 +234,28 @@ def test_the_page_says_who_is_first_and_who_cannot_be_told_apart(twelve):
     assert answer[2] == f"{second} cannot be told apart from {first} by these 120 images."
 
 
+def test_the_page_says_why_it_is_not_known_how_sure_places_are(twelve):
+    phase = twelve.board.phases[0]
+    ranked = [name for name, metric in phase.metrics.items() if metric.in_ranking]
+    reasons = dict.fromkeys(ranked[:2], "few cases") | {ranked[2]: "biased"}
+    metrics = {name: replace(one, no_intervals=reasons.get(name)) for name, one in phase.metrics.items()}
+    teams = tuple(
+        replace(team, boards={name: replace(one, distribution=None) for name, one in team.boards.items()})
+        for team in phase.teams
+    )
+
+    def answer(**given):
+        board = replace(twelve.board, phases=(replace(phase, metrics=metrics, **given),))
+        return leaderboard_page(board, twelve.parts).answer
+
+    told = f"How sure these places are cannot be told: 3 of the {len(ranked)} metrics behind them rest on"
+    assert (
+        answer(teams=teams)[-1]
+        == f"{told} too little, such as “{phase.metrics[ranked[0]].title}” (few cases)."
+    )
+    assert not any(told in one for one in answer())
+
+
 def _first_at_times(team, share):
     board = team.boards["overall"]
     places = replace(board.distribution, probabilities={1: share})

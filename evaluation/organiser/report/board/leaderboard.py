@@ -80,12 +80,16 @@ def leaderboard_page(
 
 
 def _answer(board: Leaderboard, phases: Sequence[ReportedPhase]) -> Iterator[str]:
-    """Yield who is first and who cannot be told from the first, of the final ranking and of each phase."""
+    """Yield who is first and who cannot be told from the first, of the final ranking and of each phase.
+
+    Where the places of a phase were not resampled: why.
+    """
     if first := [team.team for team in board.final or () if team.place == 1]:
         yield f"Over all phases, {listed(first)} {are_first(first)}."
     for phase in phases:
         prefix = f"{phase.board.role}: " if phase.board.role and len(phases) > 1 else ""
         yield from _of_board(phase, phase.boards[0], prefix)
+        yield from _not_resampled(phase, prefix)
 
 
 def _of_board(phase: ReportedPhase, name: str, prefix: str) -> Iterator[str]:
@@ -150,6 +154,22 @@ def _not_told_apart(phase: ReportedPhase, placed: Sequence[tuple[Team, BoardOfTe
     cases = "these cases" if phase.board.cases is None else f"these {phase.names.cases(phase.board.cases)}"
     if near:
         yield f"{_counted(near)} cannot be told apart from {first.team} by {cases}."
+
+
+def _not_resampled(phase: ReportedPhase, prefix: str) -> Iterator[str]:
+    """Yield why it is not known how sure the places of several teams are, if a metric gives a reason."""
+    placed = phase.in_order_of(phase.boards[0])
+    reasons = {name: one.no_intervals for name, one in phase.ranked_metrics.items() if one.no_intervals}
+    if len(placed) < 2 or any(one.distribution for _, one in placed) or not reasons:
+        return
+    # A reason that most of them share stands for all.
+    reason = max(reasons.values(), key=list(reasons.values()).count)
+    example = next(name for name, one in reasons.items() if one == reason)
+    yield (
+        f"{prefix}How sure these places are cannot be told: {len(reasons)} of the "
+        f"{len(phase.ranked_metrics)} metrics behind them rest on too little, such as "
+        f"“{phase.title_of(example)}” ({reason})."
+    )
 
 
 def _counted(teams: Sequence[str]) -> str:
