@@ -152,3 +152,10 @@ def test_the_command_writes_them_beside_the_metrics(scored, tmp_path):
     assert written.pop("metrics.json")
     assert written == documents(scored, scored.metrics, scored.phase.config.outputs)
     assert [path.name for path in (tmp_path / "output-without").iterdir()] == ["metrics.json"]
+
+
+def test_a_chart_says_by_itself_what_it_shows(charts):
+    for chart in charts.values():
+        assert chart["title"]["text"]
+        assert " ".join(chart["title"]["subtitle"]) in chart["description"]
+        assert max(map(len, chart["title"]["subtitle"])) <= 80
