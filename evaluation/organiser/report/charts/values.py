@@ -156,7 +156,7 @@ def _cells(points: Sequence[CasePoint]) -> list[vl.Record]:
     places = (at - at.min(axis=0)) / np.where(widths > 0, widths, 1.0)
     cells = np.minimum(places.astype(np.int64), _CELLS - 1)
     _, cell, cases = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
-    x, y = (np.bincount(cell, along) / cases for along in at.T)
+    x, y = (np.bincount(cell.reshape(-1), along) / cases for along in at.T)
     return vl.rows_of({"x": x, "y": y, "cases": cases})
 
 
