@@ -79,7 +79,7 @@ def read_definitions(metrics: Sequence[str]) -> dict[str, MetricDefinition]:
 
 CASE, TASK, METRIC, VALUE = "case", "task", "metric", "value"
 _KEYS = (TEAM, CASE, TASK, METRIC, ELIGIBLE, CLUSTER_COLUMN)
-_ALGORITHM = "algorithm"  # challengeR's word for a team
+_CALLED_TEAM = ("algorithm", "method", "name")  # as challengeR and papers call a team
 NO_TASK = "results"
 _EMPTY = ("", "NA", "N/A", "NaN", "nan")
 _MAX_FAULTS = 20
@@ -87,24 +87,28 @@ _MAX_FAULTS = 20
 
 def _read(path: Path, definitions: Definitions, problems: list[str]) -> pandas.DataFrame:
     """Return a table as it is in the file; its index holds the lines of the file. Raises `PhaseError`."""
-    with organiser_table(path, (), (*_KEYS, _ALGORITHM), holds="result") as read:
+    with organiser_table(path, (), _KEYS, holds="result") as read:
         table = pandas.DataFrame([row.cells for row in read.rows], [row.line for row in read.rows])
         if ELIGIBLE in read.columns:
             table[ELIGIBLE] = [is_yes(row, ELIGIBLE) for row in read.rows]
-        if TEAM not in read.columns and _ALGORITHM in read.columns:
-            table = table.rename(columns={_ALGORITHM: TEAM})
+        called = [name for name in read.columns if name.casefold() in _CALLED_TEAM]
+        if TEAM not in read.columns and len(called) == 1:
+            table = table.rename(columns={called[0]: TEAM})
         elif TEAM not in read.columns:
             found = ", ".join(filter(None, read.columns)) or "none"
-            read.faults.append(f"{path.name}: expected a column {TEAM!r} or {_ALGORITHM!r}, found {found}")
-    for key in (TEAM, CASE, TASK, METRIC):
-        if key in table:
-            _report_rows(problems, path, table.index[table[key] == ""], f"{key} is empty")
-    for name in sorted(name for name in table.columns if _is_value(name, definitions)):
-        given = table[name].mask(table[name].isin(_EMPTY))
-        numbers = pandas.to_numeric(given, errors="coerce")
-        wrong = table.index[given.notna() & ~np.isfinite(numbers.to_numpy(dtype=np.float64))]
-        _report_rows(problems, path, wrong, f"{name}: expected a finite number, found {{!r}}", given)
-        table[name] = numbers
+            one = f"a column {TEAM!r}, or one of {', '.join(_CALLED_TEAM)}"
+            read.faults.append(f"{path.name}: expected {one}, found {found}")
+        for key in (TEAM, CASE, TASK, METRIC):
+            if key in table:
+                _report_rows(problems, path, table.index[table[key] == ""], f"{key} is empty")
+        for name in sorted(name for name in table.columns if _is_value(name, definitions)):
+            given = table[name].mask(table[name].isin(_EMPTY))
+            numbers = pandas.to_numeric(given, errors="coerce")
+            wrong = table.index[given.notna() & ~np.isfinite(numbers.to_numpy(dtype=np.float64))]
+            _report_rows(problems, path, wrong, f"{name}: expected a finite number, found {{!r}}", given)
+            table[name] = numbers
+        if read.faults:
+            PhaseError.raise_all(problems)  # all at once
     return table
 
 

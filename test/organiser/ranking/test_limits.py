@@ -208,6 +208,8 @@ def problems(tmp_path, text, metrics=BOTH):
         SEMICOLONS,
         WIDE.replace("team,case", "TEAM,Case"),
         WIDE.replace("team", "Algorithm", 1),
+        WIDE.replace("team", "method", 1),
+        WIDE.replace("team", "name", 1),
         "\ufeff" + WIDE.replace("\n", "\r\n"),
     ],
 )
@@ -277,6 +279,7 @@ FAULTS = {
     "a metric in other letters": (WIDE.replace("dice", "DICE"), ("'dice'", "'DICE'")),
     "eligible": (WIDE.replace("no", "perhaps"), ("line 4, eligible", "'perhaps'")),
     "empty": (WIDE.replace("b,1", ",1"), ("line 2: team",)),
+    "two columns of teams": (WIDE.replace("team,case", "name,method"), ("name, method",)),
     "undefined metric": (LONG.replace("distance", "time"), ("'time'",)),
     "nothing": ("", ("results.csv",)),
     "header alone": ("team,case,dice,distance\n", ("results.csv",)),
@@ -287,6 +290,12 @@ FAULTS = {
 def test_faults_of_tables(tmp_path, text, told):
     with faulted(PhaseError, "results.csv", *told):
         read_table(tmp_path, text)
+
+
+def test_faults_of_all_columns_are_told_at_once(tmp_path):
+    for faulty in ("perhaps", "no,,"):
+        lines = problems(tmp_path, WIDE.replace("no", faulty).replace("b,1", ",1").replace("0.7", "high"))
+        assert ["line 2" in lines[-2], "line 3" in lines[-1], len(lines)] == [True, True, 4]
 
 
 def test_a_file_of_faults_is_summed_up(tmp_path):
