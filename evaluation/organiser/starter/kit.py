@@ -167,7 +167,9 @@ def _phase(jobs: Place, name: str, parts: tuple[str, ...]) -> KitPhase:
             )
             known = tuple(sorted(str(socket["slug"]) for socket in inputs))
             interfaces.setdefault(known, {"inputs": inputs, "outputs": outputs})
-    except (ReadError, KeyError, TypeError, AttributeError) as error:
+    except ReadError as error:
+        raise PhaseError(str(error.fault(name))) from None
+    except (KeyError, TypeError, AttributeError) as error:
         found = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise PhaseError(f"{name}: expected the jobs of a starter kit: {found}") from None
     except OSError as error:

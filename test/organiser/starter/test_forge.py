@@ -529,7 +529,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("case", FAULTS)
-def test_faults_of_a_phase_of(tmp_path, case):
+def test_faults_of_a_phase(tmp_path, case):
     content, expected = FAULTS[case]
     with pytest.raises(PhaseError) as error:
         written(tmp_path, content)

@@ -141,7 +141,7 @@ JOBS = "p/example_evaluation_method/test/input/predictions.json"
         ),
         ({JOBS: "{}"}, "expected the jobs of a starter kit"),
         ({JOBS: '[{"inputs": []}]'}, "expected the jobs of a starter kit: no 'outputs'"),
-        ({JOBS: "[1"}, "expected the jobs of a starter kit"),
+        ({JOBS: "[\n1"}, f"kit.zip/{JOBS}, line 2: expected JSON"),
         ({JOBS: "[]"}, "expected an output that a kind of field is like, found none"),
         ({JOBS: '[{"inputs": [{"socket": {"a": 1}}], "outputs": []}]'}, "no 'slug'"),
         (
