@@ -332,13 +332,15 @@ def test_points_of_labelme(tmp_path):
         ({"iscrowd": 1}, ("--without-crowds",), ""),
         ({"category_id": 5}, (), "category_id: expected one of the file's, found 5"),
         ({"image_id": 99}, (), "image_id: expected one of the file's, found 99"),
+        ({"bbox": None, "keypoints": [3, 4, 2]}, (), "annotations[0]: expected a bbox or a segmentation"),
         ({"bbox": [1, 2, 3]}, (), "annotations[0]: expected an annotation, found a malformed one"),
         ({"bbox": [1, 2, -3, 4]}, (), "expected a width and a height, found -3 and 4"),
     ],
 )
 def test_what_cannot_be_mapped_is_named(tmp_path, change, options, told):
     content = coco_of()
-    content["annotations"][0] |= change
+    changed = content["annotations"][0] | change
+    content["annotations"][0] = {key: value for key, value in changed.items() if value is not None}
     (tmp_path / "coco.json").write_text(json.dumps(content))
     phase = new_phase(tmp_path, BOXES)
     done = run("cases", phase, "--boxes", tmp_path / "coco.json", *options)

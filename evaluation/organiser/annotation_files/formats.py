@@ -205,6 +205,8 @@ def _of_coco(file: str, content: Mapping[str, Any], faults: list[str], name: str
             if width < 0 or height < 0:
                 raise PhaseError(f"bbox: expected a width and a height, found {width:g} and {height:g}")
             yield replace(one, parts=(np.array([x, y, x + width, y + height]),))
+        elif not segmentation and "keypoints" in item:
+            raise PhaseError("expected a bbox or a segmentation, found keypoints alone")
 
     items = ((f"{file}, annotations[{number}]", item) for number, item in enumerate(content["annotations"]))
     _collect(read, faults, items, of_one)
