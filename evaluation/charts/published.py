@@ -138,7 +138,7 @@ def metric_rows(config: PhaseConfig, tasks: Iterable[Task], metrics: MetricsFile
 
 
 def has_curve(metric: Metric) -> bool:
-    """Return whether the chart "roc" has a curve for a metric: an area under it."""
+    """Return whether `chart-roc` has a curve for a metric: an area under it."""
     return metric.estimator.curve is not None and metric.estimator.curve.is_area
 
 

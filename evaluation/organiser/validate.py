@@ -269,7 +269,7 @@ def _faults_of_keys(phase: Phase) -> list[str]:
     ]
     roc = "chart-roc" in phase.config.outputs.values()
     if roc and not any(has_curve(metric) for task in phase.tasks for metric in task.metrics):
-        problems.append('phase.toml: the chart "roc" has no curve: no metric is an area under a ROC curve')
+        problems.append("phase.toml: outputs: chart-roc has no curve: no metric is an area under a ROC curve")
     if phase.config.publish_cases:
         names: dict[str, list[str]] = defaultdict(list)
         for case in phase.cases.forms:

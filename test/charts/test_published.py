@@ -108,7 +108,7 @@ def test_a_phase_without_a_curve_cannot_publish_one(tmp_path):
     path.write_text(
         'outputs = { "curve.json" = "chart-roc" }\n' + path.read_text(encoding="utf-8"), encoding="utf-8"
     )
-    with faulted(PhaseError, '"roc"'):
+    with faulted(PhaseError, "phase.toml: outputs: chart-roc"):
         validate_phase(phase, scan(phase), 0)
 
 
