@@ -184,6 +184,17 @@ def weights_of(work):
     return table
 
 
+def test_the_voxels_of_every_level_are_counted(given, built):
+    report = json.loads((built.work / "report.json").read_text())["combination"]["voxels_of_levels"]
+    folders = {"combined": built.output / "level"}
+    folders |= {name: given.folder / "annotations" / name for name in given.annotators}
+    found = {"combined": report["combined"], **report["annotators"]}
+    assert found == {
+        name: {str(c): sum(int((volume(path) == c).sum()) for path in folder.iterdir()) for c in CONFIDENCES}
+        for name, folder in folders.items()
+    }
+
+
 def test_combination_is_eq_4(given, built):
     values = np.array([0.0, *(float(row["value"]) for row in rows(built.work / "levels.csv"))])
     weights = weights_of(built.work)
