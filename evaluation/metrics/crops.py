@@ -120,41 +120,43 @@ EMPTY = Crop(np.zeros((0, 0), dtype=np.uint8), (0, 0))
 
 
 def crop(image: NDArray[np.uint8], background: int) -> Crop:
-    """Return the bounding box of the pixels (y, x) that differ from `background`.
+    """Return the bounding box of the values of an image or a volume that differ from `background`.
 
     The values are a view of `image`; nothing is copied.
     """
-    rows = np.flatnonzero(_differs(image, background, axis=1))
-    if not len(rows):
-        return Crop(image[:0, :0], (0, 0))
-    top, bottom = int(rows[0]), int(rows[-1]) + 1
-    columns = np.flatnonzero(_differs(image[top:bottom], background, axis=0))
-    left, right = int(columns[0]), int(columns[-1]) + 1
-    return Crop(image[top:bottom, left:right], (top, left))
+    corner, found = [], image
+    for axis in range(image.ndim):
+        others = tuple(other for other in range(image.ndim) if other != axis)
+        places = np.flatnonzero(_differs(found, background, others))
+        if not len(places):
+            return Crop(image[(slice(0),) * image.ndim], (0,) * image.ndim)
+        corner.append(int(places[0]))
+        found = found[(slice(None),) * axis + (slice(corner[-1], int(places[-1]) + 1),)]
+    return Crop(found, tuple(corner))
 
 
-def _differs(image: NDArray[np.uint8], background: int, axis: int) -> Bools:
-    """Return per row (axis 1) or column (axis 0) whether any pixel differs from the background.
+def _differs(image: NDArray[np.uint8], background: int, axes: tuple[int, ...]) -> Bools:
+    """Return for each place on the remaining axis whether any value differs from the background.
 
     For the two usual backgrounds, one vectorised reduction suffices, without an intermediate image.
     """
     found: Bools
     if background == 0:
-        found = np.bitwise_or.reduce(image, axis=axis) != 0
+        found = np.bitwise_or.reduce(image, axis=axes) != 0
     elif background == 255:
-        found = np.bitwise_and.reduce(image, axis=axis) != 255
+        found = np.bitwise_and.reduce(image, axis=axes) != 255
     else:
-        found = (image != background).any(axis=axis)
+        found = (image != background).any(axis=axes)
     return found
 
 
-def content_of(plane: NDArray[Any]) -> Crop:
-    """Return a view of a plane (y, x) of any type in the smallest box outside which every bit is 0.
+def content_of(image: NDArray[Any]) -> Crop:
+    """Return a view of an image or a volume of any type in the smallest box outside which every bit is 0.
 
     Comparing bits instead of values takes one vectorised pass and treats NaN and −0.0 as content.
     """
-    box = crop(plane.view(f"u{plane.dtype.itemsize}"), 0).box
-    return Crop(plane[box.slices], box.corner)
+    box = crop(image.view(f"u{image.dtype.itemsize}"), 0).box
+    return Crop(image[box.slices], box.corner)
 
 
 def distinct_values(values: NDArray[np.uint8]) -> tuple[int, ...]:

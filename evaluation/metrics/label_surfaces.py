@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.arrays import Bools, Floats, regions_of
+from evaluation.metrics.crops import content_of
 from evaluation.metrics.nearest import nearest_distances
-from evaluation.metrics.segmentation import label_boxes
 from evaluation.metrics.surfaces import (
     Directions,
     DirectionsOfMean,
@@ -153,12 +153,11 @@ def _compared(
     _check("surface", surface, get_args(Surface))
     check_neighbours(surface, neighbours)
     spacing = spacing_of(regions[0], spacing_mm).tolist()
-    first, second = (region.view(np.uint8) for region in regions)
-    (box,) = label_boxes(first, second, 1)
-    if box is None:
+    first, second = (content_of(region).box for region in regions)
+    if (box := first.union(second)).is_empty:
         return SurfaceComparison(_NO_DISTANCES, _NO_DISTANCES)
     if neighbours != "faces_in_image":  # which needs the border of the image
-        regions = regions[0][box], regions[1][box]
+        regions = regions[0][box.slices], regions[1][box.slices]
     return compare_surfaces(*regions, spacing, surface, neighbours)
 
 
