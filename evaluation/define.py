@@ -1,7 +1,7 @@
 """The names with which a challenge is defined in Python, in a `challenge.py` beside `phase.toml`.
 
-They are kept from version to version; other names of the package may move. `docs/add-a-challenge.md` shows
-how they are used.
+They are kept from version to version, or the changelog says what stands in their place; other names of the
+package may move. `docs/add-a-challenge.md` shows how they are used.
 """
 
 from evaluation.core.case_table import CaseTable as CaseTable
