@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.core.challenge import Challenge, Options
+from evaluation.core.fault import PhaseError
 from evaluation.core.scheme import Board, Combination, Scheme, Term, Ties
 from evaluation.phase.leaderboard import TeamValues
 from evaluation.platform.result_file import LeaderboardPlace
@@ -113,7 +114,7 @@ def place_teams(
     values: by metric, shape (resamples, teams), NaN where a team lacks the metric. A team is ranked in every
     metric and leaderboard for which it has all required values. A metric of the scheme that is not in
     ``values`` is missing for all teams. better: the direction of every metric in ``values``.
-    Raises ValueError where no metric of the scheme is given, and for weights that sum to more than 62 bits.
+    Raises ValueError where no metric of the scheme is given, `PhaseError` for weights of more than 62 bits.
     """
     given = {
         metric: np.asarray(values[metric], dtype=np.float64) for metric in scheme.metrics if metric in values
@@ -222,7 +223,9 @@ def _combined(terms: Sequence[_Term], combination: Combination) -> tuple[IntArra
     factors = [int(share * denominator) for share in shares]
     weighed = list(zip(factors, terms, strict=True))
     if 2 * sum(factor * int(term.numerators.max(initial=0)) for factor, term in weighed) >= _LARGEST:
-        raise ValueError("the weights have too many digits for exact sums")
+        weights = (Decimal(term.weight.numerator) / term.weight.denominator for term in terms)
+        found = ", ".join(map(str, weights))
+        raise PhaseError(f"weights of a leaderboard: expected fewer digits, for exact sums, found {found}")
     weighted = [term.numerators * factor for factor, term in weighed]
     if combination == "median":
         middle = np.sort(np.stack(weighted), axis=0)

@@ -111,6 +111,9 @@ def _place(location: Sequence[str | int], schema: Schema) -> tuple[str, tuple[st
     here: Sequence[Schema] = (schema,)
     known: tuple[str, ...] = ()
     for part in location:
+        if any(sum(one.get("type") != "null" for one in table.get("anyOf", ())) > 1 for table in here):
+            here = [table for table in here if "anyOf" not in table]  # the part tells which of them was tried
+            continue
         tables = [definitions.get(table.get("$ref", "").removeprefix("#/$defs/"), table) for table in here]
         known = tuple(dict.fromkeys(key for table in tables for key in table.get("properties", ())))
         tagged = [

@@ -2,7 +2,7 @@
 
 import tomllib
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pydantic
 import pytest
@@ -67,6 +67,22 @@ def test_content_that_is_refused(table, content, problem):
         read_table(table, content)
     (found,) = caught.value.problems("f", "k.")
     assert found.startswith(problem)
+
+
+class Chosen(KeyTable):
+    which: Literal["all"] | tuple[str, ...]
+    inner: dict[str, bool | Strict] = Key(default={}, strict=False)
+
+
+def test_a_choice_of_types_is_refused_by_the_keys_alone():
+    with pytest.raises(InvalidTableError) as caught:
+        read_table(Chosen, {"which": 3, "inner": {"a": {"numbr": 1}}})
+    assert caught.value.problems("f") == [
+        "f: which: input should be 'all' (got 3)",
+        "f: which: expected a list, found 3",
+        "f: inner.a: input should be a valid boolean (got {'numbr': 1})",
+        "f: unknown key inner.a.numbr: did you mean 'number'?",
+    ]
 
 
 def test_each_table_has_a_default_of_its_own():

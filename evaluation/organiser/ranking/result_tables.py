@@ -138,9 +138,8 @@ def _long(
             further = f"further columns are {unknown}" if unknown else "there are no further columns"
             problems.append(f"{path}: no metric is defined (--metric NAME=higher|lower); {further}")
             return table
-        kept = ["line", *(name for name in table.columns if name not in metrics)]
-        long = table.reset_index(names="line").melt(kept, metrics, var_name=METRIC, value_name=VALUE)
-        long = long.set_index("line").rename_axis(None)
+        kept = [name for name in table.columns if name not in metrics]
+        long = table.melt(kept, metrics, var_name=METRIC, value_name=VALUE, ignore_index=False)
     if TASK not in long:
         tasks: dict[str, str] = {}
         metrics_of_tasks: dict[str, str] = {}

@@ -227,6 +227,11 @@ def test_long_and_wide_are_the_same(tmp_path, text):
     assert (results.phase, results.resampling.resamples) == ("results", 1000)
 
 
+def test_a_further_column_may_be_called_line(tmp_path):
+    results = read_table(tmp_path, WIDE.replace("site", "line"))
+    assert results.cases.columns["line"] == ("x", "y")
+
+
 def test_aggregated_values_and_clusters(tmp_path):
     results = read_table(tmp_path, "team,dice,distance,remark\nb,0.5,,late\na,0.8,3,\n")
     assert [submission.tables for submission in results.submissions] == [None, None]
