@@ -59,10 +59,10 @@ def test_a_metric_from_0_to_1_stands_at_its_value_and_any_other_is_written():
 
 
 @by_hand(roc_chart)
-def test_a_legend_names_up_to_seven_operating_points():
+def test_a_legend_names_up_to_eleven_operating_points():
     curve = NamedCurve("curve", np.array([0.0, 1.0]), np.array([0.0, 1.0]))
-    points = [MarkedPoint(str(number), 0.1 * number, 0.5) for number in range(8)]
-    few, many = (roc_chart("roc", "ROC", [curve], None, points[:number]) for number in (7, 8))
-    assert marks(few, "point", "points", "x", "y") == [(one.false_positive_rate, 0.5) for one in points[:7]]
+    points = [MarkedPoint(str(number), number / 16, 0.5) for number in range(12)]
+    few, many = (roc_chart("roc", "ROC", [curve], None, points[:number]) for number in (11, 12))
+    assert marks(few, "point", "points", "x", "y") == [(one.false_positive_rate, 0.5) for one in points[:11]]
     legends = [layer(one, "point", "points").encoding["shape"]["legend"] for one in (few, many)]
     assert [legend is None for legend in legends] == [False, True]

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from evaluation.charts.chart import marks_of
+from evaluation.core.fault import counted
 from evaluation.organiser.output import p_text
 from evaluation.organiser.ranking.leaderboard_file import (
     BoardOfTeam,
@@ -180,4 +181,4 @@ def _in_words(phase: ReportedPhase) -> str:
     board = phase.board
     role = f" ({board.role})" if board.role else ""
     cases = "" if board.cases is None else f", {phase.names.cases(board.cases)}"
-    return f"{board.phase}{role}: {len(board.teams)} teams{cases}"
+    return f"{board.phase}{role}: {counted(len(board.teams), 'team')}{cases}"

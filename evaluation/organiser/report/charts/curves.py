@@ -85,6 +85,12 @@ def _curve_layer(
 # --- Receiver operating characteristic: one or several curves, a bootstrap band and operating points ---
 
 
+_HEXAGON = "M-1,0L-0.5,-0.9L0.5,-0.9L1,0L0.5,0.9L-0.5,0.9Z"
+_STAR = "M0,-1.2L0.3,-0.3L1.2,0L0.3,0.3L0,1.2L-0.3,0.3L-1.2,0L-0.3,-0.3Z"
+_HOURGLASS = "M-0.9,-0.9L0.9,-0.9L-0.9,0.9L0.9,0.9Z"
+_POINT_SHAPES = (*vl.SHAPES, "triangle-left", _HEXAGON, _STAR, _HOURGLASS)
+
+
 @dataclass(frozen=True)
 class MarkedPoint:
     """A decision without a score, such as an annotator's, or a point of a curve that has a name."""
@@ -108,8 +114,8 @@ def roc_chart(
     ends = [{"false_positive_rate": end, "sensitivity": end} for end in (0, 1)]
     point = {"type": "point", "filled": True, "size": 90, "color": vl.GREY, "style": vl.DOT}
     # The legend of the curves is at the bottom.
-    legend = {"orient": "top"} if len(points) <= len(vl.SHAPES) else None
-    shape = vl.category("name", scale={"range": list(vl.SHAPES)}, legend=legend)
+    legend = {"orient": "top", "columns": 4} if len(points) <= len(_POINT_SHAPES) else None
+    shape = vl.category("name", scale={"range": list(_POINT_SHAPES)}, legend=legend)
     told = vl.tooltip("name", numbers=("false_positive_rate", "sensitivity"))
     layers = [
         vl.layer("chance", ends, vl.DASHED, x=x, y=y),
