@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -113,7 +113,7 @@ class PlatformBoard:
     @cached_property
     def needed(self) -> set[str]:
         """The metrics without which the leaderboard drops a submission, also the parts of composites."""
-        return self._with_parts(self.ranked)
+        return set(self.challenge.parts_of(self.ranked))
 
     @cached_property
     def optional_tasks(self) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ class PlatformBoard:
         if len(self.tasks) == 1:
             return ()
         ranked = filter(None, (self.config.platform.score, *self._columns(())))
-        needed = {name.partition(".")[0] for name in self._with_parts(ranked)}
+        needed = {name.partition(".")[0] for name in self.challenge.parts_of(ranked)}
         return tuple(task.name for task in self.tasks if task.optional and task.name not in needed)
 
     def _columns(self, default: Sequence[str]) -> list[str]:
@@ -135,11 +135,6 @@ class PlatformBoard:
         platform = self.config.platform
         columns = default if platform.columns is None else platform.columns
         return [name for name in columns if name not in (platform.unranked_columns or ())]
-
-    def _with_parts(self, names: Iterable[str]) -> set[str]:
-        """Return metrics by name, each composite replaced by its metrics."""
-        composites = {composite.name: composite.metrics for composite in self.challenge.composites}
-        return {metric for name in names for metric in composites.get(name, (name,))}
 
 
 # --- The number of decimals of each published figure ---
