@@ -24,15 +24,15 @@ _PIXELS_PER_SECOND = 1e6
 
 
 @dataclass(frozen=True)
-class Sums:
-    """Sums over a submission, read so far or allowed: bytes of files, and values such as boxes."""
+class Totals:
+    """Totals of a submission, read so far or allowed: bytes of files, and values such as boxes."""
 
     bytes: int = 0
     items: int = 0
 
-    def __add__(self, other: "Sums") -> "Sums":
-        """Return the sums of both."""
-        return Sums(self.bytes + other.bytes, self.items + other.items)
+    def __add__(self, other: "Totals") -> "Totals":
+        """Return the totals of both."""
+        return Totals(self.bytes + other.bytes, self.items + other.items)
 
     def in_words(self) -> str:
         """Return the limits in a sentence for participants."""
@@ -42,7 +42,7 @@ class Sums:
         )
 
 
-def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> Sums:
+def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> Totals:
     """Return the limits of a submission of those fields for those cases."""
     files = pixels = items = unusual = 0
     for case in cases:
@@ -53,7 +53,7 @@ def limits_of(cases: Iterable[CaseForm], fields: Sequence[Field]) -> Sums:
                 items += field.kind.average_items
                 unusual += max(0, field.kind.average_items - _USUAL_ITEMS)
     values = pixels * _BYTES_PER_PIXEL + unusual * _BYTES_PER_ITEM
-    return Sums(bytes=_SPARE_BYTES + files * _FILE_BYTES + values, items=SPARE_ITEMS + items)
+    return Totals(bytes=_SPARE_BYTES + files * _FILE_BYTES + values, items=SPARE_ITEMS + items)
 
 
 def max_rows(cases: int, field: Field) -> int:

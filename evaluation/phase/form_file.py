@@ -14,7 +14,7 @@ from evaluation.core.challenge import Task, fields_of
 from evaluation.core.fault import PhaseError, ReadError, counted, printable
 from evaluation.core.field import Field, Files, TableRows, in_one_table
 from evaluation.core.form import INTERFACE, Form, RunTime, name_key
-from evaluation.core.limits import Sums, limits_of
+from evaluation.core.limits import Totals, limits_of
 from evaluation.core.trouble import raise_trouble_of
 from evaluation.io.json_files import parse_json
 from evaluation.io.stacked import in_words, joined
@@ -30,7 +30,7 @@ class _FormFile:
 
     format: int
     form: Form
-    limits: Sums | None = None
+    limits: Totals | None = None
 
 
 _ADAPTER = TypeAdapter(_FormFile)

@@ -15,7 +15,7 @@ from typing import Any, Self
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm, Form
 from evaluation.core.formats import FORMATS
-from evaluation.core.limits import Sums
+from evaluation.core.limits import Totals
 from evaluation.phase import registry
 from evaluation.workers.batches import Columns
 from evaluation.workers.confinement import confine, limit_memory
@@ -45,7 +45,7 @@ class ReadJob:
     field: str | None = None
     room_bytes: float | None = None
     digests: Mapping[str, str] | None = None
-    left: Sums | None = None
+    left: Totals | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from itertools import takewhile
 from evaluation.core.challenge import fields_of
 from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable, quotation
 from evaluation.core.form import CaseForm, Form
-from evaluation.core.limits import Sums, limits_of
+from evaluation.core.limits import Totals, limits_of
 from evaluation.core.outcome import Died, Progress, no_progress
 from evaluation.core.trouble import MEMORY, TIME, MachineTrouble
 from evaluation.io.handover import HandoverError
@@ -70,8 +70,8 @@ class BatchReading:
     progress: Progress
     faults: Faults
     cases: Sequence[CaseForm] = ()
-    limits: Sums | None = None
-    used: Sums = field(default_factory=Sums)
+    limits: Totals | None = None
+    used: Totals = field(default_factory=Totals)
     problems: list[str] = field(default_factory=list)
     lies: list[str] = field(default_factory=list)
     done: list[ReadBatch] = field(default_factory=list)
@@ -161,7 +161,7 @@ class BatchReading:
         self._rooms[batch.positions] = room or 0
         left = None
         if self.limits is not None:
-            left = Sums(self.limits.bytes - self.used.bytes, self.limits.items - self.used.items)
+            left = Totals(self.limits.bytes - self.used.bytes, self.limits.items - self.used.items)
         return ReadJob(batch.content, only, field, room, left=left)
 
     def _report(self, batch: Batch, answer: memoryview | Died) -> tuple[BatchReport, memoryview] | Died:

@@ -14,7 +14,7 @@ import numpy as np
 from evaluation.core.fault import Fault, FaultKind, Faults, PhaseError, printable, quotation, shorten
 from evaluation.core.field import Field, Kind
 from evaluation.core.form import CaseForm
-from evaluation.core.limits import Sums
+from evaluation.core.limits import Totals
 from evaluation.core.trouble import WORDS_FOR_LACKS, MachineTrouble
 from evaluation.io.handover import (
     HandoverError,
@@ -111,7 +111,7 @@ class BatchReport:
     died: Mapping[int, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     again: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
-    used: Sums = field(default_factory=Sums)
+    used: Totals = field(default_factory=Totals)
     tallies: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def packed(self, values: Packed) -> Parts:
@@ -135,7 +135,7 @@ class BatchReport:
             {whole_number(key, last): printable(text_of(value)) for key, value in map(_pair, list_of(died))},
             tuple(printable(text_of(each), MAX_PROBLEM) for each in list_of(problems)[:_MAX_PROBLEMS]),
             {whole_number(key, last): _texts_by_name(value) for key, value in map(_pair, list_of(again))},
-            Sums(*(whole_number(number, _MAX_COUNT) for number in list_of(used, 2))),
+            Totals(*(whole_number(number, _MAX_COUNT) for number in list_of(used, 2))),
             {name: _counts(found, cases) for name, found in _items(tallies)},
         )
         return report, data[end:]

@@ -15,7 +15,7 @@ from evaluation.core.fault import Fault, FaultKind, Faults, FormFault, PhaseErro
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
 from evaluation.core.formats import format_of_content
-from evaluation.core.limits import Sums, case_seconds
+from evaluation.core.limits import Totals, case_seconds
 from evaluation.core.sources import (
     FileAccess,
     FileSource,
@@ -358,7 +358,7 @@ class SubmissionReader:
                 problems += error.problems
             except Exception as error:
                 problems.append(problem_of(case.name, error))
-        used = Sums(reader.files.bytes - bytes_before, items)
+        used = Totals(reader.files.bytes - bytes_before, items)
         try:
             report = BatchReport(faults, died, tuple(problems), again, used, tallies)
             return report.packed(values.packed())

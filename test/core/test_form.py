@@ -8,7 +8,7 @@ from evaluation.challenges.refuge import CHALLENGE as REFUGE
 from evaluation.core.challenge import fields_of
 from evaluation.core.field import grow_by_a_pixel
 from evaluation.core.form import CaseForm, Form, name_key
-from evaluation.core.limits import Sums, case_seconds, limits_of
+from evaluation.core.limits import Totals, case_seconds, limits_of
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def fields(challenge, *names):
 def test_the_limits_follow_from_the_form():
     cases = [CaseForm("a", 1000, 500), CaseForm("b", 1000, 500)]
     # Two files of 500,000 pixels: 8 bytes a pixel, and 64 KiB for each file, beside what is always granted.
-    assert limits_of(cases, fields(REFUGE, "segmentation")) == Sums(
+    assert limits_of(cases, fields(REFUGE, "segmentation")) == Totals(
         bytes=(1 << 26) + 2 * (1 << 16) + 8_000_000, items=10_400
     )
-    assert limits_of([], fields(REFUGE, "segmentation")) == Sums(1 << 26, 10_000)
+    assert limits_of([], fields(REFUGE, "segmentation")) == Totals(1 << 26, 10_000)
 
 
 def test_fields_of_many_values_are_granted_bytes_for_those_beyond_the_usual():
@@ -62,7 +62,7 @@ def test_fields_of_many_values_are_granted_bytes_for_those_beyond_the_usual():
         SimpleNamespace(kind=many, cases=lambda case: case.name != "b"),
         SimpleNamespace(kind=few, cases=lambda case: True),
     ]
-    assert limits_of(cases, fields) == Sums(
+    assert limits_of(cases, fields) == Totals(
         bytes=(1 << 26) + 5 * (1 << 16) + 8 * (2 * 100 + 3 * 10) + 256 * 2 * 1500,
         items=10_000 + 2 * 2500 + 3,
     )

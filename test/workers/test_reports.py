@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.fault import MAX_KEPT, Fault, FaultKind, Faults
-from evaluation.core.limits import Sums
+from evaluation.core.limits import Totals
 from evaluation.io.handover import HandoverError, decode, encode
 from evaluation.workers.batches import Batch
 from evaluation.workers.reports import BatchReport, IndexReport, unpacked_trouble
@@ -47,7 +47,7 @@ def test_a_report_on_an_index_comes_as_it_was_told(faults):
 @given(st.lists(FAULT, max_size=5))
 def test_a_report_on_a_batch_comes_as_it_was_told_with_its_values(faults):
     report = BatchReport(
-        Faults(faults), {1: "out of memory"}, ("a problem",), {0: {"a.png": "12ab"}}, Sums(7, 8)
+        Faults(faults), {1: "out of memory"}, ("a problem",), {0: {"a.png": "12ab"}}, Totals(7, 8)
     )
     unpacked, values = BatchReport.unpacked(joined(report.packed({"field": [[0], [1.0]]})), 2)
     assert replace(unpacked, faults=report.faults) == report

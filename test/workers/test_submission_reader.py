@@ -11,7 +11,7 @@ import pytest
 from evaluation.core.entry_points import own_entries
 from evaluation.core.form import CaseForm, Form
 from evaluation.core.formats import BMP, FORMATS, GZIP, META_IMAGE, TIFF
-from evaluation.core.limits import Sums
+from evaluation.core.limits import Totals
 from evaluation.evaluate import check
 from evaluation.io.kinds.probability_map import DetectionMap
 from evaluation.phase.config import DECLARED
@@ -106,9 +106,9 @@ def test_values_beyond_the_room_are_to_be_read_again(tmp_path):
 @pytest.mark.parametrize(
     ("left", "blank", "items"),
     [
-        (Sums(10**6, 10**6), "", 8),
-        (Sums(10, 10**6), "", 2),  # after the first file, of 30 bytes
-        (Sums(10**6, 0), "\n", 2),  # a blank line is not plain: files are read one by one
+        (Totals(10**6, 10**6), "", 8),
+        (Totals(10, 10**6), "", 2),  # after the first file, of 30 bytes
+        (Totals(10**6, 0), "\n", 2),  # a blank line is not plain: files are read one by one
     ],
 )
 def test_reading_ends_when_nothing_is_left_of_the_limits(tmp_path, left, blank, items):
