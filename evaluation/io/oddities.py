@@ -12,6 +12,7 @@ from evaluation.core.views import Objects, Regions, Voxels
 from evaluation.io.volumes import case_geometry
 from evaluation.metrics.arrays import Floats
 from evaluation.metrics.crops import Box, Crop, Place
+from evaluation.metrics.segmentation import edge
 
 LACKS = "lack some of their values, which count as wrong"
 """The clause on a value that is incomplete."""
@@ -64,9 +65,8 @@ def _of_regions(view: Regions, value: Any, shape: Place) -> Iterator[str]:
         yield _INVERTED
     if view.nested and len(found) > 1:
         (first, inner), (second, outer) = found
-        plane = np.pad(outer.values[0], 1)
-        rim = ~(plane[:-2, 1:-1] & plane[2:, 1:-1] & plane[1:-1, :-2] & plane[1:-1, 2:]) & outer.values[0]
-        inside = inner.within(outer.box)[0]
+        plane, inside = outer.values[0], inner.within(outer.box)[0]
+        rim = edge(plane)
         if np.count_nonzero(inside) == np.count_nonzero(plane):
             found.pop()
         elif np.count_nonzero(rim & inside) * 2 > np.count_nonzero(rim):  # in pixels beside the background

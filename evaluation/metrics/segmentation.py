@@ -109,6 +109,17 @@ def has_any(values: NDArray[Any], labels: Sequence[int]) -> Bools:
     return found
 
 
+def edge(members: NDArray[Any]) -> Bools:
+    """Return the pixels of a region, or of numbered ones, that have a neighbour outside of their own.
+
+    members: shape (y, x). Beyond the image is outside.
+    """
+    padded = np.pad(members, 1)
+    sides = padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[1:-1, 2:]
+    found: Bools = (members > 0) & np.logical_or.reduce([side != members for side in sides])
+    return found
+
+
 def overlap_of(prediction: Crop, reference: Crop) -> OverlapCounts[int]:
     """Return the counts of two boolean regions of one image or volume; what both boxes share is compared."""
     shared = prediction.box.intersection(reference.box)

@@ -15,6 +15,7 @@ from PIL import Image
 from evaluation.core.challenge import Options, Task, Values
 from evaluation.core.field import Field
 from evaluation.core.form import CaseForm
+from evaluation.metrics.segmentation import edge
 from evaluation.organiser.report import overlays
 
 _MOST_PLANES = 24
@@ -128,8 +129,8 @@ def _view(
         predicted, reference = (mask[planes, ::step, ::step] for mask in structure.whole)
         areas[predicted & reference], areas[reference & ~predicted], areas[predicted & ~reference] = 1, 2, 3
         for plane in range(len(planes)):
-            outlines[plane][overlays.edge(reference[plane])] = 1
-            outlines[plane][overlays.edge(predicted[plane])] = 2
+            outlines[plane][edge(reference[plane])] = 1
+            outlines[plane][edge(predicted[plane])] = 2
     columns = math.ceil(math.sqrt(len(planes)))
     image = None
     if ground is not None:

@@ -18,6 +18,7 @@ from evaluation.metrics.arrays import Floats
 from evaluation.metrics.boxes import iou_of_corners, match_boxes
 from evaluation.metrics.crops import EMPTY, Box, Crop, around
 from evaluation.metrics.matching import overlaps_of
+from evaluation.metrics.segmentation import edge
 from evaluation.organiser.report import overlays
 
 HIT = 0.5
@@ -350,7 +351,7 @@ def instance_panel(
     crops = (Crop(one[plane] if one.size else EMPTY.values, content.corner) for one in (made, given))
     predicted, reference = (crop.within(window) for crop in crops)
     is_hit, is_found = hit[predicted], found[reference]
-    edges = overlays.edge(predicted), overlays.edge(reference)
+    edges = edge(predicted), edge(reference)
     kinds = (
         (overlays.AGREEMENT, is_hit | is_found, (is_hit & edges[0]) | (is_found & edges[1])),
         (overlays.MISSED, (reference > 0) & ~is_found, edges[1] & ~is_found),

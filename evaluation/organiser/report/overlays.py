@@ -18,7 +18,7 @@ from evaluation.core.views import Regions
 from evaluation.io.kinds.label_map import spacing_of
 from evaluation.io.volumes import case_geometry
 from evaluation.metrics.crops import Box, Crop, around
-from evaluation.metrics.segmentation import overlap_of
+from evaluation.metrics.segmentation import edge, overlap_of
 from evaluation.organiser.views import (
     plane_of,
     regions_of,
@@ -214,14 +214,6 @@ def rgb(colour: str) -> tuple[int, int, int]:
     """Return the red, green and blue of a colour such as "#D55E00", 0 … 255."""
     red, green, blue = bytes.fromhex(colour[1:])
     return red, green, blue
-
-
-def edge(members: NDArray[Any]) -> Mask:
-    """Return the pixels of a region, or of numbered ones, that have a neighbour outside of their own."""
-    padded = np.pad(members, 1)
-    sides = padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[1:-1, 2:]
-    found: Mask = (members > 0) & np.logical_or.reduce([side != members for side in sides])
-    return found
 
 
 def fitted(colours: Colours, stretch: float = 1.0) -> Image.Image:
